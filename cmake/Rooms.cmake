@@ -1,0 +1,20 @@
+# One room of the program: a static library, its alias, and what it may include.
+
+# overlaptune_room(NAME SOURCES a.cpp ... LINKS overlaptune::core ...)
+function(overlaptune_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(overlaptune_${name} STATIC ${ROOM_SOURCES})
+  add_library(overlaptune::${name} ALIAS overlaptune_${name})
+  target_include_directories(overlaptune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(overlaptune_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+  overlaptune_warnings(overlaptune_${name})
+endfunction()
+
+function(overlaptune_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    -Wno-missing-field-initializers $<$<BOOL:${OVERLAPTUNE_WERROR}>:-Werror>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # g++ 12 warns of std::operator+(const char*, std::string&&) (GCC bug 105651).
+    target_compile_options(${target} PRIVATE -Wno-restrict)
+  endif()
+endfunction()
