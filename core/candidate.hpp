@@ -1,0 +1,89 @@
+#pragma once
+// What tuning finds out: candidates with their verdicts, and winners.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/config.hpp"
+#include "core/measurement.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+/// What became of a candidate. Only `valid` may win.
+enum class Verdict {
+  valid,
+  wrong,        ///< the result differs from the reference by more than is allowed
+  timeout,      ///< it did not end within its limit
+  crashed,      ///< its worker died
+  rank_died,    ///< another rank was lost while it ran
+  unsupported,  ///< this machine cannot run it
+};
+
+/// Why a candidate was measured.
+enum class Origin {
+  baseline,   ///< `sequential`, measured for every problem
+  shortlist,  ///< the model put it among the best
+  explore,    ///< drawn at random without asking the model
+};
+
+template <>
+struct NamesOf<Verdict> {
+  static constexpr std::string_view what = "verdict";
+  static constexpr std::array<Named<Verdict>, 6> all{{{Verdict::valid, "valid"},
+                                                      {Verdict::wrong, "wrong"},
+                                                      {Verdict::timeout, "timeout"},
+                                                      {Verdict::crashed, "crashed"},
+                                                      {Verdict::rank_died, "rank_died"},
+                                                      {Verdict::unsupported, "unsupported"}}};
+};
+
+template <>
+struct NamesOf<Origin> {
+  static constexpr std::string_view what = "origin";
+  static constexpr std::array<Named<Origin>, 3> all{{{Origin::baseline, "baseline"},
+                                                     {Origin::shortlist, "shortlist"},
+                                                     {Origin::explore, "explore"}}};
+};
+
+/// One config of one problem, predicted and (if its verdict is `valid`) timed.
+struct Candidate {
+  Problem problem{};
+  Launch launch = Launch::graph;
+  Config config{};
+  Origin origin = Origin::shortlist;
+  /// Position in the model's own order among the candidates of this problem, from 0; absent for
+  /// `explore` candidates.
+  std::optional<int> rank_by_model{};
+  Microseconds predicted{};
+  Verdict verdict = Verdict::valid;
+  std::string reason{};  ///< why it is not valid; empty for `valid`
+  /// Slowest rank of each repetition, summarized; absent unless something was timed.
+  std::optional<Summary> measured{};
+  /// `sequential` over this candidate, paired repetition by repetition (unit: a ratio).
+  struct Speedup {
+    double median = 1;
+    double p10 = 1;
+    double p90 = 1;
+    friend bool operator==(const Speedup&, const Speedup&) = default;
+  };
+  std::optional<Speedup> speedup{};
+  Conditions conditions{};
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+/// The best valid candidate of a problem, with what it is compared with.
+struct Winner {
+  Candidate candidate{};
+  Microseconds sequential{};        ///< median of `sequential` in the same run
+  Microseconds gemm_alone{};        ///< fastest known plain GEMM
+  Microseconds collective_alone{};  ///< fastest known collective, whole or in pieces
+  friend bool operator==(const Winner&, const Winner&) = default;
+};
+
+/// (sequential - time) / (sequential - ideal) with ideal = max(GEMM alone, collective alone);
+/// absent where the denominator is under 3 % of `sequential`.
+[[nodiscard]] std::optional<double> hidden_fraction(const Winner& winner);
+
+}  // namespace overlaptune

@@ -1,0 +1,76 @@
+#pragma once
+// A config: how to run a problem.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/names.hpp"
+
+namespace overlaptune {
+
+enum class Strategy {
+  sequential,   ///< the library's GEMM, then the collective: the baseline, always a candidate
+  chunked,      ///< several library GEMMs and collectives on two streams
+  signaled,     ///< one GEMM that signals as groups of tiles finish, a collective per group
+  peer_store,   ///< the GEMM's epilogue stores tiles into the peer that owns them
+  copy_engine,  ///< copy engines move chunks while a GEMM waits on flags or raises them
+};
+
+enum class Transport { ring, symmetric, copy_engine };
+
+template <>
+struct NamesOf<Strategy> {
+  static constexpr std::string_view what = "strategy";
+  static constexpr std::array<Named<Strategy>, 5> all{{{Strategy::sequential, "sequential"},
+                                                       {Strategy::chunked, "chunked"},
+                                                       {Strategy::signaled, "signaled"},
+                                                       {Strategy::peer_store, "peer_store"},
+                                                       {Strategy::copy_engine, "copy_engine"}}};
+};
+
+template <>
+struct NamesOf<Transport> {
+  static constexpr std::string_view what = "transport";
+  static constexpr std::array<Named<Transport>, 3> all{{{Transport::ring, "ring"},
+                                                        {Transport::symmetric, "symmetric"},
+                                                        {Transport::copy_engine, "copy_engine"}}};
+};
+
+/// One output block of the GEMM and how it is computed. All zero: the library (cuBLASLt) chooses.
+struct Tile {
+  int block_m = 0;
+  int block_n = 0;
+  int block_k = 0;
+  int stages = 0;   ///< depth of the load pipeline, in k blocks
+  int cluster = 0;  ///< CTAs that share operand loads: 1 or 2
+  friend auto operator<=>(const Tile&, const Tile&) = default;
+  [[nodiscard]] bool is_library() const { return block_m == 0; }
+};
+
+/// `128x256x64`, or `library`.
+[[nodiscard]] std::string to_string(const Tile& tile);
+
+/// Fields that a strategy does not use keep their defaults, so that `==` means "the same plan".
+struct Config {
+  Strategy strategy = Strategy::sequential;
+  Tile tile{};
+  /// Row panels of one row block that are walked together, column by column (0: library's choice).
+  int raster = 0;
+  /// SMs that the collective may use; the GEMM gets the rest. 0: the collective library's own
+  /// default (`sequential` only).
+  int comm_ctas = 0;
+  /// `signaled`: tiles of each group, in the order of `TileOrder`; the sum is the tile count.
+  std::vector<std::int64_t> wave_groups{};
+  /// `chunked`: parts that the rows of each row block are cut into; otherwise 1.
+  int chunks = 1;
+  Transport transport = Transport::ring;
+  friend auto operator<=>(const Config&, const Config&) = default;
+};
+
+/// One line with every field that applies, the same for equal configs and different for different
+/// ones: `signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring
+/// groups=928,96`.
+[[nodiscard]] std::string to_string(const Config& config);
+
+}  // namespace overlaptune

@@ -1,0 +1,37 @@
+#include "core/measurement.hpp"
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+std::string line(const GemmProbe& probe) {
+  return fmt::format("gemm {}x{}x{} {} tile={} stages={} cluster={} raster={} sms={}", probe.m,
+                     probe.n, probe.k, to_string(probe.dtype), to_string(probe.tile),
+                     probe.tile.stages, probe.tile.cluster, probe.raster, probe.sms);
+}
+
+std::string line(const CollectiveProbe& probe) {
+  return fmt::format("{} {} bytes ranks={} ctas={} transport={}", to_string(probe.collective),
+                     probe.bytes.count, probe.ranks, probe.comm_ctas, to_string(probe.transport));
+}
+
+std::string line(const ConcurrentProbe& probe) {
+  return line(probe.gemm) + " beside " + line(probe.collective);
+}
+
+std::string line(const CopyProbe& probe) {
+  return fmt::format("copy {} bytes ctas={}", probe.bytes.count, probe.ctas);
+}
+
+std::string line(const LaunchProbe& probe) {
+  return fmt::format("launch {}", to_string(probe.cost));
+}
+
+}  // namespace
+
+std::string to_string(const Probe& probe) {
+  return std::visit([](const auto& alternative) { return line(alternative); }, probe);
+}
+
+}  // namespace overlaptune

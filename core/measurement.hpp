@@ -1,0 +1,105 @@
+#pragma once
+// Probed points: what was asked (a probe), and what came out (a measurement). The model is fitted
+// on these and on nothing else.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "core/statistics.hpp"
+
+namespace overlaptune {
+
+/// C (m x n) = A (m x k) * B^T (n x k) on `sms` SMs, alone. With a library tile the library
+/// chooses; otherwise our own kernel runs the given tile in `TileOrder` with one row block.
+struct GemmProbe {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  Dtype dtype = Dtype::bf16;
+  Tile tile{};
+  int raster = 0;
+  int sms = 0;  ///< SMs that compute; 0: all
+  friend auto operator<=>(const GemmProbe&, const GemmProbe&) = default;
+};
+
+/// A collective over `ranks` GPUs whose whole buffer (`collective_bytes`) has `bytes` bytes.
+struct CollectiveProbe {
+  Collective collective = Collective::all_reduce;
+  Bytes bytes{};
+  int ranks = 0;
+  int comm_ctas = 0;  ///< 0: the library's default
+  Transport transport = Transport::ring;
+  friend auto operator<=>(const CollectiveProbe&, const CollectiveProbe&) = default;
+};
+
+/// Both at once, each repeated so that the other never runs alone.
+/// The GEMM computes on SMs - comm_ctas.
+struct ConcurrentProbe {
+  GemmProbe gemm{};
+  CollectiveProbe collective{};
+  friend auto operator<=>(const ConcurrentProbe&, const ConcurrentProbe&) = default;
+};
+
+/// One rank copies to its neighbour, by stores of `ctas` CTAs or (0) by a copy engine.
+struct CopyProbe {
+  Bytes bytes{};
+  int ctas = 0;
+  friend auto operator<=>(const CopyProbe&, const CopyProbe&) = default;
+};
+
+/// What it costs to get things started.
+enum class LaunchCost {
+  graph_replay,  ///< from the replay of a captured graph to its first kernel, and back to the event
+  graph_kernel,  ///< from the end of a kernel to the start of the next one in the same graph
+  eager_submit,  ///< host time to submit one kernel
+  eager_first,   ///< from the submission of a kernel on an idle stream to its start
+  signal_trigger,  ///< from the last store of a group to the start of its collective
+  reorder_per_mb,  ///< copying 10^6 staged bytes into place
+};
+
+template <>
+struct NamesOf<LaunchCost> {
+  static constexpr std::string_view what = "launch cost";
+  static constexpr std::array<Named<LaunchCost>, 6> all{
+      {{LaunchCost::graph_replay, "graph_replay"},
+       {LaunchCost::graph_kernel, "graph_kernel"},
+       {LaunchCost::eager_submit, "eager_submit"},
+       {LaunchCost::eager_first, "eager_first"},
+       {LaunchCost::signal_trigger, "signal_trigger"},
+       {LaunchCost::reorder_per_mb, "reorder_per_mb"}}};
+};
+
+struct LaunchProbe {
+  LaunchCost cost = LaunchCost::graph_replay;
+  friend auto operator<=>(const LaunchProbe&, const LaunchProbe&) = default;
+};
+
+using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, CopyProbe, LaunchProbe>;
+
+/// One line that names every field; equal lines mean equal probes.
+[[nodiscard]] std::string to_string(const Probe& probe);
+
+/// The state in which something was measured; absent where the machine cannot tell.
+struct Conditions {
+  std::optional<double> sm_clock_mhz;
+  std::optional<double> power_w;
+  friend bool operator==(const Conditions&, const Conditions&) = default;
+};
+
+/// For a `ConcurrentProbe` `time` is one GEMM and `collective_time` one collective, each while the
+/// other runs. Otherwise `collective_time` is absent. Slowest rank, launch included (graph replay).
+struct Measurement {
+  Probe probe{};
+  Summary time{};
+  std::optional<Summary> collective_time{};
+  /// The tile that the library chose for a GEMM without a given one; absent where it does not tell.
+  std::optional<Tile> library_tile{};
+  Conditions conditions{};
+  friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
+}  // namespace overlaptune

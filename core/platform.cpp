@@ -1,0 +1,70 @@
+#include "core/platform.hpp"
+
+#include <fmt/format.h>
+
+#include "core/hash.hpp"
+
+namespace overlaptune {
+
+std::vector<PlatformField> fields(const Platform& platform) {
+  return {{"machine", platform.machine},
+          {"name", platform.name},
+          {"gpu_model", platform.gpu_model},
+          {"gpu_count", std::to_string(platform.gpu_count)},
+          {"sms", std::to_string(platform.sms)},
+          {"compute_capability", std::to_string(platform.compute_capability)},
+          {"memory_bytes", std::to_string(platform.memory.count)},
+          {"driver_version", platform.driver_version},
+          {"cuda_version", platform.cuda_version},
+          {"nccl_version", platform.nccl_version},
+          {"topology", platform.topology},
+          {"transport", platform.transport},
+          {"multicast_allowed", platform.multicast_allowed ? "true" : "false"},
+          {"details", platform.details}};
+}
+
+std::string fingerprint(const Platform& platform) {
+  std::uint64_t hash = fnv1a("");
+  for (const auto& [name, value] : fields(platform)) {
+    hash = fnv1a(name, hash);
+    hash = fnv1a("=", hash);
+    hash = fnv1a(value, hash);
+    hash = fnv1a("\n", hash);
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+std::vector<std::string> differences(const Platform& here, const Platform& there) {
+  std::vector<std::string> list;
+  const auto ours = fields(here);
+  const auto theirs = fields(there);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i].value != theirs[i].value) {
+      list.push_back(
+          fmt::format("{}: {} here, {} there", ours[i].name, ours[i].value, theirs[i].value));
+    }
+  }
+  return list;
+}
+
+Expected<void> fits(const Problem& problem, const Platform& platform) {
+  if (problem.ranks > platform.gpu_count) {
+    return bad_input(fmt::format("ranks = {}: expected at most the {} GPUs of {}", problem.ranks,
+                                 platform.gpu_count, platform.name));
+  }
+  // In floating point: m * n alone may pass 2^63 bytes.
+  const auto m = static_cast<double>(problem.m);
+  const auto n = static_cast<double>(problem.n);
+  const auto k = static_cast<double>(problem.k);
+  const double bytes = static_cast<double>(kElementBytes) * (m * k + n * k + m * n);
+  if (bytes > static_cast<double>(platform.memory.count)) {
+    return bad_input(
+        fmt::format("m,n,k = {},{},{}: A, B and C take {:.0f} MB, expected at most the {:.0f} MB "
+                    "of a GPU of {}",
+                    problem.m, problem.n, problem.k, bytes * 1e-6,
+                    static_cast<double>(platform.memory.count) * 1e-6, platform.name));
+  }
+  return {};
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,104 @@
+#include "core/problem.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+Expected<Problem> validated(Problem problem) {
+  const std::pair<const char*, std::int64_t> sizes[] = {
+      {"m", problem.m}, {"n", problem.n}, {"k", problem.k}};
+  for (const auto& [name, size] : sizes) {
+    if (size < 1 || size > kLargestSize) {
+      return bad_input(fmt::format("problem: {} = {}: expected 1 to 2^31 - 1", name, size));
+    }
+    if (*name != 'm' && size % kRowMultiple != 0) {
+      return bad_input(
+          fmt::format("problem: {} = {}: expected a multiple of {}", name, size, kRowMultiple));
+    }
+  }
+  if (problem.ranks < 2 || problem.ranks > kMostRanks) {
+    return bad_input(
+        fmt::format("problem: ranks = {}: expected 2 to {}", problem.ranks, kMostRanks));
+  }
+  if (problem.op != Op::gemm_all_reduce && problem.m % problem.ranks != 0) {
+    return bad_input(fmt::format("problem: m = {}: {} needs a multiple of ranks = {}", problem.m,
+                                 to_string(problem.op), problem.ranks));
+  }
+  return problem;
+}
+
+Expected<Problem> parse_problem(std::string_view text) {
+  const auto parts = split(text, ':');
+  const auto sizes = parts.size() == 4 ? split(parts[1], ',') : std::vector<std::string_view>{};
+  if (sizes.size() != 3) {
+    return bad_input(fmt::format(
+        "problem '{}': expected OP:M,N,K:dtype:ranks as in gemm_all_reduce:4096,8192,3584:bf16:8",
+        text));
+  }
+  const auto op = parse_name<Op>(parts[0]);
+  if (!op) return tl::make_unexpected(op.error());
+  const auto dtype = parse_name<Dtype>(parts[2]);
+  if (!dtype) return tl::make_unexpected(dtype.error());
+  std::int64_t numbers[4] = {};
+  const std::string_view fields[4] = {sizes[0], sizes[1], sizes[2], parts[3]};
+  static constexpr const char* names[4] = {"m", "n", "k", "ranks"};
+  for (int i = 0; i < 4; ++i) {
+    const auto number = parse_size(fields[i]);
+    if (!number) {
+      return bad_input(fmt::format("problem '{}': {}: {}", text, names[i], number.error().message));
+    }
+    numbers[i] = *number;
+  }
+  if (numbers[3] > kMostRanks) numbers[3] = kMostRanks + 1;  // keeps the cast below in range
+  return validated({.op = *op,
+                    .m = numbers[0],
+                    .n = numbers[1],
+                    .k = numbers[2],
+                    .dtype = *dtype,
+                    .ranks = static_cast<int>(numbers[3])});
+}
+
+std::string to_string(const Problem& problem) {
+  return fmt::format("{}:{},{},{}:{}:{}", to_string(problem.op), problem.m, problem.n, problem.k,
+                     to_string(problem.dtype), problem.ranks);
+}
+
+Collective collective_of(Op op) {
+  switch (op) {
+    case Op::gemm_all_reduce:
+      return Collective::all_reduce;
+    case Op::gemm_reduce_scatter:
+      return Collective::reduce_scatter;
+    case Op::all_gather_gemm:
+      return Collective::all_gather;
+    case Op::gemm_all_to_all:
+      return Collective::all_to_all;
+  }
+  return Collective::all_reduce;
+}
+
+Bytes collective_bytes(const Problem& problem) {
+  const std::int64_t columns = problem.op == Op::all_gather_gemm ? problem.k : problem.n;
+  return {problem.m * columns * kElementBytes};
+}
+
+int row_blocks(const Problem& problem) {
+  return problem.op == Op::gemm_all_reduce ? 1 : problem.ranks;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,102 @@
+#pragma once
+// A problem: one matrix product of a tensor-parallel layer and the collective that belongs to it.
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/names.hpp"
+#include "core/units.hpp"
+
+namespace overlaptune {
+
+enum class Op { gemm_all_reduce, gemm_reduce_scatter, all_gather_gemm, gemm_all_to_all };
+
+enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all };
+
+/// Element type of A, B and C; accumulation is always fp32.
+enum class Dtype { bf16, fp16 };
+
+/// How a plan is submitted; part of the key of a winner.
+enum class Launch { graph, eager };
+
+template <>
+struct NamesOf<Op> {
+  static constexpr std::string_view what = "op";
+  static constexpr std::array<Named<Op>, 4> all{{{Op::gemm_all_reduce, "gemm_all_reduce"},
+                                                 {Op::gemm_reduce_scatter, "gemm_reduce_scatter"},
+                                                 {Op::all_gather_gemm, "all_gather_gemm"},
+                                                 {Op::gemm_all_to_all, "gemm_all_to_all"}}};
+};
+
+template <>
+struct NamesOf<Collective> {
+  static constexpr std::string_view what = "collective";
+  static constexpr std::array<Named<Collective>, 4> all{
+      {{Collective::all_reduce, "all_reduce"},
+       {Collective::reduce_scatter, "reduce_scatter"},
+       {Collective::all_gather, "all_gather"},
+       {Collective::all_to_all, "all_to_all"}}};
+};
+
+template <>
+struct NamesOf<Dtype> {
+  static constexpr std::string_view what = "dtype";
+  static constexpr std::array<Named<Dtype>, 2> all{{{Dtype::bf16, "bf16"}, {Dtype::fp16, "fp16"}}};
+};
+
+template <>
+struct NamesOf<Launch> {
+  static constexpr std::string_view what = "launch";
+  static constexpr std::array<Named<Launch>, 2> all{
+      {{Launch::graph, "graph"}, {Launch::eager, "eager"}}};
+};
+
+/// Row-major: A is m x k, B is n x k (as a linear layer stores its weight), C = A * B^T is m x n.
+/// `m, n, k` are what one rank computes: for gemm_all_reduce and gemm_reduce_scatter `k` is already
+/// divided among the ranks, for all_gather_gemm `n` is (each rank brings m/ranks rows of A).
+/// gemm_all_to_all sends row block j of C to rank j; the output is ordered by source rank.
+struct Problem {
+  Op op = Op::gemm_all_reduce;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  Dtype dtype = Dtype::bf16;
+  int ranks = 0;
+  friend auto operator<=>(const Problem&, const Problem&) = default;
+};
+
+/// Multiple that n and k must have (16-byte rows for TMA and cp.async at 2 bytes an element).
+inline constexpr std::int64_t kRowMultiple = 8;
+/// Largest m, n or k.
+inline constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;
+inline constexpr int kMostRanks = 1024;
+inline constexpr std::int64_t kElementBytes = 2;  // bf16 and fp16
+
+/// The problem itself if every rule holds (sizes in 1..kLargestSize, n and k multiples of
+/// kRowMultiple, 2..kMostRanks ranks, m a multiple of `ranks` in all but gemm_all_reduce);
+/// otherwise the error names the field and what is allowed.
+[[nodiscard]] Expected<Problem> validated(Problem problem);
+
+/// `OP:M,N,K:dtype:ranks`, for instance `gemm_all_reduce:4096,8192,3584:bf16:8`. Sizes take k/M/G.
+[[nodiscard]] Expected<Problem> parse_problem(std::string_view text);
+
+/// The form that `parse_problem` reads.
+[[nodiscard]] std::string to_string(const Problem& problem);
+
+[[nodiscard]] Collective collective_of(Op op);
+
+/// Whole buffer of the collective: C (m*n elements), or for all_gather_gemm the gathered A (m*k).
+[[nodiscard]] Bytes collective_bytes(const Problem& problem);
+
+/// Row blocks that must travel together in equal parts: `ranks` for gemm_reduce_scatter,
+/// gemm_all_to_all and all_gather_gemm, 1 for gemm_all_reduce.
+[[nodiscard]] int row_blocks(const Problem& problem);
+
+[[nodiscard]] inline double flops(const Problem& problem) {
+  return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+         static_cast<double>(problem.k);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,29 @@
+#pragma once
+// Summaries of samples.
+
+#include <span>
+
+#include "core/units.hpp"
+
+namespace overlaptune {
+
+/// Median with p10 and p90, linear between order statistics. All in the unit of the samples.
+struct Summary {
+  Microseconds median{};
+  Microseconds p10{};
+  Microseconds p90{};
+  int count = 0;
+  friend bool operator==(const Summary&, const Summary&) = default;
+};
+
+/// Quantile q in [0, 1], linear between order statistics. NaN for no samples.
+[[nodiscard]] double quantile(std::span<const double> samples, double q);
+
+[[nodiscard]] double mean(std::span<const double> samples);
+
+/// Geometric mean of positive samples; NaN for none.
+[[nodiscard]] double geometric_mean(std::span<const double> samples);
+
+[[nodiscard]] Summary summarize(std::span<const Microseconds> samples);
+
+}  // namespace overlaptune

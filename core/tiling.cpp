@@ -1,0 +1,130 @@
+#include "core/tiling.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+std::int64_t TileOrder::panels_per_block() const {
+  return ceil_div(block_rows, block_m);
+}
+std::int64_t TileOrder::columns() const {
+  return ceil_div(n, block_n);
+}
+std::int64_t TileOrder::super_panels() const {
+  return ceil_div(panels_per_block(), raster);
+}
+std::int64_t TileOrder::tiles() const {
+  return panels_per_block() * blocks * columns();
+}
+
+std::int64_t TileOrder::column_tiles(std::int64_t index) const {
+  return blocks * std::min<std::int64_t>(raster, panels_per_block() - index * raster);
+}
+
+std::int64_t TileOrder::rows(std::int64_t index) const {
+  const std::int64_t whole = std::int64_t{raster} * block_m;
+  return blocks * std::min(whole, block_rows - index * whole);
+}
+
+TileOrder tile_order(const Problem& problem, const Tile& tile, int raster) {
+  const int blocks = row_blocks(problem);
+  return {.block_rows = problem.m / blocks,
+          .n = problem.n,
+          .blocks = blocks,
+          .block_m = tile.block_m,
+          .block_n = tile.block_n,
+          .raster = std::max(raster, 1)};
+}
+
+Cut cut_at(const TileOrder& order, std::int64_t tiles) {
+  tiles = std::clamp<std::int64_t>(tiles, 0, order.tiles());
+  const std::int64_t whole_super = order.columns() * order.column_tiles(0);
+  const std::int64_t index = tiles / whole_super;
+  const std::int64_t rows_before =
+      std::min<std::int64_t>(index * order.raster * order.block_m, order.block_rows) * order.blocks;
+  Cut cut{.tiles = std::min(index * whole_super, order.tiles()),
+          .bytes = {rows_before * order.n * kElementBytes},
+          .contiguous = true};
+  const std::int64_t rest = tiles - cut.tiles;
+  if (rest <= 0) return cut;
+  const std::int64_t columns = rest / order.column_tiles(index);
+  const std::int64_t width = std::min(columns * order.block_n, order.n);
+  cut.tiles += columns * order.column_tiles(index);
+  cut.bytes.count += order.rows(index) * width * kElementBytes;
+  cut.contiguous = columns == 0 || columns == order.columns();
+  return cut;
+}
+
+std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
+  const std::int64_t total = order.tiles();
+  const std::int64_t whole_super = order.columns() * order.column_tiles(0);
+  std::vector<Cut> cuts;
+  cuts.reserve(static_cast<std::size_t>(ceil_div(total, sms)));
+  std::int64_t last = 0;
+  for (std::int64_t end = sms;; end += sms) {
+    if (end >= total) {
+      cuts.push_back(cut_at(order, total));
+      return cuts;
+    }
+    const std::int64_t super_end = end / whole_super * whole_super;
+    const Cut cut = cut_at(order, super_end > last ? super_end : end);
+    if (cut.tiles > last) {
+      last = cut.tiles;
+      cuts.push_back(cut);
+    }
+  }
+}
+
+Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config) {
+  std::vector<Cut> cuts;
+  std::int64_t end = 0;
+  for (const std::int64_t tiles : config.wave_groups) {
+    if (tiles < 1 || tiles > order.tiles() - end) {
+      return bad_input(fmt::format("wave_groups: group {} of {} tiles after {} of {}", cuts.size(),
+                                   tiles, end, order.tiles()));
+    }
+    end += tiles;
+    cuts.push_back(cut_at(order, end));
+    if (cuts.back().tiles != end) {
+      return bad_input(
+          fmt::format("wave_groups: group {} ends after tile {}, within a column; the "
+                      "column ends after {} tiles",
+                      cuts.size() - 1, end, cuts.back().tiles));
+    }
+  }
+  if (end != order.tiles()) {
+    return bad_input(fmt::format("wave_groups: {} tiles in all, expected {}", end, order.tiles()));
+  }
+  return cuts;
+}
+
+Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end) {
+  if (begin.contiguous && end.contiguous) return {0};
+  const Bytes group = end.bytes - begin.bytes;
+  return problem.op == Op::gemm_reduce_scatter ? Bytes{group.count / problem.ranks} : group;
+}
+
+Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks) {
+  const std::int64_t rows = problem.m / row_blocks(problem);
+  if (chunks < 1 || chunks > rows) {
+    return bad_input(
+        fmt::format("chunks = {}: expected 1 to {} (the rows of a row block)", chunks, rows));
+  }
+  std::vector<std::int64_t> parts;
+  parts.reserve(static_cast<std::size_t>(chunks));
+  for (std::int64_t i = 0; i < chunks; ++i) {
+    parts.push_back((i + 1) * rows / chunks - i * rows / chunks);
+  }
+  return parts;
+}
+
+}  // namespace overlaptune

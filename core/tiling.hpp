@@ -1,0 +1,70 @@
+#pragma once
+// Which tiles a config's GEMM has, in which order, and what a prefix of that order is worth to the
+// collective. This is the contract between whoever predicts, simulates or runs a config; it knows
+// no times.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+/// The order of tiles. The m rows are `blocks` row blocks (see `row_blocks`); each is cut into
+/// panels of block_m rows (the last one shorter). A *super panel* is the next `raster` panels of
+/// every block; super panels follow one another, and inside one the order is column by column, each
+/// column holding one tile of every panel in it. A prefix of whole super panels is therefore
+/// contiguous in the standard layout (within each block), and a prefix of whole columns holds the
+/// same number of rows of each block.
+struct TileOrder {
+  std::int64_t block_rows = 0;  ///< rows of one row block
+  std::int64_t n = 0;
+  int blocks = 1;
+  int block_m = 0;
+  int block_n = 0;
+  int raster = 1;
+
+  [[nodiscard]] std::int64_t panels_per_block() const;
+  [[nodiscard]] std::int64_t columns() const;  ///< tiles across n
+  [[nodiscard]] std::int64_t super_panels() const;
+  [[nodiscard]] std::int64_t tiles() const;
+  /// Tiles of one whole column of super panel `index` (the last super panel may be lower).
+  [[nodiscard]] std::int64_t column_tiles(std::int64_t index) const;
+  /// Rows of super panel `index`, over all blocks.
+  [[nodiscard]] std::int64_t rows(std::int64_t index) const;
+};
+
+[[nodiscard]] TileOrder tile_order(const Problem& problem, const Tile& tile, int raster);
+
+/// A place where the order may be cut: after `tiles` tiles, which hold `bytes` of C.
+struct Cut {
+  std::int64_t tiles = 0;
+  Bytes bytes{};
+  /// The prefix is whole super panels: a group between two such cuts lies in the standard layout;
+  /// any other group is staged and its received part must be copied into place.
+  bool contiguous = true;
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
+/// The cut at or before `tiles`: whole columns only. `tiles` is clamped to the tile count.
+[[nodiscard]] Cut cut_at(const TileOrder& order, std::int64_t tiles);
+
+/// The cuts that may end a wave group when `sms` SMs compute: for each wave the last super panel
+/// that it completes, or, where it completes none, its last whole column. Ascending, without
+/// repetition; the last one is the whole problem. `sms` >= 1.
+[[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms);
+
+/// The cuts after each group of `config.wave_groups`.
+/// Error: a group that is not positive, does not end on a whole column, or a wrong sum.
+[[nodiscard]] Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config);
+
+/// Bytes of the collective buffer that a rank must copy into place after a group that is not
+/// contiguous: what it received (the whole group, or 1/ranks of it for reduce-scatter).
+[[nodiscard]] Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end);
+
+/// Rows of each chunk when the rows of one row block are cut into `chunks` nearly equal parts;
+/// their sum times `row_blocks` is m. Error: chunks < 1 or more than the rows of a block.
+[[nodiscard]] Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks);
+
+}  // namespace overlaptune

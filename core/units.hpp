@@ -1,0 +1,38 @@
+#pragma once
+// Units in the type. At the edges (SQL, CSV, JSON, flags) they are in the name: `_us`, `_bytes`,
+// `_gb_per_s` (10^9 bytes per second).
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace overlaptune {
+
+using Microseconds = std::chrono::duration<double, std::micro>;
+
+constexpr Microseconds us(double count) {
+  return Microseconds{count};
+}
+
+struct Bytes {
+  std::int64_t count = 0;
+  friend constexpr auto operator<=>(Bytes, Bytes) = default;
+  friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
+};
+
+/// Parses `12`, `4k`, `64M`, `1G` (1024-based; upper or lower case) into a count.
+/// Error: not a number, negative, or beyond 2^62.
+[[nodiscard]] Expected<std::int64_t> parse_size(std::string_view text);
+
+/// Parses `90`, `90s`, `5m`, `2h` into a positive duration.
+[[nodiscard]] Expected<std::chrono::duration<double>> parse_duration(std::string_view text);
+
+/// `4096` -> "4 KiB", `1500` -> "1500 B".
+[[nodiscard]] std::string to_string(Bytes bytes);
+
+}  // namespace overlaptune

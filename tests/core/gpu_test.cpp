@@ -1,0 +1,51 @@
+#include "core/gpu.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+TEST(Gpu, the_limits_are_those_of_the_nearest_lower_capability) {
+  EXPECT_EQ(gpu_limits(90).shared_memory_bytes, 232448);  // 227 KiB, CUDA programming guide
+  EXPECT_EQ(gpu_limits(80).shared_memory_bytes, 166912);
+  EXPECT_EQ(gpu_limits(86).compute_capability, 80);
+  EXPECT_EQ(gpu_limits(89).shared_memory_bytes, 101376);
+  EXPECT_EQ(gpu_limits(100).compute_capability, 90);
+}
+
+TEST(Gpu, feasible_tiles_are_all_tiles_that_pass_the_check) {
+  for (const int capability : {80, 89, 90}) {
+    const GpuLimits& limits = gpu_limits(capability);
+    const auto tiles = feasible_tiles(limits);
+    EXPECT_TRUE(std::is_sorted(tiles.begin(), tiles.end()));
+    std::size_t count = 0;
+    for (int m = 16; m <= 512; m += 16) {
+      for (int n = 8; n <= 512; n += 8) {
+        for (int stages = 1; stages <= 10; ++stages) {
+          for (int cluster = 1; cluster <= 4; ++cluster) {
+            count += is_feasible({m, n, 64, stages, cluster}, limits) ? 1 : 0;
+          }
+        }
+      }
+    }
+    EXPECT_EQ(tiles.size(), count);
+  }
+}
+
+TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
+  const GpuLimits& limits = gpu_limits(90);
+  for (const Tile& tile :
+       {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{256, 128, 64, 4, 1},
+        Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}}) {
+    EXPECT_TRUE(is_feasible(tile, limits)) << to_string(tile);
+  }
+  EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits));  // 65,536 accumulators
+  EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits));  // 240 KiB of stages
+  EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits));
+  EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits));
+}
+
+}  // namespace
+}  // namespace overlaptune

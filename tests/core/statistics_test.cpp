@@ -1,0 +1,36 @@
+#include "core/statistics.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+TEST(Statistics, quantiles_are_linear_between_order_statistics) {
+  const std::vector<double> samples{5, 1, 3, 2, 4};
+  EXPECT_DOUBLE_EQ(quantile(samples, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.5), 3);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.9), 4.6);  // R type 7, numpy's default
+  EXPECT_DOUBLE_EQ(quantile(samples, 1), 5);
+  EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
+}
+
+TEST(Statistics, the_geometric_mean_is_the_root_of_the_product) {
+  const std::vector<double> samples{1, 2, 4};
+  EXPECT_NEAR(geometric_mean(samples), 2, 1e-12);
+  EXPECT_TRUE(std::isnan(geometric_mean({})));
+}
+
+TEST(Statistics, a_summary_counts_and_orders) {
+  const std::vector<Microseconds> samples{us(10), us(30), us(20)};
+  const Summary summary = summarize(samples);
+  EXPECT_EQ(summary.median, us(20));
+  EXPECT_NEAR(summary.p10.count(), 12, 1e-12);
+  EXPECT_NEAR(summary.p90.count(), 28, 1e-12);
+  EXPECT_EQ(summary.count, 3);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,158 @@
+#include "core/tiling.hpp"
+
+#include <map>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+/// One tile of the order, enumerated from the definition in the header.
+struct Enumerated {
+  std::int64_t super = 0;
+  std::int64_t column = 0;
+  int block = 0;
+  std::int64_t first_row = 0;  // within the block
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;  // of C
+};
+
+std::vector<Enumerated> enumerate(const TileOrder& order) {
+  std::vector<Enumerated> tiles;
+  const std::int64_t panels = order.panels_per_block();
+  for (std::int64_t super = 0; super * order.raster < panels; ++super) {
+    for (std::int64_t column = 0; column * order.block_n < order.n; ++column) {
+      for (int block = 0; block < order.blocks; ++block) {
+        for (std::int64_t p = super * order.raster;
+             p < std::min(panels, (super + 1) * order.raster); ++p) {
+          tiles.push_back(
+              {super, column, block, p * order.block_m,
+               std::min<std::int64_t>(order.block_m, order.block_rows - p * order.block_m),
+               std::min<std::int64_t>(order.block_n, order.n - column * order.block_n)});
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+TileOrder random_order(std::mt19937& random) {
+  const int blocks = std::array{1, 2, 4, 8}[random() % 4];
+  return {.block_rows = 1 + static_cast<std::int64_t>(random() % 900),
+          .n = 8 * (1 + static_cast<std::int64_t>(random() % 200)),
+          .blocks = blocks,
+          .block_m = 64 * (1 + static_cast<int>(random() % 4)),
+          .block_n = 16 * (1 + static_cast<int>(random() % 16)),
+          .raster = 1 + static_cast<int>(random() % 6)};
+}
+
+TEST(TileOrder, counts_every_tile_once) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const TileOrder order = random_order(random);
+    const auto tiles = enumerate(order);
+    ASSERT_EQ(order.tiles(), static_cast<std::int64_t>(tiles.size()));
+    std::int64_t elements = 0;
+    for (const Enumerated& tile : tiles) elements += tile.rows * tile.columns;
+    ASSERT_EQ(elements, order.block_rows * order.blocks * order.n);
+  }
+}
+
+TEST(TileOrder, a_cut_holds_the_bytes_of_its_tiles) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 300; ++round) {
+    const TileOrder order = random_order(random);
+    const auto tiles = enumerate(order);
+    for (int trial = 0; trial < 20; ++trial) {
+      const auto asked = static_cast<std::int64_t>(random() % (tiles.size() + 5));
+      const Cut cut = cut_at(order, asked);
+      ASSERT_LE(cut.tiles, std::min(asked, order.tiles()));
+      std::int64_t bytes = 0;
+      std::map<int, std::int64_t> rows_of_block;
+      for (std::int64_t i = 0; i < cut.tiles; ++i) {
+        const Enumerated& tile = tiles[static_cast<std::size_t>(i)];
+        bytes += tile.rows * tile.columns * kElementBytes;
+        rows_of_block[tile.block] += tile.rows * tile.columns;
+      }
+      ASSERT_EQ(cut.bytes.count, bytes);
+      for (const auto& [block, elements] : rows_of_block) ASSERT_EQ(elements, rows_of_block[0]);
+      // Contiguous: the next tile, if any, opens a super panel.
+      const bool opens =
+          cut.tiles == order.tiles() || tiles[static_cast<std::size_t>(cut.tiles)].column == 0;
+      ASSERT_EQ(cut.contiguous, opens);
+    }
+  }
+}
+
+TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 500; ++round) {
+    const TileOrder order = random_order(random);
+    const int sms = 1 + static_cast<int>(random() % 132);
+    const auto cuts = wave_cuts(order, sms);
+    std::int64_t last = 0;
+    for (const Cut& cut : cuts) {
+      ASSERT_GT(cut.tiles, last);
+      ASSERT_EQ(cut, cut_at(order, cut.tiles));
+      last = cut.tiles;
+    }
+    ASSERT_EQ(last, order.tiles());
+    // No coarser than waves: one cut for each wave that completes a column.
+    if (order.column_tiles(0) <= sms) {
+      ASSERT_EQ(static_cast<std::int64_t>(cuts.size()), (order.tiles() + sms - 1) / sms);
+    }
+  }
+}
+
+TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
+  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
+  const Tile tile{64, 128, 64, 4, 1};
+  const TileOrder order = tile_order(problem, tile, 1);  // 4 super panels of 4 columns of 4 tiles
+  auto groups = [&](std::vector<std::int64_t> list) {
+    Config config{.strategy = Strategy::signaled, .tile = tile, .raster = 1};
+    config.wave_groups = std::move(list);
+    return group_cuts(order, config);
+  };
+  ASSERT_TRUE(groups({16, 48}));
+  EXPECT_TRUE(groups({16, 48})->at(0).contiguous);
+  EXPECT_FALSE(groups({4, 60})->at(0).contiguous);
+  EXPECT_FALSE(groups({6, 58}));
+  EXPECT_FALSE(groups({16, 16}));
+  EXPECT_FALSE(groups({64, 4}));
+  EXPECT_FALSE(groups({0, 64}));
+  EXPECT_FALSE(groups({-4, 68}));
+  EXPECT_FALSE(groups({}));
+  EXPECT_FALSE(groups({INT64_MAX, 64}));
+}
+
+TEST(TileOrder, only_groups_off_the_panels_are_reordered) {
+  const Problem scatter{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
+  const Cut start{};
+  const Cut panel{16, {262144}, true};
+  const Cut column{20, {327680}, false};
+  EXPECT_EQ(reorder_bytes(scatter, start, panel).count, 0);
+  EXPECT_EQ(reorder_bytes(scatter, panel, column).count, 65536 / 4);
+  Problem reduce = scatter;
+  reduce.op = Op::gemm_all_reduce;
+  EXPECT_EQ(reorder_bytes(reduce, panel, column).count, 65536);
+}
+
+TEST(Chunks, cover_the_rows_nearly_equally) {
+  for (std::int64_t m = 1; m <= 300; ++m) {
+    const Problem problem{Op::gemm_all_reduce, m, 8, 8, Dtype::bf16, 2};
+    for (int chunks = 1; chunks <= 40; ++chunks) {
+      const auto rows = chunk_rows(problem, chunks);
+      ASSERT_EQ(rows.has_value(), chunks <= m);
+      if (!rows) continue;
+      ASSERT_EQ(std::accumulate(rows->begin(), rows->end(), std::int64_t{0}), m);
+      const auto [least, most] = std::minmax_element(rows->begin(), rows->end());
+      ASSERT_LE(*most - *least, 1);
+      ASSERT_GE(*least, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune

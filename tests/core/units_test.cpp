@@ -1,0 +1,43 @@
+#include "core/units.hpp"
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+TEST(Units, sizes_are_1024_based) {
+  EXPECT_EQ(parse_size("12"), 12);
+  EXPECT_EQ(parse_size("4k"), 4096);
+  EXPECT_EQ(parse_size("64M"), 67108864);
+  EXPECT_EQ(parse_size("1G"), 1073741824);
+  EXPECT_EQ(parse_size("0"), 0);
+}
+
+TEST(Units, a_bad_size_is_an_error_that_quotes_it) {
+  for (const char* text : {"", "k", "-1", "1.5", "4kk", "4 k", "1T", "9223372036854775807k", "0x10",
+                           "99999999999999999999"}) {
+    const auto size = parse_size(text);
+    ASSERT_FALSE(size) << text;
+    EXPECT_EQ(size.error().kind, ErrorKind::bad_input);
+    EXPECT_NE(size.error().message.find("'" + std::string(text) + "'"), std::string::npos);
+  }
+}
+
+TEST(Units, durations_take_seconds_minutes_and_hours) {
+  EXPECT_EQ(parse_duration("90")->count(), 90);
+  EXPECT_EQ(parse_duration("1.5s")->count(), 1.5);
+  EXPECT_EQ(parse_duration("5m")->count(), 300);
+  EXPECT_EQ(parse_duration("2h")->count(), 7200);
+  for (const char* text : {"", "m", "0", "-5m", "5d", "inf", "nan", "5mm"}) {
+    EXPECT_FALSE(parse_duration(text)) << text;
+  }
+}
+
+TEST(Units, bytes_are_printed_in_whole_units) {
+  EXPECT_EQ(to_string(Bytes{4096}), "4 KiB");
+  EXPECT_EQ(to_string(Bytes{1500}), "1500 B");
+  EXPECT_EQ(to_string(Bytes{std::int64_t{3} << 30}), "3 GiB");
+}
+
+}  // namespace
+}  // namespace overlaptune
