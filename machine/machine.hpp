@@ -1,0 +1,67 @@
+#pragma once
+// The interface to something that can run probes and configs: real GPUs, or a simulation of them.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/candidate.hpp"
+#include "core/config.hpp"
+#include "core/measurement.hpp"
+#include "core/platform.hpp"
+#include "core/timeline.hpp"
+
+namespace overlaptune {
+
+struct RunOptions {
+  Launch launch = Launch::graph;
+  int repetitions = 9;
+  bool timeline = false;
+};
+
+struct RunResult {
+  Verdict verdict = Verdict::valid;
+  std::string reason{};  ///< why it is not valid, in one line; empty for `valid`
+  /// Time of repetition i on rank r: `rank_times[r][i]`. Empty where nothing could be timed.
+  std::vector<std::vector<Microseconds>> rank_times{};
+  std::optional<Timeline> timeline{};
+  Conditions conditions{};
+};
+
+/// Of each repetition the slowest rank.
+[[nodiscard]] std::vector<Microseconds> slowest_rank(const RunResult& result);
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  [[nodiscard]] virtual const Platform& platform() const = 0;
+
+  /// Transports that collectives can take here; `ring` is always among them.
+  [[nodiscard]] virtual std::vector<Transport> transports() const = 0;
+
+  /// Strategies that `run` can run here; `sequential` is always among them.
+  [[nodiscard]] virtual std::vector<Strategy> strategies() const = 0;
+
+  /// Measures one point by the rules of docs/measuring.md (warm-up, noise criterion, slowest rank).
+  /// Error: `bad_input` for a probe that this machine cannot do (too many ranks, too much memory,
+  /// an infeasible tile), which is skipped; `machine_unavailable` when the machine is lost.
+  [[nodiscard]] virtual Expected<Measurement> measure(const Probe& probe) = 0;
+
+  /// Checks and times configs of one problem, one repetition of each in turn, so that they can be
+  /// compared pairwise. One result a config, in the same order; a config that fails costs itself
+  /// only. Error: the problem does not fit (ranks, memory), or the machine is lost.
+  [[nodiscard]] virtual Expected<std::vector<RunResult>> run(const Problem& problem,
+                                                             std::span<const Config> configs,
+                                                             const RunOptions& options) = 0;
+
+ protected:
+  Machine() = default;
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,39 @@
+#include "machine/sim/clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace overlaptune::sim {
+namespace {
+
+constexpr double kPowerOfClock = 2.5;
+constexpr double kLimitSharpness = 6;  // the governor steps in a little before the limit
+
+/// Part of a loop of replays of this length in which the running average has filled up.
+double heated(double time, double window) {
+  return time / (time + window);
+}
+
+}  // namespace
+
+ClockState clock_state(const Profile& profile, const Effects& effects, const Work& work,
+                       double time, double at) {
+  const PowerProfile& power = profile.power;
+  const double seconds = time * 1e-6;
+  const double tensor_w = work.flops * power.flop_joules / seconds;  // as if at the highest clock
+  const double other_w = work.wire_bytes * power.byte_joules / seconds;
+  const double steady_load = tensor_w / at;  // what the highest clock would draw
+  const double allowed = std::max(power.limit_w - power.idle_w - other_w, 0.1 * power.limit_w);
+  ClockState state;
+  if (effects.clock_loss) {
+    const double excess =
+        std::pow(1 + std::pow(steady_load / allowed, kLimitSharpness), 1 / kLimitSharpness);
+    const double steady = std::pow(excess, -1 / kPowerOfClock);
+    state.factor = 1 - (1 - steady) * heated(time, power.window);
+  }
+  const double drawn = power.idle_w + other_w + steady_load * std::pow(state.factor, kPowerOfClock);
+  state.power_w = std::min(drawn, power.limit_w);  // the reading is a running average too
+  return state;
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,68 @@
+#include "machine/sim/collective.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace overlaptune::sim {
+namespace {
+
+// How the time of the links and the time of the CTAs join where both matter; fits the 4-GPU sweep
+// of CTAs (docs/profiles.md).
+constexpr double kCtaNorm = 3;
+
+/// Bytes that each rank sends in a ring, per byte of the whole buffer (nccl-tests, PERFORMANCE.md).
+double ring_traffic(Collective collective, int ranks) {
+  const double once = (ranks - 1.0) / ranks;
+  return collective == Collective::all_reduce ? 2 * once : once;
+}
+
+/// The entry with this rank count, or the nearest one.
+const CollectiveProfile* find(const Profile& profile, Collective collective, Transport transport,
+                              int ranks) {
+  const CollectiveProfile* best = nullptr;
+  for (const CollectiveProfile& entry : profile.collectives) {
+    if (entry.collective != collective || entry.transport != transport) continue;
+    if (best == nullptr || std::abs(entry.ranks - ranks) < std::abs(best->ranks - ranks)) {
+      best = &entry;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Expected<CollectiveRun> collective_run(const Profile& profile, Collective collective, double bytes,
+                                       int ranks, int ctas, Transport transport) {
+  if (ranks < 2 || ranks > profile.gpu.count) {
+    return bad_input(fmt::format("ranks = {}: {} has {} GPUs; expected 2 to {}", ranks,
+                                 profile.name, profile.gpu.count, profile.gpu.count));
+  }
+  const CollectiveProfile* entry = find(profile, collective, transport, ranks);
+  if (entry == nullptr) {
+    return bad_input(fmt::format("transport {}: {} has no {} over it", to_string(transport),
+                                 profile.name, to_string(collective)));
+  }
+  // With other ranks than measured, latency grows as the depth of a tree and the rest as the
+  // traffic.
+  const double traffic = ring_traffic(collective, ranks);
+  const double measured_traffic = ring_traffic(collective, entry->ranks);
+  const double depth = std::log2(ranks) / std::log2(entry->ranks);
+  const double latency = entry->times.values.front();
+  const double links =
+      latency * depth + (entry->times.linear(bytes) - latency) * traffic / measured_traffic;
+  const double wire = bytes * traffic;
+  double time = links;
+  if (ctas > 0) {
+    const double senders = wire / (ctas * entry->cta_rates.logarithmic(bytes));
+    time = std::pow(std::pow(links, kCtaNorm) + std::pow(senders, kCtaNorm), 1 / kCtaNorm);
+  }
+  const double best_rate =
+      entry->times.bytes.back() * measured_traffic / entry->times.values.back();
+  return CollectiveRun{
+      .time = time, .wire_bytes = wire, .link_load = std::min(1.0, wire / time / best_rate)};
+}
+
+}  // namespace overlaptune::sim

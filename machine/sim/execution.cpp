@@ -1,0 +1,180 @@
+#include "machine/sim/execution.hpp"
+
+#include <algorithm>
+
+#include "machine/sim/contention.hpp"
+
+namespace overlaptune::sim {
+namespace {
+
+// Where more tiles than this would be run for one repetition, ranks share their runs: with so many
+// tiles the ranks hardly differ.
+constexpr std::int64_t kTilesPerRepetition = 1 << 21;
+
+// Tasks of one repetition and what is needed to read its result.
+struct Lanes {
+  std::vector<Task> compute{};
+  std::vector<Task> communication{};
+  std::vector<std::size_t> collective_task{};  // of each collective, in `communication`
+  std::vector<std::size_t> last_task{};        // the same, or its reorder copy
+  std::vector<double> gemm_ends{};             // of each rank, in work of the compute lane
+};
+
+/// Where each rank is, in its own work time, at the end of each GEMM and group: the slowest counts.
+struct RankWork {
+  std::vector<std::vector<double>> group_ends{};  // [gemm][group], slowest rank, from its start
+  std::vector<double> gemm_work{};                // [gemm], so that the sum is the slowest rank's
+  std::vector<double> rank_ends{};                // [rank], all GEMMs
+};
+
+RankWork run_tiles(const Setting& setting, const Plan& plan, const Noise& noise) {
+  std::int64_t tiles = 0;
+  for (const PlannedGemm& gemm : plan.gemms) {
+    for (const TileRun& run : gemm.schedule.runs) tiles += run.tiles;
+  }
+  const auto ranks = static_cast<std::size_t>(setting.ranks);
+  const auto different = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(kTilesPerRepetition / tiles, 1, setting.ranks));
+  const NoiseProfile& level = setting.profile->noise;
+  const double common = 1 + level.gemm * noise.stream("gemm").normal(0);
+  const double spread = setting.effects.tile_spread ? setting.profile->gpu.tile_spread : 0;
+
+  RankWork work{.rank_ends = std::vector<double>(different, 0.0)};
+  double before = 0;
+  for (std::size_t g = 0; g < plan.gemms.size(); ++g) {
+    std::vector<double> slowest;
+    double furthest = 0;
+    for (std::size_t r = 0; r < different; ++r) {
+      std::vector<double> ends = execute(plan.gemms[g].schedule, spread, noise.stream(r).stream(g));
+      slowest.resize(ends.size(), 0.0);
+      for (std::size_t i = 0; i < ends.size(); ++i) {
+        ends[i] *= common;
+        slowest[i] = std::max(slowest[i], ends[i]);
+      }
+      work.rank_ends[r] += *std::max_element(ends.begin(), ends.end());
+      furthest = std::max(furthest, work.rank_ends[r]);
+    }
+    work.group_ends.push_back(std::move(slowest));
+    work.gemm_work.push_back(furthest - before);
+    before = furthest;
+  }
+  work.rank_ends.resize(ranks);
+  for (std::size_t r = different; r < ranks; ++r) work.rank_ends[r] = work.rank_ends[r % different];
+  return work;
+}
+
+Lanes make_lanes(const Setting& setting, const Plan& plan, const RankWork& work,
+                 const Noise& noise) {
+  const Profile& profile = *setting.profile;
+  const LaunchCosts costs = launch_costs(profile, setting.effects, setting.launch);
+  const double level = profile.noise.collective;
+  const double common = 1 + level * noise.stream("collective").normal(0);
+  const Noise each = noise.stream("collectives");
+
+  Lanes lanes{.gemm_ends = work.rank_ends};
+  std::size_t submitted = 0;
+  const auto add_gemm = [&](std::size_t i) {
+    Task task{.work = work.gemm_work[i],
+              .slows_other = collective_slowdown(profile, setting.effects, plan.gemms[i].times),
+              .gap = costs.kernel,
+              .earliest = costs.earliest(submitted++)};
+    if (plan.coupling == Coupling::collective_first) {
+      const std::size_t producer = lanes.last_task[i];
+      task.needs = {producer, lanes.communication[producer].work, costs.kernel};
+    }
+    lanes.compute.push_back(task);
+  };
+  const auto add_collective = [&](std::size_t i) {
+    const PlannedCollective& planned = plan.collectives[i];
+    Task task{.work = planned.run.time * common * (1 + level * each.normal(i)),
+              .slows_other = gemm_slowdown(profile, setting.effects, planned.run),
+              .gap = costs.kernel,
+              .earliest = costs.earliest(submitted++)};
+    if (plan.coupling == Coupling::gemm_first) {
+      task.needs = {i, lanes.compute[i].work, costs.kernel};
+    } else if (plan.coupling == Coupling::signaled) {
+      task.needs = {0, work.group_ends[0][i], costs.trigger};
+    }
+    lanes.collective_task.push_back(lanes.communication.size());
+    lanes.communication.push_back(task);
+    if (planned.reorder > 0) {
+      lanes.communication.push_back(
+          {.work = planned.reorder, .gap = costs.kernel, .earliest = costs.earliest(submitted++)});
+    }
+    lanes.last_task.push_back(lanes.communication.size() - 1);
+  };
+
+  if (plan.coupling == Coupling::signaled) add_gemm(0);
+  for (std::size_t i = 0; i < plan.collectives.size(); ++i) {
+    if (plan.coupling == Coupling::gemm_first) add_gemm(i);
+    add_collective(i);
+    if (plan.coupling == Coupling::collective_first) add_gemm(i);
+  }
+  if (plan.collectives.empty()) add_gemm(0);
+  return lanes;
+}
+
+/// The part of start..end in which no GEMM ran.
+double exposed(double start, double end, const std::vector<TaskTimes>& gemms) {
+  double hidden = 0;
+  for (const TaskTimes& gemm : gemms) {
+    hidden += std::max(0.0, std::min(end, gemm.end) - std::max(start, gemm.start));
+  }
+  return end - start - hidden;
+}
+
+Repetition read_result(const Lanes& lanes, const EngineRun& run, double around) {
+  Repetition result;
+  double communicated = 0;
+  if (!run.communication.tasks.empty()) communicated = run.communication.tasks.back().end;
+  const bool gemm_last = run.compute.tasks.back().end >= communicated;
+  for (const double end : lanes.gemm_ends) {
+    const double gemm = run.compute.progress.time_at(end);
+    result.rank_times.push_back(around + (gemm_last ? std::max(gemm, communicated) : communicated));
+  }
+  // Half of what surrounds the kernels comes before them.
+  const double offset = around / 2;
+  result.timeline.gemm_end = us(offset + run.compute.tasks.back().end);
+  for (std::size_t i = 0; i < lanes.collective_task.size(); ++i) {
+    const TaskTimes& first = run.communication.tasks[lanes.collective_task[i]];
+    const TaskTimes& last = run.communication.tasks[lanes.last_task[i]];
+    result.timeline.groups.push_back(
+        {.group = static_cast<int>(i),
+         .ready = us(offset + first.ready),
+         .start = us(offset + first.start),
+         .end = us(offset + last.end),
+         .exposed = us(exposed(first.start, last.end, run.compute.tasks))});
+  }
+  return result;
+}
+
+/// The clock at which the time of a replay and the power that it draws agree.
+ClockState settle_clock(const Setting& setting, const Plan& plan, const Lanes& lanes,
+                        double around) {
+  const Work work = plan.work();
+  ClockState state;
+  for (int pass = 0; pass < 4; ++pass) {
+    const double time = around + run_engine(lanes.compute, lanes.communication, state.factor).end();
+    state = clock_state(*setting.profile, setting.effects, work, time, state.factor);
+  }
+  return state;
+}
+
+}  // namespace
+
+Execution execute(const Setting& setting, const Plan& plan, const Noise& noise) {
+  const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
+  Execution execution;
+  for (int i = 0; i < setting.repetitions; ++i) {
+    const Noise own = noise.stream(static_cast<std::uint64_t>(i));
+    const RankWork work = run_tiles(setting, plan, own);
+    const Lanes lanes = make_lanes(setting, plan, work, own);
+    // All repetitions are taken from one loop, at one clock.
+    if (i == 0) execution.clock = settle_clock(setting, plan, lanes, around);
+    const EngineRun run = run_engine(lanes.compute, lanes.communication, execution.clock.factor);
+    execution.repetitions.push_back(read_result(lanes, run, around));
+  }
+  return execution;
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,31 @@
+#pragma once
+// Configs that go wrong on purpose, so that what handles them can be tried.
+
+#include <string_view>
+
+#include "core/candidate.hpp"
+#include "core/config.hpp"
+#include "machine/sim/noise.hpp"
+
+namespace overlaptune::sim {
+
+/// Probabilities that a config hangs, computes a wrong result, crashes its worker, or loses a rank.
+struct Faults {
+  double hang = 0;
+  double wrong = 0;
+  double crash = 0;
+  double rank_died = 0;
+  bool sequential = false;  ///< `sequential` may go wrong too
+
+  /// What becomes of a config; the same for equal problems and configs. `valid` for most.
+  [[nodiscard]] Verdict verdict(const Config& config, const Noise& noise) const;
+};
+
+/// Reads "hang=0.02,wrong=0.01,crash=0.01,rank_died=0.01,sequential=1"; empty means none.
+/// Error: an unknown name, a value that is not a probability, or a sum above 1.
+[[nodiscard]] Expected<Faults> parse_faults(std::string_view text);
+
+/// One line that says what happened.
+[[nodiscard]] std::string fault_reason(Verdict verdict, int ranks);
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,113 @@
+#include "machine/sim/plan.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/gpu.hpp"
+
+namespace overlaptune::sim {
+namespace {
+
+Expected<void> check(const Profile& profile, const Problem& problem, const Config& config) {
+  const bool sequential = config.strategy == Strategy::sequential;
+  const bool known =
+      sequential || config.strategy == Strategy::chunked || config.strategy == Strategy::signaled;
+  if (!known) {
+    return bad_input(fmt::format("strategy {}: not simulated", to_string(config.strategy)));
+  }
+  if (config.comm_ctas < (sequential ? 0 : 1) || config.comm_ctas >= profile.gpu.sms) {
+    return bad_input(fmt::format("comm_ctas = {}: expected {} to {}", config.comm_ctas,
+                                 sequential ? 0 : 1, profile.gpu.sms - 1));
+  }
+  if (config.strategy == Strategy::signaled) {
+    if (problem.op == Op::all_gather_gemm) {
+      return bad_input("strategy signaled: all_gather_gemm sends before its GEMM");
+    }
+    if (!is_feasible(config.tile, gpu_limits(profile.gpu.compute_capability))) {
+      return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit {}",
+                                   to_string(config.tile), config.tile.stages, config.tile.cluster,
+                                   profile.gpu.model));
+    }
+    if (config.raster < 1) return bad_input("raster = 0: expected at least 1 with a tile");
+  } else if (!config.tile.is_library()) {
+    return bad_input(fmt::format("tile {}: strategy {} runs the library's", to_string(config.tile),
+                                 to_string(config.strategy)));
+  }
+  return {};
+}
+
+Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, const Config& config) {
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  const auto cuts = group_cuts(order, config);
+  if (!cuts) return tl::make_unexpected(cuts.error());
+  const GemmKernel kernel{.order = order,
+                          .k = problem.k,
+                          .tile = config.tile,
+                          .sms = profile.gpu.sms - config.comm_ctas};
+  Plan plan{.coupling = Coupling::signaled};
+  std::vector<std::int64_t> ends;
+  Cut begin;
+  for (const Cut& end : *cuts) {
+    const auto run = collective_run(profile, collective_of(problem.op),
+                                    static_cast<double>((end.bytes - begin.bytes).count),
+                                    problem.ranks, config.comm_ctas, config.transport);
+    if (!run) return tl::make_unexpected(run.error());
+    const auto moved = static_cast<double>(reorder_bytes(problem, begin, end).count);
+    plan.collectives.push_back({.run = *run, .reorder = moved / profile.launch.reorder_rate});
+    ends.push_back(end.tiles);
+    begin = end;
+  }
+  const TileTimes times = tile_times(profile, kernel);
+  plan.gemms.push_back({.times = times, .schedule = tile_schedule(kernel, times, ends)});
+  return plan;
+}
+
+/// `sequential` is one chunk whose GEMM has all SMs.
+Expected<Plan> plan_chunks(const Profile& profile, const Problem& problem, const Config& config) {
+  const bool sequential = config.strategy == Strategy::sequential;
+  const auto rows = chunk_rows(problem, sequential ? 1 : config.chunks);
+  if (!rows) return tl::make_unexpected(rows.error());
+  const int sms = profile.gpu.sms - (sequential ? 0 : config.comm_ctas);
+  const bool gather = problem.op == Op::all_gather_gemm;
+  Plan plan{.coupling = gather ? Coupling::collective_first : Coupling::gemm_first};
+  for (const std::int64_t block_rows : *rows) {
+    const std::int64_t m = block_rows * row_blocks(problem);
+    const std::int64_t row_elements = gather ? problem.k : problem.n;
+    const auto run =
+        collective_run(profile, collective_of(problem.op),
+                       static_cast<double>(m) * static_cast<double>(row_elements * kElementBytes),
+                       problem.ranks, config.comm_ctas, config.transport);
+    if (!run) return tl::make_unexpected(run.error());
+    plan.collectives.push_back({.run = *run});
+    plan.gemms.push_back(plan_gemm(profile, library_kernel(profile, m, problem.n, problem.k, sms)));
+  }
+  return plan;
+}
+
+}  // namespace
+
+PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {
+  const TileTimes times = tile_times(profile, kernel);
+  const std::array<std::int64_t, 1> all{kernel.order.tiles()};
+  return {.times = times, .schedule = tile_schedule(kernel, times, all)};
+}
+
+Work Plan::work() const {
+  Work work;
+  for (const PlannedGemm& gemm : gemms) work.flops += gemm.times.flops;
+  for (const PlannedCollective& collective : collectives) {
+    work.wire_bytes += collective.run.wire_bytes;
+  }
+  return work;
+}
+
+Expected<Plan> make_plan(const Profile& profile, const Problem& problem, const Config& config) {
+  if (const auto good = check(profile, problem, config); !good) {
+    return tl::make_unexpected(good.error());
+  }
+  return config.strategy == Strategy::signaled ? plan_signaled(profile, problem, config)
+                                               : plan_chunks(profile, problem, config);
+}
+
+}  // namespace overlaptune::sim

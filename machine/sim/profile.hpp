@@ -1,0 +1,138 @@
+#pragma once
+// A profile: the curves and constants of one simulated cluster (docs/profiles.md has the schema and
+// the physics that each value enters). Every time is in microseconds, every rate in bytes or
+// operations per microsecond, as the simulation uses them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/error.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune::sim {
+
+/// Points of a curve over bytes, ascending.
+struct Curve {
+  std::vector<double> bytes{};
+  std::vector<double> values{};
+
+  /// Straight lines between the points; constant before the first, the last slope after the last.
+  [[nodiscard]] double linear(double at) const;
+  /// Straight lines over the logarithm of the bytes; constant outside the points.
+  [[nodiscard]] double logarithmic(double at) const;
+};
+
+struct GpuProfile {
+  std::string model{};
+  int count = 0;
+  int sms = 0;
+  int compute_capability = 0;
+  double memory_bytes = 0;
+  double clock_mhz = 0;      ///< under no power limit
+  double tensor_flops = 0;   ///< of the whole GPU at that clock, dense, per microsecond
+  double tensor_half_m = 0;  ///< block_m at which the tensor cores reach half of their peak
+  double tensor_half_n = 0;  ///< likewise block_n
+  double sm_load = 0;        ///< from L2 into one SM's shared memory
+  double l2_load = 0;        ///< from L2 into all SMs together
+  double l2_bytes = 0;
+  double memory_load = 0;    ///< from device memory
+  double memory_store = 0;   ///< to device memory, while it is also read
+  double sm_store = 0;       ///< from one SM
+  double load_latency = 0;   ///< from the request of an operand block to its arrival
+  double tile_overhead = 0;  ///< pipeline fill and drain that nothing hides, per tile
+  double kernel_start = 0;   ///< until the first tile starts computing
+  double hidden_store = 0;   ///< share of a tile's store that the next tile hides, 0 to 1
+  double tile_spread = 0;    ///< standard deviation of a tile's time, relative
+};
+
+/// The GEMM library: it picks the best tile of a fixed menu.
+struct LibraryProfile {
+  double efficiency = 1;  ///< of its kernels, relative to ours with the same tile
+  double hidden_store = 0;
+  int raster = 1;
+  std::vector<Tile> menu{};
+};
+
+struct PowerProfile {
+  double idle_w = 0;
+  double limit_w = 0;
+  double flop_joules = 0;  ///< at the highest clock
+  double byte_joules = 0;  ///< per byte that a collective sends
+  double window = 0;       ///< length of one replay at which the limit is half in force
+};
+
+/// One collective of one transport at the library's default CTAs.
+struct CollectiveProfile {
+  Transport transport = Transport::ring;
+  Collective collective = Collective::all_reduce;
+  int ranks = 0;
+  Curve times{};      ///< whole buffer -> microseconds of the kernel
+  Curve cta_rates{};  ///< whole buffer -> bytes that one CTA sends per microsecond
+};
+
+/// How an active side slows the other; `share` is what the slowdown tends to, `half` the load (0 to
+/// 1 of the resource) at which it is half of that.
+struct ContentionProfile {
+  double gemm_share = 0;
+  double gemm_half = 1;
+  double collective_share = 0;
+  double collective_half = 1;
+};
+
+struct CopyProfile {
+  double engine_latency = 0;
+  double engine_rate = 0;
+  double store_latency = 0;
+  double store_rate_per_cta = 0;
+  double store_rate = 0;
+};
+
+struct LaunchProfile {
+  double graph_replay = 0;
+  double graph_kernel = 0;
+  double eager_submit = 0;
+  double eager_first = 0;
+  double signal = 0;   ///< until the last store of a group is visible to who waits for it
+  double trigger = 0;  ///< from there to the start of the collective
+  double reorder_rate = 0;
+};
+
+struct NoiseProfile {
+  double gemm = 0;        ///< standard deviation of a repetition's GEMM time, relative
+  double collective = 0;  ///< likewise of a collective
+};
+
+struct Profile {
+  std::string name{};
+  std::string description{};
+  std::string driver_version{};
+  std::string cuda_version{};
+  std::string nccl_version{};
+  std::string topology{};
+  std::string link{};  ///< what carries peer traffic: "nvlink", "host_memory"
+  GpuProfile gpu{};
+  LibraryProfile library{};
+  PowerProfile power{};
+  std::vector<CollectiveProfile> collectives{};
+  ContentionProfile contention{};
+  CopyProfile copy{};
+  LaunchProfile launch{};
+  NoiseProfile noise{};
+  std::string digest{};  ///< of the text that it was read from
+};
+
+/// Reads and checks a profile. `origin` (a file, "built in") opens every message, followed by the
+/// JSON path: "my.json: gpu.sms: expected a whole number from 2 to 1024, found -3".
+[[nodiscard]] Expected<Profile> parse_profile(std::string_view text, std::string_view origin);
+
+/// A profile built into the program; the first one is the default machine.
+struct EmbeddedProfile {
+  std::string_view name;
+  std::string_view text;
+};
+[[nodiscard]] const std::vector<EmbeddedProfile>& embedded_profiles();
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,137 @@
+#include "machine/sim/sim_machine.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace overlaptune::sim {
+namespace {
+
+Platform platform_of(const Profile& profile) {
+  return {.machine = "sim",
+          .name = profile.name,
+          .gpu_model = profile.gpu.model,
+          .gpu_count = profile.gpu.count,
+          .sms = profile.gpu.sms,
+          .compute_capability = profile.gpu.compute_capability,
+          .memory = {static_cast<std::int64_t>(profile.gpu.memory_bytes)},
+          .driver_version = profile.driver_version,
+          .cuda_version = profile.cuda_version,
+          .nccl_version = profile.nccl_version,
+          .topology = profile.topology,
+          .transport = profile.link,
+          .multicast_allowed = false,
+          .details = "profile " + profile.digest};
+}
+
+/// Operands, output, and the staged or gathered buffer of the collective.
+double buffer_bytes(const Problem& problem) {
+  const auto m = static_cast<double>(problem.m);
+  const auto n = static_cast<double>(problem.n);
+  const auto k = static_cast<double>(problem.k);
+  const double received = problem.op == Op::all_gather_gemm ? m * k / problem.ranks : m * n;
+  return (m * k + n * k + m * n + received) * static_cast<double>(kElementBytes);
+}
+
+/// The repetition whose slowest rank is the median.
+const Repetition& median_repetition(const std::vector<Repetition>& repetitions) {
+  std::vector<std::size_t> order(repetitions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto slowest = [&](std::size_t i) {
+    const auto& times = repetitions[i].rank_times;
+    return *std::max_element(times.begin(), times.end());
+  };
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
+  std::nth_element(order.begin(), middle, order.end(),
+                   [&](std::size_t a, std::size_t b) { return slowest(a) < slowest(b); });
+  return repetitions[*middle];
+}
+
+std::vector<std::vector<Microseconds>> by_rank(const std::vector<Repetition>& repetitions,
+                                               int ranks, double factor) {
+  std::vector<std::vector<Microseconds>> times(static_cast<std::size_t>(ranks));
+  for (const Repetition& repetition : repetitions) {
+    for (std::size_t r = 0; r < times.size(); ++r) {
+      times[r].push_back(us(repetition.rank_times[r] * factor));
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+SimMachine::SimMachine(Profile profile, const SimOptions& options)
+    : profile_(std::move(profile)), options_(options), platform_(platform_of(profile_)) {}
+
+std::vector<Transport> SimMachine::transports() const {
+  std::vector<Transport> found{Transport::ring};
+  for (const CollectiveProfile& entry : profile_.collectives) {
+    if (std::find(found.begin(), found.end(), entry.transport) == found.end()) {
+      found.push_back(entry.transport);
+    }
+  }
+  return found;
+}
+
+std::vector<Strategy> SimMachine::strategies() const {
+  return {Strategy::sequential, Strategy::chunked, Strategy::signaled};
+}
+
+Expected<void> SimMachine::check_memory(double bytes) const {
+  if (bytes <= profile_.gpu.memory_bytes) return {};
+  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+  return bad_input(fmt::format("needs {:.1f} GiB on each GPU, {} has {:.1f} GiB", bytes / kGib,
+                               profile_.gpu.model, profile_.gpu.memory_bytes / kGib));
+}
+
+Conditions SimMachine::conditions(const ClockState& state) const {
+  return {.sm_clock_mhz = profile_.gpu.clock_mhz * state.factor, .power_w = state.power_w};
+}
+
+RunResult SimMachine::run_config(const Problem& problem, const Config& config,
+                                 const RunOptions& options) const {
+  RunResult result;
+  const auto plan = make_plan(profile_, problem, config);
+  if (!plan) {
+    result.verdict = Verdict::unsupported;
+    result.reason = plan.error().message;
+    return result;
+  }
+  const Noise noise = Noise(options_.seed).stream(to_string(problem)).stream(to_string(config));
+  result.verdict = options_.faults.verdict(config, noise);
+  result.reason = fault_reason(result.verdict, problem.ranks);
+  if (result.verdict != Verdict::valid && result.verdict != Verdict::wrong) return result;
+
+  const Setting setting{.profile = &profile_,
+                        .effects = options_.effects,
+                        .launch = options.launch,
+                        .ranks = problem.ranks,
+                        .repetitions = std::max(options.repetitions, 1)};
+  const Execution execution = execute(setting, *plan, noise.stream(to_string(options.launch)));
+  // A wrong config is tempting: it skips work.
+  const double factor = result.verdict == Verdict::wrong ? 0.8 : 1;
+  result.rank_times = by_rank(execution.repetitions, problem.ranks, factor);
+  if (options.timeline) result.timeline = median_repetition(execution.repetitions).timeline;
+  result.conditions = conditions(execution.clock);
+  return result;
+}
+
+Expected<std::vector<RunResult>> SimMachine::run(const Problem& problem,
+                                                 std::span<const Config> configs,
+                                                 const RunOptions& options) {
+  if (const auto good = validated(problem); !good) return tl::make_unexpected(good.error());
+  if (problem.ranks > profile_.gpu.count) {
+    return bad_input(fmt::format("{}: ranks = {}: {} has {} GPUs", to_string(problem),
+                                 problem.ranks, profile_.name, profile_.gpu.count));
+  }
+  if (const auto good = check_memory(buffer_bytes(problem)); !good) {
+    return bad_input(to_string(problem) + ": " + good.error().message);
+  }
+  std::vector<RunResult> results;
+  results.reserve(configs.size());
+  for (const Config& config : configs) results.push_back(run_config(problem, config, options));
+  return results;
+}
+
+}  // namespace overlaptune::sim

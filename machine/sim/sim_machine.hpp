@@ -1,0 +1,55 @@
+#pragma once
+// A machine that is simulated from a profile: see docs/profiles.md.
+
+#include <cstdint>
+
+#include "machine/machine.hpp"
+#include "machine/sim/effects.hpp"
+#include "machine/sim/execution.hpp"
+#include "machine/sim/faults.hpp"
+#include "machine/sim/profile.hpp"
+
+namespace overlaptune::sim {
+
+struct SimOptions {
+  std::uint64_t seed = 0;
+  Effects effects{};
+  Faults faults{};
+};
+
+/// Results depend on the seed, the problem, the config (or probe) and the repetition alone: not on
+/// what was measured before or beside.
+class SimMachine : public Machine {
+ public:
+  SimMachine(Profile profile, const SimOptions& options);
+
+  [[nodiscard]] const Platform& platform() const override { return platform_; }
+  [[nodiscard]] std::vector<Transport> transports() const override;
+  [[nodiscard]] std::vector<Strategy> strategies() const override;
+  [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override;
+  [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
+                                                     std::span<const Config> configs,
+                                                     const RunOptions& options) override;
+
+ private:
+  [[nodiscard]] Expected<Measurement> measure_probe(const GemmProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const CollectiveProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const ConcurrentProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const CopyProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const LaunchProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] RunResult run_config(const Problem& problem, const Config& config,
+                                     const RunOptions& options) const;
+  [[nodiscard]] Expected<void> check_memory(double bytes) const;
+  [[nodiscard]] Conditions conditions(const ClockState& state) const;
+
+  Profile profile_;
+  SimOptions options_;
+  Platform platform_;
+};
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,115 @@
+#include "machine/sim/tile_physics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace overlaptune::sim {
+namespace {
+
+// Resources that a k step needs at once overlap almost perfectly; where two take equally long the
+// step takes 12 % longer than either.
+constexpr double kOverlapNorm = 6;
+
+double smooth_maximum(std::initializer_list<double> times) {
+  const double largest = std::max(times);
+  double sum = 0;
+  for (const double time : times) sum += std::pow(time / largest, kOverlapNorm);
+  return largest * std::pow(sum, 1 / kOverlapNorm);
+}
+
+/// Share of `bytes` that stays in the L2 cache while other operands stream through: smooth, one
+/// half where the data fill three quarters of it.
+double resident_share(double bytes, double l2_bytes) {
+  return 1 / (1 + std::pow(bytes / (0.75 * l2_bytes), 3));
+}
+
+/// Bytes of A and B read from device memory by the whole GEMM.
+double operand_traffic(const GemmKernel& kernel, double active, double l2_bytes) {
+  const TileOrder& order = kernel.order;
+  const auto k = static_cast<double>(kernel.k);
+  const double a = static_cast<double>(order.block_rows) * order.blocks * k * kElementBytes;
+  const double b = static_cast<double>(order.n) * k * kElementBytes;
+  const auto super_tiles = static_cast<double>(order.columns() * order.column_tiles(0));
+  const auto super_rows = static_cast<double>(order.rows(0));
+  const auto tiles = static_cast<double>(order.tiles());
+  // A wave walks the columns of one super panel: its rows of A are read anew by the next wave
+  // unless they stay in L2. B is walked once for each super panel, or once a wave where a wave
+  // holds several.
+  const double a_passes = std::max(1.0, super_tiles / active);
+  const double b_passes = std::max(1.0, tiles / std::max(super_tiles, active));
+  const double a_misses = 1 - resident_share(super_rows * k * kElementBytes, l2_bytes);
+  const double b_misses = 1 - resident_share(b, l2_bytes);
+  return a * (1 + (a_passes - 1) * a_misses) + b * (1 + (b_passes - 1) * b_misses);
+}
+
+/// Bytes that one tile loads from L2 in one k step; a cluster of two shares half of the larger
+/// operand (multicast).
+double step_bytes(const Tile& tile) {
+  const double larger = std::max(tile.block_m, tile.block_n);
+  const double smaller = std::min(tile.block_m, tile.block_n);
+  const double lines = smaller + (tile.cluster == 2 ? larger / 2 : larger);
+  return lines * tile.block_k * static_cast<double>(kElementBytes);
+}
+
+double tensor_rate(const GpuProfile& gpu, const Tile& tile) {
+  const double m = tile.block_m / (tile.block_m + gpu.tensor_half_m);
+  const double n = tile.block_n / (tile.block_n + gpu.tensor_half_n);
+  return gpu.tensor_flops / gpu.sms * m * n;
+}
+
+}  // namespace
+
+TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
+  const GpuProfile& gpu = profile.gpu;
+  const Tile& tile = kernel.tile;
+  const TileOrder& order = kernel.order;
+  const auto tiles = static_cast<double>(order.tiles());
+  const double active = std::min<double>(kernel.sms, tiles);
+  const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k);
+
+  const double loaded = step_bytes(tile);
+  const double missed = operand_traffic(kernel, active, gpu.l2_bytes) / (tiles * steps);
+  const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
+  const double step = smooth_maximum({
+      step_flops / tensor_rate(gpu, tile),
+      loaded / gpu.sm_load,
+      loaded * active / gpu.l2_load,
+      missed * active / gpu.memory_load,
+      gpu.load_latency / (tile.stages - 1),
+  });
+
+  // Stores go through L2; what exceeds it must reach memory while the kernel runs. Much of the rest
+  // is written after the kernel, hence the factor.
+  const double c = static_cast<double>(order.block_rows) * order.blocks *
+                   static_cast<double>(order.n) * kElementBytes;
+  const double written_through = 1 - resident_share(c, 2 * gpu.l2_bytes);
+  const double hidden = kernel.library ? profile.library.hidden_store : gpu.hidden_store;
+  const double store_per_byte =
+      (1 / gpu.sm_store + written_through * active / gpu.memory_store) * (1 - hidden);
+
+  const auto rest = [](std::int64_t size, std::int64_t block) {
+    return static_cast<double>((size - 1) % block + 1);
+  };
+  const double right = rest(order.n, tile.block_n);
+  const double bottom = rest(order.block_rows, tile.block_m);
+  const double fixed =
+      (steps * step + gpu.tile_overhead) / (kernel.library ? profile.library.efficiency : 1);
+  const auto time = [&](double rows, double columns) {
+    return fixed + rows * columns * kElementBytes * store_per_byte;
+  };
+
+  TileTimes times{.whole = time(tile.block_m, tile.block_n),
+                  .right = time(tile.block_m, right),
+                  .bottom = time(bottom, tile.block_n),
+                  .corner = time(bottom, right),
+                  .kernel_start = gpu.kernel_start};
+  const double tile_bytes = tile.block_m * tile.block_n * static_cast<double>(kElementBytes);
+  times.memory_load = active / times.whole *
+                      (loaded * steps / gpu.l2_load + missed * steps / gpu.memory_load +
+                       tile_bytes * written_through / gpu.memory_store);
+  times.flops = 2.0 * static_cast<double>(order.block_rows) * order.blocks *
+                static_cast<double>(order.n) * static_cast<double>(kernel.k);
+  return times;
+}
+
+}  // namespace overlaptune::sim

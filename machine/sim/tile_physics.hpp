@@ -1,0 +1,34 @@
+#pragma once
+// How long one tile of a GEMM occupies an SM. Times in microseconds, nothing else running.
+
+#include <cstdint>
+
+#include "core/tiling.hpp"
+#include "machine/sim/profile.hpp"
+
+namespace overlaptune::sim {
+
+/// One GEMM kernel: its tiles in order, on `sms` SMs.
+struct GemmKernel {
+  TileOrder order{};
+  std::int64_t k = 0;
+  Tile tile{};
+  int sms = 0;
+  bool library = false;  ///< the library's code, not ours
+};
+
+/// Tiles at the right and bottom edges compute as long as whole ones but store less.
+struct TileTimes {
+  double whole = 0;
+  double right = 0;
+  double bottom = 0;
+  double corner = 0;
+  double kernel_start = 0;
+  /// Part of the L2 and device-memory bandwidth that the kernel uses, summed: about 0.3 to 2.
+  double memory_load = 0;
+  double flops = 0;
+};
+
+[[nodiscard]] TileTimes tile_times(const Profile& profile, const GemmKernel& kernel);
+
+}  // namespace overlaptune::sim

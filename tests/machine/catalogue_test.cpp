@@ -1,0 +1,92 @@
+#include "machine/catalogue.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "machine/sim/profile.hpp"
+
+namespace overlaptune {
+namespace {
+
+std::filesystem::path temporary(const std::string& name, const std::string& text) {
+  auto path = std::filesystem::path(testing::TempDir()) / name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+/// The default profile under another name.
+std::string renamed_profile() {
+  std::string text(sim::embedded_profiles().front().text);
+  const std::string name = "\"h200-nvlink-x8\"";
+  return text.replace(text.find(name), name.size(), "\"mine\"");
+}
+
+TEST(Catalogue, lists_the_built_in_machines_and_cuda) {
+  const auto entries = list_machines({});
+  ASSERT_TRUE(entries);
+  std::set<std::string> names;
+  for (const MachineEntry& entry : *entries) names.insert(entry.name);
+  EXPECT_EQ(names, (std::set<std::string>{"sim:h200-nvlink-x8", "sim:h200-hostmem-x4",
+                                          "sim:a100-nvlink-x8", "sim:rtx4090-pcie-x4", "cuda"}));
+}
+
+TEST(Catalogue, opens_every_machine_that_it_lists_as_available) {
+  const auto entries = list_machines({});
+  for (const MachineEntry& entry : *entries) {
+    const auto machine = open_machine(entry.name, {});
+    EXPECT_EQ(machine.has_value(), entry.available) << entry.name;
+    EXPECT_EQ(entry.reason.empty(), entry.available) << entry.name;
+    if (!machine) continue;
+    EXPECT_EQ("sim:" + (*machine)->platform().name, entry.name);
+  }
+}
+
+TEST(Catalogue, auto_is_the_default_simulation_without_gpus) {
+  EXPECT_EQ(value_or_throw(open_machine("auto", {}))->platform().name, "h200-nvlink-x8");
+}
+
+TEST(Catalogue, cuda_is_unavailable_and_an_unknown_name_is_bad_input) {
+  const auto cuda = open_machine("cuda", {});
+  ASSERT_FALSE(cuda);
+  EXPECT_EQ(cuda.error().kind, ErrorKind::machine_unavailable);
+  const auto unknown = open_machine("sim:b200", {});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(unknown.error().message.find("sim:h200-nvlink-x8"), std::string::npos);
+}
+
+TEST(Catalogue, a_profile_of_the_user_adds_a_machine) {
+  const MachineOptions options{.profiles = {temporary("mine.json", renamed_profile())}};
+  const auto machine = open_machine("sim:mine", options);
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ((*machine)->platform().name, "mine");
+  EXPECT_NE(fingerprint((*machine)->platform()),
+            fingerprint(value_or_throw(open_machine("auto", {}))->platform()));
+}
+
+TEST(Catalogue, bad_profile_files_are_named) {
+  const auto check = [](const std::filesystem::path& path, const std::string& part) {
+    const auto entries = list_machines({.profiles = {path}});
+    ASSERT_FALSE(entries);
+    EXPECT_NE(entries.error().message.find(path.string()), std::string::npos);
+    EXPECT_NE(entries.error().message.find(part), std::string::npos) << entries.error().message;
+  };
+  check("/nonexistent/profile.json", "expected a JSON file");
+  check(testing::TempDir(), "expected a JSON file");
+  check(temporary("empty.json", ""), "not JSON");
+  check(temporary("taken.json", std::string(sim::embedded_profiles().front().text)), "taken");
+  check(temporary("huge.json", std::string(3 << 20, ' ')), "expected at most");
+}
+
+TEST(Catalogue, bad_faults_are_refused) {
+  const auto machine = open_machine("auto", {.faults = "hang=2"});
+  ASSERT_FALSE(machine);
+  EXPECT_EQ(machine.error().kind, ErrorKind::bad_input);
+}
+
+}  // namespace
+}  // namespace overlaptune

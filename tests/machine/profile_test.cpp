@@ -1,0 +1,110 @@
+#include "machine/sim/profile.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace overlaptune::sim {
+namespace {
+
+using nlohmann::json;
+
+json good() {
+  return json::parse(embedded_profiles().front().text);
+}
+
+/// The message of a profile in which the value at `pointer` is `value`.
+std::string message(const std::string& pointer, const json& value) {
+  json document = good();
+  document[json::json_pointer(pointer)] = value;
+  const auto profile = parse_profile(document.dump(), "p.json");
+  if (profile) return "accepted";
+  EXPECT_EQ(profile.error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(profile.error().message.find('\n'), std::string::npos);
+  return profile.error().message;
+}
+
+TEST(Profile, every_built_in_profile_is_good) {
+  EXPECT_EQ(embedded_profiles().size(), 4U);
+  for (const EmbeddedProfile& embedded : embedded_profiles()) {
+    const auto profile = parse_profile(embedded.text, embedded.name);
+    ASSERT_TRUE(profile) << profile.error().message;
+    EXPECT_EQ(profile->name, embedded.name);
+    EXPECT_EQ(profile->collectives.size(), 4U);
+  }
+}
+
+TEST(Profile, messages_name_the_path_what_was_found_and_what_is_allowed) {
+  EXPECT_EQ(message("/gpu/sms/value", -3),
+            "p.json: gpu.sms: expected a whole number from 2 to 1024, found -3");
+  EXPECT_EQ(message("/launch/signal_us/value", "NaN"),
+            "p.json: launch.signal_us: expected a number from 0 to 1e+06, found \"NaN\"");
+  EXPECT_EQ(message("/gpu/sms", json::object({{"value", 132}})), "p.json: gpu.sms.source: missing");
+}
+
+TEST(Profile, wrong_values_are_refused_wherever_they_are) {
+  EXPECT_NE(message("/gpu/tile_spread/value", 0.9).find("gpu.tile_spread"), std::string::npos);
+  EXPECT_NE(message("/gpu/count/value", 2.5).find("gpu.count"), std::string::npos);
+  EXPECT_NE(message("/gpu/model/value", 5).find("gpu.model"), std::string::npos);
+  EXPECT_NE(message("/gpu", 5).find("gpu: expected an object"), std::string::npos);
+  EXPECT_NE(message("/power/limit_w/value", 1).find("limit_w above idle_w"), std::string::npos);
+  EXPECT_NE(message("/collectives", json::array()).find("collectives"), std::string::npos);
+  EXPECT_NE(message("/collectives/1/collective", "gossip").find("collectives[1].collective"),
+            std::string::npos);
+  EXPECT_NE(message("/collectives/0/times_us/value/2/0", 5000).find("times_us.value[2]"),
+            std::string::npos);
+  EXPECT_NE(message("/collectives/0/times_us/value/2/1", -1).find("times_us.value[2]"),
+            std::string::npos);
+  EXPECT_NE(message("/collectives/0/times_us/value/2", json::array({1})).find("value[2]"),
+            std::string::npos);
+  EXPECT_NE(message("/collectives/0/launch_in_times_us/value", 100).find("collectives[0]"),
+            std::string::npos);
+  EXPECT_NE(message("/collectives/0/ranks/value", 16).find("collectives[0].ranks"),
+            std::string::npos);
+  EXPECT_NE(message("/library/menu/0", json::array({512, 512, 64, 4, 1})).find("library.menu[0]"),
+            std::string::npos);
+  EXPECT_NE(message("/gpu/sms/source", "").find("gpu.sms.source"), std::string::npos);
+}
+
+TEST(Profile, every_field_is_required) {
+  const json whole = good();
+  for (const auto& section : whole.items()) {
+    json document = whole;
+    document.erase(section.key());
+    const auto profile = parse_profile(document.dump(), "p.json");
+    ASSERT_FALSE(profile) << section.key();
+    EXPECT_EQ(profile.error().message, "p.json: " + section.key() + ": missing");
+  }
+  for (const auto& field : whole["gpu"].items()) {
+    json document = whole;
+    document["gpu"].erase(field.key());
+    const auto profile = parse_profile(document.dump(), "p.json");
+    ASSERT_FALSE(profile) << field.key();
+    EXPECT_EQ(profile.error().message, "p.json: gpu." + field.key() + ": missing");
+  }
+}
+
+TEST(Profile, text_that_is_no_profile_is_refused) {
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[]"), std::string("null"),
+        std::string("{\"name\": NaN}"), std::string("{\"name\": 1e999}"), std::string(3, '\0'),
+        std::string(100000, '['), std::string("\xff\xfe{}"), std::string((1 << 20) + 1, ' ')}) {
+    const auto profile = parse_profile(text, "p.json");
+    ASSERT_FALSE(profile);
+    EXPECT_EQ(profile.error().message.find("p.json: "), 0U);
+    EXPECT_LT(profile.error().message.size(), 200U);
+  }
+}
+
+TEST(Curve, is_linear_between_points_and_beyond_the_last) {
+  const Curve curve{{100, 200, 400}, {10, 30, 40}};
+  EXPECT_DOUBLE_EQ(curve.linear(1), 10);
+  EXPECT_DOUBLE_EQ(curve.linear(150), 20);
+  EXPECT_DOUBLE_EQ(curve.linear(200), 30);
+  EXPECT_DOUBLE_EQ(curve.linear(600), 50);
+  EXPECT_DOUBLE_EQ(curve.logarithmic(1), 10);
+  EXPECT_DOUBLE_EQ(curve.logarithmic(141.4213562373095), 20);
+  EXPECT_DOUBLE_EQ(curve.logarithmic(1e6), 40);
+}
+
+}  // namespace
+}  // namespace overlaptune::sim
