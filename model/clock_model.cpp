@@ -1,0 +1,104 @@
+#include "model/clock_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/least_squares.hpp"
+
+namespace overlaptune {
+namespace {
+
+struct Row {
+  Load load{};
+  double clock_mhz = 0;
+};
+
+double macs(const GemmProbe& probe) {
+  return static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
+}
+
+std::vector<Row> rows_of(std::span<const Measurement> measurements) {
+  std::vector<Row> rows;
+  for (const Measurement& measurement : measurements) {
+    if (!measurement.conditions.sm_clock_mhz) continue;
+    const double time = measurement.time.median.count();
+    const double clock = *measurement.conditions.sm_clock_mhz;
+    if (const auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) {
+      rows.push_back({{.work = macs(*gemm),
+                       .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k),
+                       .collective = 0,
+                       .round = time},
+                      clock});
+    } else if (std::get_if<CollectiveProbe>(&measurement.probe) != nullptr) {
+      rows.push_back({{.work = 0, .bytes = 0, .collective = time, .round = time}, clock});
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto rows = static_cast<double>(m);
+  const auto columns = static_cast<double>(n);
+  const auto depth = static_cast<double>(k);
+  return (rows * depth + columns * depth + rows * columns) * kElementBytes;
+}
+
+double ClockModel::slowdown(const Load& load, const Constants& constants) {
+  const double power = (load.work / constants.peak_rate + constants.byte_heat * load.bytes +
+                        constants.collective_heat * load.collective) /
+                       load.round;
+  const double heat = power * (1 - std::exp(-load.round / constants.scale));
+  const double above = (heat - constants.onset) / constants.rounding;
+  const double smooth = above > 30 ? above : std::log1p(std::exp(above));
+  return 1 + constants.loss * constants.rounding * smooth;
+}
+
+ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
+  const std::vector<Row> rows = rows_of(measurements);
+  ClockModel model;
+  if (rows.empty()) return model;
+  model.constants_.peak_rate = 0;
+  for (const Row& row : rows) {
+    model.full_clock_mhz_ = std::max(model.full_clock_mhz_, row.clock_mhz);
+    model.constants_.peak_rate =
+        std::max(model.constants_.peak_rate, row.load.work / row.load.round);
+  }
+  if (model.constants_.peak_rate <= 0) return model;
+
+  auto with = [&model](const Eigen::VectorXd& x) {
+    return Constants{.peak_rate = model.constants_.peak_rate,
+                     .scale = x[0],
+                     .onset = x[1],
+                     .rounding = x[2],
+                     .loss = x[3],
+                     .byte_heat = x[4],
+                     .collective_heat = x[5]};
+  };
+  Eigen::VectorXd typical(6);
+  typical << 1000, 0.5, 0.1, 0.3, 1e-7, 0.2;
+  constexpr double kPull = 1e-4;
+  const Eigen::VectorXd fitted = fit_positive(
+      typical, static_cast<Eigen::Index>(rows.size()), kPull,
+      [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
+        const Constants constants = with(x);
+        Eigen::Index i = 0;
+        for (const Row& row : rows) {
+          residuals[i++] = slowdown(row.load, constants) - model.full_clock_mhz_ / row.clock_mhz;
+        }
+      });
+  model.constants_ = with(fitted);
+  return model;
+}
+
+double ClockModel::slowdown(const Load& load) const {
+  return slowdown(load, constants_);
+}
+
+double ClockModel::recorded(const Conditions& conditions) const {
+  if (!conditions.sm_clock_mhz || full_clock_mhz_ <= 0) return 1;
+  return full_clock_mhz_ / *conditions.sm_clock_mhz;
+}
+
+}  // namespace overlaptune

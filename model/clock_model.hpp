@@ -1,0 +1,53 @@
+#pragma once
+// How far the clock falls under load. Times are microseconds.
+
+#include <span>
+#include <vector>
+
+#include "core/measurement.hpp"
+
+namespace overlaptune {
+
+/// Operands and result of a GEMM, each once.
+[[nodiscard]] double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k);
+
+/// What the GPU does again and again while it is measured, or deployed.
+struct Load {
+  double work = 0;        ///< multiply-adds of one round
+  double bytes = 0;       ///< operands and results of the GEMM of one round
+  double collective = 0;  ///< time of a round in which collectives run
+  double round = 0;       ///< time of a round
+};
+
+/// The clock is a function of *heat*: the mean power over rounds (tensor cores at the rate of
+/// useful work, a share for collectives), approached with a time constant. Above an onset it falls
+/// in proportion.
+class ClockModel {
+ public:
+  /// From the SM clocks that probes recorded. Without any the clock is constant.
+  [[nodiscard]] static ClockModel fit(std::span<const Measurement> measurements);
+
+  /// Factor on times at full clock.
+  [[nodiscard]] double slowdown(const Load& load) const;
+
+  /// Factor by which a measurement was slowed: from its own recorded clock, else 1.
+  [[nodiscard]] double recorded(const Conditions& conditions) const;
+
+ private:
+  struct Constants {
+    double peak_rate = 1;  ///< multiply-adds in a microsecond, the most that was ever seen
+    double scale = 1;      ///< rounds this long reach 63 % of their heat
+    double onset = 1;
+    double rounding = 1;   ///< width of the onset
+    double loss = 0;       ///< slowdown for one unit of heat above the onset
+    double byte_heat = 0;  ///< of one byte in a microsecond
+    double collective_heat = 0;
+  };
+  [[nodiscard]] static double slowdown(const Load& load, const Constants& constants);
+  struct Residuals;
+
+  double full_clock_mhz_ = 0;  ///< the highest recorded; 0: none was
+  Constants constants_{};
+};
+
+}  // namespace overlaptune

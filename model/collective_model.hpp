@@ -1,0 +1,40 @@
+#pragma once
+// Collectives alone, in microseconds: one curve for each op, rank count, CTA count and transport.
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/measurement.hpp"
+#include "model/curve.hpp"
+#include "model/launch_model.hpp"
+
+namespace overlaptune {
+
+/// What a curve holds for; everything of a `CollectiveProbe` but the bytes.
+struct CollectiveKey {
+  Collective collective = Collective::all_reduce;
+  int ranks = 0;
+  int comm_ctas = 0;
+  Transport transport = Transport::ring;
+  friend auto operator<=>(const CollectiveKey&, const CollectiveKey&) = default;
+};
+
+class CollectiveModel {
+ public:
+  /// The curves hold the time inside a graph: the cost of a replay is taken off.
+  /// Error: no collective was probed.
+  [[nodiscard]] static Expected<CollectiveModel> fit(std::span<const Measurement> measurements,
+                                                     const LaunchModel& launch);
+
+  /// The probed curve, or null. Rank counts are never extrapolated: rings change with them.
+  [[nodiscard]] const Curve* find(const CollectiveKey& key) const;
+
+  /// The settings that candidates may use for this op and rank count: probed CTA counts above 0.
+  [[nodiscard]] std::vector<CollectiveKey> overlap_settings(Collective collective, int ranks) const;
+
+ private:
+  std::map<CollectiveKey, Curve> curves_;
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,40 @@
+#pragma once
+// By which factors a GEMM and a collective slow each other while both run.
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/measurement.hpp"
+#include "model/clock_model.hpp"
+#include "model/collective_model.hpp"
+
+namespace overlaptune {
+
+struct Slowdown {
+  double gemm = 1;        ///< 1 to 1.9: beyond that nobody overlaps, and the search stays exact
+  double collective = 1;  ///< at least 1
+};
+
+class ContentionModel {
+ public:
+  /// From concurrent probes and, for the times apart, the GEMM and collective probes of the same
+  /// points. Where one of these is missing the concurrent probe is not used.
+  [[nodiscard]] static ContentionModel fit(std::span<const Measurement> measurements,
+                                           const LaunchModel& launch, const ClockModel& clock,
+                                           const CollectiveModel& collectives);
+
+  /// For collectives of about `bytes` each: linear in log bytes between probed sizes, constant
+  /// beyond. Without a probe of the setting, of the probed setting nearest in CTAs; {1, 1} if there
+  /// is none of this transport.
+  [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes) const;
+
+ private:
+  struct Point {
+    double log_bytes = 0;
+    Slowdown slowdown{};
+  };
+  std::map<CollectiveKey, std::vector<Point>> points_;
+};
+
+}  // namespace overlaptune

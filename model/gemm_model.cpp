@@ -1,0 +1,245 @@
+#include "model/gemm_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "model/least_squares.hpp"
+
+namespace overlaptune {
+namespace {
+
+struct Row {
+  GemmProbe probe{};
+  int sms = 0;
+  double time = 0;  ///< measured, at full clock and without the replay
+  std::optional<Tile> library_tile{};
+};
+
+std::vector<Row> rows_of(std::span<const Measurement> measurements, bool library,
+                         const LaunchModel& launch, const ClockModel& clock, int all_sms) {
+  std::vector<Row> rows;
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<GemmProbe>(&measurement.probe);
+    if (probe == nullptr || probe->tile.is_library() != library) continue;
+    constexpr double kLeastTime = 0.5;
+    const double time = measurement.time.median.count() - launch.replay;
+    rows.push_back({*probe, probe->sms > 0 ? probe->sms : all_sms,
+                    std::max(kLeastTime, time / clock.recorded(measurement.conditions)),
+                    measurement.library_tile});
+  }
+  return rows;
+}
+
+/// Where the constants of any recent GPU lie; the fit starts here and is drawn weakly towards it,
+/// so that what the probes leave open keeps a plausible value.
+GemmConstants typical(const std::vector<Row>& rows) {
+  double per_mac = std::numeric_limits<double>::max();
+  for (const Row& row : rows) {
+    const GemmProbe& p = row.probe;
+    const double macs =
+        static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+    per_mac = std::min(per_mac, row.time * row.sms / macs);
+  }
+  const double step = per_mac * 128 * 128 * 64;  // one k block of a middling tile
+  return {
+      .per_mac = per_mac * 0.95,
+      .per_fragment = per_mac * 6,
+      .multicast = 0.7,
+      .clipping = 1,
+      // Neither bound may hide the other from the start: a bound that never holds is never fitted.
+      .per_operand_byte = 0.4 * step / (256 * 64 * kElementBytes),
+      .per_shared_byte = 0.8 * step / (256 * 64 * kElementBytes) / 128,
+      .per_missed_byte = step / (3000 * 64 * kElementBytes),
+      .cache_bytes = 4e7,
+      .load_latency = 0.8,
+      .per_tile = 1.0,
+      .per_output_byte = 1e-5,
+      .spread = 0.05,
+      .per_launch = 1.0};
+}
+
+/// What the correction may depend on: smooth in the logarithms of everything that was varied, and
+/// in how close the second bound is to the slowest.
+constexpr int kFeatures = 28;
+using Features = Eigen::Matrix<double, kFeatures, 1>;
+
+Features features(const GemmWork& work, const TileBounds& bounds) {
+  auto log_of = [](std::int64_t value, double least, double most, double middle) {
+    return std::log2(std::clamp(static_cast<double>(value), least, most) / middle);
+  };
+  const double m = std::log2(work.tile.block_m / 128.0);
+  const double n = std::log2(work.tile.block_n / 128.0);
+  const double k = log_of(work.k, 512, 32768, 4096);
+  const double stages = work.tile.stages - 4.0;
+  const double cluster = work.tile.cluster - 1.5;
+  const double column = log_of(work.order.column_tiles(0), 1, 64, 8);
+  const double across = log_of(work.order.columns(), 1, 1024, 64);
+  const double waves = log_of(work.order.tiles() / work.sms + 1, 1, 64, 8);
+  const double sms = work.sms / 128.0 - 1;
+  const double ratio = bounds.second / bounds.slowest;
+  const double close = ratio * ratio * ratio * ratio * ratio * ratio;
+  const double once = bounds.once / bounds.time();
+  Features f;
+  f << 1, m, n, k, stages, cluster, column, across, waves, sms, close, once, m * m, n * n, k * k,
+      column * column, stages * stages, m * n, m * k, n * k, cluster * n, cluster * m, column * n,
+      column * k, across * k, waves * k, close * close, once * once;
+  return f;
+}
+
+double corrected(const TileBounds& bounds, const Eigen::VectorXd& correction,
+                 const GemmWork& work) {
+  constexpr double kLargest = 0.25;
+  if (correction.size() == 0) return bounds.time();
+  return bounds.time() *
+         std::exp(std::clamp(correction.dot(features(work, bounds)), -kLargest, kLargest));
+}
+
+GemmWork work_of(const GemmProbe& probe, const Tile& tile, int raster, int sms) {
+  return {.tile = tile,
+          .order = {.block_rows = probe.m,
+                    .n = probe.n,
+                    .blocks = 1,
+                    .block_m = tile.block_m,
+                    .block_n = tile.block_n,
+                    .raster = std::max(raster, 1)},
+          .k = probe.k,
+          .sms = sms};
+}
+
+double whole(const GemmWork& work, double tile, const GemmConstants& constants) {
+  return constants.per_launch + produced(tile, work.order.tiles(), work.sms, constants.spread);
+}
+
+/// The tiles that libraries offer on every architecture since Ampere: for one that does not tell.
+constexpr std::array<Tile, 11> kUsualMenu{{{64, 64, 64, 4, 1},
+                                           {64, 128, 64, 4, 1},
+                                           {128, 64, 64, 4, 1},
+                                           {128, 128, 64, 4, 1},
+                                           {64, 256, 64, 4, 1},
+                                           {256, 64, 64, 4, 1},
+                                           {128, 192, 64, 4, 1},
+                                           {192, 128, 64, 4, 1},
+                                           {128, 256, 64, 4, 1},
+                                           {256, 128, 64, 4, 1},
+                                           {192, 192, 64, 4, 1}}};
+constexpr int kLibraryRaster = 8;
+
+std::vector<Tile> menu_of(const std::vector<Row>& rows) {
+  std::set<Tile> seen;
+  for (const Row& row : rows) {
+    if (row.library_tile) seen.insert(*row.library_tile);
+  }
+  if (seen.empty()) return {kUsualMenu.begin(), kUsualMenu.end()};
+  return {seen.begin(), seen.end()};
+}
+
+struct Choice {
+  GemmWork work{};
+  double time = std::numeric_limits<double>::infinity();
+};
+
+Choice library_choice(const GemmProbe& probe, int sms, const std::vector<Tile>& menu,
+                      const GemmConstants& constants, const Eigen::VectorXd& correction) {
+  Choice best;
+  for (const Tile& tile : menu) {
+    const GemmWork work = work_of(probe, tile, kLibraryRaster, sms);
+    const double time =
+        whole(work, corrected(tile_bounds(work, constants), correction, work), constants);
+    if (time < best.time) best = {work, time};
+  }
+  return best;
+}
+
+/// The work that explains a row: of a library that does not tell its tile, the best of the menu.
+GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConstants& constants) {
+  if (!row.probe.tile.is_library()) {
+    return work_of(row.probe, row.probe.tile, row.probe.raster, row.sms);
+  }
+  if (row.library_tile) return work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
+  return library_choice(row.probe, row.sms, menu, constants, {}).work;
+}
+
+double predicted(const Row& row, const std::vector<Tile>& menu, const GemmConstants& constants) {
+  const GemmWork work = work_of(row, menu, constants);
+  return whole(work, tile_bounds(work, constants).time(), constants);
+}
+
+GemmConstants fit_constants(const std::vector<Row>& rows, const std::vector<Tile>& menu,
+                            const GemmConstants& start) {
+  constexpr double kPull = 0.01;
+  return GemmConstants::from_values(
+      fit_positive(start.values(), static_cast<Eigen::Index>(rows.size()), kPull,
+                   [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
+                     const GemmConstants constants = GemmConstants::from_values(x);
+                     Eigen::Index i = 0;
+                     for (const Row& row : rows) {
+                       residuals[i++] = std::log(predicted(row, menu, constants) / row.time);
+                     }
+                   }));
+}
+
+tl::unexpected<Error> too_few(const char* what, std::size_t count) {
+  return bad_input(std::string("model: ") + std::to_string(count) + " measurements of " + what +
+                   " are stored for this platform, at least " +
+                   std::to_string(2 * GemmConstants::kCount) +
+                   " are needed: run `overlaptune probe` first");
+}
+
+/// Of the logarithm of the tile time.
+Eigen::VectorXd fit_correction(const std::vector<Row>& rows, const std::vector<Tile>& menu,
+                               const GemmConstants& constants) {
+  constexpr double kRidge = 0.5;
+  const auto count = static_cast<Eigen::Index>(rows.size());
+  Eigen::MatrixXd matrix(count, kFeatures);
+  Eigen::VectorXd residual(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Row& row = rows[static_cast<std::size_t>(i)];
+    const GemmWork work = work_of(row, menu, constants);
+    matrix.row(i) = features(work, tile_bounds(work, constants));
+    residual[i] = std::log(row.time / predicted(row, menu, constants));
+  }
+  return fit_ridge(matrix, residual, kRidge);
+}
+
+}  // namespace
+
+Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
+                                   const LaunchModel& launch, const ClockModel& clock,
+                                   int all_sms) {
+  const std::vector<Row> rows = rows_of(measurements, false, launch, clock, all_sms);
+  if (rows.size() < 2 * GemmConstants::kCount)
+    return too_few("GEMM with a given tile", rows.size());
+  GemmModel model;
+  model.constants_ = fit_constants(rows, {}, typical(rows));
+  model.correction_ = fit_correction(rows, {}, model.constants_);
+  return model;
+}
+
+double GemmModel::tile_time(const GemmWork& work) const {
+  return corrected(tile_bounds(work, constants_), correction_, work);
+}
+
+Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,
+                                                 const LaunchModel& launch, const ClockModel& clock,
+                                                 int all_sms, const GemmModel* ours) {
+  const std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
+  if (rows.size() < 2 * GemmConstants::kCount) return too_few("the library's GEMM", rows.size());
+  LibraryGemmModel model;
+  model.menu_ = menu_of(rows);
+  model.constants_ =
+      fit_constants(rows, model.menu_, ours != nullptr ? ours->constants() : typical(rows));
+  model.correction_ = fit_correction(rows, model.menu_, model.constants_);
+  return model;
+}
+
+double LibraryGemmModel::time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const {
+  const GemmProbe shape{.m = m, .n = n, .k = k};
+  return library_choice(shape, sms, menu_, constants_, correction_).time;
+}
+
+}  // namespace overlaptune

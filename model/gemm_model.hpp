@@ -1,0 +1,62 @@
+#pragma once
+// GEMM alone: constants fitted to probes, and a correction for what they do not explain. Times are
+// microseconds at full clock, without the launch.
+
+#include <span>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "core/measurement.hpp"
+#include "model/clock_model.hpp"
+#include "model/gemm_physics.hpp"
+#include "model/launch_model.hpp"
+
+namespace overlaptune {
+
+/// Our kernels, whose tile is given.
+class GemmModel {
+ public:
+  /// From the probes with a tile. Error: fewer probes than constants.
+  [[nodiscard]] static Expected<GemmModel> fit(std::span<const Measurement> measurements,
+                                               const LaunchModel& launch, const ClockModel& clock,
+                                               int all_sms);
+
+  /// One tile at full clock.
+  [[nodiscard]] double tile_time(const GemmWork& work) const;
+
+  /// From the start of the kernel until its first `tiles` tiles are done, at full clock.
+  [[nodiscard]] double produced(double tile_time, std::int64_t tiles, int sms) const {
+    return constants_.per_launch + overlaptune::produced(tile_time, tiles, sms, constants_.spread);
+  }
+
+  [[nodiscard]] const GemmConstants& constants() const { return constants_; }
+
+ private:
+  GemmConstants constants_{};
+  Eigen::VectorXd correction_{};  // of the logarithm of the tile time, by `features`
+};
+
+/// The library's kernels: it takes the best tile of its menu, which is what it was seen to choose
+/// (or, for a library that does not tell, what libraries usually offer).
+class LibraryGemmModel {
+ public:
+  /// From the probes without a tile; the constants start from those of our kernels on the same GPU
+  /// where these are known. Error: fewer probes than constants.
+  [[nodiscard]] static Expected<LibraryGemmModel> fit(std::span<const Measurement> measurements,
+                                                      const LaunchModel& launch,
+                                                      const ClockModel& clock, int all_sms,
+                                                      const GemmModel* ours);
+
+  /// The whole GEMM at full clock on `sms` SMs.
+  [[nodiscard]] double time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const;
+
+  [[nodiscard]] const GemmConstants& constants() const { return constants_; }
+
+ private:
+  std::vector<Tile> menu_{};
+  GemmConstants constants_{};
+  Eigen::VectorXd correction_{};
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,113 @@
+#include "model/gemm_physics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace overlaptune {
+
+Eigen::VectorXd GemmConstants::values() const {
+  Eigen::VectorXd v(kCount);
+  v << per_mac, per_fragment, multicast, clipping, per_operand_byte, per_shared_byte,
+      per_missed_byte, cache_bytes, load_latency, per_tile, per_output_byte, spread, per_launch;
+  return v;
+}
+
+GemmConstants GemmConstants::from_values(const Eigen::VectorXd& v) {
+  return {.per_mac = v[0],
+          .per_fragment = v[1],
+          .multicast = v[2],
+          .clipping = v[3],
+          .per_operand_byte = v[4],
+          .per_shared_byte = v[5],
+          .per_missed_byte = v[6],
+          .cache_bytes = v[7],
+          .load_latency = v[8],
+          .per_tile = v[9],
+          .per_output_byte = v[10],
+          .spread = v[11],
+          .per_launch = v[12]};
+}
+
+namespace {
+
+/// Share of `bytes` that L2 does not keep.
+double spilled(double bytes, double cache_bytes) {
+  const double ratio = cache_bytes / bytes;
+  return 1 / (1 + ratio * ratio);
+}
+
+/// Bytes that a wave moves to and from HBM. Its tiles form a rectangle of whole columns of the
+/// super panel, over several super panels where n is narrow. What lies in L2 from the wave before
+/// is not loaded again; every byte is loaded once. Results go out while the next wave is computed.
+double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
+  const TileOrder& order = work.order;
+  const auto columns = static_cast<double>(order.columns());
+  const double across =
+      std::min(active / std::min(static_cast<double>(order.column_tiles(0)), active), columns);
+  const double high = active / across;
+  const auto depth_bytes = static_cast<double>(work.k * kElementBytes);
+  const auto all_rows = static_cast<double>(order.block_rows * order.blocks);
+  const auto all_columns = static_cast<double>(order.n);
+  const double distinct =
+      (std::min(high * order.block_m, all_rows) + std::min(across * order.block_n, all_columns)) *
+      depth_bytes;
+  const double operands = (all_rows + all_columns) * depth_bytes;
+  const double results = all_rows * all_columns * kElementBytes;
+  const double waves = std::max(1.0, static_cast<double>(order.tiles()) / active);
+  const double once = std::min(operands / waves, distinct);
+  return once + spilled(operands, cache_bytes) * (distinct - once) +
+         spilled(results, cache_bytes) * results / waves;
+}
+
+}  // namespace
+
+TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
+  const Tile& tile = work.tile;
+  const TileOrder& order = work.order;
+  const auto steps = static_cast<double>((work.k + tile.block_k - 1) / tile.block_k);
+  const double depth = steps * tile.block_k;
+  const double bytes = depth * kElementBytes;
+  // The tensor cores always work on whole tiles; what lies outside C is not stored, and partly not
+  // loaded.
+  const double rows =
+      static_cast<double>(order.block_rows) / static_cast<double>(order.panels_per_block());
+  const double columns = static_cast<double>(order.n) / static_cast<double>(order.columns());
+  const auto active = static_cast<double>(std::min<std::int64_t>(order.tiles(), work.sms));
+
+  const double m = tile.block_m;
+  const double n = tile.block_n;
+  const double tensor = (constants.per_mac * m * n + constants.per_fragment * (m + n)) * depth;
+  const double clipped = constants.clipping / (1 + constants.clipping);
+  const double loaded_m = tile.block_m - clipped * (tile.block_m - rows);
+  const double loaded_n = tile.block_n - clipped * (tile.block_n - columns);
+  const double operands = (loaded_m + loaded_n) * (tile.cluster > 1 ? constants.multicast : 1);
+  const double feed =
+      std::max(constants.per_operand_byte, constants.per_shared_byte * active) * operands * bytes;
+  const double missed =
+      constants.per_missed_byte * missed_bytes(work, active, constants.cache_bytes);
+  // The first load is waited for; then the pipeline turns once in as many steps as it is deep.
+  const double latency = constants.load_latency * (1 + steps / tile.stages);
+
+  TileBounds bounds;
+  for (const double bound : {tensor, feed, missed, latency}) {
+    if (bound > bounds.slowest) {
+      bounds.second = bounds.slowest;
+      bounds.slowest = bound;
+    } else if (bound > bounds.second) {
+      bounds.second = bound;
+    }
+  }
+  bounds.once = constants.per_tile + constants.per_output_byte * rows * columns * kElementBytes;
+  return bounds;
+}
+
+double produced(double tile_time, std::int64_t tiles, int sms, double spread) {
+  const double share = static_cast<double>(tiles) / sms;
+  const double waves = std::ceil(share);
+  const double drift = spread * std::sqrt(waves);
+  const double apart = std::min(drift, 1.0);
+  constexpr double kLatest = 0.6;  // no SM lags further: it would not have been given a tile
+  return tile_time * ((1 - apart) * waves + apart * (share + 0.5) + std::min(drift, kLatest));
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,31 @@
+#include "model/launch_model.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace overlaptune {
+
+Expected<LaunchModel> LaunchModel::fit(std::span<const Measurement> measurements) {
+  std::array<std::optional<double>, NamesOf<LaunchCost>::all.size()> costs{};
+  for (const Measurement& measurement : measurements) {
+    if (const auto* probe = std::get_if<LaunchProbe>(&measurement.probe)) {
+      costs[static_cast<std::size_t>(probe->cost)] = measurement.time.median.count();
+    }
+  }
+  for (const auto& [cost, name] : NamesOf<LaunchCost>::all) {
+    if (!costs[static_cast<std::size_t>(cost)]) {
+      return bad_input("model: no measurement of launch cost '" + std::string(name) +
+                       "' is stored for this platform: run `overlaptune probe` first");
+    }
+  }
+  auto cost = [&](LaunchCost which) { return *costs[static_cast<std::size_t>(which)]; };
+  return LaunchModel{.replay = cost(LaunchCost::graph_replay),
+                     .kernel_gap = cost(LaunchCost::graph_kernel),
+                     .eager_submit = cost(LaunchCost::eager_submit),
+                     .eager_first = cost(LaunchCost::eager_first),
+                     .trigger = cost(LaunchCost::signal_trigger),
+                     .reorder_per_byte = cost(LaunchCost::reorder_per_mb) / 1e6};
+}
+
+}  // namespace overlaptune

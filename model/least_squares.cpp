@@ -1,0 +1,54 @@
+#include "model/least_squares.hpp"
+
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
+
+#include <Eigen/Cholesky>
+
+namespace overlaptune {
+namespace {
+
+/// The functor that Eigen's solver asks for.
+struct Problem {
+  using Scalar = double;
+  using InputType = Eigen::VectorXd;
+  using ValueType = Eigen::VectorXd;
+  using JacobianType = Eigen::MatrixXd;
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+  Eigen::VectorXd prior;
+  Eigen::Index count;
+  double pull;
+  const ResidualFunction& function;
+
+  [[nodiscard]] int inputs() const { return static_cast<int>(prior.size()); }
+  [[nodiscard]] int values() const { return static_cast<int>(count + prior.size()); }
+  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residuals) const {
+    function(x.array().exp().matrix(), residuals.head(count));
+    residuals.tail(prior.size()) = pull * (x - prior);
+    return 0;
+  }
+};
+
+}  // namespace
+
+Eigen::VectorXd fit_positive(const Eigen::VectorXd& typical, Eigen::Index residuals, double pull,
+                             const ResidualFunction& function) {
+  Eigen::VectorXd x = typical.array().log().matrix();
+  const Problem problem{x, residuals, pull, function};
+  constexpr double kStep = 1e-6;
+  Eigen::NumericalDiff<Problem> differentiated(problem, kStep);
+  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Problem>> solver(differentiated);
+  solver.parameters.maxfev = 100 * static_cast<int>(x.size());
+  solver.minimize(x);
+  return x.array().exp().matrix();
+}
+
+Eigen::VectorXd fit_ridge(const Eigen::MatrixXd& features, const Eigen::VectorXd& values,
+                          double ridge) {
+  Eigen::MatrixXd normal = features.transpose() * features;
+  normal.diagonal().array() += ridge;
+  return normal.ldlt().solve(features.transpose() * values);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,48 @@
+#pragma once
+// The analytic model: predicted times of configs on one platform, from that platform's
+// measurements. Pure functions over values: no GPU, no files, no clock.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/measurement.hpp"
+#include "core/platform.hpp"
+#include "core/problem.hpp"
+#include "core/timeline.hpp"
+
+namespace overlaptune {
+
+struct Prediction {
+  Microseconds time{};              ///< slowest rank, from start to the result in place
+  Microseconds gemm_alone{};        ///< the config's own GEMM (all chunks), nothing beside it
+  Microseconds collective_alone{};  ///< the config's own collectives, nothing beside them
+  Timeline timeline{};
+};
+
+/// Fitted once, then immutable: any number of threads may ask it.
+class Model {
+ public:
+  /// Error: the measurements lack what every prediction needs (library GEMM, collectives, launch
+  /// costs); it names the missing probe.
+  [[nodiscard]] static Expected<Model> fit(const Platform& platform,
+                                           std::span<const Measurement> measurements);
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  /// Error: the config does not fit the problem or the hardware, or its collective was never probed
+  /// (op, ranks, transport).
+  [[nodiscard]] Expected<Prediction> predict(const Problem& problem, const Config& config,
+                                             Launch launch) const;
+
+  struct Parts;  // model/parts.hpp: the fitted parts, for the search
+  [[nodiscard]] const Parts& parts() const { return *parts_; }
+
+ private:
+  explicit Model(std::unique_ptr<const Parts> parts);
+  std::unique_ptr<const Parts> parts_;
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,64 @@
+#pragma once
+// The best partition of a signaled GEMM's waves into groups. Times are microseconds.
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "model/curve.hpp"
+#include "model/overlap.hpp"
+
+namespace overlaptune {
+
+/// A place where the GEMM may be cut.
+struct CutPoint {
+  double produced = 0;  ///< GEMM time (alone) up to here
+  double bytes = 0;     ///< bytes of the collective up to here
+  bool contiguous = true;
+};
+
+struct PartitionProblem {
+  double start = 0;                   ///< when the GEMM starts
+  std::span<const CutPoint> cuts{};   ///< [0] is the start (0, 0, true), then ascending
+  const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
+  double reorder_per_byte = 0;        ///< for groups that are not contiguous
+  OverlapRates rates{};
+
+  /// Consumption of the group after cut `begin` up to cut `end`.
+  [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {
+    const double bytes = cuts[end].bytes - cuts[begin].bytes;
+    const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
+    return (*collective)(bytes) + (contiguous ? 0 : bytes * reorder_per_byte);
+  }
+};
+
+struct Partition {
+  double time = std::numeric_limits<double>::infinity();
+  std::vector<std::size_t> ends{};  ///< the cut that ends each group; the last is cuts.size() - 1
+};
+
+/// The pieces of a partition, for `overlap`.
+[[nodiscard]] std::vector<Piece> pieces(const PartitionProblem& problem,
+                                        std::span<const std::size_t> ends);
+
+/// What is known of a partition problem before its cuts are.
+struct WholeProblem {
+  double start = 0;
+  double first = 0;     ///< production of the first wave: nothing is consumed before it
+  double produced = 0;  ///< of everything
+  double bytes = 0;
+  double least_time_per_byte = 0;  ///< of any group
+  double least_time = 0;           ///< of any group, whatever its size
+  OverlapRates rates{};
+};
+
+/// A time that no partition can beat.
+[[nodiscard]] double lower_bound(const WholeProblem& problem);
+
+/// The partition of least time among those under `limit`; `ends` is empty if there is none. Exact
+/// under `overlap`: dynamic programming over the cuts that keeps, for each, every state which no
+/// other one dominates. Quadratic in the cuts before pruning.
+[[nodiscard]] Partition best_partition(const PartitionProblem& problem,
+                                       double limit = std::numeric_limits<double>::infinity());
+
+}  // namespace overlaptune

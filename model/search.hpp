@@ -1,0 +1,41 @@
+#pragma once
+// The fastest configs of a problem under the model.
+
+#include <vector>
+
+#include "model/model.hpp"
+
+namespace overlaptune {
+
+/// A config with the time that the model predicts for it.
+struct Scored {
+  Config config{};
+  Microseconds time{};
+};
+
+enum class Space {
+  full,    ///< every feasible tile and every probed number of comm CTAs
+  subset,  ///< few tiles (docs/model.md): for answers in under a millisecond
+};
+
+struct SearchOptions {
+  Space space = Space::full;
+  /// Configs wanted. The first is the optimum of the space; each is the optimum of its combination
+  /// of strategy, tile, raster, chunks, comm CTAs and transport.
+  int best = 1;
+  /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
+  std::vector<Strategy> strategies{};
+};
+
+/// The best configs, fastest first. Never empty: `sequential` is at least the last resort.
+/// Exact under the model: no config of the space is predicted to be faster than the first.
+/// Error: as `Model::predict` for `sequential`.
+[[nodiscard]] Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
+                                                   Launch launch, const SearchOptions& options);
+
+/// At most `size` of the scored configs to try out: the first, then configs that differ from those
+/// already taken in strategy, tile, comm CTAs or partition, so that one error of the model does not
+/// spoil all of them.
+[[nodiscard]] std::vector<Scored> shortlist(const std::vector<Scored>& scored, int size);
+
+}  // namespace overlaptune

@@ -1,0 +1,116 @@
+// `signaled`: one GEMM of ours on SMs - comm_ctas; each wave group's collective starts on its
+// signal.
+
+#include "model/signaled.hpp"
+
+#include <algorithm>
+
+namespace overlaptune {
+namespace signaled {
+namespace {
+
+/// Groups are of unlike sizes: contention is taken at a typical one, a quarter of the whole.
+constexpr double kTypicalGroups = 4;
+
+}  // namespace
+
+Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
+                  const Curve& curve, Launch launch) {
+  const auto bytes = static_cast<double>(collective_bytes(problem).count);
+  const Slowdown slowdown = parts.contention(key, bytes / kTypicalGroups);
+  const double received = problem.op == Op::gemm_reduce_scatter ? 1.0 / problem.ranks : 1.0;
+  return {.key = key,
+          .curve = &curve,
+          .bytes = bytes,
+          .whole = curve(bytes),
+          .least_time_per_byte = curve.least_time_per_byte(bytes),
+          .least_time = curve(0),
+          .reorder_per_byte = parts.launch.reorder_per_byte * received,
+          .start = parts.launch.start(launch),
+          .rates = {.producer_slowdown = slowdown.gemm,
+                    .consumer_slowdown = slowdown.collective,
+                    .trigger = parts.launch.trigger,
+                    .gap = parts.launch.kernel_gap},
+          .sms = parts.platform.sms - key.comm_ctas};
+}
+
+ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
+                    double tile_time, const Exchange& exchange) {
+  const GemmModel& model = *parts.tiled;
+  const double whole = model.produced(tile_time, work.order.tiles(), work.sms);
+  const double clock = clock_slowdown(parts.clock, problem, whole, exchange.whole, false);
+  return {.tile_time = tile_time * clock,
+          .per_launch = model.constants().per_launch,
+          .spread = model.constants().spread,
+          .sms = work.sms};
+}
+
+std::vector<CutPoint> cut_points(const ClockedGemm& gemm, const std::vector<Cut>& cuts) {
+  std::vector<CutPoint> points{{}};
+  points.reserve(cuts.size() + 1);
+  for (const Cut& cut : cuts) {
+    points.push_back({.produced = gemm.until(cut.tiles),
+                      .bytes = static_cast<double>(cut.bytes.count),
+                      .contiguous = cut.contiguous});
+  }
+  return points;
+}
+
+PartitionProblem partition_problem(const Exchange& exchange, std::span<const CutPoint> cuts) {
+  return {.start = exchange.start,
+          .cuts = cuts,
+          .collective = exchange.curve,
+          .reorder_per_byte = exchange.reorder_per_byte,
+          .rates = exchange.rates};
+}
+
+}  // namespace signaled
+
+Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& problem,
+                                      const Config& config, Launch launch) {
+  using namespace signaled;
+  if (!is_supported(problem.op)) {
+    return bad_input("config: signaled needs the GEMM before the collective, not " +
+                     std::string(to_string(problem.op)));
+  }
+  if (!parts.tiled) {
+    return bad_input(
+        "model: no GEMM with a given tile is stored for this platform: probe it first");
+  }
+  if (!is_feasible(config.tile, parts.limits)) {
+    return bad_input("config: tile " + to_string(config.tile) + " with " +
+                     std::to_string(config.tile.stages) + " stages does not fit this GPU");
+  }
+  const auto curve = probed_curve(parts, problem, config);
+  if (!curve) return tl::make_unexpected(curve.error());
+  if (config.comm_ctas < 1 || config.comm_ctas >= parts.platform.sms) {
+    return bad_input("config: comm_ctas = " + std::to_string(config.comm_ctas) +
+                     ": signaled needs 1 to " + std::to_string(parts.platform.sms - 1));
+  }
+  const CollectiveKey key{collective_of(problem.op), problem.ranks, config.comm_ctas,
+                          config.transport};
+  const Exchange side = exchange(parts, problem, key, **curve, launch);
+  const GemmWork work{.tile = config.tile,
+                      .order = tile_order(problem, config.tile, config.raster),
+                      .k = problem.k,
+                      .sms = side.sms};
+  const auto cuts = group_cuts(work.order, config);
+  if (!cuts) return tl::make_unexpected(cuts.error());
+
+  const ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), side);
+  const std::vector<CutPoint> points = cut_points(gemm, *cuts);
+  const PartitionProblem partition = partition_problem(side, points);
+  std::vector<std::size_t> ends(cuts->size());
+  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
+
+  Prediction prediction;
+  prediction.timeline = overlap(side.start, pieces(partition, ends), side.rates);
+  prediction.time = prediction.timeline.groups.back().end;
+  prediction.gemm_alone = us(points.back().produced);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    prediction.collective_alone += us(partition.group_time(i, i + 1));
+  }
+  return prediction;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,57 @@
+#pragma once
+// What predicting and searching `signaled` configs have in common.
+
+#include <span>
+#include <vector>
+
+#include "core/tiling.hpp"
+#include "model/partition.hpp"
+#include "model/strategy.hpp"
+
+namespace overlaptune::signaled {
+
+/// Signals end a GEMM's tiles: the GEMM comes first.
+[[nodiscard]] inline bool is_supported(Op op) {
+  return op != Op::all_gather_gemm;
+}
+
+/// What is the same for every tile: the collective's side of a config.
+struct Exchange {
+  CollectiveKey key{};
+  const Curve* curve = nullptr;
+  double bytes = 0;
+  double whole = 0;  ///< the collective in one piece
+  double least_time_per_byte = 0;
+  double least_time = 0;  ///< of any piece
+  double reorder_per_byte = 0;
+  double start = 0;
+  OverlapRates rates{};
+  int sms = 0;  ///< left to the GEMM
+};
+
+[[nodiscard]] Exchange exchange(const Model::Parts& parts, const Problem& problem,
+                                const CollectiveKey& key, const Curve& curve, Launch launch);
+
+/// A GEMM of ours with its tile time at the clock that it will run at.
+struct ClockedGemm {
+  double tile_time = 0;
+  double per_launch = 0;
+  double spread = 0;
+  int sms = 0;
+
+  [[nodiscard]] double until(std::int64_t tiles) const {
+    return per_launch + overlaptune::produced(tile_time, tiles, sms, spread);
+  }
+};
+
+/// `tile_time` at full clock.
+[[nodiscard]] ClockedGemm clocked(const Model::Parts& parts, const Problem& problem,
+                                  const GemmWork& work, double tile_time, const Exchange& exchange);
+
+[[nodiscard]] std::vector<CutPoint> cut_points(const ClockedGemm& gemm,
+                                               const std::vector<Cut>& cuts);
+
+[[nodiscard]] PartitionProblem partition_problem(const Exchange& exchange,
+                                                 std::span<const CutPoint> cuts);
+
+}  // namespace overlaptune::signaled

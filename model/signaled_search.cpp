@@ -1,0 +1,180 @@
+// The search over `signaled` configs: bound every combination, then solve them by ascending bound.
+
+#include <algorithm>
+#include <array>
+
+#include "model/signaled.hpp"
+
+namespace overlaptune {
+namespace {
+
+using namespace signaled;
+
+constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
+/// A column of a super panel must fit a wave, and a group must hold at least one column.
+constexpr int kMostPanels = 32;
+/// The documented subset solves this many combinations, those of least approximate bound.
+constexpr std::size_t kSubset = 24;
+
+/// A GEMM of the space: a tile and an order of its tiles.
+struct Walk {
+  Tile tile{};
+  int raster = 0;
+  TileOrder order{};
+};
+
+/// The subset's walks have the deepest pipeline that fits and the widest cluster.
+bool in_subset(const Tile& tile, const GpuLimits& limits) {
+  const Tile deeper{tile.block_m, tile.block_n, tile.block_k, tile.stages + 1, tile.cluster};
+  return tile.cluster == limits.largest_cluster && !is_feasible(deeper, limits);
+}
+
+std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, Space space) {
+  std::vector<Walk> list;
+  for (const Tile& tile : feasible_tiles(limits)) {
+    if (space == Space::subset && !in_subset(tile, limits)) continue;
+    for (const int raster : kRasters) {
+      const TileOrder order = tile_order(problem, tile, raster);
+      if (raster > 1 &&
+          (order.column_tiles(0) > kMostPanels || raster > order.panels_per_block())) {
+        break;
+      }
+      list.push_back({tile, raster, order});
+    }
+  }
+  return list;
+}
+
+/// Waves beyond which neighbouring cuts are merged: the time of the search grows with their square,
+/// and what one of so many waves decides is under a thousandth (full) or a hundredth (subset).
+constexpr std::size_t kMostCuts = 640;
+constexpr std::size_t kMostCutsOfSubset = 96;
+
+std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
+  if (cuts.size() <= most) return cuts;
+  std::vector<Cut> kept;
+  kept.reserve(most);
+  for (std::size_t i = 1; i <= most; ++i) kept.push_back(cuts[i * cuts.size() / most - 1]);
+  return kept;
+}
+
+/// One combination of the space, with a time that no partition of it can beat.
+struct Combination {
+  double bound = 0;
+  const Walk* walk = nullptr;
+  const Exchange* exchange = nullptr;
+};
+
+bool by_bound(const Combination& a, const Combination& b) {
+  return a.bound < b.bound;
+}
+
+GemmWork work_of(const Walk& walk, const Problem& problem, int sms) {
+  return {.tile = walk.tile, .order = walk.order, .k = problem.k, .sms = sms};
+}
+
+double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
+  const std::int64_t tiles = walk.order.tiles();
+  return lower_bound({.start = exchange.start,
+                      .first = gemm.until(std::min<std::int64_t>(exchange.sms, tiles)),
+                      .produced = gemm.until(tiles),
+                      .bytes = exchange.bytes,
+                      .least_time_per_byte = exchange.least_time_per_byte,
+                      .least_time = exchange.least_time,
+                      .rates = exchange.rates});
+}
+
+ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
+                    const Exchange& exchange) {
+  const GemmWork work = work_of(walk, problem, exchange.sms);
+  return clocked(parts, problem, work, parts.tiled->tile_time(work), exchange);
+}
+
+/// Every combination.
+std::vector<Combination> all_combinations(const Model::Parts& parts, const Problem& problem,
+                                          const std::vector<Walk>& walks,
+                                          const std::vector<Exchange>& exchanges) {
+  std::vector<Combination> list;
+  list.reserve(walks.size() * exchanges.size());
+  for (const Walk& walk : walks) {
+    for (const Exchange& exchange : exchanges) {
+      const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
+      list.push_back({bound_of(gemm, walk, exchange), &walk, &exchange});
+    }
+  }
+  return list;
+}
+
+/// The most promising combinations, as if the tile time did not depend on how many SMs are left.
+std::vector<Combination> promising_combinations(const Model::Parts& parts, const Problem& problem,
+                                                const std::vector<Walk>& walks,
+                                                const std::vector<Exchange>& exchanges) {
+  std::vector<Combination> list;
+  list.reserve(walks.size() * exchanges.size());
+  const int middle = exchanges[exchanges.size() / 2].sms;
+  for (const Walk& walk : walks) {
+    const GemmWork work = work_of(walk, problem, middle);
+    ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work),
+                               exchanges[exchanges.size() / 2]);
+    for (const Exchange& exchange : exchanges) {
+      gemm.sms = exchange.sms;
+      list.push_back({bound_of(gemm, walk, exchange), &walk, &exchange});
+    }
+  }
+  const std::size_t kept = std::min(kSubset, list.size());
+  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(kept), list.end(),
+                    by_bound);
+  list.resize(kept);
+  for (Combination& combination : list) {
+    const ClockedGemm gemm = gemm_of(parts, problem, *combination.walk, *combination.exchange);
+    combination.bound = bound_of(gemm, *combination.walk, *combination.exchange);
+  }
+  return list;
+}
+
+/// Offers the best partition of a combination.
+void solve(const Model::Parts& parts, const Problem& problem, const Combination& combination,
+           std::size_t most_cuts, BestConfigs& best) {
+  const Walk& walk = *combination.walk;
+  const Exchange& exchange = *combination.exchange;
+  const std::vector<Cut> cuts = thinned(wave_cuts(walk.order, exchange.sms), most_cuts);
+  const std::vector<CutPoint> points = cut_points(gemm_of(parts, problem, walk, exchange), cuts);
+  const Partition partition = best_partition(partition_problem(exchange, points), best.limit());
+  if (partition.ends.empty()) return;
+  Config config{.strategy = Strategy::signaled,
+                .tile = walk.tile,
+                .raster = walk.raster,
+                .comm_ctas = exchange.key.comm_ctas,
+                .transport = exchange.key.transport};
+  std::int64_t begin = 0;
+  for (const std::size_t end : partition.ends) {
+    config.wave_groups.push_back(cuts[end - 1].tiles - begin);
+    begin = cuts[end - 1].tiles;
+  }
+  best.offer({std::move(config), us(partition.time)});
+}
+
+}  // namespace
+
+void search_signaled(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
+                     BestConfigs& best) {
+  if (!is_supported(problem.op) || !parts.tiled) return;
+  std::vector<Exchange> exchanges;
+  for (const CollectiveKey& key :
+       parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
+    if (key.comm_ctas >= parts.platform.sms) continue;
+    exchanges.push_back(exchange(parts, problem, key, *parts.collectives.find(key), launch));
+  }
+  if (exchanges.empty()) return;
+  const std::vector<Walk> list = walks(parts.limits, problem, space);
+  std::vector<Combination> combinations =
+      (space == Space::full ? all_combinations : promising_combinations)(parts, problem, list,
+                                                                         exchanges);
+  std::sort(combinations.begin(), combinations.end(), by_bound);
+  for (const Combination& combination : combinations) {
+    if (combination.bound >= best.limit()) break;  // ascending: nothing after it can enter
+    solve(parts, problem, combination, space == Space::full ? kMostCuts : kMostCutsOfSubset, best);
+  }
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,109 @@
+#include "model/partition.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+/// Random measurements and a random GEMM, with the cuts between.
+struct RandomProblem {
+  explicit RandomProblem(std::uint32_t seed, std::size_t cuts) : random(seed), curve(make_curve()) {
+    const double wave = uniform(4, 60);
+    const double bytes = std::pow(2.0, uniform(12, 26));
+    points.push_back({});
+    for (std::size_t i = 1; i <= cuts; ++i) {
+      points.push_back({points.back().produced + wave * uniform(0.8, 1.2),
+                        points.back().bytes + bytes * uniform(0.5, 1.5), random() % 3 != 0});
+    }
+    points.back().contiguous = true;
+    problem = {.start = uniform(0, 5),
+               .cuts = points,
+               .collective = &curve,
+               .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, 2e-6),
+               .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)}};
+  }
+
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution(low, high)(random);
+  }
+
+  Curve make_curve() {
+    std::vector<CurvePoint> list;
+    double time = uniform(3, 40);
+    for (int i = 0; i < 10; ++i) {
+      list.push_back({std::pow(4.0, 6 + i), time * uniform(0.8, 1.2)});
+      time *= i < 4 ? uniform(1.0, 1.5) : uniform(2.0, 5.0);  // superlinear in places
+    }
+    return Curve(list);
+  }
+
+  std::mt19937 random;
+  Curve curve;
+  std::vector<CutPoint> points;
+  PartitionProblem problem;
+};
+
+double time_of(const PartitionProblem& problem, const std::vector<std::size_t>& ends) {
+  return overlap(problem.start, pieces(problem, ends), problem.rates).groups.back().end.count();
+}
+
+/// Every subset of the inner cuts.
+double enumerated(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  double best = std::numeric_limits<double>::infinity();
+  for (std::uint32_t subset = 0; subset < (1U << (last - 1)); ++subset) {
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 1; i < last; ++i) {
+      if ((subset >> (i - 1)) & 1U) ends.push_back(i);
+    }
+    ends.push_back(last);
+    best = std::min(best, time_of(problem, ends));
+  }
+  return best;
+}
+
+TEST(Partition, is_the_best_of_all_partitions) {
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    const RandomProblem random(seed, 1 + seed % 11);
+    const Partition best = best_partition(random.problem);
+    ASSERT_NEAR(best.time, enumerated(random.problem), 1e-7) << "seed " << seed;
+    ASSERT_NEAR(best.time, time_of(random.problem, best.ends), 1e-7);
+  }
+}
+
+TEST(Partition, is_the_best_of_65536_partitions) {
+  for (std::uint32_t seed = 1000; seed < 1008; ++seed) {
+    const RandomProblem random(seed, 17);
+    ASSERT_NEAR(best_partition(random.problem).time, enumerated(random.problem), 1e-7);
+  }
+}
+
+TEST(Partition, no_partition_beats_the_lower_bound) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    const RandomProblem random(seed, 2 + seed % 10);
+    const PartitionProblem& p = random.problem;
+    const double bytes = p.cuts.back().bytes;
+    const double bound =
+        lower_bound({.start = p.start,
+                     .first = p.cuts[1].produced,
+                     .produced = p.cuts.back().produced,
+                     .bytes = bytes,
+                     .least_time_per_byte = random.curve.least_time_per_byte(bytes),
+                     .least_time = random.curve(0),
+                     .rates = p.rates});
+    ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
+  }
+}
+
+TEST(Partition, a_limit_that_nothing_beats_gives_no_partition) {
+  const RandomProblem random(5, 8);
+  const double best = best_partition(random.problem).time;
+  EXPECT_TRUE(best_partition(random.problem, best - 0.01).ends.empty());
+  EXPECT_NEAR(best_partition(random.problem, best + 0.01).time, best, 1e-9);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,159 @@
+// The search and the predictions, on measurements of a simulated machine.
+
+#include "model/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fitted.hpp"
+#include "held_out.hpp"
+#include "tuner/explore.hpp"
+
+namespace overlaptune {
+namespace {
+
+class SearchTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fitted_ = std::make_unique<FittedMachine>(fit_simulated("h200-nvlink-x8", 8));
+  }
+  static void TearDownTestSuite() { fitted_.reset(); }
+  static const Model& model() { return fitted_->model; }
+  inline static std::unique_ptr<FittedMachine> fitted_;
+};
+
+TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
+  for (const Problem& problem : held_out_problems(12, 8, 3)) {
+    const auto best = search(model(), problem, Launch::graph, {.best = 20});
+    ASSERT_TRUE(best);
+    Microseconds last{};
+    for (const Scored& scored : *best) {
+      const auto prediction = model().predict(problem, scored.config, Launch::graph);
+      ASSERT_TRUE(prediction) << to_string(scored.config) << ": " << prediction.error().message;
+      EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(scored.config);
+      EXPECT_GE(scored.time, last);
+      last = scored.time;
+    }
+  }
+}
+
+/// The space of the search, as docs/model.md gives it; what is drawn at random may lie outside.
+bool in_space(const Config& config, const Problem& problem) {
+  if (config.strategy == Strategy::chunked) return config.chunks <= 32;
+  const bool known_raster = config.raster == 1 || config.raster == 2 || config.raster == 4 ||
+                            config.raster == 8 || config.raster == 16;
+  return known_raster && (config.raster == 1 || config.raster * row_blocks(problem) <= 32);
+}
+
+TEST_F(SearchTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
+  const ExploreSpace space{.platform = fitted_->machine->platform(),
+                           .strategies = {Strategy::chunked, Strategy::signaled},
+                           .transports = {Transport::ring},
+                           .comm_ctas = {2, 4, 6, 8, 12, 16, 24, 32}};
+  int compared = 0;
+  for (const Problem& problem : held_out_problems(16, 8, 5)) {
+    const auto best = search(model(), problem, Launch::graph, {});
+    ASSERT_TRUE(best);
+    for (const Config& config : explore(space, problem, 400, 9)) {
+      if (!in_space(config, problem)) continue;
+      const auto prediction = model().predict(problem, config, Launch::graph);
+      ASSERT_TRUE(prediction) << prediction.error().message;
+      EXPECT_GE(prediction->time, best->front().time * (1 - 1e-9))
+          << to_string(problem) << " " << to_string(config) << " against "
+          << to_string(best->front().config);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 2000);
+}
+
+TEST_F(SearchTest, the_subset_is_part_of_the_space) {
+  for (const Problem& problem : held_out_problems(12, 8, 7)) {
+    const auto full = search(model(), problem, Launch::graph, {});
+    const auto subset = search(model(), problem, Launch::graph, {.space = Space::subset});
+    EXPECT_LE(full->front().time, subset->front().time * (1 + 1e-12));
+  }
+}
+
+TEST_F(SearchTest, wanted_strategies_are_the_only_ones_beside_sequential) {
+  const Problem problem{Op::gemm_reduce_scatter, 16384, 8192, 3584, Dtype::bf16, 8};
+  const auto best =
+      search(model(), problem, Launch::graph, {.best = 50, .strategies = {Strategy::chunked}});
+  for (const Scored& scored : *best) EXPECT_NE(scored.config.strategy, Strategy::signaled);
+  EXPECT_EQ(best->front().config.strategy, Strategy::chunked);
+}
+
+TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const auto best = search(model(), problem, Launch::graph, {.best = 200});
+  const auto few = shortlist(*best, 5);
+  ASSERT_EQ(few.size(), 5U);
+  EXPECT_EQ(few.front().config, best->front().config);
+  for (std::size_t i = 1; i < few.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Config& a = few[i].config;
+      const Config& b = few[j].config;
+      EXPECT_TRUE(a.strategy != b.strategy || a.comm_ctas != b.comm_ctas || a.chunks != b.chunks ||
+                  a.tile.block_m != b.tile.block_m || a.tile.block_n != b.tile.block_n);
+    }
+  }
+  EXPECT_EQ(shortlist(*best, 1000).size(), best->size());
+}
+
+TEST_F(SearchTest, bad_configs_are_refused_by_name) {
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 1024, Dtype::bf16, 8};
+  auto message = [&](Config config, Problem p) {
+    const auto prediction = model().predict(p, config, Launch::graph);
+    return prediction ? std::string() : prediction.error().message;
+  };
+  EXPECT_NE(message({.strategy = Strategy::peer_store}, problem).find("peer_store"),
+            std::string::npos);
+  EXPECT_NE(message({.strategy = Strategy::chunked, .comm_ctas = 8, .chunks = 2000}, problem)
+                .find("chunks = 2000"),
+            std::string::npos);
+  EXPECT_NE(message({.strategy = Strategy::signaled, .tile = {100, 100, 64, 4, 1}, .comm_ctas = 8},
+                    problem)
+                .find("100x100x64"),
+            std::string::npos);
+  EXPECT_NE(message({.comm_ctas = 5}, problem).find("5 CTAs"), std::string::npos);
+  Problem four = problem;
+  four.ranks = 4;
+  EXPECT_NE(message({}, four).find("4 ranks"), std::string::npos);
+  Problem gather = problem;
+  gather.op = Op::all_gather_gemm;
+  EXPECT_NE(message({.strategy = Strategy::signaled, .tile = {128, 128, 64, 4, 1}, .comm_ctas = 8},
+                    gather)
+                .find("all_gather_gemm"),
+            std::string::npos);
+}
+
+TEST_F(SearchTest, a_missing_probe_is_named) {
+  auto without = [&](auto keep) {
+    std::vector<Measurement> list;
+    for (const Measurement& m : fitted_->measurements) {
+      if (keep(m.probe)) list.push_back(m);
+    }
+    const auto model = Model::fit(fitted_->machine->platform(), list);
+    return model ? std::string() : model.error().message;
+  };
+  EXPECT_NE(without([](const Probe& p) {
+              return !std::holds_alternative<LaunchProbe>(p);
+            }).find("graph_replay"),
+            std::string::npos);
+  EXPECT_NE(without([](const Probe& p) {
+              return !std::holds_alternative<CollectiveProbe>(p);
+            }).find("collective"),
+            std::string::npos);
+  EXPECT_NE(without([](const Probe& p) {
+              return !std::holds_alternative<GemmProbe>(p);
+            }).find("library's GEMM"),
+            std::string::npos);
+  // Without our own kernels there is still the library's: a machine that cannot run them yet.
+  EXPECT_EQ(without([](const Probe& p) {
+              const auto* gemm = std::get_if<GemmProbe>(&p);
+              return gemm == nullptr || gemm->tile.is_library();
+            }),
+            "");
+}
+
+}  // namespace
+}  // namespace overlaptune
