@@ -1,0 +1,122 @@
+// `Store::check`: everything that is wrong with a database, found by SQLite or by our own rules.
+
+#include <fmt/format.h>
+
+#include "db/impl.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr std::size_t kMostFindings = 100;
+
+class Examination {
+ public:
+  explicit Examination(db::Connection& connection) : connection_(connection) {}
+
+  void add(std::string finding) {
+    if (findings_.size() < kMostFindings) findings_.push_back(std::move(finding));
+  }
+
+  /// Runs the query and reads each row; a row that cannot be read is one more finding, a query that
+  /// cannot go on is the last one of its kind.
+  template <class F>
+  void rows(const std::string& sql, F&& read) {
+    collect([&] {
+      auto query = connection_.query(sql);
+      while (findings_.size() < kMostFindings && query.step()) collect([&] { read(query); });
+    });
+  }
+
+  [[nodiscard]] std::vector<std::string> findings() && { return std::move(findings_); }
+
+ private:
+  template <class F>
+  void collect(F&& look) {
+    try {
+      look();
+    } catch (const Failure& failure) {
+      add(failure.what());
+    }
+  }
+
+  db::Connection& connection_;
+  std::vector<std::string> findings_;
+};
+
+void check_structure(Examination& examine) {
+  // Also verifies types, NOT NULL, UNIQUE and (where the file may be written) CHECK of every row.
+  examine.rows("PRAGMA integrity_check", [&](db::Query& query) {
+    auto finding = query.text();
+    if (finding != "ok") examine.add(std::move(finding));
+  });
+  examine.rows("PRAGMA foreign_key_check", [&](db::Query& query) {
+    const std::string table = query.text();
+    query.skip(1);
+    examine.add(fmt::format("a row of table {} refers to nothing in {}", table, query.text()));
+  });
+}
+
+void check_platforms(Examination& examine) {
+  examine.rows(
+      fmt::format("SELECT id, fingerprint, {} FROM platforms", db::kPlatformColumns),
+      [&](db::Query& query) {
+        const auto id = query.integer();
+        const std::string stored = query.text();
+        const Platform platform = db::read_platform(query);
+        if (stored == fingerprint(platform)) return;
+        examine.add(fmt::format("platform {} ({}): its fields do not give its fingerprint {}", id,
+                                platform.name, stored));
+      });
+}
+
+void check_measurements(Examination& examine) {
+  examine.rows(fmt::format("SELECT id, probe, {} FROM measurements",
+                           db::join({db::kProbeColumns, db::kMeasuredColumns})),
+               [&](db::Query& query) {
+                 const auto id = query.integer();
+                 const std::string stored = query.text();
+                 if (stored == to_string(db::read_measurement(query).probe)) return;
+                 examine.add(fmt::format("measurement {}: its columns do not give its probe '{}'",
+                                         id, stored));
+               });
+}
+
+void check_candidates(Examination& examine) {
+  examine.rows(fmt::format("SELECT {}, launch, {}, {} FROM candidates c JOIN problems p ON p.id = "
+                           "problem_id",
+                           db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns),
+               [](db::Query& query) { (void)db::read_candidate(query); });
+}
+
+void check_winners(Examination& examine) {
+  examine.rows(
+      fmt::format("SELECT validated_at, r.platform_id = w.platform_id, {}, launch, {}, {}, {} FROM "
+                  "winners w JOIN tuning_runs r ON r.id = run_id",
+                  db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns,
+                  db::kComparisonColumns),
+      [&](db::Query& query) {
+        const std::string validated_at = query.text();
+        const bool of_its_platform = query.integer() == 1;
+        const std::string problem = to_string(db::read_winner(query).candidate.problem);
+        if (!of_its_platform) {
+          examine.add(fmt::format("winner of {}: its run was on another platform", problem));
+        }
+        if (auto wrong = db::time_complaint("validated_at", validated_at)) {
+          examine.add(fmt::format("winner of {}: {}", problem, *wrong));
+        }
+      });
+}
+
+}  // namespace
+
+std::vector<std::string> Store::check() const {
+  Examination examine(*impl_->connection);
+  check_structure(examine);
+  check_platforms(examine);
+  check_measurements(examine);
+  check_candidates(examine);
+  check_winners(examine);
+  return std::move(examine).findings();
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,128 @@
+#pragma once
+// One SQLite connection with its compiled statements, and a statement in use. Nothing of SQLite
+// leaves this file as an exception: whatever goes wrong is a `Failure`.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/names.hpp"
+#include "db/failure.hpp"
+
+namespace overlaptune::db {
+
+/// A compiled statement in use. Parameters are bound and columns are read from left to right. Reset
+/// when it goes out of scope: no read transaction stays open behind it.
+class Query {
+ public:
+  Query(SQLite::Statement& statement, const std::filesystem::path& file);
+  ~Query();
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  Query& bind(std::int64_t value);
+  Query& bind(int value) { return bind(std::int64_t{value}); }
+  Query& bind(double value);
+  Query& bind(std::string_view value);
+  Query& bind(const std::string& value) { return bind(std::string_view(value)); }
+  Query& bind(const char* value) { return bind(std::string_view(value)); }
+  Query& bind_null();
+  template <class T>
+  Query& bind(const std::optional<T>& value) {
+    return value ? bind(*value) : bind_null();
+  }
+  template <class E>
+  Query& bind(E value) requires requires {
+    NamesOf<E>::all;
+  }
+  { return bind(to_string(value)); }
+
+  /// Goes to the next row; false at the end.
+  [[nodiscard]] bool step();
+  /// For statements without rows.
+  void run();
+
+  void skip(int columns) { column_ += columns; }
+
+  // Columns of the present row. A value of another type or range is a damaged file.
+  [[nodiscard]] std::int64_t integer();
+  [[nodiscard]] int small_integer();
+  [[nodiscard]] double real();
+  [[nodiscard]] std::string text();
+  [[nodiscard]] std::optional<int> optional_integer();
+  [[nodiscard]] std::optional<double> optional_real();
+  [[nodiscard]] std::optional<std::string> optional_text();
+  template <class E>
+  [[nodiscard]] E name() {
+    auto value = parse_name<E>(text());
+    if (!value) damaged(value.error().message);
+    return *value;
+  }
+
+  /// Throws `bad_database` for the present row.
+  [[noreturn]] void damaged(std::string_view what) const;
+
+ private:
+  SQLite::Column column();
+  bool next_is_null();
+
+  SQLite::Statement& statement_;
+  const std::filesystem::path& file_;
+  int parameter_ = 0;
+  int column_ = 0;
+};
+
+class Connection {
+ public:
+  /// `uri` as SQLite reads it; `file` is what messages say.
+  Connection(std::filesystem::path file, const std::string& uri, int flags);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Compiles `sql` once and keeps it.
+  [[nodiscard]] Query query(const std::string& sql);
+  void execute(const std::string& sql);
+  [[nodiscard]] std::int64_t integer(const std::string& sql);  ///< of a query with one value
+  [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
+
+  /// Runs `change` in one transaction: all of it happens, or nothing.
+  template <class F>
+  void write(F&& change) {
+    transact("BEGIN IMMEDIATE", std::forward<F>(change));
+  }
+  /// Runs `look` on one unchanging view of the database.
+  template <class F>
+  void read(F&& look) {
+    transact("BEGIN", std::forward<F>(look));
+  }
+
+  [[nodiscard]] SQLite::Database& database() { return database_; }
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+
+ private:
+  template <class F>
+  void transact(const std::string& begin, F&& body) {
+    execute(begin);
+    try {
+      std::forward<F>(body)();
+      execute("COMMIT");
+    } catch (...) {
+      // SQLite has rolled back by itself after some errors; a second rollback is refused,
+      // harmlessly.
+      database_.tryExec("ROLLBACK");
+      throw;
+    }
+  }
+
+  std::filesystem::path file_;
+  SQLite::Database database_;
+  std::unordered_map<std::string, SQLite::Statement> statements_;
+};
+
+}  // namespace overlaptune::db

@@ -1,0 +1,103 @@
+// `export_json`: a database as one document, a row a line, written as it is read.
+
+#include <map>
+#include <ostream>
+
+#include "db/json_values.hpp"
+
+namespace overlaptune {
+namespace {
+
+using db::Json;
+
+/// Text that is not UTF-8 (a command line may hold any bytes) becomes U+FFFD.
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The elements of one array: commas between, none after the last.
+class Rows {
+ public:
+  Rows(std::ostream& out, const char* indent) : out_(out), indent_(indent) {}
+  void add(const std::string& row) {
+    out_ << (first_ ? "\n" : ",\n") << indent_ << row;
+    first_ = false;
+  }
+
+ private:
+  std::ostream& out_;
+  const char* indent_;
+  bool first_ = true;
+};
+
+/// An object that is left open for one more field, an array: `{…, "name": [`.
+std::string opened(const Json& json, const char* array) {
+  std::string text = dumped(json);
+  text.pop_back();
+  return text + ", \"" + array + "\": [";
+}
+
+using Names = std::map<std::int64_t, std::string>;
+
+void write_tuning_runs(std::ostream& out, const Store::Impl& impl, const Names& platforms,
+                       Names& runs) {
+  Rows rows(out, "    ");
+  impl.each_run(RunKind::tuning, [&](const StoredRun& run) {
+    runs[run.id] = run.uid;
+    rows.add(
+        opened(db::to_json(run, RunKind::tuning, impl.noted(platforms, run.platform, "platform")),
+               "candidates"));
+    Rows candidates(out, "      ");
+    impl.each_candidate_of(run.id, [&](const StoredCandidate& stored) {
+      candidates.add(dumped(db::to_json(stored.candidate)));
+    });
+    out << "]}";
+  });
+}
+
+void write_probe_runs(std::ostream& out, const Store::Impl& impl, const Names& platforms) {
+  Rows rows(out, "    ");
+  impl.each_run(RunKind::probe, [&](const StoredRun& run) {
+    rows.add(
+        opened(db::to_json(run, RunKind::probe, impl.noted(platforms, run.platform, "platform")),
+               "measurements"));
+    Rows measurements(out, "      ");
+    impl.each_measurement(run.id, [&](const Measurement& measurement) {
+      measurements.add(dumped(db::to_json(measurement)));
+    });
+    out << "]}";
+  });
+}
+
+}  // namespace
+
+void export_json(const Store& store, std::ostream& out) {
+  const Store::Impl& impl = store.impl();
+  impl.connection->read([&] {
+    Names platforms;
+    Names runs;
+    out << "{\n  \"format\": \"overlaptune\",\n  \"format_version\": 1,\n  \"platforms\": [";
+    Rows rows(out, "    ");
+    impl.each_platform([&](const StoredPlatform& stored) {
+      platforms[stored.id] = fingerprint(stored.platform);
+      rows.add(dumped(db::to_json(stored.platform)));
+    });
+    out << "],\n  \"probe_runs\": [";
+    write_probe_runs(out, impl, platforms);
+    out << "],\n  \"tuning_runs\": [";
+    write_tuning_runs(out, impl, platforms, runs);
+    out << "],\n  \"winners\": [";
+    Rows winners(out, "    ");
+    impl.each_winner([&](const StoredWinner& stored) {
+      winners.add(dumped(db::to_json(stored, impl.noted(platforms, stored.platform, "platform"),
+                                     impl.noted(runs, stored.run, "tuning run"))));
+    });
+    out << "]\n}\n";
+  });
+  if (!out.flush()) {
+    throw Failure(ErrorKind::cannot_write,
+                  "export: the output cannot be written; check its place and the space there");
+  }
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,62 @@
+#include "db/failure.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace overlaptune::db {
+namespace {
+
+bool damaged_by(int extended) {
+  switch (extended) {
+    case SQLITE_IOERR_READ:
+    case SQLITE_IOERR_SHORT_READ:
+    case SQLITE_IOERR_CORRUPTFS:
+    case SQLITE_IOERR_DATA:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string about(const std::filesystem::path& file, std::string_view text) {
+  return fmt::format("database '{}': {}", file.string(), text);
+}
+
+Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& file) {
+  const auto cannot_write = [&](std::string_view text) {
+    return Failure(ErrorKind::cannot_write, about(file, text));
+  };
+  switch (error.getErrorCode()) {
+    case SQLITE_FULL:
+      return cannot_write("no space left to write it; free some and run again");
+    case SQLITE_READONLY:
+      return cannot_write("is open for reading only; make the file and its folder writable");
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return cannot_write("cannot be opened here; make the file and its folder writable");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return cannot_write("another process keeps it locked; wait for that one and run again");
+    case SQLITE_CONSTRAINT:  // our own rules come first, so this is a run or platform that is not
+                             // there
+      return Failure(ErrorKind::bad_input,
+                     about(file, fmt::format("refused ({}); use ids that this database gave out",
+                                             error.what())));
+    case SQLITE_IOERR:
+      if (!damaged_by(error.getExtendedErrorCode())) {
+        return cannot_write(fmt::format(
+            "{}; check the space and the health of the disk, then run again", error.what()));
+      }
+      [[fallthrough]];
+    default:
+      return Failure(
+          ErrorKind::bad_database,
+          about(file, fmt::format("damaged ({}); see `overlaptune db check`, or restore a copy",
+                                  error.what())));
+  }
+}
+
+}  // namespace overlaptune::db

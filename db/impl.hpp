@@ -1,0 +1,84 @@
+#pragma once
+// What is behind a `Store`: the connection, and the statements that several files of this room
+// share.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/open.hpp"
+#include "db/rows.hpp"
+#include "db/store.hpp"
+#include "db/winner_cache.hpp"
+
+namespace overlaptune {
+
+/// A run as it is stored, of whichever kind.
+struct StoredRun {
+  std::int64_t id = 0;
+  PlatformId platform = 0;
+  std::string uid;  ///< the same in every database that the run is copied to; made where empty
+  Provenance provenance{};
+  std::optional<std::string> finished_at;
+  std::string request;  ///< tuning runs only
+};
+
+enum class RunKind { probe, tuning };
+
+struct Store::Impl {
+  explicit Impl(db::Opened opened)
+      : connection(std::move(opened.connection)),
+        file_version(opened.file_version),
+        frozen(opened.frozen) {}
+
+  std::unique_ptr<db::Connection> connection;
+  int file_version = 0;
+  bool frozen = false;
+  db::WinnerCache cache{};
+
+  /// Equal to the last one if the database is as it was; absent where that cannot be told.
+  [[nodiscard]] std::optional<db::Stamp> stamp() const {
+    if (frozen) return db::Stamp{};
+    return db::stamp(connection->database());
+  }
+
+  // Inside a transaction of the caller:
+  PlatformId insert_platform(const Platform& platform);
+  /// The id of the run with this uid if there is one; it is then finished if either was.
+  std::int64_t insert_run(RunKind kind, const StoredRun& run);
+  void insert_measurement(ProbeRunId run, const Measurement& measurement, db::Conflict conflict);
+  void insert_candidate(TuningRunId run, const Candidate& candidate, db::Conflict conflict);
+  /// With `keep` the present winner of the same key stays unless this one is newer.
+  void insert_winner(const StoredWinner& stored, db::Conflict conflict);
+
+  // Row by row, in the order in which they were added:
+  void each_platform(const std::function<void(const StoredPlatform&)>& visit) const;
+  void each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const;
+  void each_measurement(ProbeRunId run, const std::function<void(const Measurement&)>& visit) const;
+  void each_candidate(const std::function<void(const StoredCandidate&)>& visit) const;
+  void each_candidate_of(TuningRunId run,
+                         const std::function<void(const StoredCandidate&)>& visit) const;
+  void each_winner(const std::function<void(const StoredWinner&)>& visit) const;
+
+  /// What was noted for a row that another one refers to. In a damaged file it may not be there.
+  template <class T>
+  [[nodiscard]] const T& noted(const std::map<std::int64_t, T>& notes, std::int64_t id,
+                               std::string_view what) const {
+    const auto found = notes.find(id);
+    if (found == notes.end()) {
+      throw Failure(ErrorKind::bad_database,
+                    db::about(connection->file(), "damaged (a row refers to " + std::string(what) +
+                                                      " " + std::to_string(id) +
+                                                      ", which is not there); see "
+                                                      "`overlaptune db check`"));
+    }
+    return found->second;
+  }
+
+ private:
+  std::int64_t problem_id(const Problem& problem);
+};
+
+}  // namespace overlaptune

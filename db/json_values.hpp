@@ -1,0 +1,28 @@
+#pragma once
+// Values as JSON (docs/database.md). Reading checks the rules of db/rules.hpp at the place.
+
+#include <nlohmann/json.hpp>
+
+#include "db/impl.hpp"
+#include "db/json_node.hpp"
+
+namespace overlaptune::db {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] Json to_json(const Platform& platform);  ///< with its fingerprint
+[[nodiscard]] Json to_json(const StoredRun& run, RunKind kind, const std::string& platform);
+[[nodiscard]] Json to_json(const Measurement& measurement);
+[[nodiscard]] Json to_json(const Candidate& candidate);
+[[nodiscard]] Json to_json(const StoredWinner& stored, const std::string& platform,
+                           const std::string& run);
+
+[[nodiscard]] Platform platform_of(const Node& node);
+/// Without its platform, which the document names by fingerprint.
+[[nodiscard]] StoredRun run_of(const Node& node, RunKind kind);
+[[nodiscard]] Measurement measurement_of(const Node& node);
+[[nodiscard]] Candidate candidate_of(const Node& node);
+/// Without its platform and run.
+[[nodiscard]] StoredWinner winner_of(const Node& node);
+
+}  // namespace overlaptune::db

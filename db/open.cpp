@@ -1,0 +1,255 @@
+#include "db/open.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "db/schema.hpp"
+
+namespace overlaptune::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+
+Failure refused(const fs::path& file, std::string_view text) {
+  return {ErrorKind::bad_database, about(file, text)};
+}
+
+/// SQLite reads `?`, `#` and `%` in a URI as its own.
+std::string uri(const fs::path& file, std::string_view parameters) {
+  std::string text = "file:";
+  for (const char c : fs::absolute(file).string()) {
+    if (c == '?' || c == '#' || c == '%') {
+      text += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      text += c;
+    }
+  }
+  return fmt::format("{}?{}", text, parameters);
+}
+
+std::uint32_t big_endian(const std::string& header, std::size_t offset) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    value = value << 8 | static_cast<unsigned char>(header[offset + i]);
+  }
+  return value;
+}
+
+/// A write-ahead log with content: the file alone is not the database.
+bool has_log(const fs::path& file) {
+  std::error_code error;
+  const auto log = fs::path(fs::canonical(file, error).string() + "-wal");
+  const auto size = fs::file_size(log, error);
+  return !error && size > 0;
+}
+
+/// The first 100 bytes (sqlite.org/fileformat.html, section 1.3): ours, and not cut short.
+void check_header(const fs::path& file) {
+  if (!fs::is_regular_file(file)) throw refused(file, "is not a file; name a database file");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    throw Failure(ErrorKind::bad_input, about(file, "cannot be read; check its permissions"));
+  }
+  std::string header(100, '\0');
+  in.read(header.data(), static_cast<std::streamsize>(header.size()));
+  const auto got = in.gcount();
+  if (got == 0) throw refused(file, "is empty; remove it, or name another file");
+  if (got < 100 || !header.starts_with(kMagic)) {
+    throw refused(file, "is not an SQLite database; name another file");
+  }
+  if (big_endian(header, 68) != kApplicationId) {
+    throw refused(file, "is an SQLite database of another program; name another file");
+  }
+  const auto page_bytes = std::uint64_t{static_cast<unsigned char>(header[16])} << 8 |
+                          std::uint64_t{static_cast<unsigned char>(header[17])};
+  const std::uint64_t pages = big_endian(header, 28);
+  const bool pages_are_valid = big_endian(header, 24) == big_endian(header, 92);
+  const std::uint64_t expected = (page_bytes == 1 ? 65536 : page_bytes) * pages;
+  const std::uint64_t present = fs::file_size(file);
+  if (pages_are_valid && present < expected && !has_log(file)) {
+    throw refused(file,
+                  fmt::format("cut short ({} of {} bytes); restore a copy", present, expected));
+  }
+}
+
+/// The schema version, once all else is known to be sound.
+int check_schema(Connection& connection) {
+  const fs::path& file = connection.file();
+  const auto version = connection.integer("PRAGMA user_version");
+  if (version > kSchemaVersion) {
+    throw refused(file,
+                  fmt::format("has schema version {}, newer than this program's {}; use a newer "
+                              "overlaptune",
+                              version, kSchemaVersion));
+  }
+  if (version < 1) throw refused(file, "damaged (no schema version); restore a copy");
+  if (const auto fault = schema_fault(connection, static_cast<int>(version))) {
+    throw refused(file, fmt::format("damaged schema ({}); restore a copy", *fault));
+  }
+  return static_cast<int>(version);
+}
+
+/// Limits what a damaged or hostile file can do (sqlite.org/security.html).
+void be_careful(Connection& connection) {
+  sqlite3* handle = connection.database().getHandle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  connection.execute("PRAGMA cell_size_check = ON");
+}
+
+std::unique_ptr<Connection> connect(const fs::path& file, std::string_view parameters, int flags) {
+  auto connection = std::make_unique<Connection>(file, uri(file, parameters), flags);
+  be_careful(*connection);
+  return connection;
+}
+
+std::unique_ptr<Connection> connect_memory(const fs::path& name) {
+  return std::make_unique<Connection>(name,
+                                      ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+}
+
+/// Looks at the file through a connection that cannot write: not even a lock file where there is no
+/// write-ahead log.
+int inspect_once(const fs::path& file) {
+  check_header(file);
+  const auto* parameters = has_log(file) ? "mode=ro" : "mode=ro&immutable=1";
+  return check_schema(*connect(file, parameters, SQLite::OPEN_READONLY));
+}
+
+/// A file that another process is just bringing up to date can look damaged to one who takes no
+/// locks; one that is damaged stays so.
+int inspect(const fs::path& file) {
+  constexpr int kSecondLooks = 3;
+  for (int look = 0;; ++look) {
+    try {
+      return inspect_once(file);
+    } catch (const Failure& failure) {
+      if (failure.kind() != ErrorKind::bad_database || look == kSecondLooks) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2 << look));
+    }
+  }
+}
+
+/// A name beside `file` that nobody else uses, removed at the end with all that SQLite puts beside
+/// it.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const fs::path& file) {
+    std::random_device random;
+    path_ = file;
+    path_ += fmt::format(".new-{:08x}{:08x}", random(), random());
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+      fs::remove(path_.string() + suffix, ignored);
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Complete before it gets its name, so that a process killed meanwhile leaves no half of a
+/// database. If another process has made the file by then, that one stays.
+void create_file(const fs::path& file) {
+  const fs::path folder = fs::absolute(file).parent_path();
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw Failure(ErrorKind::cannot_write,
+                  about(file, fmt::format("there is no folder '{}'; make it", folder.string())));
+  }
+  const TemporaryFile temporary(file);
+  {
+    Connection connection(file, uri(temporary.path(), "mode=rwc"),
+                          SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    connection.execute("PRAGMA journal_mode = MEMORY");  // what fails here is thrown away whole
+    migrate(connection);
+    connection.execute("PRAGMA journal_mode = WAL");
+  }
+  fs::create_hard_link(temporary.path(), file, error);
+  if (error && !fs::exists(file)) fs::rename(temporary.path(), file, error);  // no hard links here
+  if (error && !fs::exists(file)) {
+    throw Failure(ErrorKind::cannot_write, about(file, error.message()));
+  }
+}
+
+Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
+  auto memory = connect_memory(file);
+  try {
+    SQLite::Backup(memory->database(), source.database()).executeStep();
+  } catch (const SQLite::Exception& error) {
+    throw failure_of(error, file);
+  }
+  migrate(*memory);
+  return {std::move(memory), version, true};
+}
+
+Opened open_for_reading(const fs::path& file, int version) {
+  auto connection = connect(file, "mode=ro", SQLite::OPEN_READONLY);
+  bool frozen = false;
+  try {
+    (void)connection->integer("SELECT count(*) FROM platforms");
+  } catch (const Failure& failure) {
+    // In a folder where we may not write and nobody else has the file open, SQLite cannot share it
+    // with a writer; then nobody of our rights is writing.
+    if (failure.kind() != ErrorKind::cannot_write || has_log(file)) throw;
+    connection = connect(file, "mode=ro&immutable=1", SQLite::OPEN_READONLY);
+    frozen = true;
+  }
+  if (version < kSchemaVersion) return copy_to_memory(file, *connection, version);
+  return {std::move(connection), version, frozen};
+}
+
+Opened open_for_writing(const fs::path& file, int version) {
+  auto connection = connect(file, "mode=rw", SQLite::OPEN_READWRITE);
+  if (sqlite3_db_readonly(connection->database().getHandle(), "main") != 0) {
+    throw Failure(ErrorKind::cannot_write, about(file, "is read-only; make it writable"));
+  }
+  connection->execute("PRAGMA journal_mode = WAL");
+  // A process that dies loses nothing; a machine that loses power may lose the last transactions,
+  // never the consistency of the file (sqlite.org/pragma.html#pragma_synchronous).
+  connection->execute("PRAGMA synchronous = NORMAL");
+  (void)connection->integer("SELECT count(*) FROM platforms");  // makes the log, or fails now
+  if (version < kSchemaVersion) migrate(*connection);
+  return {std::move(connection), kSchemaVersion, false};
+}
+
+}  // namespace
+
+Opened open_file(const fs::path& file, Access access) {
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    if (access != Access::create) {
+      throw Failure(ErrorKind::bad_input,
+                    about(file, "no such file; `overlaptune tune` or `probe` makes one"));
+    }
+    create_file(file);
+  }
+  const int version = inspect(file);
+  auto opened =
+      access == Access::read ? open_for_reading(file, version) : open_for_writing(file, version);
+  opened.connection->execute("PRAGMA foreign_keys = ON");
+  if (access == Access::read) opened.connection->execute("PRAGMA query_only = ON");
+  return opened;
+}
+
+Opened open_memory() {
+  auto connection = connect_memory("memory");
+  migrate(*connection);
+  connection->execute("PRAGMA foreign_keys = ON");
+  return {std::move(connection), kSchemaVersion, false};
+}
+
+}  // namespace overlaptune::db

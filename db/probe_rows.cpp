@@ -1,0 +1,184 @@
+// Probes as columns: a probe of one kind fills the columns of that kind and leaves the others NULL.
+
+#include <variant>
+
+#include "db/rows.hpp"
+
+namespace overlaptune::db {
+namespace {
+
+/// A probe taken apart; a concurrent probe has a GEMM and a collective.
+struct Parts {
+  std::string_view kind;
+  std::optional<GemmProbe> gemm;
+  std::optional<CollectiveProbe> collective;
+  std::optional<CopyProbe> copy;
+  std::optional<LaunchProbe> launch;
+};
+
+Parts take_apart(const Probe& probe) {
+  struct Visitor {
+    Parts operator()(const GemmProbe& p) const { return {.kind = "gemm", .gemm = p}; }
+    Parts operator()(const CollectiveProbe& p) const {
+      return {.kind = "collective", .collective = p};
+    }
+    Parts operator()(const ConcurrentProbe& p) const {
+      return {.kind = "concurrent", .gemm = p.gemm, .collective = p.collective};
+    }
+    Parts operator()(const CopyProbe& p) const { return {.kind = "copy", .copy = p}; }
+    Parts operator()(const LaunchProbe& p) const { return {.kind = "launch", .launch = p}; }
+  };
+  return std::visit(Visitor{}, probe);
+}
+
+void put_nulls(Query& query, int count) {
+  for (int i = 0; i < count; ++i) query.bind_null();
+}
+
+// Columns of each part, in the order of kProbeColumns.
+constexpr int kGemmColumns = 11;
+constexpr int kCollectiveColumns = 5;
+constexpr int kCopyColumns = 2;
+// Of kMeasuredColumns.
+constexpr int kTileColumns = 5;
+
+GemmProbe read_gemm(Query& query) {
+  GemmProbe probe;
+  probe.m = query.integer();
+  probe.n = query.integer();
+  probe.k = query.integer();
+  probe.dtype = query.name<Dtype>();
+  probe.tile.block_m = query.small_integer();
+  probe.tile.block_n = query.small_integer();
+  probe.tile.block_k = query.small_integer();
+  probe.tile.stages = query.small_integer();
+  probe.tile.cluster = query.small_integer();
+  probe.raster = query.small_integer();
+  probe.sms = query.small_integer();
+  return probe;
+}
+
+CollectiveProbe read_collective(Query& query) {
+  CollectiveProbe probe;
+  probe.collective = query.name<Collective>();
+  probe.bytes.count = query.integer();
+  probe.ranks = query.small_integer();
+  probe.comm_ctas = query.small_integer();
+  probe.transport = query.name<Transport>();
+  return probe;
+}
+
+Probe read_probe(Query& query) {
+  const std::string kind = query.text();
+  const bool concurrent = kind == "concurrent";
+  Parts parts;
+  if (concurrent || kind == "gemm") {
+    parts.gemm = read_gemm(query);
+  } else {
+    query.skip(kGemmColumns);
+  }
+  if (concurrent || kind == "collective") {
+    parts.collective = read_collective(query);
+  } else {
+    query.skip(kCollectiveColumns);
+  }
+  if (kind == "copy") {
+    const std::int64_t bytes = query.integer();
+    parts.copy = CopyProbe{Bytes{bytes}, query.small_integer()};
+  } else {
+    query.skip(kCopyColumns);
+  }
+  if (kind == "launch") {
+    parts.launch = LaunchProbe{query.name<LaunchCost>()};
+  } else {
+    query.skip(1);
+  }
+  if (concurrent) return ConcurrentProbe{*parts.gemm, *parts.collective};
+  if (parts.gemm) return *parts.gemm;
+  if (parts.collective) return *parts.collective;
+  if (parts.copy) return *parts.copy;
+  if (parts.launch) return *parts.launch;
+  query.damaged("kind '" + kind + "' of a probe is unknown");
+}
+
+std::optional<Tile> read_library_tile(Query& query) {
+  const auto block_m = query.optional_integer();
+  const auto block_n = query.optional_integer();
+  const auto block_k = query.optional_integer();
+  const auto stages = query.optional_integer();
+  const auto cluster = query.optional_integer();
+  if (!block_m) return std::nullopt;
+  if (!block_n || !block_k || !stages || !cluster) query.damaged("a part of a library's tile");
+  return Tile{*block_m, *block_n, *block_k, *stages, *cluster};
+}
+
+}  // namespace
+
+void put(Query& query, const Probe& probe) {
+  const Parts parts = take_apart(probe);
+  query.bind(parts.kind);
+  if (const auto& gemm = parts.gemm) {
+    query.bind(gemm->m)
+        .bind(gemm->n)
+        .bind(gemm->k)
+        .bind(gemm->dtype)
+        .bind(gemm->tile.block_m)
+        .bind(gemm->tile.block_n)
+        .bind(gemm->tile.block_k)
+        .bind(gemm->tile.stages)
+        .bind(gemm->tile.cluster)
+        .bind(gemm->raster)
+        .bind(gemm->sms);
+  } else {
+    put_nulls(query, kGemmColumns);
+  }
+  if (const auto& collective = parts.collective) {
+    query.bind(collective->collective)
+        .bind(collective->bytes.count)
+        .bind(collective->ranks)
+        .bind(collective->comm_ctas)
+        .bind(collective->transport);
+  } else {
+    put_nulls(query, kCollectiveColumns);
+  }
+  if (parts.copy) {
+    query.bind(parts.copy->bytes.count).bind(parts.copy->ctas);
+  } else {
+    put_nulls(query, kCopyColumns);
+  }
+  if (parts.launch) {
+    query.bind(parts.launch->cost);
+  } else {
+    query.bind_null();
+  }
+}
+
+void put_measured(Query& query, const Measurement& measurement) {
+  put(query, std::optional(measurement.time));
+  put(query, measurement.collective_time);
+  if (const auto& tile = measurement.library_tile) {
+    query.bind(tile->block_m)
+        .bind(tile->block_n)
+        .bind(tile->block_k)
+        .bind(tile->stages)
+        .bind(tile->cluster);
+  } else {
+    put_nulls(query, kTileColumns);
+  }
+  put(query, measurement.conditions);
+}
+
+Measurement read_measurement(Query& query) {
+  Measurement measurement;
+  measurement.probe = read_probe(query);
+  const auto time = read_summary(query);
+  if (!time) query.damaged("a measurement without a time");
+  measurement.time = *time;
+  measurement.collective_time = read_summary(query);
+  measurement.library_tile = read_library_tile(query);
+  measurement.conditions = read_conditions(query);
+  if (const auto wrong = complaint(measurement)) query.damaged(*wrong);
+  return measurement;
+}
+
+}  // namespace overlaptune::db

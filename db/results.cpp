@@ -1,0 +1,161 @@
+// Measurements and candidates.
+
+#include <fmt/format.h>
+
+#include "db/impl.hpp"
+
+namespace overlaptune {
+
+using db::Conflict;
+using db::Query;
+
+namespace {
+
+template <class T>
+void refuse_unsound(const db::Connection& connection, std::string_view what, const T& value) {
+  if (const auto wrong = db::complaint(value)) {
+    throw Failure(ErrorKind::bad_input,
+                  db::about(connection.file(), fmt::format("{}: {}", what, *wrong)));
+  }
+}
+
+std::string name_of(const Candidate& candidate) {
+  return fmt::format("candidate '{}' of {}", to_string(candidate.config),
+                     to_string(candidate.problem));
+}
+
+const std::string& select_candidates() {
+  static const std::string sql = fmt::format(
+      "SELECT platform_id, run_id, {}, launch, {}, {} FROM candidates c JOIN problems p ON p.id = "
+      "problem_id JOIN tuning_runs r ON r.id = run_id",
+      db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns);
+  return sql;
+}
+
+StoredCandidate read_candidate_row(Query& query) {
+  StoredCandidate stored;
+  stored.platform = query.integer();
+  stored.run = query.integer();
+  stored.candidate = db::read_candidate(query);
+  return stored;
+}
+
+}  // namespace
+
+void Store::Impl::insert_measurement(ProbeRunId run, const Measurement& measurement,
+                                     Conflict conflict) {
+  const auto sql = [](Conflict way) {
+    return db::insert_sql("measurements", "run_id, probe",
+                          db::join({db::kProbeColumns, db::kMeasuredColumns}), way);
+  };
+  static const std::string keep = sql(Conflict::keep);
+  static const std::string replace = sql(Conflict::replace);
+  const std::string probe = to_string(measurement.probe);
+  refuse_unsound(*connection, "measurement of '" + probe + "'", measurement);
+  auto query = connection->query(conflict == Conflict::keep ? keep : replace);
+  query.bind(run).bind(probe);
+  db::put(query, measurement.probe);
+  db::put_measured(query, measurement);
+  query.run();
+}
+
+std::int64_t Store::Impl::problem_id(const Problem& problem) {
+  static const std::string select =
+      fmt::format("SELECT id FROM problems WHERE ({}) = (?, ?, ?, ?, ?, ?)", db::kProblemColumns);
+  static const std::string insert =
+      fmt::format("INSERT INTO problems ({}) VALUES (?, ?, ?, ?, ?, ?)", db::kProblemColumns);
+  {
+    auto query = connection->query(select);
+    db::put(query, problem);
+    if (query.step()) return query.integer();
+  }
+  auto query = connection->query(insert);
+  db::put(query, problem);
+  query.run();
+  return connection->last_id();
+}
+
+void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, Conflict conflict) {
+  const auto sql = [](Conflict way) {
+    return db::insert_sql("candidates",
+                          db::join({"run_id, problem_id, launch", db::kConfigColumns}),
+                          db::kOutcomeColumns, way);
+  };
+  static const std::string keep = sql(Conflict::keep);
+  static const std::string replace = sql(Conflict::replace);
+  refuse_unsound(*connection, name_of(candidate), candidate);
+  auto query = connection->query(conflict == Conflict::keep ? keep : replace);
+  query.bind(run).bind(problem_id(candidate.problem)).bind(candidate.launch);
+  db::put(query, candidate.config);
+  db::put_outcome(query, candidate);
+  query.run();
+}
+
+void Store::Impl::each_measurement(ProbeRunId run,
+                                   const std::function<void(const Measurement&)>& visit) const {
+  static const std::string select =
+      fmt::format("SELECT {} FROM measurements WHERE run_id = ? ORDER BY id",
+                  db::join({db::kProbeColumns, db::kMeasuredColumns}));
+  auto query = connection->query(select);
+  query.bind(run);
+  while (query.step()) visit(db::read_measurement(query));
+}
+
+void Store::Impl::each_candidate(const std::function<void(const StoredCandidate&)>& visit) const {
+  static const std::string select = select_candidates() + " ORDER BY c.id";
+  auto query = connection->query(select);
+  while (query.step()) visit(read_candidate_row(query));
+}
+
+void Store::Impl::each_candidate_of(
+    TuningRunId run, const std::function<void(const StoredCandidate&)>& visit) const {
+  static const std::string select = select_candidates() + " WHERE run_id = ? ORDER BY c.id";
+  auto query = connection->query(select);
+  query.bind(run);
+  while (query.step()) visit(read_candidate_row(query));
+}
+
+void Store::add_measurement(ProbeRunId run, const Measurement& measurement) {
+  impl_->connection->write([&] { impl_->insert_measurement(run, measurement, Conflict::replace); });
+}
+
+std::vector<Measurement> Store::measurements(PlatformId platform) const {
+  static const std::string select = fmt::format(
+      "SELECT {} FROM (SELECT m.*, row_number() OVER (PARTITION BY probe ORDER BY started_at DESC, "
+      "run_id DESC) AS age FROM measurements m JOIN probe_runs r ON r.id = run_id JOIN provenance "
+      "p "
+      "ON p.id = provenance_id WHERE platform_id = ?) WHERE age = 1 ORDER BY id",
+      db::join({db::kProbeColumns, db::kMeasuredColumns}));
+  std::vector<Measurement> list;
+  auto query = impl_->connection->query(select);
+  query.bind(platform);
+  while (query.step()) list.push_back(db::read_measurement(query));
+  return list;
+}
+
+void Store::add_candidate(TuningRunId run, const Candidate& candidate) {
+  impl_->connection->write([&] { impl_->insert_candidate(run, candidate, Conflict::replace); });
+}
+
+std::vector<Candidate> Store::candidates(TuningRunId run, const Problem& problem,
+                                         Launch launch) const {
+  static const std::string select =
+      select_candidates() +
+      fmt::format(" WHERE run_id = ? AND ({}) = (?, ?, ?, ?, ?, ?) AND launch = ? ORDER BY c.id",
+                  db::kProblemColumns);
+  std::vector<Candidate> list;
+  auto query = impl_->connection->query(select);
+  query.bind(run);
+  db::put(query, problem);
+  query.bind(launch);
+  while (query.step()) list.push_back(read_candidate_row(query).candidate);
+  return list;
+}
+
+std::vector<StoredCandidate> Store::all_candidates() const {
+  std::vector<StoredCandidate> list;
+  impl_->each_candidate([&](const StoredCandidate& stored) { list.push_back(stored); });
+  return list;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,263 @@
+#include "db/rows.hpp"
+
+#include <bit>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace overlaptune::db {
+namespace {
+
+template <class F>
+void for_each_column(std::string_view columns, F&& visit) {
+  constexpr std::string_view kComma = ", ";
+  while (!columns.empty()) {
+    const auto end = columns.find(kComma);
+    visit(columns.substr(0, end));
+    columns = end == columns.npos ? std::string_view{} : columns.substr(end + kComma.size());
+  }
+}
+
+std::vector<std::int64_t> read_groups(Query& query) {
+  const std::string text = query.text();
+  std::vector<std::int64_t> groups;
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  while (next != end) {
+    const auto parsed = std::from_chars(next, end, groups.emplace_back());
+    const bool more = parsed.ptr != end && *parsed.ptr == ',' && parsed.ptr + 1 != end;
+    if (parsed.ec != std::errc{} || (parsed.ptr != end && !more)) {
+      query.damaged("wave_groups are not numbers with commas");
+    }
+    next = more ? parsed.ptr + 1 : parsed.ptr;
+  }
+  return groups;
+}
+
+Config read_config(Query& query) {
+  Config config;
+  config.strategy = query.name<Strategy>();
+  config.tile.block_m = query.small_integer();
+  config.tile.block_n = query.small_integer();
+  config.tile.block_k = query.small_integer();
+  config.tile.stages = query.small_integer();
+  config.tile.cluster = query.small_integer();
+  config.raster = query.small_integer();
+  config.comm_ctas = query.small_integer();
+  config.wave_groups = read_groups(query);
+  config.chunks = query.small_integer();
+  config.transport = query.name<Transport>();
+  return config;
+}
+
+void read_outcome(Query& query, Candidate& candidate) {
+  candidate.origin = query.name<Origin>();
+  candidate.rank_by_model = query.optional_integer();
+  candidate.predicted = us(query.real());
+  candidate.verdict = query.name<Verdict>();
+  candidate.reason = query.text();
+  candidate.measured = read_summary(query);
+  const auto median = query.optional_real();
+  const auto p10 = query.optional_real();
+  const auto p90 = query.optional_real();
+  if (median && p10 && p90) candidate.speedup = Candidate::Speedup{*median, *p10, *p90};
+  if (median.has_value() != p10.has_value() || median.has_value() != p90.has_value()) {
+    query.damaged("a speedup without its spread");
+  }
+  candidate.conditions = read_conditions(query);
+}
+
+Candidate read_unchecked_candidate(Query& query) {
+  Candidate candidate;
+  candidate.problem = read_problem(query);
+  candidate.launch = query.name<Launch>();
+  candidate.config = read_config(query);
+  read_outcome(query, candidate);
+  return candidate;
+}
+
+template <class T>
+T checked(const Query& query, T value) {
+  if (const auto wrong = complaint(value)) query.damaged(*wrong);
+  return value;
+}
+
+}  // namespace
+
+std::string join(std::initializer_list<std::string_view> lists) {
+  return fmt::format("{}", fmt::join(lists, ", "));
+}
+
+std::string insert_sql(std::string_view table, std::string_view key, std::string_view values,
+                       Conflict conflict) {
+  std::string marks;
+  std::string changes;
+  const auto mark = [&](std::string_view) { marks += marks.empty() ? "?" : ", ?"; };
+  for_each_column(key, mark);
+  for_each_column(values, mark);
+  for_each_column(values, [&](std::string_view column) {
+    changes += fmt::format("{}{} = excluded.{}", changes.empty() ? "" : ", ", column, column);
+  });
+  return fmt::format("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO {}", table,
+                     values.empty() ? std::string(key) : join({key, values}), marks, key,
+                     conflict == Conflict::keep ? "NOTHING" : "UPDATE SET " + changes);
+}
+
+void put(Query& query, const std::optional<Summary>& summary) {
+  if (!summary) {
+    query.bind_null().bind_null().bind_null().bind_null();
+    return;
+  }
+  query.bind(summary->median.count())
+      .bind(summary->p10.count())
+      .bind(summary->p90.count())
+      .bind(summary->count);
+}
+
+std::optional<Summary> read_summary(Query& query) {
+  const auto median = query.optional_real();
+  const auto p10 = query.optional_real();
+  const auto p90 = query.optional_real();
+  const auto count = query.optional_integer();
+  if (!median) return std::nullopt;
+  if (!p10 || !p90 || !count) query.damaged("a time without its spread");
+  return Summary{us(*median), us(*p10), us(*p90), *count};
+}
+
+void put(Query& query, const Conditions& conditions) {
+  query.bind(conditions.sm_clock_mhz).bind(conditions.power_w);
+}
+
+Conditions read_conditions(Query& query) {
+  Conditions conditions;
+  conditions.sm_clock_mhz = query.optional_real();
+  conditions.power_w = query.optional_real();
+  return conditions;
+}
+
+void put(Query& query, const Platform& platform) {
+  query.bind(platform.machine)
+      .bind(platform.name)
+      .bind(platform.gpu_model)
+      .bind(platform.gpu_count)
+      .bind(platform.sms)
+      .bind(platform.compute_capability)
+      .bind(platform.memory.count)
+      .bind(platform.driver_version)
+      .bind(platform.cuda_version)
+      .bind(platform.nccl_version)
+      .bind(platform.topology)
+      .bind(platform.transport)
+      .bind(platform.multicast_allowed ? 1 : 0)
+      .bind(platform.details);
+}
+
+Platform read_platform(Query& query) {
+  Platform platform;
+  platform.machine = query.text();
+  platform.name = query.text();
+  platform.gpu_model = query.text();
+  platform.gpu_count = query.small_integer();
+  platform.sms = query.small_integer();
+  platform.compute_capability = query.small_integer();
+  platform.memory.count = query.integer();
+  platform.driver_version = query.text();
+  platform.cuda_version = query.text();
+  platform.nccl_version = query.text();
+  platform.topology = query.text();
+  platform.transport = query.text();
+  platform.multicast_allowed = query.integer() != 0;
+  platform.details = query.text();
+  return platform;
+}
+
+void put(Query& query, const Provenance& provenance) {
+  query.bind(provenance.program_version)
+      .bind(provenance.host)
+      .bind(provenance.command_line)
+      .bind(std::bit_cast<std::int64_t>(provenance.seed))
+      .bind(provenance.started_at);
+}
+
+Provenance read_provenance(Query& query) {
+  Provenance provenance;
+  provenance.program_version = query.text();
+  provenance.host = query.text();
+  provenance.command_line = query.text();
+  provenance.seed = std::bit_cast<std::uint64_t>(query.integer());
+  provenance.started_at = query.text();
+  return provenance;
+}
+
+void put(Query& query, const Problem& problem) {
+  query.bind(problem.op)
+      .bind(problem.m)
+      .bind(problem.n)
+      .bind(problem.k)
+      .bind(problem.dtype)
+      .bind(problem.ranks);
+}
+
+Problem read_problem(Query& query) {
+  Problem problem;
+  problem.op = query.name<Op>();
+  problem.m = query.integer();
+  problem.n = query.integer();
+  problem.k = query.integer();
+  problem.dtype = query.name<Dtype>();
+  problem.ranks = query.small_integer();
+  const auto sound = validated(problem);
+  if (!sound) query.damaged(sound.error().message);
+  return problem;
+}
+
+void put(Query& query, const Config& config) {
+  query.bind(config.strategy)
+      .bind(config.tile.block_m)
+      .bind(config.tile.block_n)
+      .bind(config.tile.block_k)
+      .bind(config.tile.stages)
+      .bind(config.tile.cluster)
+      .bind(config.raster)
+      .bind(config.comm_ctas)
+      .bind(fmt::format("{}", fmt::join(config.wave_groups, ",")))
+      .bind(config.chunks)
+      .bind(config.transport);
+}
+
+void put_outcome(Query& query, const Candidate& candidate) {
+  query.bind(candidate.origin)
+      .bind(candidate.rank_by_model)
+      .bind(candidate.predicted.count())
+      .bind(candidate.verdict)
+      .bind(candidate.reason);
+  put(query, candidate.measured);
+  if (candidate.speedup) {
+    query.bind(candidate.speedup->median).bind(candidate.speedup->p10).bind(candidate.speedup->p90);
+  } else {
+    query.bind_null().bind_null().bind_null();
+  }
+  put(query, candidate.conditions);
+}
+
+void put_comparison(Query& query, const Winner& winner) {
+  query.bind(winner.sequential.count())
+      .bind(winner.gemm_alone.count())
+      .bind(winner.collective_alone.count());
+}
+
+Candidate read_candidate(Query& query) {
+  return checked(query, read_unchecked_candidate(query));
+}
+
+Winner read_winner(Query& query) {
+  Winner winner;
+  winner.candidate = read_unchecked_candidate(query);
+  winner.sequential = us(query.real());
+  winner.gemm_alone = us(query.real());
+  winner.collective_alone = us(query.real());
+  return checked(query, std::move(winner));
+}
+
+}  // namespace overlaptune::db

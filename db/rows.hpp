@@ -1,0 +1,73 @@
+#pragma once
+// Values as columns: for each, which columns in which order, how to put them into a statement and
+// how to read them.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "db/connection.hpp"
+#include "db/rules.hpp"
+#include "db/store.hpp"
+
+namespace overlaptune::db {
+
+inline constexpr std::string_view kPlatformColumns =
+    "machine, name, gpu_model, gpu_count, sms, compute_capability, memory_bytes, driver_version, "
+    "cuda_version, nccl_version, topology, transport, multicast_allowed, details";
+inline constexpr std::string_view kProvenanceColumns =
+    "program_version, host, command_line, seed, started_at";
+inline constexpr std::string_view kProblemColumns = "op, m, n, k, dtype, ranks";
+inline constexpr std::string_view kConfigColumns =
+    "strategy, block_m, block_n, block_k, stages, cluster, raster, comm_ctas, wave_groups, chunks, "
+    "transport";
+/// What became of a candidate: all of it but problem, launch and config.
+inline constexpr std::string_view kOutcomeColumns =
+    "origin, rank_by_model, predicted_us, verdict, reason, measured_median_us, measured_p10_us, "
+    "measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz, "
+    "power_w";
+inline constexpr std::string_view kComparisonColumns =
+    "sequential_us, gemm_alone_us, collective_alone_us";
+inline constexpr std::string_view kProbeColumns =
+    "kind, m, n, k, dtype, block_m, block_n, block_k, stages, cluster, raster, sms, collective, "
+    "collective_bytes, ranks, comm_ctas, transport, copy_bytes, copy_ctas, launch_cost";
+inline constexpr std::string_view kMeasuredColumns =
+    "time_median_us, time_p10_us, time_p90_us, time_count, collective_median_us, "
+    "collective_p10_us, collective_p90_us, collective_count, library_block_m, library_block_n, "
+    "library_block_k, library_stages, library_cluster, sm_clock_mhz, power_w";
+
+/// Several column lists as one.
+[[nodiscard]] std::string join(std::initializer_list<std::string_view> lists);
+
+/// A row whose key is there already is left as it is (`keep`) or overwritten (`replace`).
+enum class Conflict { keep, replace };
+
+/// `INSERT INTO table (key, values) VALUES (?, …) ON CONFLICT (key) …`.
+[[nodiscard]] std::string insert_sql(std::string_view table, std::string_view key,
+                                     std::string_view values, Conflict conflict);
+
+void put(Query& query, const Platform& platform);
+void put(Query& query, const Provenance& provenance);
+void put(Query& query, const Problem& problem);
+void put(Query& query, const Config& config);
+void put_outcome(Query& query, const Candidate& candidate);
+void put_comparison(Query& query, const Winner& winner);
+void put(Query& query, const std::optional<Summary>& summary);
+void put(Query& query, const Conditions& conditions);
+void put(Query& query, const Probe& probe);
+void put_measured(Query& query, const Measurement& measurement);
+
+// Readers throw `bad_database` for a row that breaks a rule of db/rules.hpp.
+[[nodiscard]] Platform read_platform(Query& query);
+[[nodiscard]] Provenance read_provenance(Query& query);
+[[nodiscard]] Problem read_problem(Query& query);
+/// Problem, launch, config, outcome.
+[[nodiscard]] Candidate read_candidate(Query& query);
+/// Problem, launch, config, outcome, comparison.
+[[nodiscard]] Winner read_winner(Query& query);
+[[nodiscard]] std::optional<Summary> read_summary(Query& query);
+[[nodiscard]] Conditions read_conditions(Query& query);
+/// Probe, measured.
+[[nodiscard]] Measurement read_measurement(Query& query);
+
+}  // namespace overlaptune::db

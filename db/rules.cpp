@@ -1,0 +1,124 @@
+#include "db/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace overlaptune::db {
+namespace {
+
+Complaint at_least(std::string_view field, std::int64_t value, std::int64_t least) {
+  if (value >= least) return std::nullopt;
+  return fmt::format("{} is {}; expected {} or more", field, value, least);
+}
+
+Complaint summary_complaint(std::string_view field, const Summary& summary) {
+  const std::array parts{std::pair{"median", summary.median}, std::pair{"p10", summary.p10},
+                         std::pair{"p90", summary.p90}};
+  for (const auto& [part, time] : parts) {
+    if (auto wrong = number_complaint(fmt::format("{} {} (us)", field, part), time.count()))
+      return wrong;
+  }
+  return at_least(fmt::format("{} count", field), summary.count, 0);
+}
+
+Complaint conditions_complaint(const Conditions& conditions) {
+  if (conditions.sm_clock_mhz) {
+    if (auto wrong = number_complaint("sm_clock_mhz", *conditions.sm_clock_mhz)) return wrong;
+  }
+  if (conditions.power_w) return number_complaint("power_w", *conditions.power_w);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Complaint number_complaint(std::string_view field, double value) {
+  if (std::isfinite(value) && value >= 0) return std::nullopt;
+  return fmt::format("{} is {}; expected a finite number of 0 or more", field, value);
+}
+
+Complaint complaint(const Measurement& measurement) {
+  if (auto wrong = summary_complaint("time", measurement.time)) return wrong;
+  if (measurement.collective_time) {
+    if (auto wrong = summary_complaint("collective_time", *measurement.collective_time))
+      return wrong;
+  }
+  if (const auto& tile = measurement.library_tile) {
+    if (std::min({tile->block_m, tile->block_n, tile->block_k, tile->stages, tile->cluster}) < 1) {
+      return "library_tile: expected positive sizes";
+    }
+  }
+  return conditions_complaint(measurement.conditions);
+}
+
+Complaint complaint(const Config& config) {
+  const std::array<std::pair<std::string_view, int>, 7> counts{{{"block_m", config.tile.block_m},
+                                                                {"block_n", config.tile.block_n},
+                                                                {"block_k", config.tile.block_k},
+                                                                {"stages", config.tile.stages},
+                                                                {"cluster", config.tile.cluster},
+                                                                {"raster", config.raster},
+                                                                {"comm_ctas", config.comm_ctas}}};
+  for (const auto& [field, value] : counts) {
+    if (auto wrong = at_least(field, value, 0)) return wrong;
+  }
+  for (const std::int64_t tiles : config.wave_groups) {
+    if (auto wrong = at_least("a wave group", tiles, 1)) return wrong;
+  }
+  return at_least("chunks", config.chunks, 1);
+}
+
+Complaint complaint(const Candidate& candidate) {
+  if (const auto problem = validated(candidate.problem); !problem) return problem.error().message;
+  if (auto wrong = complaint(candidate.config)) return wrong;
+  if (candidate.rank_by_model) {
+    if (auto wrong = at_least("rank_by_model", *candidate.rank_by_model, 0)) return wrong;
+  }
+  if (auto wrong = number_complaint("predicted (us)", candidate.predicted.count())) return wrong;
+  if (candidate.measured) {
+    if (auto wrong = summary_complaint("measured", *candidate.measured)) return wrong;
+  }
+  if (candidate.speedup) {
+    if (auto wrong = number_complaint("speedup median", candidate.speedup->median)) return wrong;
+    if (auto wrong = number_complaint("speedup p10", candidate.speedup->p10)) return wrong;
+    if (auto wrong = number_complaint("speedup p90", candidate.speedup->p90)) return wrong;
+  }
+  return conditions_complaint(candidate.conditions);
+}
+
+Complaint complaint(const Winner& winner) {
+  if (auto wrong = complaint(winner.candidate)) return wrong;
+  if (winner.candidate.verdict != Verdict::valid) {
+    return fmt::format("verdict is {}; expected valid, for only a valid candidate can win",
+                       to_string(winner.candidate.verdict));
+  }
+  if (!winner.candidate.measured) return "measured is absent; expected the time of the winner";
+  if (auto wrong = number_complaint("sequential (us)", winner.sequential.count())) return wrong;
+  if (auto wrong = number_complaint("gemm_alone (us)", winner.gemm_alone.count())) return wrong;
+  return number_complaint("collective_alone (us)", winner.collective_alone.count());
+}
+
+Complaint time_complaint(std::string_view field, std::string_view time) {
+  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd.dddZ";
+  bool fits = time.size() == kShape.size();
+  for (std::size_t i = 0; fits && i < kShape.size(); ++i) {
+    fits = kShape[i] == 'd' ? time[i] >= '0' && time[i] <= '9' : time[i] == kShape[i];
+  }
+  if (fits) return std::nullopt;
+  return fmt::format("{} is '{}'; expected UTC as 2026-01-31T12:00:00.000Z", field,
+                     time.substr(0, 40));
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto second = std::chrono::floor<std::chrono::seconds>(now);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(second)),
+                     (now - second).count());
+}
+
+}  // namespace overlaptune::db

@@ -1,0 +1,210 @@
+// Platforms, and the runs that measured on them.
+
+#include <random>
+
+#include <fmt/format.h>
+
+#include "db/impl.hpp"
+
+namespace overlaptune {
+
+using db::Conflict;
+using db::Query;
+
+namespace {
+
+constexpr std::string_view table_of(RunKind kind) {
+  return kind == RunKind::probe ? "probe_runs" : "tuning_runs";
+}
+
+/// From the system and not from SQLite, whose generator gives a forked process its parent's
+/// numbers.
+std::string new_uid() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+std::string select_runs(RunKind kind) {
+  return fmt::format(
+      "SELECT r.id, platform_id, uid, finished_at, {}, {} FROM {} r JOIN provenance p ON p.id = "
+      "provenance_id",
+      db::kProvenanceColumns, kind == RunKind::tuning ? "request" : "''", table_of(kind));
+}
+
+StoredRun read_run(Query& query) {
+  StoredRun run;
+  run.id = query.integer();
+  run.platform = query.integer();
+  run.uid = query.text();
+  run.finished_at = query.optional_text();
+  run.provenance = db::read_provenance(query);
+  run.request = query.text();
+  return run;
+}
+
+void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
+  static const std::string probe_sql =
+      "UPDATE probe_runs SET finished_at = coalesce(finished_at, ?) WHERE id = ?";
+  static const std::string tuning_sql =
+      "UPDATE tuning_runs SET finished_at = coalesce(finished_at, ?) WHERE id = ?";
+  connection.write([&] {
+    connection.query(kind == RunKind::probe ? probe_sql : tuning_sql)
+        .bind(db::utc_now())
+        .bind(run)
+        .run();
+  });
+}
+
+}  // namespace
+
+PlatformId Store::Impl::insert_platform(const Platform& platform) {
+  static const std::string insert =
+      db::insert_sql("platforms", "fingerprint", db::kPlatformColumns, Conflict::keep);
+  static const std::string select = "SELECT id FROM platforms WHERE fingerprint = ?";
+  const std::string print = fingerprint(platform);
+  {
+    auto query = connection->query(insert);
+    query.bind(print);
+    db::put(query, platform);
+    query.run();
+  }
+  auto query = connection->query(select);
+  query.bind(print);
+  if (!query.step()) query.damaged("a platform that was just added is missing");
+  return query.integer();
+}
+
+std::int64_t Store::Impl::insert_run(RunKind kind, const StoredRun& run) {
+  static const std::string find = "SELECT id FROM provenance WHERE uid = ?";
+  static const std::string insert_provenance = fmt::format(
+      "INSERT INTO provenance (uid, {}) VALUES (?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
+  if (!run.uid.empty()) {
+    auto query = connection->query(find);
+    query.bind(run.uid);
+    if (query.step()) {
+      const auto update = fmt::format(
+          "UPDATE {} SET finished_at = coalesce(finished_at, ?) WHERE provenance_id = ? RETURNING "
+          "id",
+          table_of(kind));
+      auto present = connection->query(update);
+      present.bind(run.finished_at).bind(query.integer());
+      if (!present.step()) {
+        throw Failure(
+            ErrorKind::bad_input,
+            db::about(connection->file(),
+                      fmt::format("run {} is a probe run in one database and a tuning run "
+                                  "in the other; one of them was edited",
+                                  run.uid)));
+      }
+      return present.integer();
+    }
+  }
+  {
+    auto query = connection->query(insert_provenance);
+    query.bind(run.uid.empty() ? new_uid() : run.uid);
+    Provenance provenance = run.provenance;
+    if (provenance.started_at.empty()) provenance.started_at = db::utc_now();
+    db::put(query, provenance);
+    query.run();
+  }
+  const auto provenance = connection->last_id();
+  const bool tuning = kind == RunKind::tuning;
+  auto query = connection->query(
+      fmt::format("INSERT INTO {} (platform_id, provenance_id, finished_at{}) VALUES (?, ?, ?{})",
+                  table_of(kind), tuning ? ", request" : "", tuning ? ", ?" : ""));
+  query.bind(run.platform).bind(provenance).bind(run.finished_at);
+  if (tuning) query.bind(run.request);
+  query.run();
+  return connection->last_id();
+}
+
+void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>& visit) const {
+  static const std::string select =
+      fmt::format("SELECT id, {} FROM platforms ORDER BY id", db::kPlatformColumns);
+  auto query = connection->query(select);
+  while (query.step()) {
+    const PlatformId id = query.integer();
+    visit({id, db::read_platform(query)});
+  }
+}
+
+void Store::Impl::each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const {
+  auto query = connection->query(select_runs(kind) + " ORDER BY r.id");
+  while (query.step()) visit(read_run(query));
+}
+
+PlatformId Store::add_platform(const Platform& platform) {
+  PlatformId id = 0;
+  impl_->connection->write([&] { id = impl_->insert_platform(platform); });
+  return id;
+}
+
+std::vector<StoredPlatform> Store::platforms() const {
+  std::vector<StoredPlatform> list;
+  impl_->each_platform([&](const StoredPlatform& platform) { list.push_back(platform); });
+  return list;
+}
+
+Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) const {
+  const auto all = platforms();
+  std::vector<StoredPlatform> fitting;
+  std::string known;
+  for (const auto& stored : all) {
+    const auto print = fingerprint(stored.platform);
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", stored.platform.name, print);
+    if (name_or_fingerprint.empty() || stored.platform.name == name_or_fingerprint ||
+        print == name_or_fingerprint) {
+      fitting.push_back(stored);
+    }
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (all.empty()) {
+    return bad_input(db::about(impl_->connection->file(),
+                               "holds no platform yet; run `overlaptune probe` or `tune` first"));
+  }
+  if (name_or_fingerprint.empty()) {
+    return bad_input(fmt::format("platform: several are stored; name one of {}", known));
+  }
+  return bad_input(fmt::format("platform '{}': {}; expected one of {}", name_or_fingerprint,
+                               fitting.empty() ? "not stored" : "several have this name", known));
+}
+
+ProbeRunId Store::begin_probe_run(PlatformId platform, const Provenance& provenance) {
+  ProbeRunId id = 0;
+  impl_->connection->write([&] {
+    id = impl_->insert_run(RunKind::probe, {.platform = platform, .provenance = provenance});
+  });
+  return id;
+}
+
+void Store::finish_probe_run(ProbeRunId run) {
+  finish(*impl_->connection, RunKind::probe, run);
+}
+
+TuningRunId Store::begin_tuning_run(PlatformId platform, std::string_view request,
+                                    const Provenance& provenance) {
+  TuningRunId id = 0;
+  impl_->connection->write([&] {
+    id = impl_->insert_run(
+        RunKind::tuning,
+        {.platform = platform, .provenance = provenance, .request = std::string(request)});
+  });
+  return id;
+}
+
+void Store::finish_tuning_run(TuningRunId run) {
+  finish(*impl_->connection, RunKind::tuning, run);
+}
+
+std::optional<TuningRun> Store::last_tuning_run(PlatformId platform) const {
+  auto query = impl_->connection->query(select_runs(RunKind::tuning) +
+                                        " WHERE platform_id = ? ORDER BY started_at DESC, r.id "
+                                        "DESC LIMIT 1");
+  query.bind(platform);
+  if (!query.step()) return std::nullopt;
+  StoredRun run = read_run(query);
+  return TuningRun{run.id, run.platform, std::move(run.request), run.finished_at.has_value(),
+                   std::move(run.provenance)};
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,275 @@
+#include "db/schema.hpp"
+
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace overlaptune::db {
+namespace {
+
+// Rules: a unit in each name; CHECK for numbers (9e999 is infinity, and SQLite turns NaN into
+// NULL); names of enumerations are checked where rows are read, so that a new name needs no
+// migration.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE platforms (
+  id INTEGER PRIMARY KEY,
+  fingerprint TEXT NOT NULL UNIQUE,
+  machine TEXT NOT NULL,
+  name TEXT NOT NULL,
+  gpu_model TEXT NOT NULL,
+  gpu_count INTEGER NOT NULL CHECK (gpu_count >= 0),
+  sms INTEGER NOT NULL CHECK (sms >= 0),
+  compute_capability INTEGER NOT NULL CHECK (compute_capability >= 0),
+  memory_bytes INTEGER NOT NULL CHECK (memory_bytes >= 0),
+  driver_version TEXT NOT NULL,
+  cuda_version TEXT NOT NULL,
+  nccl_version TEXT NOT NULL,
+  topology TEXT NOT NULL,
+  transport TEXT NOT NULL,
+  multicast_allowed INTEGER NOT NULL CHECK (multicast_allowed IN (0, 1)),
+  details TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE provenance (
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,  -- 32 random hexadecimal digits: the same run in every database
+  program_version TEXT NOT NULL,
+  host TEXT NOT NULL,
+  command_line TEXT NOT NULL,
+  seed INTEGER NOT NULL,     -- 64 bits; from 2^63 on shown as a negative number
+  started_at TEXT NOT NULL   -- UTC, ISO 8601, as all times of day
+) STRICT;
+
+CREATE TABLE probe_runs (
+  id INTEGER PRIMARY KEY,
+  platform_id INTEGER NOT NULL REFERENCES platforms (id),
+  provenance_id INTEGER NOT NULL UNIQUE REFERENCES provenance (id),
+  finished_at TEXT           -- NULL: still running, or killed
+) STRICT;
+CREATE INDEX probe_runs_of_platform ON probe_runs (platform_id);
+
+CREATE TABLE measurements (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES probe_runs (id),
+  probe TEXT NOT NULL,       -- one line that names every field below that applies
+  kind TEXT NOT NULL,        -- gemm, collective, concurrent, copy, launch
+  m INTEGER,
+  n INTEGER,
+  k INTEGER,
+  dtype TEXT,
+  block_m INTEGER,           -- 0: the library's choice
+  block_n INTEGER,
+  block_k INTEGER,
+  stages INTEGER,
+  cluster INTEGER,
+  raster INTEGER,
+  sms INTEGER,               -- 0: all
+  collective TEXT,
+  collective_bytes INTEGER,
+  ranks INTEGER,
+  comm_ctas INTEGER,         -- 0: the library's default
+  transport TEXT,
+  copy_bytes INTEGER,
+  copy_ctas INTEGER,         -- 0: a copy engine
+  launch_cost TEXT,
+  time_median_us REAL NOT NULL CHECK (time_median_us >= 0 AND time_median_us < 9e999),
+  time_p10_us REAL NOT NULL CHECK (time_p10_us >= 0 AND time_p10_us < 9e999),
+  time_p90_us REAL NOT NULL CHECK (time_p90_us >= 0 AND time_p90_us < 9e999),
+  time_count INTEGER NOT NULL CHECK (time_count >= 0),
+  collective_median_us REAL CHECK (collective_median_us >= 0 AND collective_median_us < 9e999),
+  collective_p10_us REAL CHECK (collective_p10_us >= 0 AND collective_p10_us < 9e999),
+  collective_p90_us REAL CHECK (collective_p90_us >= 0 AND collective_p90_us < 9e999),
+  collective_count INTEGER CHECK (collective_count >= 0),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  UNIQUE (run_id, probe)
+) STRICT;
+
+CREATE TABLE problems (
+  id INTEGER PRIMARY KEY,
+  op TEXT NOT NULL,
+  m INTEGER NOT NULL CHECK (m > 0),
+  n INTEGER NOT NULL CHECK (n > 0),
+  k INTEGER NOT NULL CHECK (k > 0),
+  dtype TEXT NOT NULL,
+  ranks INTEGER NOT NULL CHECK (ranks > 1),
+  UNIQUE (op, m, n, k, dtype, ranks)
+) STRICT;
+
+CREATE TABLE tuning_runs (
+  id INTEGER PRIMARY KEY,
+  platform_id INTEGER NOT NULL REFERENCES platforms (id),
+  provenance_id INTEGER NOT NULL UNIQUE REFERENCES provenance (id),
+  request TEXT NOT NULL,
+  finished_at TEXT           -- NULL: still running, or stopped
+) STRICT;
+CREATE INDEX tuning_runs_of_platform ON tuning_runs (platform_id);
+
+CREATE TABLE candidates (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  problem_id INTEGER NOT NULL REFERENCES problems (id),
+  launch TEXT NOT NULL,
+  strategy TEXT NOT NULL,
+  block_m INTEGER NOT NULL CHECK (block_m >= 0),
+  block_n INTEGER NOT NULL CHECK (block_n >= 0),
+  block_k INTEGER NOT NULL CHECK (block_k >= 0),
+  stages INTEGER NOT NULL CHECK (stages >= 0),
+  cluster INTEGER NOT NULL CHECK (cluster >= 0),
+  raster INTEGER NOT NULL CHECK (raster >= 0),
+  comm_ctas INTEGER NOT NULL CHECK (comm_ctas >= 0),
+  wave_groups TEXT NOT NULL, -- tiles of each group: "928,96"
+  chunks INTEGER NOT NULL CHECK (chunks > 0),
+  transport TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  rank_by_model INTEGER CHECK (rank_by_model >= 0),
+  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
+  verdict TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  measured_median_us REAL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
+  measured_p10_us REAL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
+  measured_p90_us REAL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
+  measured_count INTEGER CHECK (measured_count >= 0),
+  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
+  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
+  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  UNIQUE (run_id, problem_id, launch, strategy, block_m, block_n, block_k, stages, cluster, raster,
+          comm_ctas, wave_groups, chunks, transport)
+) STRICT;
+
+CREATE TABLE winners (
+  platform_id INTEGER NOT NULL REFERENCES platforms (id),
+  problem_id INTEGER NOT NULL REFERENCES problems (id),
+  launch TEXT NOT NULL,
+  candidate_id INTEGER NOT NULL REFERENCES candidates (id),
+  validated_at TEXT NOT NULL,
+  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
+  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
+  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
+  PRIMARY KEY (platform_id, problem_id, launch)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+// A winner is a row of its own. In version 1 it pointed to its candidate: a lookup went through
+// four tables, and measuring the candidate again changed what had won. The old table goes before
+// the new one comes, because the text that RENAME leaves behind differs among versions of SQLite.
+constexpr const char* kVersion2 = R"sql(
+CREATE TEMP TABLE old_winners AS
+SELECT w.platform_id, op, m, n, k, dtype, ranks, w.launch, run_id, validated_at,
+       strategy, block_m, block_n, block_k, stages, cluster, raster, comm_ctas, wave_groups, chunks,
+       transport, origin, rank_by_model, predicted_us, verdict, reason, measured_median_us,
+       measured_p10_us, measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90,
+       sm_clock_mhz, power_w, sequential_us, gemm_alone_us, collective_alone_us
+FROM winners w
+JOIN problems p ON p.id = w.problem_id
+JOIN candidates c ON c.id = w.candidate_id;
+
+DROP TABLE winners;
+
+CREATE TABLE winners (
+  platform_id INTEGER NOT NULL REFERENCES platforms (id),
+  op TEXT NOT NULL,
+  m INTEGER NOT NULL CHECK (m > 0),
+  n INTEGER NOT NULL CHECK (n > 0),
+  k INTEGER NOT NULL CHECK (k > 0),
+  dtype TEXT NOT NULL,
+  ranks INTEGER NOT NULL CHECK (ranks > 1),
+  launch TEXT NOT NULL,
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  validated_at TEXT NOT NULL,
+  strategy TEXT NOT NULL,
+  block_m INTEGER NOT NULL CHECK (block_m >= 0),
+  block_n INTEGER NOT NULL CHECK (block_n >= 0),
+  block_k INTEGER NOT NULL CHECK (block_k >= 0),
+  stages INTEGER NOT NULL CHECK (stages >= 0),
+  cluster INTEGER NOT NULL CHECK (cluster >= 0),
+  raster INTEGER NOT NULL CHECK (raster >= 0),
+  comm_ctas INTEGER NOT NULL CHECK (comm_ctas >= 0),
+  wave_groups TEXT NOT NULL,
+  chunks INTEGER NOT NULL CHECK (chunks > 0),
+  transport TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  rank_by_model INTEGER CHECK (rank_by_model >= 0),
+  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
+  verdict TEXT NOT NULL CHECK (verdict = 'valid'),
+  reason TEXT NOT NULL,
+  measured_median_us REAL NOT NULL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
+  measured_p10_us REAL NOT NULL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
+  measured_p90_us REAL NOT NULL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
+  measured_count INTEGER NOT NULL CHECK (measured_count >= 0),
+  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
+  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
+  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
+  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
+  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
+  PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
+) STRICT, WITHOUT ROWID;
+INSERT INTO winners SELECT * FROM old_winners;
+
+DROP TABLE temp.old_winners;
+)sql";
+
+// The tile that the library chose for a GEMM.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE measurements ADD COLUMN library_block_m INTEGER CHECK (library_block_m > 0);
+ALTER TABLE measurements ADD COLUMN library_block_n INTEGER CHECK (library_block_n > 0);
+ALTER TABLE measurements ADD COLUMN library_block_k INTEGER CHECK (library_block_k > 0);
+ALTER TABLE measurements ADD COLUMN library_stages INTEGER CHECK (library_stages > 0);
+ALTER TABLE measurements ADD COLUMN library_cluster INTEGER CHECK (library_cluster > 0);
+)sql";
+
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3};
+static_assert(kVersions.size() == kSchemaVersion);
+
+/// Name of each table and index, with the text that made it.
+std::map<std::string, std::string> objects(Connection& connection) {
+  std::map<std::string, std::string> found;
+  auto query =
+      connection.query("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL");
+  while (query.step()) {
+    auto name = query.text();
+    found.emplace(std::move(name), query.text());
+  }
+  return found;
+}
+
+/// Made by the same steps in memory.
+std::map<std::string, std::string> expected_objects(int version) {
+  Connection memory(":memory:", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  migrate(memory, version);
+  return objects(memory);
+}
+
+}  // namespace
+
+void migrate(Connection& connection, int to) {
+  connection.write([&] {
+    const auto from = connection.integer("PRAGMA user_version");
+    if (from >= to) return;
+    for (auto version = from; version < to; ++version) {
+      connection.execute(kVersions.at(static_cast<std::size_t>(version)));
+    }
+    connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+    connection.execute(fmt::format("PRAGMA user_version = {}", to));
+    auto orphans = connection.query("PRAGMA foreign_key_check");
+    if (orphans.step()) orphans.damaged("a row of table " + orphans.text() + " refers to nothing");
+  });
+}
+
+std::optional<std::string> schema_fault(Connection& connection, int version) {
+  const auto found = objects(connection);
+  for (const auto& [name, sql] : expected_objects(version)) {
+    const auto there = found.find(name);
+    if (there == found.end()) return fmt::format("{} is missing", name);
+    if (there->second != sql) return fmt::format("{} is not as version {} has it", name, version);
+  }
+  return std::nullopt;
+}
+
+}  // namespace overlaptune::db

@@ -1,0 +1,30 @@
+#include "db/store.hpp"
+
+#include "db/impl.hpp"
+
+namespace overlaptune {
+
+Store::Store(const std::filesystem::path& file, Access access)
+    : impl_(std::make_unique<Impl>(db::open_file(file, access))) {}
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+DatabaseInfo Store::info() const {
+  db::Connection& connection = *impl_->connection;
+  DatabaseInfo info;
+  info.schema_version = impl_->file_version;
+  connection.read([&] {
+    info.platforms = connection.integer("SELECT count(*) FROM platforms");
+    info.probe_runs = connection.integer("SELECT count(*) FROM probe_runs");
+    info.measurements = connection.integer("SELECT count(*) FROM measurements");
+    info.problems = connection.integer("SELECT count(*) FROM problems");
+    info.tuning_runs = connection.integer("SELECT count(*) FROM tuning_runs");
+    info.candidates = connection.integer("SELECT count(*) FROM candidates");
+    info.winners = connection.integer("SELECT count(*) FROM winners");
+  });
+  return info;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,298 @@
+// Files that are not sound: a clear error or a usable database, never a crash, and if refused not a
+// byte changed.
+
+#include <random>
+#include <sstream>
+#include <sys/stat.h>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include "db/impl.hpp"
+#include "processes.hpp"
+#include "samples.hpp"
+
+namespace overlaptune {
+namespace {
+
+using samples::failure;
+using samples::Folder;
+
+class DamageTest : public testing::Test {
+ protected:
+  DamageTest() {
+    {
+      Store store(file_, Access::create);
+      samples::fill(store, 9, 60);
+    }
+    sound_ = samples::read_bytes(file_);
+  }
+
+  /// Writes the bytes and expects that every way to open them is refused and leaves them alone.
+  std::string refused(const std::string& bytes) {
+    std::string message;
+    for (const auto access : {Access::read, Access::write, Access::create}) {
+      clear_log();
+      samples::write_bytes(file_, bytes);
+      message = failure(ErrorKind::bad_database, [&] { const Store store(file_, access); });
+      EXPECT_EQ(samples::read_bytes(file_), bytes);
+      EXPECT_NE(message.find(file_.string()), std::string::npos) << message;
+    }
+    return message;
+  }
+
+  /// As `refused`, for a database that this SQL makes of the sound one.
+  std::string refused_after(const std::string& sql) {
+    samples::write_bytes(file_, sound_);
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
+    return refused(samples::read_bytes(file_));
+  }
+
+  void clear_log() {
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + suffix);
+  }
+
+  Folder folder_;
+  std::filesystem::path file_ = folder_ / "damaged.db";
+  std::string sound_;
+};
+
+/// Asks for everything; what is damaged may only be told by a `Failure` of this kind.
+void read_all(const Store& store) {
+  const std::vector<std::function<void()>> questions{
+      [&] { (void)store.info(); },
+      [&] {
+        for (const auto& stored : store.platforms()) (void)store.measurements(stored.id);
+      },
+      [&] { (void)store.platform(""); },
+      [&] { (void)store.last_tuning_run(1); },
+      [&] { (void)store.all_candidates(); },
+      [&] {
+        std::ostringstream out;
+        export_json(store, out);
+      },
+      [&] { Store(std::make_unique<Store::Impl>(db::open_memory())).merge(store); },
+      [&] {
+        for (const auto& stored : store.winners()) {
+          const auto& candidate = stored.winner.candidate;
+          (void)store.winner(stored.platform, candidate.problem, candidate.launch);
+          (void)store.candidates(stored.run, candidate.problem, candidate.launch);
+        }
+      }};
+  for (const auto& ask : questions) {
+    try {
+      ask();
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.kind(), ErrorKind::bad_database) << failure.what();
+    }
+  }
+  (void)store.check();
+}
+
+TEST_F(DamageTest, RandomBytesFlippedAnywhere) {
+  std::mt19937 random(1);
+  int refusals = 0;
+  int reported = 0;
+  constexpr int kTrials = 300;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::string bytes = sound_;
+    const std::size_t within = trial % 3 == 0 ? 100 : trial % 3 == 1 ? 16384 : bytes.size();
+    for (std::size_t flips = 1 + random() % 12; flips > 0; --flips) {
+      bytes[random() % within] ^= static_cast<char>(1 + random() % 255);
+    }
+    clear_log();
+    samples::write_bytes(file_, bytes);
+    try {
+      Store store(file_, trial % 2 == 0 ? Access::read : Access::write);
+      read_all(store);
+      if (!store.check().empty()) ++reported;
+      if (trial % 2 == 1) samples::fill(store, 77, 2);
+    } catch (const Failure& failure) {
+      EXPECT_NE(failure.kind(), ErrorKind::cannot_write) << failure.what();
+      EXPECT_EQ(std::string(failure.what()).find('\n'), std::string::npos) << failure.what();
+      ++refusals;
+    }
+    if (trial % 2 == 0) {
+      EXPECT_EQ(samples::read_bytes(file_), bytes) << trial;
+    }
+  }
+  EXPECT_GT(refusals, kTrials / 10);
+  EXPECT_GT(reported, kTrials / 10);
+}
+
+TEST_F(DamageTest, AFileRefusedForWritingKeepsItsBytes) {
+  std::mt19937 random(2);
+  int refusals = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::string bytes = sound_;
+    bytes[random() % (trial % 2 == 0 ? 100 : bytes.size())] ^=
+        static_cast<char>(1 + random() % 255);
+    clear_log();
+    samples::write_bytes(file_, bytes);
+    try {
+      const Store store(file_, Access::write);
+    } catch (const Failure&) {
+      ++refusals;
+      EXPECT_EQ(samples::read_bytes(file_), bytes) << trial;
+    }
+  }
+  EXPECT_GT(refusals, 20);
+}
+
+TEST_F(DamageTest, CutShortAnywhere) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::string message = refused(sound_.substr(0, 1 + random() % (sound_.size() - 1)));
+    EXPECT_TRUE(message.find("cut short") != std::string::npos ||
+                message.find("not an SQLite database") != std::string::npos)
+        << message;
+  }
+}
+
+TEST_F(DamageTest, NotADatabase) {
+  EXPECT_NE(refused("").find("is empty"), std::string::npos);
+  EXPECT_NE(refused("op,m,n,k,dtype,ranks\n").find("not an SQLite"), std::string::npos);
+  EXPECT_NE(refused(std::string(200'000, '\0')).find("not an SQLite"), std::string::npos);
+}
+
+TEST_F(DamageTest, ADatabaseOfAnotherProgram) {
+  clear_log();
+  std::filesystem::remove(file_);
+  {
+    SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("CREATE TABLE winners (name TEXT)");
+  }
+  const std::string message = refused(samples::read_bytes(file_));
+  EXPECT_NE(message.find("another program"), std::string::npos) << message;
+}
+
+TEST_F(DamageTest, ANewerSchema) {
+  const std::string message = refused_after("PRAGMA user_version = 99");
+  EXPECT_NE(message.find("version 99"), std::string::npos) << message;
+}
+
+TEST_F(DamageTest, ASchemaThatIsNotOurs) {
+  EXPECT_NE(refused_after("PRAGMA user_version = 0").find("no schema version"), std::string::npos);
+  EXPECT_NE(refused_after("DROP TABLE winners").find("winners is missing"), std::string::npos);
+  EXPECT_NE(refused_after("ALTER TABLE winners RENAME COLUMN m TO rows").find("winners"),
+            std::string::npos);
+  EXPECT_NE(refused_after("ALTER TABLE candidates ADD COLUMN note TEXT").find("candidates"),
+            std::string::npos);
+  EXPECT_NE(refused_after("DROP INDEX tuning_runs_of_platform").find("tuning_runs_of_platform"),
+            std::string::npos);
+}
+
+TEST_F(DamageTest, ANewerSchemaThatIsStillInTheLogOfAKilledProgram) {
+  samples::Child child([&] {
+    SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
+    other.exec("PRAGMA user_version = 99; CREATE TABLE later (x INTEGER)");
+    raise(SIGKILL);
+    return 0;
+  });
+  EXPECT_EQ(child.wait(), -1);
+  const auto log = file_.string() + "-wal";
+  const std::string bytes = samples::read_bytes(file_);
+  const std::string log_bytes = samples::read_bytes(log);
+  ASSERT_FALSE(log_bytes.empty());
+  for (const auto access : {Access::read, Access::write}) {
+    const auto message =
+        failure(ErrorKind::bad_database, [&] { const Store store(file_, access); });
+    EXPECT_NE(message.find("version 99"), std::string::npos) << message;
+    EXPECT_EQ(samples::read_bytes(file_), bytes);
+    EXPECT_EQ(samples::read_bytes(log), log_bytes);
+  }
+}
+
+TEST_F(DamageTest, FurtherIndexesDoNoHarm) {
+  SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
+      .exec("CREATE INDEX mine ON candidates (predicted_us); ANALYZE");
+  const Store store(file_, Access::write);
+  EXPECT_TRUE(store.check().empty());
+}
+
+TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
+  struct Case {
+    const char* sql;
+    const char* said;
+  };
+  for (const auto& [sql, said] :
+       std::vector<Case>{{"UPDATE winners SET strategy = 'magic'", "magic"},
+                         {"UPDATE winners SET wave_groups = '12,,7'", "wave_groups"},
+                         {"UPDATE winners SET wave_groups = '12,-7'", "wave group"},
+                         {"UPDATE winners SET n = 12345", "n"},
+                         {"UPDATE winners SET ranks = 1 << 40", "out of range"}}) {
+    clear_log();
+    samples::write_bytes(file_, sound_);
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
+    const Store store(file_, Access::read);
+    const auto message = failure(ErrorKind::bad_database, [&] { (void)store.winners(); });
+    EXPECT_NE(message.find(said), std::string::npos) << message;
+    ASSERT_FALSE(store.check().empty()) << sql;
+  }
+}
+
+TEST_F(DamageTest, RowsWithoutTheirPlatformOrRunAreNeitherExportedNorMerged) {
+  Store target(folder_ / "target.db", Access::create);
+  for (const char* sql :
+       {"DELETE FROM platforms WHERE id = 1", "DELETE FROM tuning_runs WHERE id = 1"}) {
+    clear_log();
+    samples::write_bytes(file_, sound_);
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
+        .exec(std::string("PRAGMA foreign_keys = OFF; ") + sql);
+    const Store store(file_, Access::read);
+    std::ostringstream out;
+    for (const auto& use : std::vector<std::function<void()>>{[&] { export_json(store, out); },
+                                                              [&] { target.merge(store); }}) {
+      const auto message = failure(ErrorKind::bad_database, use);
+      EXPECT_NE(message.find("1, which is not there"), std::string::npos) << message;
+    }
+  }
+  EXPECT_EQ(target.info().platforms, 0);
+}
+
+TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
+  struct Case {
+    const char* sql;
+    const char* said;
+  };
+  for (const auto& [sql, said] : std::vector<Case>{
+           {"UPDATE platforms SET sms = sms + 1 WHERE id = 1", "fingerprint"},
+           {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
+           {"UPDATE winners SET platform_id = 3 - platform_id", "another platform"},
+           {"UPDATE winners SET validated_at = 'later'", "later"},
+           {"PRAGMA foreign_keys = OFF; DELETE FROM problems WHERE id = 1", "candidates"},
+           {"PRAGMA ignore_check_constraints = ON; UPDATE candidates SET predicted_us = -1 WHERE "
+            "id "
+            "= 1",
+            "predicted (us) is -1"}}) {
+    clear_log();
+    samples::write_bytes(file_, sound_);
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
+    const auto findings = Store(file_, Access::read).check();
+    ASSERT_FALSE(findings.empty()) << sql;
+    EXPECT_NE(findings.front().find(said), std::string::npos) << findings.front();
+  }
+}
+
+TEST_F(DamageTest, NotAFile) {
+  const auto directory =
+      failure(ErrorKind::bad_database, [&] { const Store store(folder_.path(), Access::create); });
+  EXPECT_NE(directory.find("not a file"), std::string::npos) << directory;
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  failure(ErrorKind::bad_database, [&] { const Store store(pipe, Access::read); });
+}
+
+TEST_F(DamageTest, AMissingFileIsMadeOnlyIfAsked) {
+  const auto missing = folder_ / "missing.db";
+  for (const auto access : {Access::read, Access::write}) {
+    const auto message = failure(ErrorKind::bad_input, [&] { const Store store(missing, access); });
+    EXPECT_NE(message.find("no such file"), std::string::npos) << message;
+    EXPECT_FALSE(std::filesystem::exists(missing));
+  }
+  { const Store store(missing, Access::create); }
+  EXPECT_TRUE(std::filesystem::exists(missing));
+}
+
+}  // namespace
+}  // namespace overlaptune

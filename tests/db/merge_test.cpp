@@ -1,0 +1,130 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "processes.hpp"
+#include "samples.hpp"
+
+namespace overlaptune {
+namespace {
+
+using samples::Folder;
+using samples::Generator;
+
+class MergeTest : public testing::Test {
+ protected:
+  Folder folder_;
+  Store here_{folder_ / "here.db", Access::create};
+  Store there_{folder_ / "there.db", Access::create};
+};
+
+TEST_F(MergeTest, AnEmptyDatabaseBecomesACopy) {
+  samples::fill(there_, 4, 40);
+  here_.merge(there_);
+  EXPECT_EQ(samples::content(here_), samples::content(there_));
+  EXPECT_EQ(here_.info().candidates, there_.info().candidates);
+  EXPECT_TRUE(here_.check().empty());
+}
+
+TEST_F(MergeTest, MergingAgainOrWithItselfChangesNothing) {
+  samples::fill(here_, 3, 20);
+  samples::fill(there_, 4, 40);
+  here_.merge(there_);
+  const auto once = samples::content(here_);
+  here_.merge(there_);
+  here_.merge(here_);
+  here_.merge(Store(folder_ / "here.db", Access::read));
+  EXPECT_EQ(samples::content(here_), once);
+  EXPECT_EQ(here_.info().tuning_runs, 4);
+  EXPECT_EQ(here_.info().probe_runs, 4);
+  there_.merge(here_);
+  EXPECT_EQ(there_.info().candidates, here_.info().candidates);
+  EXPECT_EQ(there_.info().platforms, 4);
+}
+
+TEST_F(MergeTest, AnEqualPlatformIsTheSameAndItsRunsAreKeptApart) {
+  Generator draw(8);
+  const auto platform = draw.platform();
+  const auto candidate = draw.candidate();
+  const auto provenance = draw.provenance();  // equal in both: two nodes started by one command
+  there_.add_platform(draw.platform());       // shifts the ids
+  for (Store* store : {&here_, &there_}) {
+    const auto run = store->begin_tuning_run(store->add_platform(platform), "request", provenance);
+    store->add_candidate(run, candidate);
+  }
+  here_.merge(there_);
+  EXPECT_EQ(here_.info().platforms, 2);
+  EXPECT_EQ(here_.info().tuning_runs, 2);
+  EXPECT_EQ(here_.info().candidates, 2);
+  EXPECT_EQ(here_.info().problems, 1);
+}
+
+TEST_F(MergeTest, TheNewerWinnerStaysWhicheverWayIsMerged) {
+  Generator draw(8);
+  const auto platform = draw.platform();
+  Winner winner = draw.winner();
+  const Candidate key = winner.candidate;
+  const auto put = [&](Store& store, double sequential) {
+    const auto run =
+        store.begin_tuning_run(store.add_platform(platform), "request", draw.provenance());
+    winner.sequential = us(sequential);
+    store.put_winner(run, winner);
+    usleep(3000);  // times of winners are in milliseconds
+  };
+  put(here_, 1);
+  put(there_, 2);
+  Store third(folder_ / "third.db", Access::create);
+  third.merge(there_);
+  third.merge(here_);  // an older one
+  here_.merge(there_);
+  for (const Store* store : {&here_, &third}) {
+    const auto id = store->platform("")->id;
+    EXPECT_EQ(store->winner(id, key.problem, key.launch)->winner.sequential, us(2));
+    EXPECT_EQ(store->winners().size(), 1U);
+  }
+}
+
+TEST_F(MergeTest, ARunContinuedElsewhereIsOneRun) {
+  Generator draw(8);
+  const auto run =
+      here_.begin_tuning_run(here_.add_platform(draw.platform()), "request", draw.provenance());
+  const auto shared = draw.candidate();
+  here_.add_candidate(run, shared);
+  there_.merge(here_);
+  const auto there_run = there_.last_tuning_run(there_.platform("")->id)->id;
+  auto other_result = shared;
+  other_result.predicted = us(77);
+  there_.add_candidate(there_run, other_result);
+  const auto more = draw.candidate();
+  there_.add_candidate(there_run, more);
+  there_.finish_tuning_run(there_run);
+  here_.merge(there_);
+  EXPECT_EQ(here_.info().tuning_runs, 1);
+  const auto all = here_.all_candidates();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].candidate, shared);  // what is here already stays
+  EXPECT_EQ(all[1].candidate, more);
+  EXPECT_TRUE(here_.last_tuning_run(here_.platform("")->id)->finished);
+}
+
+TEST_F(MergeTest, AMergeFromADamagedDatabaseChangesNothing) {
+  samples::fill(here_, 3, 20);
+  const auto before = samples::content(here_);
+  const auto file = folder_ / "broken.db";
+  {
+    Store broken(file, Access::create);
+    samples::fill(broken, 4, 400);
+  }
+  std::string bytes = samples::read_bytes(file);
+  // Winners are written last: the middle pages hold candidates.
+  std::fill(bytes.begin() + 200'000, bytes.begin() + 230'000, 'x');
+  samples::write_bytes(file, bytes);
+  const Store broken(file, Access::read);
+  ASSERT_FALSE(broken.check().empty());
+  samples::failure(ErrorKind::bad_database, [&] { here_.merge(broken); });
+  EXPECT_EQ(samples::content(here_), before);
+  EXPECT_TRUE(here_.check().empty());
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,160 @@
+// Databases of older versions: readable as they are, brought up to date when written.
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include "db/schema.hpp"
+#include "processes.hpp"
+#include "samples.hpp"
+
+namespace overlaptune {
+namespace {
+
+using samples::Folder;
+
+/// What version 1 and what version 2 call the same winners.
+constexpr const char* kWinnersInVersion1 =
+    "SELECT w.platform_id, op, m, n, k, dtype, ranks, w.launch, c.run_id, validated_at, strategy, "
+    "block_m, block_n, block_k, stages, cluster, raster, comm_ctas, wave_groups, chunks, "
+    "transport, "
+    "origin, rank_by_model, predicted_us, verdict, reason, measured_median_us, measured_p10_us, "
+    "measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz, "
+    "power_w, "
+    "sequential_us, gemm_alone_us, collective_alone_us FROM winners w, problems p, candidates c "
+    "WHERE p.id = w.problem_id AND c.id = w.candidate_id ORDER BY 1, 2, 3, 4, 5, 6, 7, 8";
+constexpr const char* kWinnersInVersion2 = "SELECT * FROM winners ORDER BY 1, 2, 3, 4, 5, 6, 7, 8";
+
+/// All rows as text, read by SQLite alone.
+std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql) {
+  const SQLite::Database database(file.string());
+  SQLite::Statement statement(database, sql);
+  std::vector<std::string> all;
+  while (statement.executeStep()) {
+    std::string row;
+    for (int i = 0; i < statement.getColumnCount(); ++i) {
+      row += statement.getColumn(i).getString() + "|";
+    }
+    all.push_back(row);
+  }
+  return all;
+}
+
+class MigrationTest : public testing::Test {
+ protected:
+  MigrationTest() {
+    std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/v1.sql");
+    std::stringstream script;
+    script << in.rdbuf();
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec(script.str());
+  }
+
+  Folder folder_;
+  std::filesystem::path file_ = folder_ / "v1.db";
+};
+
+TEST_F(MigrationTest, AVersion1DatabaseIsReadWithoutAByteChanged) {
+  const std::string bytes = samples::read_bytes(file_);
+  const auto winners = rows(file_, kWinnersInVersion1).size();
+  {
+    const Store store(file_, Access::read);
+    EXPECT_EQ(store.info().schema_version, 1);
+    EXPECT_EQ(store.winners().size(), winners);
+    EXPECT_EQ(store.info().candidates, 30);
+    const auto first = store.winners().front();
+    const auto& candidate = first.winner.candidate;
+    const auto asked = store.winner(first.platform, candidate.problem, candidate.launch);
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->winner, first.winner);
+    EXPECT_TRUE(store.check().empty());
+  }
+  EXPECT_EQ(samples::read_bytes(file_), bytes);
+}
+
+TEST_F(MigrationTest, AVersion1DatabaseHoldsTheSameAfterItIsWritten) {
+  const auto winners = rows(file_, kWinnersInVersion1);
+  ASSERT_EQ(winners.size(), 6U);
+  std::map<std::string, std::vector<std::string>> before;
+  for (const char* table : {"platforms", "provenance", "probe_runs", "measurements", "problems",
+                            "tuning_runs", "candidates"}) {
+    before[table] = rows(file_, std::string("SELECT * FROM ") + table);
+    EXPECT_FALSE(before[table].empty()) << table;
+  }
+  const auto as_read = samples::content(Store(file_, Access::read));
+  {
+    const Store store(file_, Access::write);
+    EXPECT_EQ(store.info().schema_version, db::kSchemaVersion);
+    EXPECT_TRUE(store.check().empty());
+    EXPECT_EQ(samples::content(store), as_read);
+  }
+  EXPECT_EQ(rows(file_, kWinnersInVersion2), winners);
+  // Version 3 added the library's tile, unknown for what was measured before.
+  for (std::string& row : before["measurements"]) row += "|||||";
+  for (const auto& [table, content] : before) {
+    EXPECT_EQ(rows(file_, "SELECT * FROM " + table), content) << table;
+  }
+  EXPECT_EQ(rows(file_, "PRAGMA user_version"),
+            std::vector{std::to_string(db::kSchemaVersion) + "|"});
+}
+
+TEST_F(MigrationTest, AVersion2DatabaseHoldsTheSameAfterItIsWritten) {
+  const auto file = folder_ / "v2.db";
+  std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/v2.sql");
+  std::stringstream script;
+  script << in.rdbuf();
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(script.str());
+  EXPECT_EQ(rows(file, kWinnersInVersion2), rows(file_, kWinnersInVersion1));
+  const auto as_read = samples::content(Store(file, Access::read));
+  const Store store(file, Access::write);
+  EXPECT_EQ(store.info().schema_version, db::kSchemaVersion);
+  EXPECT_TRUE(store.check().empty());
+  EXPECT_EQ(samples::content(store), as_read);
+  EXPECT_EQ(samples::content(store), samples::content(Store(file_, Access::read)));
+}
+
+TEST_F(MigrationTest, AMigratedDatabaseIsOneThatWasMadeNew) {
+  { const Store migrated(file_, Access::write); }
+  { const Store made(folder_ / "new.db", Access::create); }
+  const std::string schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name";
+  EXPECT_EQ(rows(file_, schema), rows(folder_ / "new.db", schema));
+  EXPECT_EQ(rows(file_, "PRAGMA application_id"),
+            rows(folder_ / "new.db", "PRAGMA application_id"));
+}
+
+TEST_F(MigrationTest, AMigrationThatIsKilledHasHappenedOrNot) {
+  const std::string bytes = samples::read_bytes(file_);
+  const auto expected = samples::content(Store(file_, Access::read));
+  for (int moment = 0; moment < 20; ++moment) {
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + suffix);
+    samples::write_bytes(file_, bytes);
+    samples::Child child([&] {
+      const Store store(file_, Access::write);
+      return 0;
+    });
+    usleep(static_cast<useconds_t>(moment) * 400);
+    child.kill_it();
+    const Store store(file_, Access::write);
+    EXPECT_EQ(samples::content(store), expected) << moment;
+    EXPECT_TRUE(store.check().empty()) << moment;
+  }
+}
+
+TEST_F(MigrationTest, SeveralProcessesMayMigrateAtOnce) {
+  const auto open = [&] {
+    const Store store(file_, Access::write);
+    return static_cast<int>(store.info().winners);
+  };
+  samples::Child first(open);
+  samples::Child second(open);
+  samples::Child third(open);
+  EXPECT_EQ(first.wait(), 6);
+  EXPECT_EQ(second.wait(), 6);
+  EXPECT_EQ(third.wait(), 6);
+}
+
+}  // namespace
+}  // namespace overlaptune

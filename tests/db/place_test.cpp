@@ -1,0 +1,165 @@
+// Places that cannot be written: full, read-only, or no place at all.
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <gtest/gtest.h>
+
+#include "processes.hpp"
+#include "samples.hpp"
+
+namespace overlaptune {
+namespace {
+
+using samples::Child;
+using samples::Folder;
+using samples::Generator;
+
+constexpr int kSkipped = 77;
+
+/// Adds candidates until that fails as it should; how many were acknowledged.
+int add_until_full(Store& store, TuningRunId run) {
+  for (int i = 0; i < 100'000; ++i) {
+    try {
+      Candidate candidate = Generator(1).candidate();
+      candidate.config.chunks = i + 1;
+      store.add_candidate(run, candidate);
+    } catch (const Failure& failure) {
+      if (failure.kind() == ErrorKind::cannot_write) return i;
+      throw;
+    }
+  }
+  return -1;
+}
+
+/// 0 if the failure is `cannot_write` in one line.
+int refuses_to_write(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Failure& failure) {
+    const std::string message = failure.what();
+    return failure.kind() == ErrorKind::cannot_write && message.find('\n') == message.npos ? 0 : 1;
+  }
+  return 2;
+}
+
+/// Mounts a RAM disk of that size on `folder`, seen by this process only.
+bool mount_ram_disk(const std::filesystem::path& folder, const char* size) {
+  return unshare(CLONE_NEWNS) == 0 &&
+         mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("none", folder.c_str(), "tmpfs", 0, size) == 0;
+}
+
+TEST(PlaceTest, NoFolder) {
+  const Folder folder;
+  const auto inside = folder / "none" / "x.db";
+  samples::write_bytes(folder / "file", "text");
+  EXPECT_EQ(refuses_to_write([&] { const Store store(inside, Access::create); }), 0);
+  EXPECT_EQ(refuses_to_write([&] { const Store store(folder / "file" / "x.db", Access::create); }),
+            0);
+  EXPECT_EQ(refuses_to_write([&] { const Store store("/proc/x.db", Access::create); }), 0);
+}
+
+TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
+  const Folder folder;
+  const auto file = folder / "limited.db";
+  TuningRunId run = 0;
+  {
+    Store store(file, Access::create);
+    run = store.begin_tuning_run(store.add_platform(Generator(1).platform()), "request",
+                                 Generator(1).provenance());
+  }
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  Child child([&] {
+    Store store(file, Access::write);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{400'000, 400'000};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
+    const int added = add_until_full(store, run);
+    (void)!write(ends[1], &added, sizeof added);
+    return store.info().candidates == added && store.check().empty() ? 0 : 1;
+  });
+  close(ends[1]);
+  int added = 0;
+  (void)!read(ends[0], &added, sizeof added);
+  const int code = child.wait();
+  if (code == kSkipped) GTEST_SKIP() << "no limit on the size of files here";
+  EXPECT_EQ(code, 0);
+  EXPECT_GT(added, 10);
+  const Store store(file, Access::read);
+  EXPECT_EQ(store.info().candidates, added);
+  EXPECT_TRUE(store.check().empty());
+}
+
+TEST(PlaceTest, NoNewDatabaseWhereFilesMayNotGrow) {
+  const Folder folder;
+  Child child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{8'000, 8'000};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
+    return refuses_to_write([&] { const Store store(folder / "new.db", Access::create); });
+  });
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(PlaceTest, AFullDisk) {
+  const Folder folder;
+  Child child([&] {
+    if (!mount_ram_disk(folder.path(), "size=1m")) return kSkipped;
+    const auto file = folder / "full.db";
+    int added = 0;
+    {
+      Store store(file, Access::create);
+      const auto run = store.begin_tuning_run(store.add_platform(Generator(1).platform()),
+                                              "request", Generator(1).provenance());
+      added = add_until_full(store, run);
+      if (added < 10 || store.info().candidates != added) return 1;
+    }
+    {
+      const Store again(file, Access::read);
+      if (again.info().candidates != added || !again.check().empty()) return 2;
+    }
+    // Nothing left at all: neither a log for this one nor another database.
+    samples::write_bytes(folder / "ballast", std::string(1 << 20, 'x'));
+    const std::string bytes = samples::read_bytes(file);
+    const int refused = refuses_to_write([&] {
+      Store store(file, Access::write);
+      (void)store.add_platform(Generator(2).platform());
+    });
+    if (refused != 0 || samples::read_bytes(file) != bytes) return 3;
+    return refuses_to_write([&] { const Store store(folder / "new.db", Access::create); });
+  });
+  const int code = child.wait();
+  if (code == kSkipped) GTEST_SKIP() << "no right to mount a RAM disk here";
+  EXPECT_EQ(code, 0);
+}
+
+TEST(PlaceTest, AReadOnlyDiskIsReadAndNotWritten) {
+  const Folder folder;
+  Child child([&] {
+    if (!mount_ram_disk(folder.path(), "size=8m")) return kSkipped;
+    const auto file = folder / "system.db";
+    {
+      Store store(file, Access::create);
+      samples::fill(store, 3, 20);
+    }
+    const auto expected = samples::content(Store(file, Access::read));
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
+    if (mount("none", folder.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+      return 1;
+    const std::string bytes = samples::read_bytes(file);
+    if (samples::content(Store(file, Access::read)) != expected) return 2;
+    if (refuses_to_write([&] { const Store store(file, Access::write); }) != 0) return 3;
+    if (refuses_to_write([&] { const Store s(folder / "new.db", Access::create); }) != 0) return 4;
+    return samples::read_bytes(file) == bytes ? 0 : 5;
+  });
+  const int code = child.wait();
+  if (code == kSkipped) GTEST_SKIP() << "no right to mount a RAM disk here";
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace overlaptune

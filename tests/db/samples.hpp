@@ -1,0 +1,232 @@
+#pragma once
+// Random values of everything that a database holds, and a place to keep one.
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "db/store.hpp"
+
+namespace overlaptune::samples {
+
+/// A folder of its own, removed at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "overlaptune-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const {
+    return path_ / name;
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_bytes(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+/// Draws values; the same seed gives the same ones.
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : random_(seed) {}
+
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+  int small(int low, int high) { return static_cast<int>(between(low, high)); }
+  bool coin() { return between(0, 1) == 1; }
+  /// Positive, of any magnitude, with all bits of the mantissa in use.
+  double real() { return std::exp2(std::uniform_real_distribution<>(-40, 40)(random_)); }
+  template <class E>
+  E any() {
+    const auto& all = NamesOf<E>::all;
+    return all[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(all.size()) - 1))]
+        .value;
+  }
+  std::string text() {
+    static const char* const kPieces[] = {"NCCL", " 2.28", "'",  "\"", "\n",
+                                          "µs",   "%s",    "\\", ";--"};
+    std::string made;
+    for (std::int64_t i = between(0, 6); i > 0; --i) made += kPieces[between(0, 8)];
+    return made;
+  }
+
+  Summary summary() {
+    const double median = real();
+    return {us(median), us(median * 0.9), us(median * 1.25), small(1, 99)};
+  }
+  Conditions conditions() {
+    Conditions made;
+    if (coin()) made.sm_clock_mhz = real();
+    if (coin()) made.power_w = real();
+    return made;
+  }
+  Platform platform() {
+    return {.machine = coin() ? "sim" : "cuda",
+            .name = fmt::format("name-{}", between(0, 1'000'000)),
+            .gpu_model = text(),
+            .gpu_count = small(1, 8),
+            .sms = small(1, 200),
+            .compute_capability = small(80, 120),
+            .memory = Bytes{between(1, std::int64_t{1} << 40)},
+            .driver_version = text(),
+            .cuda_version = text(),
+            .nccl_version = text(),
+            .topology = text(),
+            .transport = text(),
+            .multicast_allowed = coin(),
+            .details = text()};
+  }
+  Provenance provenance() {
+    return {.program_version = text(),
+            .host = text(),
+            .command_line = text(),
+            .seed = (static_cast<std::uint64_t>(between(0, INT64_MAX)) << 1) | 1,
+            .started_at = fmt::format("2026-01-{:02}T00:00:00.000Z", between(1, 28))};
+  }
+  Problem problem() {
+    Problem made;
+    made.op = any<Op>();
+    made.ranks = small(2, 16);
+    made.m = made.ranks * between(1, 4096);
+    made.n = 8 * between(1, 8192);
+    made.k = 8 * between(1, 8192);
+    made.dtype = any<Dtype>();
+    return made;
+  }
+  Config config() {
+    Config made;
+    made.strategy = any<Strategy>();
+    if (coin()) made.tile = {64 * small(1, 4), 8 * small(1, 32), 64, small(2, 8), small(1, 2)};
+    made.raster = made.tile.is_library() ? 0 : small(1, 16);
+    made.comm_ctas = small(0, 32);
+    for (std::int64_t i = between(0, 4); i > 0; --i) made.wave_groups.push_back(between(1, 5000));
+    made.chunks = small(1, 16);
+    made.transport = any<Transport>();
+    return made;
+  }
+  Candidate candidate() {
+    Candidate made;
+    made.problem = problem();
+    made.launch = any<Launch>();
+    made.config = config();
+    made.origin = any<Origin>();
+    if (coin()) made.rank_by_model = small(0, 300);
+    made.predicted = us(real());
+    made.verdict = any<Verdict>();
+    made.reason = text();
+    if (coin()) made.measured = summary();
+    if (coin()) made.speedup = Candidate::Speedup{real(), real(), real()};
+    made.conditions = conditions();
+    return made;
+  }
+  Winner winner() {
+    Winner made;
+    made.candidate = candidate();
+    made.candidate.verdict = Verdict::valid;
+    made.candidate.measured = summary();
+    made.sequential = us(real());
+    made.gemm_alone = us(real());
+    made.collective_alone = us(real());
+    return made;
+  }
+  Probe probe() {
+    const GemmProbe gemm{between(1, 9999), between(1, 9999), between(1, 9999), any<Dtype>(),
+                         config().tile,    small(0, 8),      small(0, 132)};
+    const CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
+                                     small(2, 16), small(0, 32), any<Transport>()};
+    switch (between(0, 4)) {
+      case 0:
+        return gemm;
+      case 1:
+        return collective;
+      case 2:
+        return ConcurrentProbe{gemm, collective};
+      case 3:
+        return CopyProbe{Bytes{between(1, std::int64_t{1} << 33)}, small(0, 32)};
+      default:
+        return LaunchProbe{any<LaunchCost>()};
+    }
+  }
+  Measurement measurement() {
+    Measurement made;
+    made.probe = probe();
+    made.time = summary();
+    if (std::holds_alternative<ConcurrentProbe>(made.probe)) made.collective_time = summary();
+    if (coin()) made.library_tile = Tile{small(1, 256), small(1, 256), 64, small(1, 8), 2};
+    made.conditions = conditions();
+    return made;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// Platforms, runs, measurements, candidates and winners: a bit of everything.
+inline void fill(Store& store, std::uint64_t seed, int rows) {
+  Generator draw(seed);
+  for (int p = 0; p < 2; ++p) {
+    const auto platform = store.add_platform(draw.platform());
+    const auto probing = store.begin_probe_run(platform, draw.provenance());
+    for (int i = 0; i < rows; ++i) store.add_measurement(probing, draw.measurement());
+    store.finish_probe_run(probing);
+    const auto tuning = store.begin_tuning_run(platform, draw.text(), draw.provenance());
+    for (int i = 0; i < rows; ++i) store.add_candidate(tuning, draw.candidate());
+    for (int i = 0; i < rows / 4; ++i) store.put_winner(tuning, draw.winner());
+    if (p == 0) store.finish_tuning_run(tuning);
+  }
+}
+
+/// Everything that the public interface tells of a database, to be compared.
+struct Content {
+  std::vector<Platform> platforms;
+  std::vector<std::vector<Measurement>> measurements;
+  std::vector<Candidate> candidates;
+  std::vector<Winner> winners;
+  std::vector<std::string> validated_at;
+  std::vector<std::string> requests;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+
+inline Content content(const Store& store) {
+  Content all;
+  for (const auto& [id, platform] : store.platforms()) {
+    all.platforms.push_back(platform);
+    all.measurements.push_back(store.measurements(id));
+    if (const auto run = store.last_tuning_run(id)) {
+      all.requests.push_back(run->request + run->provenance.command_line +
+                             std::to_string(run->provenance.seed) + (run->finished ? "f" : ""));
+    }
+  }
+  for (const auto& stored : store.all_candidates()) all.candidates.push_back(stored.candidate);
+  for (const auto& stored : store.winners()) {
+    all.winners.push_back(stored.winner);
+    all.validated_at.push_back(stored.validated_at);
+  }
+  return all;
+}
+
+}  // namespace overlaptune::samples
