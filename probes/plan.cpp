@@ -1,0 +1,175 @@
+// The probes that the model needs.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "core/gpu.hpp"
+#include "probes/probes.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr std::array<int, 8> kCommCtas{2, 4, 6, 8, 12, 16, 24, 32};
+constexpr std::int64_t kLeastBytes = std::int64_t{4} << 10;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+
+/// Element `i` of the van der Corput sequence in `base`: evenly spread over [0, 1), whatever the
+/// count (Halton, 1960, takes one base a dimension).
+double halton(std::uint64_t i, std::uint64_t base) {
+  double fraction = 0;
+  double digit = 1;
+  for (++i; i > 0; i /= base) {
+    digit /= static_cast<double>(base);
+    fraction += digit * static_cast<double>(i % base);
+  }
+  return fraction;
+}
+
+std::int64_t log_uniform(double u, double least, double most, std::int64_t multiple) {
+  const double value = least * std::pow(most / least, u);
+  return std::max<std::int64_t>(1, std::llround(value / static_cast<double>(multiple))) * multiple;
+}
+
+template <class List>
+const auto& pick(double u, const List& list) {
+  const auto count = static_cast<double>(list.size());
+  return list[std::min(list.size() - 1, static_cast<std::size_t>(u * count))];
+}
+
+std::vector<int> usable_ctas(const Platform& platform) {
+  std::vector<int> list;
+  for (const int ctas : kCommCtas) {
+    if (ctas < platform.sms / 2) list.push_back(ctas);
+  }
+  return list;
+}
+
+void add_launch(std::vector<Probe>& plan) {
+  for (const auto& [cost, name] : NamesOf<LaunchCost>::all) plan.emplace_back(LaunchProbe{cost});
+}
+
+void add_copies(std::vector<Probe>& plan) {
+  for (const int shift : {16, 20, 22, 24, 26}) {
+    plan.emplace_back(CopyProbe{{std::int64_t{1} << shift}, 0});
+  }
+  for (const int ctas : {1, 2, 4, 8, 16, 32, 64}) {
+    plan.emplace_back(CopyProbe{{std::int64_t{1} << 26}, ctas});
+  }
+}
+
+void add_collectives(std::vector<Probe>& plan, const Platform& platform,
+                     std::span<const Transport> transports, int ranks) {
+  std::vector<int> ctas_list = usable_ctas(platform);
+  ctas_list.insert(ctas_list.begin(), 0);
+  for (const Transport transport : transports) {
+    for (const auto& [collective, name] : NamesOf<Collective>::all) {
+      for (const int ctas : ctas_list) {
+        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 2) {
+          plan.emplace_back(CollectiveProbe{collective, {bytes}, ranks, ctas, transport});
+        }
+      }
+    }
+  }
+}
+
+/// Half of the shapes leave SMs free, as candidates do.
+int sms_of(double u, const Platform& platform) {
+  std::vector<int> budgets(usable_ctas(platform).size(), 0);  // 0: all of them
+  for (const int ctas : usable_ctas(platform)) budgets.push_back(platform.sms - ctas);
+  return pick(u, budgets);
+}
+
+/// Shapes in the region that layers have, no single one of which takes long.
+GemmProbe gemm_shape(std::uint64_t i, double least_m) {
+  constexpr double kMostMacs = 8192.0 * 8192.0 * 16384.0;
+  GemmProbe probe;
+  probe.m = log_uniform(halton(i, 2), least_m, 32768, 1);
+  probe.n = log_uniform(halton(i, 3), 512, 32768, kRowMultiple);
+  probe.k = log_uniform(halton(i, 5), 512, 32768, kRowMultiple);
+  const double macs =
+      static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
+  if (macs > kMostMacs) {
+    probe.m = std::max<std::int64_t>(
+        static_cast<std::int64_t>(least_m),
+        static_cast<std::int64_t>(static_cast<double>(probe.m) * kMostMacs / macs));
+  }
+  return probe;
+}
+
+void add_library_gemms(std::vector<Probe>& plan, const Platform& platform) {
+  constexpr std::uint64_t kShapes = 160;
+  constexpr double kLeastRows = 8;  // of a chunk
+  for (std::uint64_t i = 0; i < kShapes; ++i) {
+    GemmProbe probe = gemm_shape(i, kLeastRows);
+    probe.sms = sms_of(halton(i, 7), platform);
+    plan.emplace_back(probe);
+  }
+}
+
+void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform) {
+  constexpr std::uint64_t kShapes = 256;
+  constexpr double kLeastRows = 64;
+  constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
+  // One shape of tile is as likely as another, however many stages fit it.
+  std::vector<std::vector<Tile>> shapes;
+  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability))) {
+    if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
+        shapes.back().front().block_n != tile.block_n) {
+      shapes.emplace_back();
+    }
+    shapes.back().push_back(tile);
+  }
+  for (std::uint64_t i = 0; i < kShapes; ++i) {
+    GemmProbe probe = gemm_shape(i + 1000, kLeastRows);
+    probe.tile = pick(halton(i, 13), pick(halton(i, 11), shapes));
+    probe.raster = pick(halton(i, 17), kRasters);
+    probe.sms = sms_of(halton(i, 7), platform);
+    plan.emplace_back(probe);
+  }
+}
+
+void add_contention(std::vector<Probe>& plan, const Platform& platform,
+                    std::span<const Transport> transports, int ranks) {
+  for (const int ctas : usable_ctas(platform)) {
+    for (const std::int64_t k : {1024, 8192}) {  // one heavy on memory, one on arithmetic
+      GemmProbe gemm;
+      gemm.m = 4096;
+      gemm.n = 8192;
+      gemm.k = k;
+      gemm.sms = platform.sms - ctas;
+      plan.emplace_back(gemm);
+      for (const Transport transport : transports) {
+        for (const auto& [collective, name] : NamesOf<Collective>::all) {
+          for (const int shift : {18, 22, 26}) {
+            plan.emplace_back(ConcurrentProbe{
+                gemm, {collective, {std::int64_t{1} << shift}, ranks, ctas, transport}});
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transport> transports,
+                              std::span<const int> ranks) {
+  std::vector<Probe> plan;
+  add_launch(plan);
+  add_copies(plan);
+  for (const int count : ranks) add_collectives(plan, platform, transports, count);
+  add_library_gemms(plan, platform);
+  add_tiled_gemms(plan, platform);
+  for (const int count : ranks) add_contention(plan, platform, transports, count);
+  std::vector<Probe> unique;
+  for (const Probe& probe : plan) {
+    if (std::find(unique.begin(), unique.end(), probe) == unique.end()) {
+      unique.push_back(probe);
+    }
+  }
+  return unique;
+}
+
+}  // namespace overlaptune

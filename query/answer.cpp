@@ -1,0 +1,54 @@
+#include "query/answer.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/search.hpp"
+
+namespace overlaptune {
+
+Lookup::Lookup(const Store& store, StoredPlatform platform)
+    : store_(&store), platform_(std::move(platform)) {}
+
+const Expected<Model>& Lookup::model() {
+  if (!model_) model_ = Model::fit(platform_.platform, store_->measurements(platform_.id));
+  return *model_;
+}
+
+Answer Lookup::operator()(const Problem& problem, Launch launch) {
+  const auto stored = store_->winner(platform_.id, problem, launch);
+  if (!stored) return predicted(problem, launch);
+  const Candidate& winner = stored->winner.candidate;
+  Answer answer{
+      .source = Source::exact,
+      .reason = fmt::format("validated on {} at {}", platform_.platform.name, stored->validated_at),
+      .config = winner.config,
+      .predicted = winner.predicted,
+      .baseline = stored->winner.sequential};
+  if (winner.measured) answer.measured = winner.measured->median;
+  return answer;
+}
+
+Answer Lookup::predicted(const Problem& problem, Launch launch) {
+  Answer answer;
+  const auto because = [&](std::string_view what) {
+    answer.reason = fmt::format("no winner is stored for this problem and launch, and {}", what);
+    return answer;
+  };
+  if (const auto fitting = fits(problem, platform_.platform); !fitting) {
+    return because(fitting.error().message);
+  }
+  const auto& fitted = model();
+  if (!fitted) return because("the model has no prediction: " + fitted.error().message);
+  const auto baseline = fitted->predict(problem, Config{}, launch);
+  if (baseline) answer.baseline = baseline->time;
+  const auto best = search(*fitted, problem, launch, {.space = Space::subset});
+  if (!best) return because("the model has no prediction: " + best.error().message);
+  answer.source = Source::predicted;
+  answer.config = best->front().config;
+  answer.predicted = best->front().time;
+  return because("the model predicts this one to be the fastest");
+}
+
+}  // namespace overlaptune

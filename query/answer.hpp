@@ -1,0 +1,64 @@
+#pragma once
+// The answer to "how should this problem run here?": exact, predicted, or the baseline.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/config.hpp"
+#include "core/error.hpp"
+#include "core/names.hpp"
+#include "core/platform.hpp"
+#include "core/problem.hpp"
+#include "db/store.hpp"
+#include "model/model.hpp"
+
+namespace overlaptune {
+
+enum class Source {
+  exact,      ///< a winner validated on this platform
+  predicted,  ///< the model's choice, from what was probed on this platform
+  baseline,   ///< `sequential`: nothing better is known
+};
+
+template <>
+struct NamesOf<Source> {
+  static constexpr std::string_view what = "source";
+  static constexpr std::array<Named<Source>, 3> all{
+      {{Source::exact, "exact"}, {Source::predicted, "predicted"}, {Source::baseline, "baseline"}}};
+};
+
+struct Answer {
+  Source source = Source::baseline;
+  std::string reason{};  ///< why this source, in one line
+  Config config{};
+  std::optional<Microseconds> predicted{};
+  std::optional<Microseconds> measured{};  ///< `exact` only
+  /// `sequential` on the same problem: measured for `exact`, predicted otherwise; absent where the
+  /// model cannot tell.
+  std::optional<Microseconds> baseline{};
+};
+
+/// Answers for one platform of an open database. The model is fitted at the first question that
+/// needs it and kept; afterwards a prediction takes under a millisecond. For one thread at a time,
+/// as the store is, which must outlive it.
+class Lookup {
+ public:
+  Lookup(const Store& store, StoredPlatform platform);
+
+  /// Never empty-handed: whatever stands in the way is the reason of a `baseline`. Throws `Failure`
+  /// as `Store` does.
+  [[nodiscard]] Answer operator()(const Problem& problem, Launch launch);
+
+  /// The fitted model. Error: what was not probed.
+  [[nodiscard]] const Expected<Model>& model();
+
+ private:
+  [[nodiscard]] Answer predicted(const Problem& problem, Launch launch);
+
+  const Store* store_;
+  StoredPlatform platform_;
+  std::optional<Expected<Model>> model_;
+};
+
+}  // namespace overlaptune

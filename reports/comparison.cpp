@@ -1,0 +1,184 @@
+#include "reports/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/statistics.hpp"
+#include "reports/json.hpp"
+#include "reports/winners.hpp"
+
+namespace overlaptune {
+namespace {
+
+using Key = std::tuple<PlatformId, Problem, Launch>;  // the platform by its id over here
+
+/// For each platform there its counterpart here.
+std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapshot& there,
+                                              std::vector<std::string>& different) {
+  std::map<PlatformId, PlatformId> pairs;
+  for (const PlatformRecord& other : there.platforms) {
+    const Platform& platform = other.stored.platform;
+    const PlatformRecord* best = nullptr;
+    int of_the_same_name = 0;
+    for (const PlatformRecord& record : here.platforms) {
+      if (fingerprint(record.stored.platform) == fingerprint(platform)) {
+        best = &record;
+        of_the_same_name = 1;
+        break;
+      }
+      if (record.stored.platform.name == platform.name) {
+        best = &record;
+        ++of_the_same_name;
+      }
+    }
+    if (of_the_same_name != 1) continue;
+    pairs.emplace(other.stored.id, best->stored.id);
+    for (const std::string& line : differences(best->stored.platform, platform)) {
+      different.push_back(fmt::format("{}: {}", platform.name, line));
+    }
+  }
+  return pairs;
+}
+
+double half_spread(const Summary& summary) {
+  return (summary.p90 - summary.p10).count() / 2;
+}
+
+void judge(ComparedWinner& row) {
+  if (!row.here || !row.there) {
+    row.change = row.here ? Change::only_here : Change::only_there;
+    return;
+  }
+  const auto& ours = row.here->candidate.measured;
+  const auto& theirs = row.there->candidate.measured;
+  if (!ours || !theirs) return;
+  row.difference = ours->median - theirs->median;
+  row.noise = us(std::hypot(half_spread(*ours), half_spread(*theirs)));
+  if (std::abs(row.difference.count()) > row.noise.count()) {
+    row.change = row.difference.count() < 0 ? Change::faster : Change::slower;
+  }
+}
+
+std::optional<Microseconds> time_of(const std::optional<Winner>& winner) {
+  if (!winner || !winner->candidate.measured) return std::nullopt;
+  return winner->candidate.measured->median;
+}
+
+/// here / there - 1; none unless both are measured.
+std::optional<double> relative_change(const ComparedWinner& row) {
+  const auto there = time_of(row.there);
+  if (!time_of(row.here) || !there) return std::nullopt;
+  return row.difference / *there;
+}
+
+const Candidate& either(const ComparedWinner& row) {
+  return row.here ? row.here->candidate : row.there->candidate;
+}
+
+std::optional<double> geomean_of_ratios(const Comparison& comparison) {
+  std::vector<double> ratios;
+  for (const ComparedWinner& row : comparison.winners) {
+    if (const auto change = relative_change(row)) ratios.push_back(1 + *change);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return geometric_mean(ratios);
+}
+
+int count_of(const Comparison& comparison, Change change) {
+  return static_cast<int>(
+      std::count_if(comparison.winners.begin(), comparison.winners.end(),
+                    [&](const ComparedWinner& row) { return row.change == change; }));
+}
+
+}  // namespace
+
+Comparison compare(const Snapshot& here, const Snapshot& there) {
+  Comparison comparison;
+  const auto pairs = counterparts(here, there, comparison.platform_differences);
+  std::map<Key, ComparedWinner> rows;
+  for (const StoredWinner& row : here.winners) {
+    const Candidate& candidate = row.winner.candidate;
+    ComparedWinner& compared = rows[{row.platform, candidate.problem, candidate.launch}];
+    compared.platform = here.platform_name(row.platform);
+    compared.here = row.winner;
+  }
+  for (const StoredWinner& row : there.winners) {
+    const Candidate& candidate = row.winner.candidate;
+    const auto pair = pairs.find(row.platform);
+    // Ids are positive: the negative one keeps a platform apart that has no counterpart.
+    const PlatformId id = pair == pairs.end() ? -row.platform : pair->second;
+    ComparedWinner& compared = rows[{id, candidate.problem, candidate.launch}];
+    if (!compared.here) compared.platform = there.platform_name(row.platform);
+    compared.there = row.winner;
+  }
+  for (auto& [key, row] : rows) {
+    judge(row);
+    comparison.winners.push_back(std::move(row));
+  }
+  return comparison;
+}
+
+OrderedJson json_of(const Comparison& comparison) {
+  OrderedJson rows = OrderedJson::array();
+  for (const ComparedWinner& row : comparison.winners) {
+    const auto config = [](const std::optional<Winner>& winner) {
+      return winner ? json_of(winner->candidate.config) : OrderedJson();
+    };
+    const bool both = row.here && row.there;
+    rows.push_back({{"platform", row.platform},
+                    {"problem", json_of(either(row).problem)},
+                    {"launch", to_string(either(row).launch)},
+                    {"change", to_string(row.change)},
+                    {"here_us", json_of(time_of(row.here))},
+                    {"there_us", json_of(time_of(row.there))},
+                    {"difference_us", both ? OrderedJson(row.difference.count()) : OrderedJson()},
+                    {"noise_us", both ? OrderedJson(row.noise.count()) : OrderedJson()},
+                    {"relative_change", json_of(relative_change(row))},
+                    {"config_here", config(row.here)},
+                    {"config_there", config(row.there)}});
+  }
+  return {{"faster", count_of(comparison, Change::faster)},
+          {"slower", count_of(comparison, Change::slower)},
+          {"within_noise", count_of(comparison, Change::within_noise)},
+          {"only_here", count_of(comparison, Change::only_here)},
+          {"only_there", count_of(comparison, Change::only_there)},
+          {"time_ratio_geomean", json_of(geomean_of_ratios(comparison))},
+          {"platform_differences", comparison.platform_differences},
+          {"winners", std::move(rows)}};
+}
+
+Table comparison_table(const Comparison& comparison) {
+  Table table{.name = "comparison",
+              .columns = {{"platform"},
+                          {"problem"},
+                          {"launch"},
+                          {"here_us"},
+                          {"there_us"},
+                          {"change_percent", 2},
+                          {"noise_us", 2},
+                          {"change"},
+                          {"strategy_here"},
+                          {"strategy_there"}}};
+  const auto strategy = [](const std::optional<Winner>& winner) {
+    return winner ? Cell(std::string(to_string(winner->candidate.config.strategy))) : Cell();
+  };
+  const auto time = [](const std::optional<Winner>& winner) {
+    const auto value = time_of(winner);
+    return value ? Cell(value->count()) : Cell();
+  };
+  for (const ComparedWinner& row : comparison.winners) {
+    const auto change = relative_change(row);
+    table.rows.push_back(
+        {row.platform, to_string(either(row).problem), std::string(to_string(either(row).launch)),
+         time(row.here), time(row.there), change ? Cell(100 * *change) : Cell(),
+         change ? Cell(row.noise.count()) : Cell(), std::string(to_string(row.change)),
+         strategy(row.here), strategy(row.there)});
+  }
+  return table;
+}
+
+}  // namespace overlaptune

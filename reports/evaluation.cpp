@@ -1,0 +1,237 @@
+#include "reports/evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/statistics.hpp"
+
+namespace overlaptune {
+namespace {
+
+using Rows = std::vector<const StoredCandidate*>;
+using ProblemKey = std::tuple<PlatformId, Problem, Launch>;
+
+bool counts(const Candidate& candidate) {
+  return candidate.verdict == Verdict::valid && candidate.measured &&
+         candidate.measured->median.count() > 0;
+}
+
+double time_of(const StoredCandidate& row) {
+  return row.candidate.measured->median.count();
+}
+
+/// The newest row of each config, by problem; candidates that failed included.
+std::map<ProblemKey, Rows> newest_by_problem(const std::vector<StoredCandidate>& candidates) {
+  std::map<std::pair<ProblemKey, Config>, const StoredCandidate*> newest;
+  for (const StoredCandidate& row : candidates) {
+    const Candidate& candidate = row.candidate;
+    const ProblemKey key{row.platform, candidate.problem, candidate.launch};
+    const auto [at, is_new] = newest.emplace(std::pair{key, candidate.config}, &row);
+    if (!is_new && row.run > at->second->run) at->second = &row;
+  }
+  std::map<ProblemKey, Rows> groups;
+  for (const auto& [key, row] : newest) groups[key.first].push_back(row);
+  return groups;
+}
+
+ErrorSummary summary_of(std::string name, const std::vector<double>& errors) {
+  const auto largest = std::max_element(errors.begin(), errors.end());
+  return {.name = std::move(name),
+          .count = static_cast<int>(errors.size()),
+          .mean = mean(errors),
+          .median = quantile(errors, 0.5),
+          .p90 = quantile(errors, 0.9),
+          .max = largest == errors.end() ? std::nan("") : *largest};
+}
+
+/// The errors of one name in one breakdown, in the order in which names first appear.
+class Breakdown {
+ public:
+  void add(std::string_view name, double error) { errors_[std::string(name)].push_back(error); }
+  [[nodiscard]] std::vector<ErrorSummary> summaries() const {
+    std::vector<ErrorSummary> list;
+    list.reserve(errors_.size());
+    for (const auto& [name, errors] : errors_) list.push_back(summary_of(name, errors));
+    return list;
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> errors_{};
+};
+
+/// What the model proposed in the newest run that has proposals, in its order.
+Rows proposals(const Rows& rows) {
+  Rows ranked;
+  TuningRunId run = 0;
+  for (const StoredCandidate* row : rows) {
+    if (row->candidate.rank_by_model) run = std::max(run, row->run);
+  }
+  for (const StoredCandidate* row : rows) {
+    if (row->candidate.rank_by_model && row->run == run) ranked.push_back(row);
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
+    return *a->candidate.rank_by_model < *b->candidate.rank_by_model;
+  });
+  return ranked;
+}
+
+struct Regret {
+  double top1 = 0;
+  double shortlist = 0;
+};
+
+/// None where the model proposed nothing that ran.
+std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
+  double best = INFINITY;
+  double sequential = INFINITY;
+  for (const StoredCandidate* row : rows) {
+    if (!counts(row->candidate)) continue;
+    best = std::min(best, time_of(*row));
+    if (row->candidate.origin == Origin::baseline) sequential = time_of(*row);
+  }
+  const Rows ranked = proposals(rows);
+  const auto first = std::find_if(ranked.begin(), ranked.end(),
+                                  [](const auto* row) { return counts(row->candidate); });
+  if (first == ranked.end()) return std::nullopt;
+  double picked = sequential;
+  for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(shortlist); ++i) {
+    if (counts(ranked[i]->candidate)) picked = std::min(picked, time_of(*ranked[i]));
+  }
+  // All of the shortlist failed and no baseline was measured: what is left is the first that ran.
+  if (!std::isfinite(picked)) picked = time_of(**first);
+  return Regret{.top1 = time_of(**first) / best - 1, .shortlist = picked / best - 1};
+}
+
+RegretSummary summary_of(const std::vector<Regret>& regrets) {
+  std::vector<double> top1;
+  std::vector<double> shortlist;
+  for (const Regret& regret : regrets) {
+    top1.push_back(regret.top1);
+    shortlist.push_back(regret.shortlist);
+  }
+  const auto largest = [](const std::vector<double>& list) {
+    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
+  };
+  return {.problems = static_cast<int>(regrets.size()),
+          .top1_mean = mean(top1),
+          .top1_max = largest(top1),
+          .shortlist_mean = mean(shortlist),
+          .shortlist_max = largest(shortlist)};
+}
+
+/// NaN becomes null when the document is written.
+OrderedJson errors_json(const ErrorSummary& summary) {
+  OrderedJson object;
+  if (!summary.name.empty()) object["name"] = summary.name;
+  object["count"] = summary.count;
+  object["error_mean"] = summary.mean;
+  object["error_median"] = summary.median;
+  object["error_p90"] = summary.p90;
+  object["error_max"] = summary.max;
+  return object;
+}
+
+OrderedJson errors_json(const std::vector<ErrorSummary>& summaries) {
+  OrderedJson list = OrderedJson::array();
+  for (const ErrorSummary& summary : summaries) list.push_back(errors_json(summary));
+  return list;
+}
+
+}  // namespace
+
+Evaluation evaluate(const Snapshot& snapshot, int shortlist) {
+  std::vector<double> errors;
+  std::vector<double> sequential;
+  std::vector<Regret> regrets;
+  Breakdown strategies;
+  Breakdown ops;
+  Breakdown platforms;
+  Breakdown origins;
+  for (const auto& [key, rows] : newest_by_problem(snapshot.candidates)) {
+    if (const auto regret = regret_of(rows, shortlist)) regrets.push_back(*regret);
+    for (const StoredCandidate* row : rows) {
+      const Candidate& candidate = row->candidate;
+      if (!counts(candidate)) continue;
+      const double error = std::abs(candidate.predicted.count() / time_of(*row) - 1);
+      if (candidate.config.strategy == Strategy::sequential) {
+        sequential.push_back(error);
+        continue;
+      }
+      errors.push_back(error);
+      strategies.add(to_string(candidate.config.strategy), error);
+      ops.add(to_string(candidate.problem.op), error);
+      platforms.add(snapshot.platform_name(row->platform), error);
+      origins.add(to_string(candidate.origin), error);
+    }
+  }
+  return {.shortlist = shortlist,
+          .error = summary_of("", errors),
+          .sequential = summary_of("", sequential),
+          .regret = summary_of(regrets),
+          .strategies = strategies.summaries(),
+          .ops = ops.summaries(),
+          .platforms = platforms.summaries(),
+          .origins = origins.summaries()};
+}
+
+OrderedJson json_of(const Evaluation& evaluation) {
+  OrderedJson object = errors_json(evaluation.error);
+  const RegretSummary& regret = evaluation.regret;
+  object["problems"] = regret.problems;
+  object["shortlist"] = evaluation.shortlist;
+  object["regret_top1_mean"] = regret.top1_mean;
+  object["regret_top1_max"] = regret.top1_max;
+  object["regret_shortlist_mean"] = regret.shortlist_mean;
+  object["regret_shortlist_max"] = regret.shortlist_max;
+  object["sequential"] = errors_json(evaluation.sequential);
+  object["breakdown"] = {{"strategy", errors_json(evaluation.strategies)},
+                         {"op", errors_json(evaluation.ops)},
+                         {"platform", errors_json(evaluation.platforms)},
+                         {"origin", errors_json(evaluation.origins)}};
+  return object;
+}
+
+Table error_table(const Evaluation& evaluation) {
+  Table table{.name = "prediction_error",
+              .columns = {{"of"},
+                          {"count"},
+                          {"mean_percent", 2},
+                          {"median_percent", 2},
+                          {"p90_percent", 2},
+                          {"max_percent", 2}}};
+  const auto add = [&](const std::string& name, const ErrorSummary& summary) {
+    table.rows.push_back({name, std::int64_t{summary.count}, 100 * summary.mean,
+                          100 * summary.median, 100 * summary.p90, 100 * summary.max});
+  };
+  add("all but sequential", evaluation.error);
+  add("sequential", evaluation.sequential);
+  const std::pair<const char*, const std::vector<ErrorSummary>*> breakdowns[] = {
+      {"strategy", &evaluation.strategies},
+      {"op", &evaluation.ops},
+      {"platform", &evaluation.platforms},
+      {"origin", &evaluation.origins}};
+  for (const auto& [title, summaries] : breakdowns) {
+    for (const ErrorSummary& summary : *summaries) {
+      add(fmt::format("{} {}", title, summary.name), summary);
+    }
+  }
+  return table;
+}
+
+Table regret_table(const Evaluation& evaluation) {
+  const RegretSummary& regret = evaluation.regret;
+  return {.name = "regret",
+          .columns = {{"picked"}, {"problems"}, {"mean_percent", 2}, {"max_percent", 2}},
+          .rows = {{"the model's first choice", std::int64_t{regret.problems},
+                    100 * regret.top1_mean, 100 * regret.top1_max},
+                   {fmt::format("best of the first {}", evaluation.shortlist),
+                    std::int64_t{regret.problems}, 100 * regret.shortlist_mean,
+                    100 * regret.shortlist_max}}};
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,107 @@
+#include "reports/json.hpp"
+
+#include <cmath>
+
+#include "reports/winners.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// 0 stands for "not ours to choose" in a config.
+OrderedJson chosen(int value) {
+  return value == 0 ? OrderedJson() : OrderedJson(value);
+}
+
+}  // namespace
+
+OrderedJson json_of(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? OrderedJson(*number) : OrderedJson();
+}
+
+OrderedJson json_of(const std::optional<Microseconds>& time) {
+  return time ? json_of(std::optional(time->count())) : OrderedJson();
+}
+
+OrderedJson json_of(const Problem& problem) {
+  return {{"op", to_string(problem.op)},
+          {"m", problem.m},
+          {"n", problem.n},
+          {"k", problem.k},
+          {"dtype", to_string(problem.dtype)},
+          {"ranks", problem.ranks}};
+}
+
+OrderedJson json_of(const Config& config) {
+  const bool chunked = config.strategy == Strategy::chunked || config.chunks != 1;
+  return {
+      {"strategy", to_string(config.strategy)},
+      {"block_m", chosen(config.tile.block_m)},
+      {"block_n", chosen(config.tile.block_n)},
+      {"block_k", chosen(config.tile.block_k)},
+      {"stages", chosen(config.tile.stages)},
+      {"cluster", chosen(config.tile.cluster)},
+      {"raster", chosen(config.raster)},
+      {"comm_ctas", chosen(config.comm_ctas)},
+      {"wave_groups", config.wave_groups.empty() ? OrderedJson() : OrderedJson(config.wave_groups)},
+      {"chunks", chunked ? OrderedJson(config.chunks) : OrderedJson()},
+      {"transport", to_string(config.transport)}};
+}
+
+OrderedJson json_of(const Platform& platform) {
+  return {{"machine", platform.machine},
+          {"name", platform.name},
+          {"fingerprint", fingerprint(platform)},
+          {"gpu_model", platform.gpu_model},
+          {"gpu_count", platform.gpu_count},
+          {"sms", platform.sms},
+          {"compute_capability", platform.compute_capability},
+          {"memory_bytes", platform.memory.count},
+          {"driver_version", platform.driver_version},
+          {"cuda_version", platform.cuda_version},
+          {"nccl_version", platform.nccl_version},
+          {"topology", platform.topology},
+          {"transport", platform.transport},
+          {"multicast_allowed", platform.multicast_allowed},
+          {"details", platform.details}};
+}
+
+OrderedJson json_of(const Timeline& timeline) {
+  OrderedJson groups = OrderedJson::array();
+  for (const GroupTimes& group : timeline.groups) {
+    groups.push_back({{"group", group.group},
+                      {"ready_us", group.ready.count()},
+                      {"start_us", group.start.count()},
+                      {"end_us", group.end.count()},
+                      {"exposed_us", group.exposed.count()}});
+  }
+  return groups;
+}
+
+OrderedJson json_of(const Winner& winner) {
+  const Candidate& candidate = winner.candidate;
+  const auto& measured = candidate.measured;
+  const auto& paired = candidate.speedup;
+  const auto time = [&](Microseconds Summary::*field) {
+    return measured ? json_of(std::optional((*measured).*field)) : OrderedJson();
+  };
+  const auto ratio = [&](double Candidate::Speedup::*field) {
+    return paired ? json_of(std::optional((*paired).*field)) : OrderedJson();
+  };
+  return {{"problem", json_of(candidate.problem)},
+          {"launch", to_string(candidate.launch)},
+          {"config", json_of(candidate.config)},
+          {"predicted_us", json_of(std::optional(candidate.predicted))},
+          {"measured_us", time(&Summary::median)},
+          {"measured_p10_us", time(&Summary::p10)},
+          {"measured_p90_us", time(&Summary::p90)},
+          {"repetitions", measured ? OrderedJson(measured->count) : OrderedJson()},
+          {"sequential_us", json_of(std::optional(winner.sequential))},
+          {"gemm_alone_us", json_of(std::optional(winner.gemm_alone))},
+          {"collective_alone_us", json_of(std::optional(winner.collective_alone))},
+          {"speedup", json_of(speedup(winner))},
+          {"speedup_p10", ratio(&Candidate::Speedup::p10)},
+          {"speedup_p90", ratio(&Candidate::Speedup::p90)},
+          {"hidden_fraction", json_of(hidden_fraction(winner))}};
+}
+
+}  // namespace overlaptune

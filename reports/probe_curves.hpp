@@ -1,0 +1,16 @@
+#pragma once
+// What was probed on a platform, as curves: the raw material of the model.
+
+#include <vector>
+
+#include "reports/snapshot.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune {
+
+/// Five tables with one row a measurement, for all platforms: `collectives` (bandwidth: bytes of
+/// the whole buffer over time), `gemms`, `contention` (factors by which each side is slower than
+/// alone; none where the point alone was not probed), `copies`, `launch_costs`.
+[[nodiscard]] std::vector<Table> probe_curves(const Snapshot& snapshot);
+
+}  // namespace overlaptune

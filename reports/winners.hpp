@@ -1,0 +1,31 @@
+#pragma once
+// Winners: as a table for people, with every field, and their averages.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/snapshot.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune {
+
+/// `sequential` over the winner: paired where it was, otherwise of the medians; none without a
+/// time.
+[[nodiscard]] std::optional<double> speedup(const Winner& winner);
+
+/// `928+96`, `4 chunks`, `-`; long partitions are cut short with their number of groups.
+[[nodiscard]] std::string brief_partition(const Config& config);
+
+/// What a person wants to see at the end of a run; one line a winner.
+[[nodiscard]] Table winners_table(const std::vector<Winner>& winners);
+
+/// Every field of every winner, with its platform: for CSV.
+[[nodiscard]] Table winners_in_full(const Snapshot& snapshot);
+
+/// Geometric means of speedup and hidden fraction for each platform and op, and over all of a
+/// platform. Where a hidden fraction is not positive (`sequential` won) only their arithmetic mean
+/// is defined.
+[[nodiscard]] Table winner_means(const Snapshot& snapshot);
+
+}  // namespace overlaptune

@@ -1,0 +1,132 @@
+#include "reports/evaluation.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/reports/rows.hpp"
+
+namespace overlaptune {
+namespace {
+
+using rows::candidate;
+
+const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+
+/// Two problems with errors of 10, 20, 30 and 40 % and regrets that are easy to see.
+Snapshot sample() {
+  return rows::snapshot(
+      {}, {
+              candidate({.strategy = Strategy::sequential,
+                         .comm_ctas = 0,
+                         .predicted = 150,
+                         .measured = 100,
+                         .origin = Origin::baseline}),
+              candidate({.comm_ctas = 1, .predicted = 88, .measured = 80, .rank = 0}),
+              candidate({.comm_ctas = 2, .predicted = 72, .measured = 60, .rank = 1}),
+              candidate({.strategy = Strategy::chunked,
+                         .predicted = 65,
+                         .measured = 50,
+                         .origin = Origin::explore}),
+              candidate({.comm_ctas = 3, .predicted = 10}),  // failed: no part in anything
+              candidate({.strategy = Strategy::sequential,
+                         .comm_ctas = 0,
+                         .predicted = 100,
+                         .measured = 100,
+                         .origin = Origin::baseline,
+                         .problem = kOther}),
+              candidate(
+                  {.comm_ctas = 1, .predicted = 56, .measured = 40, .rank = 0, .problem = kOther}),
+          });
+}
+
+TEST(Evaluation, errors_by_hand) {
+  const Evaluation evaluation = evaluate(sample(), 5);
+  EXPECT_EQ(evaluation.error.count, 4);
+  EXPECT_NEAR(evaluation.error.mean, 0.25, 1e-12);
+  EXPECT_NEAR(evaluation.error.median, 0.25, 1e-12);
+  EXPECT_NEAR(evaluation.error.p90, 0.37, 1e-12);
+  EXPECT_NEAR(evaluation.error.max, 0.40, 1e-12);
+  EXPECT_EQ(evaluation.sequential.count, 2);
+  EXPECT_NEAR(evaluation.sequential.mean, 0.25, 1e-12);
+}
+
+TEST(Evaluation, breakdown_adds_up) {
+  const Evaluation evaluation = evaluate(sample(), 5);
+  for (const auto* breakdown :
+       {&evaluation.strategies, &evaluation.ops, &evaluation.platforms, &evaluation.origins}) {
+    int count = 0;
+    double sum = 0;
+    for (const ErrorSummary& part : *breakdown) {
+      count += part.count;
+      sum += part.mean * part.count;
+    }
+    EXPECT_EQ(count, evaluation.error.count);
+    EXPECT_NEAR(sum / count, evaluation.error.mean, 1e-12);
+  }
+  ASSERT_EQ(evaluation.strategies.size(), 2U);
+  EXPECT_EQ(evaluation.strategies[0].name, "chunked");
+  EXPECT_NEAR(evaluation.strategies[0].mean, 0.30, 1e-12);
+}
+
+TEST(Evaluation, regret_is_against_everything_measured) {
+  const Evaluation evaluation = evaluate(sample(), 5);
+  // First problem: 80 picked and 60 in the shortlist, where exploring found 50; second: the best.
+  EXPECT_EQ(evaluation.regret.problems, 2);
+  EXPECT_NEAR(evaluation.regret.top1_max, 0.6, 1e-12);
+  EXPECT_NEAR(evaluation.regret.top1_mean, 0.3, 1e-12);
+  EXPECT_NEAR(evaluation.regret.shortlist_max, 0.2, 1e-12);
+  EXPECT_NEAR(evaluation.regret.shortlist_mean, 0.1, 1e-12);
+}
+
+TEST(Evaluation, a_shortlist_of_one_is_the_first_choice_or_the_baseline) {
+  Snapshot data = sample();
+  EXPECT_NEAR(evaluate(data, 1).regret.shortlist_max, 0.6, 1e-12);
+  data.candidates[1].candidate.measured = rows::times(160);  // worse than sequential's 100
+  EXPECT_NEAR(evaluate(data, 1).regret.shortlist_max, 1.0, 1e-12);
+  EXPECT_NEAR(evaluate(data, 1).regret.top1_max, 2.2, 1e-12);
+}
+
+TEST(Evaluation, a_failed_first_choice_gives_way_to_the_next) {
+  const Evaluation evaluation = evaluate(
+      rows::snapshot({}, {candidate({.comm_ctas = 1, .rank = 0}),
+                          candidate({.comm_ctas = 2, .measured = 90, .rank = 1}),
+                          candidate({.comm_ctas = 3, .measured = 60, .origin = Origin::explore})}),
+      5);
+  EXPECT_EQ(evaluation.regret.problems, 1);
+  EXPECT_NEAR(evaluation.regret.top1_max, 0.5, 1e-12);
+}
+
+TEST(Evaluation, the_newest_measurement_of_a_config_counts) {
+  const Evaluation evaluation = evaluate(
+      rows::snapshot(
+          {}, {candidate({.comm_ctas = 1, .predicted = 100, .measured = 100, .rank = 0, .run = 2}),
+               candidate({.comm_ctas = 1, .predicted = 50, .measured = 100, .rank = 1, .run = 1}),
+               candidate({.comm_ctas = 2, .predicted = 80, .measured = 80, .rank = 0, .run = 1})}),
+      5);
+  EXPECT_EQ(evaluation.error.count, 2);
+  EXPECT_NEAR(evaluation.error.max, 0, 1e-12);
+  EXPECT_NEAR(evaluation.regret.top1_max, 0.25, 1e-12);  // run 2 picked 100, run 1 had found 80
+}
+
+TEST(Evaluation, json_has_the_documented_fields) {
+  const auto json = OrderedJson::parse(json_of(evaluate(sample(), 5)).dump());
+  EXPECT_EQ(json.at("count"), 4);
+  EXPECT_NEAR(json.at("error_mean").get<double>(), 0.25, 1e-12);
+  for (const char* name : {"error_median", "error_p90", "error_max", "regret_top1_mean",
+                           "regret_top1_max", "regret_shortlist_max"}) {
+    EXPECT_TRUE(json.at(name).is_number()) << name;
+  }
+  EXPECT_EQ(json.at("breakdown").at("op").size(), 2U);
+  EXPECT_EQ(json.at("sequential").at("count"), 2);
+}
+
+TEST(Evaluation, nothing_measured_is_null) {
+  const auto json = OrderedJson::parse(json_of(evaluate(rows::snapshot({}), 5)).dump());
+  EXPECT_EQ(json.at("count"), 0);
+  EXPECT_TRUE(json.at("error_mean").is_null());
+  EXPECT_TRUE(json.at("regret_top1_max").is_null());
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,116 @@
+#include "reports/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/probe_curves.hpp"
+#include "reports/winners.hpp"
+#include "tests/reports/rows.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::HasSubstr;
+
+Snapshot sample() {
+  Snapshot snapshot = rows::snapshot(
+      {rows::winner(125),
+       rows::winner(160, 1, {Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8})},
+      {rows::candidate({.measured = 125, .rank = 0}), rows::candidate({.comm_ctas = 4})});
+  const GemmProbe gemm{.m = 1000, .n = 1000, .k = 500, .sms = 100};
+  const CollectiveProbe collective{.bytes = {2'000'000}, .ranks = 8, .comm_ctas = 16};
+  snapshot.platforms.front().measurements = {
+      {.probe = gemm, .time = rows::times(20)},
+      {.probe = collective, .time = rows::times(10)},
+      {.probe = ConcurrentProbe{gemm, collective},
+       .time = rows::times(25),
+       .collective_time = rows::times(15)},
+      {.probe = CopyProbe{.bytes = {1000}, .ctas = 2}, .time = rows::times(2)},
+      {.probe = LaunchProbe{LaunchCost::eager_first}, .time = rows::times(5)}};
+  return snapshot;
+}
+
+const Table& named(const std::vector<Table>& tables, std::string_view name) {
+  for (const Table& table : tables) {
+    if (table.name == name) return table;
+  }
+  throw std::out_of_range("no such table");
+}
+
+double value(const Table& table, std::string_view column) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].name == column) return std::get<double>(table.rows.at(0).at(c));
+  }
+  throw std::out_of_range("no such column");
+}
+
+TEST(ProbeCurves, derived_values_by_hand) {
+  const auto tables = probe_curves(sample());
+  EXPECT_NEAR(value(named(tables, "gemms"), "tflop_per_s"), 50, 1e-9);  // 10^9 flop in 20 us
+  EXPECT_NEAR(value(named(tables, "collectives"), "bandwidth_gb_per_s"), 200, 1e-9);
+  EXPECT_NEAR(value(named(tables, "contention"), "gemm_slowdown"), 1.25, 1e-12);
+  EXPECT_NEAR(value(named(tables, "contention"), "collective_slowdown"), 1.5, 1e-12);
+  EXPECT_NEAR(value(named(tables, "copies"), "bandwidth_gb_per_s"), 0.5, 1e-12);
+  EXPECT_EQ(named(tables, "launch_costs").rows.size(), 1U);
+}
+
+TEST(Winners, means_by_hand) {
+  // Speedups 200/125 and 200/160; hidden (200-125)/100 and (200-160)/100.
+  const auto rows = to_json_rows(winner_means(sample()));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["op"], "all");
+  EXPECT_NEAR(rows[0]["speedup_geomean"].get<double>(), std::sqrt(1.6 * 1.25), 1e-12);
+  EXPECT_NEAR(rows[0]["hidden_fraction_geomean"].get<double>(), std::sqrt(0.75 * 0.4), 1e-12);
+  EXPECT_NEAR(rows[0]["hidden_fraction_mean"].get<double>(), 0.575, 1e-12);
+}
+
+TEST(Winners, long_partitions_are_cut_short) {
+  Config config{.strategy = Strategy::signaled, .wave_groups = {928, 96}};
+  EXPECT_EQ(brief_partition(config), "928+96");
+  config.wave_groups.assign(12, 8);
+  EXPECT_EQ(brief_partition(config), "8+8+8+8+… (12 groups)");
+  EXPECT_EQ(brief_partition({.strategy = Strategy::chunked, .chunks = 4}), "4 chunks");
+  EXPECT_EQ(brief_partition({}), "-");
+}
+
+TEST(Report, json_is_one_document_with_every_part) {
+  const auto json = OrderedJson::parse(report(sample(), sample(), {.format = ReportFormat::json}));
+  EXPECT_EQ(json.at("platforms").at(0).at("name"), "eight");
+  const auto& winner = json.at("winners").at(0);
+  EXPECT_EQ(winner.at("problem").at("n"), 8192);
+  EXPECT_EQ(winner.at("config").at("wave_groups"), (std::vector<int>{928, 96}));
+  EXPECT_TRUE(winner.at("config").at("chunks").is_null());
+  EXPECT_NEAR(winner.at("hidden_fraction").get<double>(), 0.75, 1e-12);
+  EXPECT_NEAR(winner.at("speedup").get<double>(), 1.6, 1e-12);
+  EXPECT_TRUE(winner.at("speedup_p10").is_null());  // nothing was paired
+  EXPECT_EQ(json.at("failures").size(), 1U);
+  EXPECT_EQ(json.at("failures").at(0).at("verdict"), "timeout");
+  for (const char* part : {"means", "evaluation", "comparison", "conditions", "probes"}) {
+    EXPECT_FALSE(json.at(part).empty()) << part;
+  }
+}
+
+TEST(Report, markdown_and_csv_have_every_part) {
+  const std::string markdown = report(sample(), sample(), {});
+  for (const char* title : {"## Winners on eight (sim)", "## Means", "## Prediction error",
+                            "## Regret", "## Comparison", "## Failures", "## Conditions",
+                            "## Probes: collectives", "## Probes: launch costs"}) {
+    EXPECT_THAT(markdown, HasSubstr(title));
+  }
+  const std::string csv = report(sample(), sample(), {.format = ReportFormat::csv});
+  for (const char* name :
+       {"# winners\n", "\n\n# means\n", "\n\n# prediction_error\n", "\n\n# regret\n",
+        "\n\n# comparison\n", "\n\n# failures\n", "\n\n# conditions\n", "\n\n# gemms\n"}) {
+    EXPECT_THAT(csv, HasSubstr(name));
+  }
+  EXPECT_THAT(csv, HasSubstr(",928 96,"));
+}
+
+TEST(Report, an_empty_database_is_no_crash) {
+  for (const auto format : {ReportFormat::markdown, ReportFormat::csv, ReportFormat::json}) {
+    EXPECT_FALSE(report({}, {}, {.format = format}).empty());
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,205 @@
+#include "tuner/tuner.hpp"
+
+#include <filesystem>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "machine/catalogue.hpp"
+
+namespace overlaptune {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Dtype::bf16, 8};
+const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Dtype::bf16, 8};
+
+bool carry_on(std::size_t, std::size_t, std::string_view) {
+  return true;
+}
+
+/// Counts what is run on the machine underneath, and can be lost after some runs.
+class CountingMachine : public Machine {
+ public:
+  explicit CountingMachine(std::string faults = {})
+      : machine_(value_or_throw(
+            open_machine("sim:h200-nvlink-x8", {.seed = 1, .faults = std::move(faults)}))) {}
+  [[nodiscard]] const Platform& platform() const override { return machine_->platform(); }
+  [[nodiscard]] std::vector<Transport> transports() const override {
+    return machine_->transports();
+  }
+  [[nodiscard]] std::vector<Strategy> strategies() const override { return machine_->strategies(); }
+  [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override {
+    ++probes;
+    return machine_->measure(probe);
+  }
+  [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
+                                                     std::span<const Config> configs,
+                                                     const RunOptions& options) override {
+    if (++runs > lost_after) {
+      return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "the machine is lost"});
+    }
+    return machine_->run(problem, configs, options);
+  }
+  int probes = 0;
+  int runs = 0;
+  int lost_after = 1 << 30;
+
+ private:
+  std::unique_ptr<Machine> machine_;
+};
+
+class TunerTest : public testing::Test {
+ protected:
+  /// Probing takes seconds: it is done once, and each test starts from a copy.
+  static void SetUpTestSuite() {
+    folder_ = fs::temp_directory_path() / ("overlaptune-tuner-test-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    CountingMachine machine;
+    Store store(folder_ / "probed.db", Access::create);
+    const std::vector<int> ranks{8};
+    const auto plan = probe_plan(machine.platform(), machine.transports(), ranks);
+    value_or_throw(run_probes(machine, store, plan, {}, false, carry_on));
+    ASSERT_EQ(machine.probes, static_cast<int>(plan.size()));
+  }
+  static void TearDownTestSuite() { fs::remove_all(folder_); }
+
+  void SetUp() override {
+    fs::copy_file(folder_ / "probed.db", file(), fs::copy_options::overwrite_existing);
+  }
+  void TearDown() override {
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file().string() + suffix);
+  }
+  [[nodiscard]] static fs::path file() { return folder_ / "tuned.db"; }
+
+  static TuneOptions options() {
+    TuneOptions options{.top_k = 4, .explore = 4};
+    options.provenance.seed = 1;
+    return options;
+  }
+
+  inline static fs::path folder_;
+};
+
+TEST_F(TunerTest, the_winner_is_the_fastest_of_all_that_was_measured) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  const std::vector<Problem> problems{kReduce, kGather};
+  const auto report = tune(machine, store, problems, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->winners.size(), 2U);
+  const PlatformId platform = store.platforms().front().id;
+  for (const Problem& problem : problems) {
+    const auto winner = store.winner(platform, problem, Launch::graph);
+    ASSERT_TRUE(winner);
+    Microseconds best = us(1e300);
+    bool baseline = false;
+    for (const Candidate& c : store.candidates(report->run, problem, Launch::graph)) {
+      if (c.measured) best = std::min(best, c.measured->median);
+      baseline |= c.origin == Origin::baseline && c.config.strategy == Strategy::sequential;
+    }
+    EXPECT_TRUE(baseline);
+    EXPECT_EQ(winner->winner.candidate.measured->median, best);
+    EXPECT_GE(winner->winner.sequential, best);
+  }
+}
+
+TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
+  const std::vector<Problem> problems{kReduce, kGather};
+  CountingMachine whole;
+  fs::copy_file(folder_ / "probed.db", folder_ / "whole.db", fs::copy_options::overwrite_existing);
+  Store undisturbed(folder_ / "whole.db", Access::write);
+  const auto expected = tune(whole, undisturbed, problems, options(), carry_on);
+  ASSERT_TRUE(expected);
+
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  int left = 5;
+  const auto first = tune(machine, store, problems, options(),
+                          [&](std::size_t, std::size_t, std::string_view) { return left-- > 0; });
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->stopped);
+  EXPECT_EQ(first->measured, 5);
+  TuneOptions again = options();
+  again.resume = true;
+  const auto second = tune(machine, store, problems, again, carry_on);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->run, first->run);
+  EXPECT_EQ(second->resumed, 5);
+  EXPECT_EQ(second->measured + second->resumed, expected->measured);
+  EXPECT_EQ(machine.runs, whole.runs);
+  EXPECT_EQ(second->winners, expected->winners);
+}
+
+TEST_F(TunerTest, another_request_is_not_resumed) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  ASSERT_TRUE(tune(machine, store, std::vector{kReduce}, options(), carry_on));
+  TuneOptions again = options();
+  again.resume = true;
+  again.top_k = 5;
+  const auto report = tune(machine, store, std::vector{kReduce}, again, carry_on);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::bad_input);
+}
+
+TEST_F(TunerTest, faulty_candidates_are_kept_with_their_reason_and_never_win) {
+  CountingMachine machine("hang=0.2,wrong=0.2,crash=0.2,rank_died=0.2");
+  Store store(file(), Access::write);
+  TuneOptions many = options();
+  many.top_k = 20;
+  const auto report = tune(machine, store, std::vector{kReduce}, many, carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GT(report->failed, 5);
+  std::set<Verdict> seen;
+  for (const StoredCandidate& stored : store.all_candidates()) {
+    seen.insert(stored.candidate.verdict);
+    EXPECT_EQ(stored.candidate.reason.empty(), stored.candidate.verdict == Verdict::valid);
+  }
+  EXPECT_GE(seen.size(), 4U);
+  EXPECT_EQ(report->winners.front().candidate.verdict, Verdict::valid);
+}
+
+TEST_F(TunerTest, nothing_valid_is_an_error_of_its_own) {
+  CountingMachine machine("crash=1,sequential=1");
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kReduce}, options(), carry_on);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::nothing_validated);
+}
+
+TEST_F(TunerTest, a_lost_machine_ends_the_run_and_keeps_what_was_measured) {
+  CountingMachine machine;
+  machine.lost_after = 3;
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kReduce}, options(), carry_on);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::machine_unavailable);
+  EXPECT_EQ(store.all_candidates().size(), 3U);
+}
+
+TEST_F(TunerTest, a_spent_budget_stops_before_the_next_candidate) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  TuneOptions none = options();
+  none.budget = std::chrono::duration<double>(0);
+  const auto report = tune(machine, store, std::vector{kReduce}, none, carry_on);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->stopped);
+  EXPECT_EQ(machine.runs, 0);
+}
+
+TEST_F(TunerTest, more_ranks_than_gpus_are_refused_before_anything_is_written) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  Problem problem = kReduce;
+  problem.ranks = 16;
+  const auto report = tune(machine, store, std::vector{problem}, options(), carry_on);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(store.info().tuning_runs, 0);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,29 @@
+#pragma once
+// Candidates drawn at random, without asking the model: what its predictions and its choices are
+// judged against.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/platform.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+struct ExploreSpace {
+  Platform platform{};
+  std::vector<Strategy> strategies{};  ///< that the machine can run
+  std::vector<Transport> transports{};
+  std::vector<int> comm_ctas{};
+};
+
+/// `count` different configs of a problem (fewer where the space has fewer), stratified:
+/// strategies, tile shapes, comm CTAs and kinds of partition (one group, every wave, equal groups,
+/// random cuts, ever smaller groups) each come about equally often. The same seed and problem give
+/// the same configs. `sequential` is not among them.
+[[nodiscard]] std::vector<Config> explore(const ExploreSpace& space, const Problem& problem,
+                                          int count, std::uint64_t seed);
+
+}  // namespace overlaptune

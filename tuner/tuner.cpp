@@ -1,0 +1,267 @@
+#include "tuner/tuner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "core/hash.hpp"
+#include "model/search.hpp"
+#include "tuner/explore.hpp"
+#include "tuner/validate.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// What a run is asked to do; only the same request may be resumed.
+std::string request_of(std::span<const Problem> problems, const TuneOptions& options) {
+  std::uint64_t hash = fnv1a("");
+  for (const Problem& problem : problems) hash = fnv1a(to_string(problem) + "\n", hash);
+  std::string launches;
+  for (const Launch launch : options.launches) {
+    launches += (launches.empty() ? "" : "+") + std::string(to_string(launch));
+  }
+  return fmt::format("problems={} digest={:016x} top_k={} explore={} launch={} seed={}",
+                     problems.size(), hash, options.top_k, options.explore, launches,
+                     options.provenance.seed);
+}
+
+std::vector<int> rank_counts(std::span<const Problem> problems) {
+  std::set<int> counts;
+  for (const Problem& problem : problems) counts.insert(problem.ranks);
+  return {counts.begin(), counts.end()};
+}
+
+std::vector<int> probed_ctas(std::span<const Measurement> measurements) {
+  std::set<int> ctas;
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
+    if (probe != nullptr && probe->comm_ctas > 0) ctas.insert(probe->comm_ctas);
+  }
+  return {ctas.begin(), ctas.end()};
+}
+
+Expected<void> check(const Machine& machine, std::span<const Problem> problems) {
+  if (problems.empty()) return bad_input("tune: no problem given");
+  for (const Problem& problem : problems) {
+    if (const auto valid = validated(problem); !valid) return tl::make_unexpected(valid.error());
+    if (const auto fitting = fits(problem, machine.platform()); !fitting) {
+      return bad_input(fmt::format("problem {}: {}", to_string(problem), fitting.error().message));
+    }
+  }
+  return {};
+}
+
+/// Everything that stays the same from problem to problem.
+class Tuning {
+ public:
+  Tuning(Machine& machine, Store& store, const Model& model, const TuneOptions& options,
+         const Progress& progress, ExploreSpace space, PlatformId platform, TuningRunId run,
+         std::size_t problems)
+      : machine_(machine),
+        store_(store),
+        model_(model),
+        options_(options),
+        progress_(progress),
+        space_(std::move(space)),
+        platform_(platform),
+        total_(problems * static_cast<std::size_t>(1 + options.top_k + options.explore)),
+        started_(std::chrono::steady_clock::now()) {
+    report_.run = run;
+  }
+
+  /// Error: the machine is lost, or the problem does not fit it.
+  Expected<void> tune(const Problem& problem, Launch launch) {
+    const auto candidates = candidates_of(problem, launch);
+    if (!candidates) return tl::make_unexpected(candidates.error());
+    std::vector<Candidate> known = store_.candidates(report_.run, problem, launch);
+    std::vector<Candidate> measured;
+    const Config& sequential = candidates->front().config;
+    for (const Candidate& candidate : *candidates) {
+      const auto stored = std::find_if(known.begin(), known.end(), [&](const Candidate& other) {
+        return other.config == candidate.config;
+      });
+      if (stored != known.end()) {
+        measured.push_back(std::move(*stored));
+        ++report_.resumed;
+        ++done_;
+        continue;
+      }
+      if (out_of_time() || !progress_(done_, total_, to_string(problem))) {
+        report_.stopped = true;
+        break;
+      }
+      auto result = validate(machine_, candidate, sequential);
+      if (!result) return tl::make_unexpected(result.error());
+      store_.add_candidate(report_.run, *result);
+      if (result->verdict != Verdict::valid) {
+        ++report_.failed;
+        spdlog::debug("{}: {}: {}", to_string(problem), to_string(result->config), result->reason);
+      }
+      measured.push_back(std::move(*result));
+      ++report_.measured;
+      ++done_;
+    }
+    // Of a problem that was not finished any winner is better than none, but not than an earlier
+    // one.
+    const bool finished = measured.size() == candidates->size();
+    if (!finished && store_.winner(platform_, problem, launch)) return {};
+    return keep_winner(problem, measured);
+  }
+
+  TuneReport take() && {
+    if (!report_.stopped) progress_(total_, total_, "candidates");
+    return std::move(report_);
+  }
+  [[nodiscard]] bool stopped() const { return report_.stopped; }
+
+ private:
+  [[nodiscard]] bool out_of_time() const {
+    return options_.budget && std::chrono::steady_clock::now() - started_ > *options_.budget;
+  }
+
+  /// `sequential` first, then the shortlist, then what is drawn at random; each config once.
+  Expected<std::vector<Candidate>> candidates_of(const Problem& problem, Launch launch) {
+    const auto baseline =
+        search(model_, problem, launch, {.best = 1, .strategies = {Strategy::sequential}});
+    if (!baseline) return tl::make_unexpected(baseline.error());
+    // Near-duplicates are passed over, so more are asked for than are taken.
+    constexpr int kSpare = 8;
+    const auto scored = search(model_, problem, launch, {.best = kSpare * options_.top_k});
+    if (!scored) return tl::make_unexpected(scored.error());
+
+    std::vector<Candidate> list;
+    std::set<std::string> seen;
+    auto add = [&](const Config& config, Origin origin, std::optional<int> rank,
+                   Microseconds predicted) {
+      if (!seen.insert(to_string(config)).second) return;
+      list.push_back({.problem = problem,
+                      .launch = launch,
+                      .config = config,
+                      .origin = origin,
+                      .rank_by_model = rank,
+                      .predicted = predicted});
+    };
+    // `sequential` has a rank too if the model puts it among the best.
+    const std::vector<Scored> taken = shortlist(*scored, options_.top_k);
+    std::optional<int> baseline_rank;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (taken[i].config == baseline->front().config) baseline_rank = static_cast<int>(i);
+    }
+    add(baseline->front().config, Origin::baseline, baseline_rank, baseline->front().time);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      add(taken[i].config, Origin::shortlist, static_cast<int>(i), taken[i].time);
+    }
+    for (const Config& config :
+         explore(space_, problem, options_.explore, options_.provenance.seed)) {
+      // A setting that was never probed has no prediction and cannot be judged.
+      const auto prediction = model_.predict(problem, config, launch);
+      if (prediction) add(config, Origin::explore, std::nullopt, prediction->time);
+    }
+    return list;
+  }
+
+  Expected<void> keep_winner(const Problem& problem, const std::vector<Candidate>& measured) {
+    const Candidate* best = fastest(measured);
+    if (best == nullptr) return {};
+    const Candidate& sequential = measured.front();
+    if (sequential.verdict != Verdict::valid || !sequential.measured) {
+      spdlog::warn("{}: no winner, since there is nothing to compare with: sequential is {}: {}",
+                   to_string(problem), to_string(sequential.verdict), sequential.reason);
+      return {};
+    }
+    Winner winner{.candidate = *best, .sequential = sequential.measured->median};
+    const auto gemm = fastest_gemm(machine_, problem, {best->config});
+    if (!gemm) return tl::make_unexpected(gemm.error());
+    winner.gemm_alone = *gemm;
+    const auto collective =
+        fastest_collective(machine_, problem, {sequential.config, best->config});
+    if (!collective) return tl::make_unexpected(collective.error());
+    winner.collective_alone = *collective;
+    store_.put_winner(report_.run, winner);
+    report_.winners.push_back(std::move(winner));
+    return {};
+  }
+
+  Machine& machine_;
+  Store& store_;
+  const Model& model_;
+  const TuneOptions& options_;
+  const Progress& progress_;
+  ExploreSpace space_;
+  PlatformId platform_;
+  TuneReport report_{};
+  std::size_t done_ = 0;
+  std::size_t total_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+Expected<TuningRunId> run_id(Store& store, PlatformId platform, const std::string& request,
+                             const TuneOptions& options) {
+  const auto last = options.resume ? store.last_tuning_run(platform) : std::nullopt;
+  if (!last) return store.begin_tuning_run(platform, request, options.provenance);
+  if (last->request != request) {
+    return bad_input(fmt::format(
+        "--resume: the last tuning run was another request ({}), this one is ({}): give the same "
+        "problems and options, or start a new run without --resume",
+        last->request, request));
+  }
+  return last->id;
+}
+
+}  // namespace
+
+Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Problem> problems,
+                          const TuneOptions& options, const Progress& progress) {
+  if (const auto valid = check(machine, problems); !valid) {
+    return tl::make_unexpected(valid.error());
+  }
+  const PlatformId platform = store.add_platform(machine.platform());
+  const auto run = run_id(store, platform, request_of(problems, options), options);
+  if (!run) return tl::make_unexpected(run.error());
+
+  const std::vector<Transport> transports = machine.transports();
+  const std::vector<Probe> plan = probe_plan(machine.platform(), transports, rank_counts(problems));
+  bool interrupted = false;
+  const auto watched = [&](std::size_t done, std::size_t total, std::string_view what) {
+    interrupted = !progress(done, total, what);
+    return !interrupted;
+  };
+  const auto probed = run_probes(machine, store, plan, options.provenance, false, watched);
+  if (!probed) return tl::make_unexpected(probed.error());
+  if (interrupted) return TuneReport{.run = *run, .stopped = true};
+
+  const std::vector<Measurement> measurements = store.measurements(platform);
+  const auto model = Model::fit(machine.platform(), measurements);
+  if (!model) return tl::make_unexpected(model.error());
+  Tuning tuning(machine, store, *model, options, progress,
+                {.platform = machine.platform(),
+                 .strategies = machine.strategies(),
+                 .transports = transports,
+                 .comm_ctas = probed_ctas(measurements)},
+                platform, *run, problems.size() * options.launches.size());
+  for (const Problem& problem : problems) {
+    for (const Launch launch : options.launches) {
+      if (tuning.stopped()) break;
+      if (const auto tuned = tuning.tune(problem, launch); !tuned) {
+        return tl::make_unexpected(tuned.error());
+      }
+    }
+  }
+  TuneReport report = std::move(tuning).take();
+  if (report.stopped) return report;
+  store.finish_tuning_run(*run);
+  if (report.winners.empty()) {
+    return tl::make_unexpected(
+        Error{ErrorKind::nothing_validated,
+              fmt::format("tune: none of the {} candidates of {} problems is valid; `overlaptune "
+                          "report` lists the reasons",
+                          report.measured + report.resumed, problems.size())});
+  }
+  return report;
+}
+
+}  // namespace overlaptune

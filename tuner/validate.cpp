@@ -1,0 +1,96 @@
+#include "tuner/validate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace overlaptune {
+namespace {
+
+Candidate::Speedup paired_speedup(const std::vector<Microseconds>& sequential,
+                                  const std::vector<Microseconds>& times) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(sequential.size(), times.size()); ++i) {
+    ratios.push_back(sequential[i] / times[i]);
+  }
+  return {quantile(ratios, 0.5), quantile(ratios, 0.1), quantile(ratios, 0.9)};
+}
+
+/// A point that this machine cannot measure does not compete; only a lost machine is an error.
+Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
+  const auto measurement = machine.measure(probe);
+  if (measurement) return measurement->time.median;
+  if (measurement.error().kind == ErrorKind::bad_input) {
+    return us(std::numeric_limits<double>::infinity());
+  }
+  return tl::make_unexpected(measurement.error());
+}
+
+}  // namespace
+
+Expected<Candidate> validate(Machine& machine, Candidate candidate, const Config& sequential) {
+  const bool itself = candidate.config == sequential;
+  std::vector<Config> configs{sequential};
+  if (!itself) configs.push_back(candidate.config);
+  const auto results =
+      machine.run(candidate.problem, configs, RunOptions{.launch = candidate.launch});
+  if (!results) return tl::make_unexpected(results.error());
+
+  const RunResult& result = results->back();
+  candidate.verdict = result.verdict;
+  candidate.reason = result.reason;
+  candidate.conditions = result.conditions;
+  const std::vector<Microseconds> times = slowest_rank(result);
+  if (!times.empty()) candidate.measured = summarize(times);
+  const RunResult& baseline = results->front();
+  if (result.verdict == Verdict::valid && baseline.verdict == Verdict::valid && !times.empty()) {
+    candidate.speedup = paired_speedup(slowest_rank(baseline), times);
+  }
+  return candidate;
+}
+
+Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
+                                    const std::vector<Config>& tiled) {
+  GemmProbe probe{.m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
+  auto best = time_or_never(machine, probe);
+  for (const Config& config : tiled) {
+    if (config.tile.is_library() || !best) continue;
+    probe.tile = config.tile;
+    probe.raster = config.raster * row_blocks(problem);
+    auto time = time_or_never(machine, probe);
+    if (!time) return time;
+    best = std::min(*best, *time);
+  }
+  return best;
+}
+
+Expected<Microseconds> fastest_collective(Machine& machine, const Problem& problem,
+                                          const std::vector<Config>& settings) {
+  constexpr std::array<std::int64_t, 4> kPieces{1, 2, 4, 8};
+  const std::int64_t bytes = collective_bytes(problem).count;
+  Microseconds best = us(std::numeric_limits<double>::infinity());
+  for (const Config& setting : settings) {
+    for (const std::int64_t pieces : kPieces) {
+      if (bytes / pieces < 1) continue;
+      auto time = time_or_never(machine, CollectiveProbe{.collective = collective_of(problem.op),
+                                                         .bytes = {(bytes + pieces - 1) / pieces},
+                                                         .ranks = problem.ranks,
+                                                         .comm_ctas = setting.comm_ctas,
+                                                         .transport = setting.transport});
+      if (!time) return time;
+      best = std::min(best, static_cast<double>(pieces) * *time);
+    }
+  }
+  return best;
+}
+
+const Candidate* fastest(const std::vector<Candidate>& candidates) {
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.verdict != Verdict::valid || !candidate.measured) continue;
+    if (best == nullptr || candidate.measured->median < best->measured->median) best = &candidate;
+  }
+  return best;
+}
+
+}  // namespace overlaptune

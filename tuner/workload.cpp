@@ -1,0 +1,140 @@
+#include "tuner/workload.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+/// A product of the layer: `n` and `k` of one rank.
+struct Product {
+  const char* name;
+  Op op;
+  std::int64_t n;
+  std::int64_t k;
+};
+
+std::string not_divisible(const char* field, std::int64_t value, int tp) {
+  return fmt::format("{} = {}: expected a multiple of --tp {}", field, value, tp);
+}
+
+/// Where there are fewer KV heads than ranks each is kept by several ranks.
+Expected<std::int64_t> kv_heads_per_rank(const ModelConfig& config, int tp) {
+  if (config.kv_heads % tp == 0) return config.kv_heads / tp;
+  if (tp % config.kv_heads == 0) return 1;
+  return bad_input(
+      fmt::format("num_key_value_heads = {}: expected a multiple or a divisor of --tp {}",
+                  config.kv_heads, tp));
+}
+
+Expected<std::vector<Product>> products(const ModelConfig& config, int tp,
+                                        Parallelism parallelism) {
+  if (config.heads % tp != 0) {
+    return bad_input(not_divisible("num_attention_heads", config.heads, tp));
+  }
+  if (config.intermediate % tp != 0) {
+    return bad_input(not_divisible("intermediate_size", config.intermediate, tp));
+  }
+  const auto kv_heads = kv_heads_per_rank(config, tp);
+  if (!kv_heads) return tl::make_unexpected(kv_heads.error());
+
+  const bool sequence = parallelism == Parallelism::sequence;
+  const Op row_parallel = sequence ? Op::gemm_reduce_scatter : Op::gemm_all_reduce;
+  const bool dense = config.experts == 0;
+  const std::int64_t heads = config.heads / tp;
+  const std::int64_t width = config.intermediate / tp;
+  std::vector<Product> list{{"o", row_parallel, config.hidden, heads * config.value_head_dim}};
+  if (dense) list.push_back({"down", row_parallel, config.hidden, width});
+  if (!sequence) return list;
+  if (!config.latent_attention) {
+    list.push_back(
+        {"qkv", Op::all_gather_gemm, (heads + 2 * *kv_heads) * config.head_dim, config.hidden});
+  }
+  if (dense) {
+    list.push_back({config.gated ? "gate+up" : "up", Op::all_gather_gemm,
+                    config.gated ? 2 * width : width, config.hidden});
+  }
+  return list;
+}
+
+std::vector<std::string> skipped(const ModelConfig& config, const WorkloadOptions& options) {
+  std::vector<std::string> notes = config.notes;
+  if (config.experts > 0) {
+    notes.push_back(fmt::format("MoE experts ({}) are skipped: their sizes depend on the routing",
+                                config.experts));
+  }
+  const auto& ways = options.parallelism;
+  const bool sequence = std::find(ways.begin(), ways.end(), Parallelism::sequence) != ways.end();
+  if (!sequence) {
+    notes.emplace_back("qkv, gate and up are skipped: plain TP has no collective beside them");
+  } else if (config.latent_attention) {
+    notes.emplace_back("q, k and v are skipped: latent attention has no single projection");
+  }
+  notes.emplace_back("embedding and lm_head are skipped: once a model, not once a layer");
+  return notes;
+}
+
+Expected<void> check(const WorkloadOptions& options) {
+  if (options.tp < 2 || options.tp > kMostRanks) {
+    return bad_input(fmt::format("--tp {}: expected 2 to {}", options.tp, kMostRanks));
+  }
+  if (options.tokens.empty()) {
+    return bad_input("--tokens: expected at least one number of tokens, as in --tokens 1k,4k");
+  }
+  for (auto it = options.tokens.begin(); it != options.tokens.end(); ++it) {
+    if (*it < 1 || *it > kLargestSize) {
+      return bad_input(fmt::format("--tokens {}: expected 1 to 2^31 - 1", *it));
+    }
+    if (std::find(options.tokens.begin(), it, *it) != it) {
+      return bad_input(fmt::format("--tokens {}: given twice: expected each number once", *it));
+    }
+  }
+  return {};
+}
+
+/// `validated`, in the words of the flags and of config.json.
+Expected<Problem> named(const Problem& problem, const char* product) {
+  if (problem.op != Op::gemm_all_reduce && problem.m % problem.ranks != 0) {
+    return bad_input(not_divisible("--tokens", problem.m, problem.ranks));
+  }
+  auto valid = validated(problem);
+  if (!valid) return bad_input(fmt::format("{}: {}", product, valid.error().message));
+  return valid;
+}
+
+}  // namespace
+
+Expected<Workload> workload(const ModelConfig& config, const WorkloadOptions& options) {
+  if (const auto checked = check(options); !checked) return tl::make_unexpected(checked.error());
+  Workload result{.notes = skipped(config, options)};
+  for (const Parallelism parallelism : options.parallelism) {
+    const auto list = products(config, options.tp, parallelism);
+    if (!list) return tl::make_unexpected(list.error());
+    for (const std::int64_t tokens : options.tokens) {
+      for (const Product& product : *list) {
+        const auto problem = named({.op = product.op,
+                                    .m = tokens,
+                                    .n = product.n,
+                                    .k = product.k,
+                                    .dtype = options.dtype.value_or(config.dtype),
+                                    .ranks = options.tp},
+                                   product.name);
+        if (!problem) return tl::make_unexpected(problem.error());
+        auto& problems = result.problems;
+        // Two products of one shape are one problem.
+        if (std::find(problems.begin(), problems.end(), *problem) == problems.end()) {
+          problems.push_back(*problem);
+        } else {
+          result.notes.push_back(
+              fmt::format("{} at {} tokens is the same problem as another "
+                          "product of the layer",
+                          product.name, tokens));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace overlaptune
