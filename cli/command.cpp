@@ -1,0 +1,92 @@
+#include "cli/command.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace overlaptune::cli {
+
+const char* version() {
+  return OVERLAPTUNE_VERSION;
+}
+
+CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
+                      const std::string& example, CommonFlags& flags) {
+  CLI::App* command = root.add_subcommand(name, description);
+  command->footer("Example:\n  " + example);
+  add_parsed(*command, "--seed", flags.seed,
+             whole_number<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()),
+             "Seed of everything that is random (0)")
+      ->type_name("N");
+  command->add_flag("--json", flags.json, "Print one JSON document");
+  command->add_flag_callback(
+      "--verbose", [] { spdlog::set_level(spdlog::level::debug); }, "Log every step");
+  return command;
+}
+
+void print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw Failure(ErrorKind::cannot_write,
+                  fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
+  }
+}
+
+namespace {
+
+/// By the first bytes of every SQLite file (its documentation, "Database File Format", 1.3).
+bool is_database(const std::string& file) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::string head(kMagic.size(), ' ');
+  std::ifstream stream(file, std::ios::binary);
+  return stream.read(head.data(), static_cast<std::streamsize>(head.size())) && head == kMagic;
+}
+
+}  // namespace
+
+void write_file(const std::string& file, const std::string& text) {
+  const auto fail = [&] {
+    throw Failure(ErrorKind::cannot_write,
+                  fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
+  };
+  std::error_code failure;
+  if (std::filesystem::exists(file, failure) && !std::filesystem::is_regular_file(file, failure)) {
+    // A device or a pipe cannot be replaced.
+    std::ofstream stream(file, std::ios::binary);
+    if (!(stream << text << std::flush)) fail();
+    return;
+  }
+  if (is_database(file)) {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("--out {}: is a database and would be lost: name another file", file));
+  }
+  const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
+  std::ofstream stream(temporary, std::ios::binary);
+  const bool written = static_cast<bool>(stream << text << std::flush);
+  stream.close();
+  if (!written || std::rename(temporary.c_str(), file.c_str()) != 0) {
+    const int reason = errno;
+    std::filesystem::remove(temporary, failure);
+    errno = reason;
+    fail();
+  }
+}
+
+Provenance provenance(const Session& session, const CommonFlags& flags) {
+  char host[256] = "";
+  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return {.program_version = version(),
+          .host = host,
+          .command_line = session.command_line,
+          .seed = flags.seed};
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,162 @@
+// overlaptune db: what is in a database, whether it is sound, and copies of it.
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/command.hpp"
+#include "cli/problem_flags.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Flags {
+  CommonFlags common{};
+  std::string database{};
+  std::string out{};
+  std::vector<std::string> others{};
+};
+
+OrderedJson json_of(const DatabaseInfo& info) {
+  return {{"schema_version", info.schema_version},
+          {"platforms", info.platforms},
+          {"probe_runs", info.probe_runs},
+          {"measurements", info.measurements},
+          {"problems", info.problems},
+          {"tuning_runs", info.tuning_runs},
+          {"candidates", info.candidates},
+          {"winners", info.winners}};
+}
+
+int info(const Flags& flags, const Session& /*session*/) {
+  const Store store(flags.database, Access::read);
+  OrderedJson document{{"database", flags.database}};
+  document.update(json_of(store.info()));
+  Table platforms{
+      .name = "platforms",
+      .columns = {{"name"}, {"machine"}, {"fingerprint"}, {"gpu_model"}, {"gpu_count"}}};
+  for (const StoredPlatform& stored : store.platforms()) {
+    const Platform& platform = stored.platform;
+    platforms.rows.push_back({platform.name, platform.machine, fingerprint(platform),
+                              platform.gpu_model, std::int64_t{platform.gpu_count}});
+  }
+  if (flags.common.json) {
+    document["stored_platforms"] = to_json_rows(platforms);
+    print(document.dump(2) + "\n");
+    return kDone;
+  }
+  std::string text;
+  for (const auto& [name, value] : document.items()) {
+    text += fmt::format("{:15} {}\n", name,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  print(text + "\n" + to_markdown(platforms));
+  return kDone;
+}
+
+int check(const Flags& flags, const Session& /*session*/) {
+  const auto wrong = Store(flags.database, Access::read).check();
+  if (flags.common.json) {
+    print(OrderedJson{{"database", flags.database}, {"sound", wrong.empty()}, {"problems", wrong}}
+              .dump(2) +
+          "\n");
+  } else if (wrong.empty()) {
+    print(fmt::format("{}: sound\n", flags.database));
+  } else {
+    for (const std::string& line : wrong) spdlog::error("{}: {}", flags.database, line);
+  }
+  return wrong.empty() ? kDone : static_cast<int>(ErrorKind::bad_database);
+}
+
+int export_database(const Flags& flags, const Session& /*session*/) {
+  std::ostringstream text;
+  export_json(Store(flags.database, Access::read), text);
+  if (flags.out.empty()) {
+    print(text.str());
+  } else {
+    write_file(flags.out, text.str());
+  }
+  return kDone;
+}
+
+/// Creates the database, and removes it again if `fill` throws: a failure leaves nothing behind.
+template <class Fill>
+void create_and_fill(const std::string& file, Fill fill) {
+  const bool is_new = !std::filesystem::exists(file);
+  try {
+    Store store(file, Access::create);
+    fill(store);
+  } catch (...) {
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      if (is_new) std::filesystem::remove(file + suffix, ignored);
+    }
+    throw;
+  }
+}
+
+int import_database(const Flags& flags, const Session& /*session*/) {
+  const std::string& name = flags.others.front();
+  std::ifstream in(name, std::ios::binary);
+  if (!in || !std::filesystem::is_regular_file(name)) {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("{}: no such file: expected what `overlaptune db export` wrote", name));
+  }
+  create_and_fill(flags.database, [&](Store& store) {
+    if (const auto done = import_json(store, in); !done) {
+      throw Failure(done.error().kind, fmt::format("{}: {}", name, done.error().message));
+    }
+  });
+  return info(flags, {});
+}
+
+int merge(const Flags& flags, const Session& /*session*/) {
+  std::vector<Store> others;  // all are opened, and so checked, before anything is written
+  for (const std::string& file : flags.others) others.emplace_back(file, Access::read);
+  create_and_fill(flags.database, [&](Store& store) {
+    for (const Store& other : others) store.merge(other);
+  });
+  return info(flags, {});
+}
+
+}  // namespace
+
+void add_db(CLI::App& root, Session& session) {
+  CLI::App* group = root.add_subcommand("db", "Look at, check, copy and merge databases");
+  group->require_subcommand(1);
+  group->footer("Example:\n  overlaptune db info --db f.db");
+  const auto add = [&](const std::string& name, const std::string& description,
+                       const std::string& example, int (*run)(const Flags&, const Session&)) {
+    auto flags = std::make_shared<Flags>();
+    CLI::App* command = add_command(*group, name, description, example, flags->common);
+    add_database_flag(*command, flags->database);
+    on_parsed(*command, session, flags, run);
+    return std::pair(command, flags);
+  };
+  add("info", "What is in a database", "overlaptune db info --db f.db --json", info);
+  add("check", "Whether a database is sound (exit code 4 if not)", "overlaptune db check --db f.db",
+      check);
+  const auto [exporting, export_flags] =
+      add("export", "Write everything as one JSON document",
+          "overlaptune db export --db f.db --out f.json", export_database);
+  exporting->add_option("--out", export_flags->out, "File instead of standard output")
+      ->type_name("FILE");
+  const auto [importing, import_flags] =
+      add("import", "Read what `export` wrote into a new or existing database",
+          "overlaptune db import --db f.db f.json", import_database);
+  importing->add_option("file", import_flags->others, "What `export` wrote")
+      ->required()
+      ->expected(1);
+  const auto [merging, merge_flags] =
+      add("merge", "Add the rows of other databases; of two winners the newer stays",
+          "overlaptune db merge --db f.db node1.db node2.db", merge);
+  merging->add_option("databases", merge_flags->others, "Databases to read from")->required();
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,17 @@
+#pragma once
+// Ctrl-C and SIGTERM: a flag that long work looks at between two measurements.
+
+namespace overlaptune::cli {
+
+/// From now on the first SIGINT or SIGTERM only sets the flag; the second one of its kind kills.
+/// For commands that measure; any other is simply killed.
+void catch_interrupts();
+
+/// From now on writes that cannot succeed (a closed pipe, a file that may not grow) return errors
+/// instead of killing.
+void report_failed_writes();
+
+/// The signal that arrived, or 0.
+[[nodiscard]] int interrupted();
+
+}  // namespace overlaptune::cli

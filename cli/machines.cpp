@@ -1,0 +1,42 @@
+// overlaptune machines: what can be tuned here.
+
+#include "cli/command.hpp"
+#include "cli/machine_flags.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Flags {
+  CommonFlags common{};
+  MachineFlags machine{};
+};
+
+int machines(const Flags& flags, const Session& /*session*/) {
+  const auto entries = value_or_throw(list_machines(machine_options(flags.machine, flags.common)));
+  Table table{.name = "machines",
+              .columns = {{"name"}, {"available"}, {"description"}, {"reason"}}};
+  for (const MachineEntry& entry : entries) {
+    table.rows.push_back({entry.name, entry.available, entry.description,
+                          entry.reason.empty() ? Cell() : Cell(entry.reason)});
+  }
+  if (flags.common.json) {
+    print(OrderedJson{{"machines", to_json_rows(table)}}.dump(2) + "\n");
+  } else {
+    print(to_markdown(table));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_machines(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      add_command(root, "machines", "List what can be tuned here, by the names --machine takes",
+                  "overlaptune machines --json", flags->common);
+  add_profile_flag(*command, flags->machine);
+  on_parsed(*command, session, flags, machines);
+}
+
+}  // namespace overlaptune::cli

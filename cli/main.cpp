@@ -1,0 +1,99 @@
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+/// One line on standard error, whatever the message holds.
+void complain(std::string message) {
+  for (char& c : message) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  std::fprintf(stderr, "overlaptune: %s\n", message.c_str());
+}
+
+std::string joined(int argc, char** argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) {
+    line += (i == 0 ? "" : " ");
+    line += argv[i];
+  }
+  return line;
+}
+
+/// A word that is no subcommand is only reported as a missing one.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+  const auto unknown = app.remaining();
+  if (!app.get_subcommands().empty() || unknown.empty()) return error.what();
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return "subcommand '" + unknown.front() + "': expected one of " + names;
+}
+
+/// Parses and runs; the exit code.
+int run(int argc, char** argv) {
+  Session session{.command_line = joined(argc, argv)};
+  CLI::App app{"Finds how to overlap tensor-parallel matrix products with their collectives.",
+               "overlaptune"};
+  app.set_version_flag("--version", std::string("overlaptune ") + version());
+  app.footer(
+      "Example:\n  overlaptune tune --db f.db --problem gemm_all_reduce:4096,8192,3584:bf16:8\n"
+      "Exit codes:\n"
+      "  0 done, 2 wrong use or bad input, 3 machine not available, 4 database damaged or not\n"
+      "  ours, 5 nothing could be validated, 6 cannot write, 130 stopped by Ctrl-C");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(36);
+  add_machines(app, session);
+  add_probe(app, session);
+  add_tune(app, session);
+  add_predict(app, session);
+  add_query(app, session);
+  add_evaluate(app, session);
+  add_report(app, session);
+  add_db(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {  // --help, --version
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    complain(what_is_wrong(app, error) + " (see --help)");
+    return static_cast<int>(ErrorKind::bad_input);
+  }
+  return session.action();
+}
+
+int guarded(int argc, char** argv) {
+  try {
+    spdlog::set_default_logger(spdlog::stderr_color_mt("overlaptune"));
+    spdlog::set_pattern("%^%l%$: %v");
+    report_failed_writes();
+    return run(argc, argv);
+  } catch (const Failure& failure) {
+    complain(failure.what());
+    return static_cast<int>(failure.kind());
+  } catch (const std::bad_alloc&) {
+    complain("out of memory: this needs more than the machine has");
+    return kInternalError;
+  } catch (const std::exception& error) {
+    complain(std::string("internal error: ") + error.what());
+    return kInternalError;
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::cli
+
+int main(int argc, char** argv) {
+  return overlaptune::cli::guarded(argc, argv);
+}

@@ -1,0 +1,71 @@
+// overlaptune predict: the model alone, with its timeline and its reasons.
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/explain.hpp"
+#include "cli/problem_flags.hpp"
+#include "cli/question.hpp"
+#include "reports/json.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Flags {
+  CommonFlags common{};
+  QuestionFlags question{};
+};
+
+Table timeline_table(const Timeline& timeline) {
+  Table table{.name = "timeline",
+              .columns = {{"group"}, {"ready us"}, {"start us"}, {"end us"}, {"exposed us"}}};
+  for (const GroupTimes& group : timeline.groups) {
+    table.rows.push_back({std::int64_t{group.group}, group.ready.count(), group.start.count(),
+                          group.end.count(), group.exposed.count()});
+  }
+  return table;
+}
+
+int predict(const Flags& flags, const Session& /*session*/) {
+  Question question(flags.question);
+  const Explanation explanation = explain(question.model(), question.problem(), question.launch());
+  const Prediction& best = explanation.best.prediction;
+  const Answer answer{.source = Source::predicted,
+                      .reason = fmt::format("the fastest under the model among all configs; bound "
+                                            "by the {}, {:.1f} us of communication exposed",
+                                            bound_by(best), exposed(best).count()),
+                      .config = explanation.best.config,
+                      .predicted = best.time,
+                      .baseline = explanation.baseline};
+  if (flags.common.json) {
+    OrderedJson document = question.document(answer);
+    document["gemm_end_us"] = best.timeline.gemm_end.count();
+    document["timeline"] = json_of(best.timeline);
+    document["alternatives"] = alternatives_json(explanation);
+    print(document.dump(2) + "\n");
+    return kDone;
+  }
+  print(fmt::format(
+      "{} on {}, {} launch\n{}\npredicted {:.1f} us, sequential {:.1f} us\n{}\n\n"
+      "The GEMM ends at {:.1f} us.\n{}\n{}",
+      to_string(question.problem()), question.platform().name, to_string(question.launch()),
+      to_string(explanation.best.config), best.time.count(), explanation.baseline.count(),
+      answer.reason, best.timeline.gemm_end.count(), to_markdown(timeline_table(best.timeline)),
+      to_markdown(table(explanation))));
+  return kDone;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = add_command(
+      root, "predict", "The model alone: best config, its timeline, and why it won",
+      "overlaptune predict --db f.db --op gemm_reduce_scatter --m 16k --n 8k --k 3584 \\\n"
+      "    --dtype bf16 --ranks 8",
+      flags->common);
+  add_question_flags(*command, flags->question);
+  on_parsed(*command, session, flags, predict);
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,97 @@
+// overlaptune probe: measures what the model needs.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/machine_flags.hpp"
+#include "cli/problem_flags.hpp"
+#include "cli/progress.hpp"
+#include "probes/probes.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Flags {
+  CommonFlags common{};
+  MachineFlags machine{};
+  std::string database{};
+  std::vector<int> ranks{};
+  bool again = false;
+};
+
+Expected<std::vector<int>> parse_ranks(const std::string& text) {
+  std::vector<int> list;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    const auto ranks = whole_number(2, kMostRanks)(part);
+    if (!ranks) return tl::make_unexpected(ranks.error());
+    list.push_back(*ranks);
+  }
+  return list;
+}
+
+std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& platform) {
+  if (asked.empty()) return {platform.gpu_count};
+  for (const int ranks : asked) {
+    if (ranks > platform.gpu_count) {
+      throw Failure(ErrorKind::bad_input,
+                    fmt::format("--ranks {}: expected at most the {} GPUs of {}", ranks,
+                                platform.gpu_count, platform.name));
+    }
+  }
+  return asked;
+}
+
+int probe(const Flags& flags, const Session& session) {
+  const auto machine = open(flags.machine, flags.common);
+  const Platform& platform = machine->platform();
+  const auto ranks = checked_ranks(flags.ranks, platform);
+  catch_interrupts();
+  Store store(flags.database, Access::create);
+  const auto plan = probe_plan(platform, machine->transports(), ranks);
+  const ProbeReport report = [&] {
+    ProgressBar bar;
+    return value_or_throw(run_probes(*machine, store, plan, provenance(session, flags.common),
+                                     flags.again, bar.callback()));
+  }();
+  const bool stopped = interrupted() != 0;
+  if (flags.common.json) {
+    print(OrderedJson{{"database", flags.database},
+                      {"platform", platform.name},
+                      {"fingerprint", fingerprint(platform)},
+                      {"ranks", ranks},
+                      {"measured", report.measured},
+                      {"known", report.known},
+                      {"skipped", report.skipped},
+                      {"stopped", stopped}}
+              .dump(2) +
+          "\n");
+  } else {
+    print(
+        fmt::format("{}: {} probes measured, {} known already, {} not possible here\n"
+                    "Database: {}\n"
+                    "Next: overlaptune report --db {}\n",
+                    platform.name, report.measured, report.known, report.skipped, flags.database,
+                    flags.database));
+  }
+  return stopped ? kSignalBase + interrupted() : kDone;
+}
+
+}  // namespace
+
+void add_probe(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      add_command(root, "probe", "Measure links, collectives, GEMMs, contention and launch costs",
+                  "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", flags->common);
+  add_machine_flags(*command, flags->machine);
+  add_database_flag(*command, flags->database);
+  add_parsed(*command, "--ranks", flags->ranks, parse_ranks, "GPUs of the collectives (all)")
+      ->type_name("N,...");
+  command->add_flag("--again", flags->again, "Measure what is known already too");
+  on_parsed(*command, session, flags, probe);
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,124 @@
+#include "cli/problem_flags.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tuner/problem_file.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+/// `1k,4k,16k`
+Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    const auto size = parse_size(part);
+    if (!size) return tl::make_unexpected(size.error());
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+[[noreturn]] void fail(const std::string& message) {
+  throw Failure(ErrorKind::bad_input, message);
+}
+
+Workload of_model(const WorkloadFlags& flags) {
+  if (flags.tp == 0) fail("--model needs --tp N: over how many GPUs the model is divided");
+  if (flags.tokens.empty()) fail("--model needs --tokens, as in --tokens 1k,4k,16k");
+  WorkloadOptions options{.tp = flags.tp, .tokens = flags.tokens};
+  if (flags.sequence_parallel == "only") options.parallelism = {Parallelism::sequence};
+  if (flags.sequence_parallel == "both") options.parallelism.push_back(Parallelism::sequence);
+  const auto config = value_or_throw(read_model_config(flags.model));
+  auto result = workload(config, options);
+  if (!result) fail(fmt::format("{}: {}", flags.model, result.error().message));
+  return std::move(*result);
+}
+
+std::vector<Problem> parse_all(const std::vector<std::string>& texts) {
+  std::vector<Problem> problems;
+  for (const std::string& text : texts) {
+    const Problem problem = value_or_throw(parse_problem(text));
+    if (std::find(problems.begin(), problems.end(), problem) != problems.end()) {
+      fail(fmt::format("--problem {}: given twice: expected each problem once", text));
+    }
+    problems.push_back(problem);
+  }
+  return problems;
+}
+
+}  // namespace
+
+void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
+  auto* model = command.add_option("--model", flags.model, "Hugging Face config.json of a model")
+                    ->type_name("FILE");
+  auto* problem = command.add_option("--problem", flags.problems, "One problem; may be repeated")
+                      ->type_name("OP:M,N,K:dtype:ranks")
+                      ->allow_extra_args(false);
+  auto* file =
+      command.add_option("--problems", flags.file, "CSV with the header op,m,n,k,dtype,ranks")
+          ->type_name("FILE");
+  model->excludes(problem)->excludes(file);
+  problem->excludes(file);
+  add_parsed(command, "--tp", flags.tp, whole_number(2, kMostRanks),
+             "GPUs that --model is divided over")
+      ->type_name("N")
+      ->needs(model);
+  add_parsed(command, "--tokens", flags.tokens, parse_sizes, "Tokens of a pass, as in 1k,4k,16k")
+      ->type_name("SIZE,...")
+      ->needs(model);
+  command
+      .add_flag("--sequence-parallel{only}", flags.sequence_parallel,
+                "Problems of --model under sequence parallelism instead of plain TP; with =both of "
+                "both")
+      ->check(CLI::IsMember({"only", "both"}))
+      ->needs(model);
+}
+
+Workload read_workload(const WorkloadFlags& flags) {
+  if (!flags.model.empty()) return of_model(flags);
+  if (!flags.file.empty()) return {.problems = value_or_throw(read_problems(flags.file))};
+  if (!flags.problems.empty()) return {.problems = parse_all(flags.problems)};
+  fail("no problem given: expected --model, --problem or --problems");
+}
+
+void add_question_flags(CLI::App& command, QuestionFlags& flags) {
+  add_database_flag(command, flags.database);
+  add_parsed(command, "--op", flags.problem.op, parse_name<Op>, names_of<Op>())
+      ->type_name("OP")
+      ->required();
+  const std::pair<const char*, std::int64_t Problem::*> sizes[] = {
+      {"--m", &Problem::m}, {"--n", &Problem::n}, {"--k", &Problem::k}};
+  for (const auto& [name, size] : sizes) {
+    add_parsed(command, name, flags.problem.*size, parse_size, "Size that one rank computes")
+        ->type_name("SIZE")
+        ->required();
+  }
+  add_parsed(command, "--dtype", flags.problem.dtype, parse_name<Dtype>, names_of<Dtype>())
+      ->type_name("DTYPE")
+      ->required();
+  add_parsed(command, "--ranks", flags.problem.ranks, whole_number(2, kMostRanks),
+             "GPUs of the tensor-parallel group")
+      ->type_name("N")
+      ->required();
+  command
+      .add_option("--platform", flags.platform,
+                  "Name or fingerprint of a stored platform (default: the only one)")
+      ->type_name("NAME");
+  add_parsed(command, "--launch", flags.launch, parse_name<Launch>, "graph (the default) or eager")
+      ->type_name("LAUNCH");
+}
+
+CLI::Option* add_database_flag(CLI::App& command, std::string& file) {
+  return command.add_option("--db", file, "Database")
+      ->type_name("FILE")
+      ->required()
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return name.empty() ? std::string("expected the name of a file") : std::string();
+          },
+          ""));
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,43 @@
+#pragma once
+// The flags that name problems: a whole workload, or one.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "core/platform.hpp"
+#include "core/problem.hpp"
+#include "tuner/workload.hpp"
+
+namespace overlaptune::cli {
+
+/// `--model …`, `--problem …` or `--problems …`.
+struct WorkloadFlags {
+  std::string model{};
+  int tp = 0;
+  std::vector<std::int64_t> tokens{};
+  std::string sequence_parallel{};  ///< empty, "only" or "both"
+  std::vector<std::string> problems{};
+  std::string file{};
+};
+
+void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
+
+/// Throws `Failure` (`bad_input`) for wrong flags, configs or files.
+[[nodiscard]] Workload read_workload(const WorkloadFlags& flags);
+
+/// `--db`, `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, `--platform`, `--launch`.
+struct QuestionFlags {
+  std::string database{};
+  Problem problem{};
+  std::string platform{};
+  Launch launch = Launch::graph;
+};
+
+void add_question_flags(CLI::App& command, QuestionFlags& flags);
+
+/// The flag `--db FILE`, required.
+CLI::Option* add_database_flag(CLI::App& command, std::string& file);
+
+}  // namespace overlaptune::cli

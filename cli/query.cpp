@@ -1,0 +1,49 @@
+// overlaptune query: the best known config of one problem.
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/problem_flags.hpp"
+#include "cli/question.hpp"
+#include "reports/json.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Flags {
+  CommonFlags common{};
+  QuestionFlags question{};
+};
+
+std::string time_text(const std::optional<Microseconds>& time) {
+  return time ? fmt::format("{:.1f} us", time->count()) : "-";
+}
+
+int query(const Flags& flags, const Session& /*session*/) {
+  Question question(flags.question);
+  const Answer answer = question.answer();
+  if (flags.common.json) {
+    print(question.document(answer).dump(2) + "\n");
+  } else {
+    print(fmt::format("{}: {}\n{}\npredicted {}, measured {}, sequential {}\n",
+                      to_string(answer.source), answer.reason, to_string(answer.config),
+                      time_text(answer.predicted), time_text(answer.measured),
+                      time_text(answer.baseline)));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_query(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = add_command(
+      root, "query", "Answer from a database: exact, predicted or baseline, with the reason",
+      "overlaptune query --db f.db --op gemm_all_reduce --m 4k --n 8k --k 3584 \\\n"
+      "    --dtype bf16 --ranks 8 --json",
+      flags->common);
+  add_question_flags(*command, flags->question);
+  on_parsed(*command, session, flags, query);
+}
+
+}  // namespace overlaptune::cli

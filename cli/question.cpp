@@ -1,0 +1,51 @@
+#include "cli/question.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/json.hpp"
+
+namespace overlaptune::cli {
+
+Question::Question(const QuestionFlags& flags)
+    : problem_(value_or_throw(validated(flags.problem))),
+      launch_(flags.launch),
+      store_(flags.database, Access::read),
+      platform_(value_or_throw(store_.platform(flags.platform))),
+      lookup_(store_, platform_) {
+  if (const auto fitting = fits(problem_, platform_.platform); !fitting) {
+    throw Failure(fitting.error());
+  }
+}
+
+Answer Question::answer() {
+  Answer answer = lookup_(problem_, launch_);
+  if (answer.source == Source::baseline && store_.measurements(platform_.id).empty()) {
+    static_cast<void>(model());  // throws what is missing
+  }
+  return answer;
+}
+
+const Model& Question::model() {
+  const auto& model = lookup_.model();
+  if (!model) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: {}: run `overlaptune probe` into this database first",
+                              platform_.platform.name, model.error().message));
+  }
+  return *model;
+}
+
+OrderedJson Question::document(const Answer& answer) const {
+  return {{"source", to_string(answer.source)},
+          {"reason", answer.reason},
+          {"platform", platform_.platform.name},
+          {"fingerprint", fingerprint(platform_.platform)},
+          {"launch", to_string(launch_)},
+          {"problem", json_of(problem_)},
+          {"config", json_of(answer.config)},
+          {"predicted_us", json_of(answer.predicted)},
+          {"measured_us", json_of(answer.measured)},
+          {"baseline_us", json_of(answer.baseline)}};
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,136 @@
+// overlaptune tune: probes what is missing, then finds and validates the best config of each
+// problem.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/machine_flags.hpp"
+#include "cli/problem_flags.hpp"
+#include "cli/progress.hpp"
+#include "query/answer.hpp"
+#include "reports/json.hpp"
+#include "reports/winners.hpp"
+#include "tuner/tuner.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+constexpr int kMostCandidates = 100'000;
+
+struct Flags {
+  CommonFlags common{};
+  MachineFlags machine{};
+  WorkloadFlags workload{};
+  std::string database{};
+  TuneOptions options{};
+};
+
+Expected<std::vector<Launch>> parse_launches(const std::string& text) {
+  if (text == "both") return std::vector<Launch>{Launch::graph, Launch::eager};
+  const auto launch = parse_name<Launch>(text);
+  if (!launch) return bad_input(launch.error().message + ", both");
+  return std::vector<Launch>{*launch};
+}
+
+OrderedJson document(const Flags& flags, const Platform& platform, const Workload& work,
+                     const TuneReport& report) {
+  OrderedJson winners = OrderedJson::array();
+  for (const Winner& winner : report.winners) winners.push_back(json_of(winner));
+  return {{"database", flags.database},
+          {"platform", platform.name},
+          {"fingerprint", fingerprint(platform)},
+          {"seed", flags.common.seed},
+          {"run", report.run},
+          {"problems", work.problems.size()},
+          {"measured", report.measured},
+          {"resumed", report.resumed},
+          {"failed", report.failed},
+          {"stopped", report.stopped},
+          {"notes", work.notes},
+          {"winners", std::move(winners)}};
+}
+
+std::string text(const Flags& flags, const Platform& platform, const TuneReport& report) {
+  std::string text =
+      report.winners.empty() ? "" : to_markdown(winners_table(report.winners)) + "\n";
+  text += fmt::format("{}: {} candidates measured, {} found in the database, {} failed{}\n",
+                      platform.name, report.measured, report.resumed, report.failed,
+                      report.stopped ? "; stopped before the end" : "");
+  text += fmt::format("Database: {}\n", flags.database);
+  if (report.winners.empty()) return text;
+  const Problem& first = report.winners.front().candidate.problem;
+  return text + fmt::format(
+                    "Next:\n"
+                    "  overlaptune report --db {0}\n"
+                    "  overlaptune evaluate --db {0}\n"
+                    "  overlaptune query --db {0} --op {1} --m {2} --n {3} --k {4} --dtype {5} "
+                    "--ranks {6}\n",
+                    flags.database, to_string(first.op), first.m, first.n, first.k,
+                    to_string(first.dtype), first.ranks);
+}
+
+int tune(const Flags& flags, const Session& session) {
+  // Everything that can be wrong is found before the database is touched.
+  const Workload work = read_workload(flags.workload);
+  const auto machine = open(flags.machine, flags.common);
+  const Platform& platform = machine->platform();
+  for (const Problem& problem : work.problems) {
+    const auto fitting = fits(problem, platform);
+    if (!fitting) {
+      throw Failure(ErrorKind::bad_input,
+                    fmt::format("problem {}: {}", to_string(problem), fitting.error().message));
+    }
+  }
+  catch_interrupts();
+  Store store(flags.database, Access::create);
+  for (const std::string& note : work.notes) spdlog::info("{}", note);
+  spdlog::info("tuning {} problems on {}", work.problems.size(), platform.name);
+
+  TuneOptions options = flags.options;
+  options.provenance = provenance(session, flags.common);
+  const TuneReport report = [&] {
+    ProgressBar bar;
+    return value_or_throw(
+        overlaptune::tune(*machine, store, work.problems, options, bar.callback()));
+  }();
+  print(flags.common.json ? document(flags, platform, work, report).dump(2) + "\n"
+                          : text(flags, platform, report));
+  if (!report.stopped) return kDone;
+  spdlog::warn("stopped by {}: --resume with the same request goes on from here",
+               interrupted() != 0 ? "a signal" : "--budget");
+  return interrupted() != 0 ? kSignalBase + interrupted() : kDone;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = add_command(
+      root, "tune", "Find and validate the best config of each problem",
+      "overlaptune tune --machine sim:h200-nvlink-x8 --db f.db \\\n"
+      "    --model examples/models/llama-3-70b.json --tp 8 --tokens 1k,4k,16k --sequence-parallel",
+      flags->common);
+  add_machine_flags(*command, flags->machine);
+  add_database_flag(*command, flags->database);
+  add_workload_flags(*command, flags->workload);
+  TuneOptions& options = flags->options;
+  add_parsed(*command, "--top-k", options.top_k, whole_number(1, kMostCandidates),
+             "Candidates a problem that the model proposes (8)")
+      ->type_name("K");
+  add_parsed(*command, "--explore", options.explore, whole_number(0, kMostCandidates),
+             "Candidates a problem drawn at random without asking the model (0)")
+      ->type_name("N");
+  add_parsed(*command, "--budget", options.budget, parse_duration,
+             "Measure nothing new after this long, as in 90s, 5m, 2h")
+      ->type_name("TIME");
+  command->add_flag("--resume", options.resume,
+                    "Continue the last tuning run, which must be of the same request");
+  add_parsed(*command, "--launch", options.launches, parse_launches,
+             "How configs are launched: graph (the default), eager or both")
+      ->type_name("LAUNCH");
+  on_parsed(*command, session, flags, tune);
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,197 @@
+// Bad input ends in its exit code and one line on standard error, and leaves nothing behind.
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/store.hpp"
+#include "tests/cli/tool.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::HasSubstr;
+using tool::Folder;
+
+const std::string kLlama =
+    std::string(OVERLAPTUNE_SOURCE_DIR) + "/examples/models/llama-3-70b.json";
+const std::string kTune = "tune --machine sim:h200-nvlink-x8 --db new.db ";
+const std::string kGood = "--problem gemm_all_reduce:4096,8192,3584:bf16:8 ";
+
+/// Runs it and checks everything that holds for all bad input.
+void expect_refused(const Folder& folder, const std::string& command_line, int status,
+                    const std::string& words) {
+  SCOPED_TRACE(command_line);
+  const auto before = folder.entries();
+  const tool::Outcome outcome = tool::run(folder, command_line);
+  EXPECT_EQ(outcome.status, status);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr(words));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_EQ(folder.entries(), before);
+}
+
+TEST(BadInput, wrong_use) {
+  const Folder folder;
+  expect_refused(folder, "", 2, "subcommand");
+  expect_refused(folder, "tuna", 2, "'tuna': expected one of machines, probe, tune");
+  expect_refused(folder, "tune --nonsense", 2, "--db");
+  expect_refused(folder, kTune + kGood + "--nonsense", 2, "--nonsense");
+  expect_refused(folder, kTune, 2, "expected --model, --problem or --problems");
+  expect_refused(folder, kTune + kGood + "--top-k 0", 2, "--top-k: '0': expected a whole number");
+  expect_refused(folder, kTune + kGood + "--explore -1", 2, "--explore: '-1'");
+  expect_refused(folder, kTune + kGood + "--seed -1", 2, "--seed: '-1'");
+  expect_refused(folder, kTune + kGood + "--budget soon", 2, "--budget: duration 'soon'");
+  expect_refused(folder, kTune + kGood + "--launch later", 2, "expected one of graph, eager");
+  expect_refused(folder, kTune + kGood + "--model " + kLlama, 2, "--model");
+  expect_refused(folder, kTune + kGood + "--sequence-parallel", 2, "--model");
+}
+
+TEST(BadInput, a_database_is_not_overwritten_by_what_is_printed) {
+  const Folder folder;
+  { const Store store(folder / "kept.db", Access::create); }
+  const tool::Outcome outcome = tool::run(folder, "db export --db kept.db --out kept.db");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("kept.db: is a database"));
+  EXPECT_EQ(Store(folder / "kept.db", Access::read).info().platforms, 0);
+}
+
+TEST(BadInput, problems) {
+  const Folder folder;
+  const std::pair<const char*, const char*> cases[] = {
+      {"gemm_all_reduce:0,8192,3584:bf16:8", "m = 0"},
+      {"gemm_all_reduce:-8,8192,3584:bf16:8", "m: size '-8'"},
+      {"gemm_all_reduce:4096,8191,3584:bf16:8", "n = 8191: expected a multiple of 8"},
+      {"gemm_all_reduce:4096,8192,2g:bf16:8", "k = 2147483648: expected 1 to 2^31 - 1"},
+      {"gemm_all_reduce:1g,1g,1g:bf16:8", "expected at most the"},
+      {"gemm_reduce_scatter:4100,8192,3584:bf16:8", "m = 4100"},
+      {"gemm_all_reduce:4096,8192,3584:bf16:1", "ranks = 1"},
+      {"gemm_all_reduce:4096,8192,3584:bf16:16", "ranks = 16: expected at most the 8 GPUs"},
+      {"gemm_all_reduce:4096,8192,3584:int8:8", "dtype 'int8': expected one of"},
+      {"gemm_some_reduce:4096,8192,3584:bf16:8", "op 'gemm_some_reduce': expected one of"},
+      {"gemm_all_reduce", "expected OP:M,N,K:dtype:ranks"},
+  };
+  for (const auto& [problem, words] : cases) {
+    expect_refused(folder, kTune + "--problem " + problem, 2, words);
+  }
+  expect_refused(folder, kTune + kGood + "--problem gemm_all_reduce:4k,8k,3584:bf16:8", 2,
+                 "given twice");
+  expect_refused(folder, kTune + "--problems nowhere.csv", 2, "nowhere.csv: no such file");
+  folder.write("twice.csv",
+               "op,m,n,k,dtype,ranks\ngemm_all_reduce,4k,8k,3584,bf16,8\n"
+               "gemm_all_reduce,4096,8192,3584,bf16,8\n");
+  expect_refused(folder, kTune + "--problems twice.csv", 2, "line 3: the problem of line 2");
+}
+
+TEST(BadInput, model_configs) {
+  const Folder folder;
+  const std::string rest = " --tp 8 --tokens 4096";
+  folder.write("empty.json", "");
+  folder.write("huge.json", std::string(1'000'001, ' '));
+  folder.write("text.json", "hidden_size = 8192\n");
+  folder.write("list.json", "[1, 2]");
+  folder.write("typed.json", R"({"model_type": "llama", "hidden_size": "8192",
+                                 "num_attention_heads": 64, "intermediate_size": 28672})");
+  expect_refused(folder, kTune + "--model none.json" + rest, 2, "none.json: no such file");
+  expect_refused(folder, kTune + "--model ." + rest, 2, "not a regular file");
+  expect_refused(folder, kTune + "--model empty.json" + rest, 2, "empty.json: empty");
+  expect_refused(folder, kTune + "--model huge.json" + rest, 2, "larger than 1000000 bytes");
+  expect_refused(folder, kTune + "--model text.json" + rest, 2, "not JSON");
+  expect_refused(folder, kTune + "--model list.json" + rest, 2, "expected the object");
+  expect_refused(folder, kTune + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");
+  expect_refused(folder, kTune + "--model " + kLlama, 2, "--tp");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8", 2, "--tokens");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 7 --tokens 4k", 2,
+                 "num_attention_heads = 64");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 0", 2, "--tokens 0");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 4k,4096", 2,
+                 "given twice");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 1001 --sequence-parallel",
+                 2, "--tokens = 1001");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 16 --tokens 4k", 2, "8 GPUs");
+}
+
+TEST(BadInput, machines) {
+  const Folder folder;
+  expect_refused(folder, "tune --machine sim:abacus --db new.db " + kGood, 2, "'sim:abacus'");
+  expect_refused(folder, "probe --machine sim:abacus --db new.db", 2, "sim:h200-nvlink-x8");
+  expect_refused(folder, "probe --machine sim:h200-nvlink-x8 --db new.db --ranks 9", 2, "8 GPUs");
+  expect_refused(folder, "machines --profile none.json", 2, "none.json");
+  folder.write("profile.json", R"({"name": "mine", "sms": -4})");
+  expect_refused(folder, kTune + kGood + "--profile profile.json", 2, "profile.json");
+}
+
+TEST(BadInput, cuda_without_gpus) {
+  const Folder folder;
+  const auto list = tool::json(folder, "machines").at("machines");
+  for (const auto& machine : list) {
+    if (machine.at("name") == "cuda" && machine.at("available") == true) {
+      GTEST_SKIP() << "this host has GPUs";
+    }
+  }
+  expect_refused(folder, "probe --machine cuda --db new.db", 3, "cuda");
+}
+
+TEST(BadInput, databases) {
+  const Folder folder;
+  const std::string question =
+      " --op gemm_all_reduce --m 4k --n 8k --k 3584 --dtype bf16 --ranks 8";
+  const std::string junk(5000, 'x');
+  folder.write("junk.db", junk);
+  for (const std::string& command :
+       {"query --db DB" + question, "predict --db DB" + question, std::string("evaluate --db DB"),
+        std::string("report --db DB"), std::string("db info --db DB"),
+        std::string("db check --db DB"), std::string("db export --db DB")}) {
+    std::string with = command;
+    expect_refused(folder, with.replace(with.find("DB"), 2, "none.db"), 2, "none.db");
+    with = command;
+    expect_refused(folder, with.replace(with.find("DB"), 2, "junk.db"), 4, "junk.db");
+  }
+  expect_refused(folder, "tune --machine auto --db junk.db " + kGood, 4, "junk.db");
+  expect_refused(folder, "db merge --db new.db junk.db", 4, "junk.db");
+  expect_refused(folder, "db import --db new.db junk.db", 2, "junk.db");
+  expect_refused(folder, "db import --db new.db none.json", 2, "none.json");
+  std::ifstream in(folder / "junk.db");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), junk);
+}
+
+TEST(BadInput, questions_to_a_database_without_probes) {
+  const Folder folder;
+  {
+    Store store(folder / "bare.db", Access::create);
+    store.add_platform({.machine = "sim",
+                        .name = "bare",
+                        .gpu_count = 8,
+                        .sms = 132,
+                        .compute_capability = 90,
+                        .memory = {std::int64_t{1} << 37}});
+  }
+  const std::string question =
+      " --db bare.db --op gemm_all_reduce --m 4k --n 8k --k 3584 --dtype bf16 --ranks 8";
+  for (const std::string& command : {"query" + question, "predict" + question}) {
+    const tool::Outcome outcome = tool::run(folder, command);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("overlaptune probe"));
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_EQ(tool::run(folder, "evaluate --db bare.db").status, 2);
+  {
+    Store store(folder / "bare.db", Access::write);
+    store.add_platform({.machine = "sim", .name = "other", .gpu_count = 4});
+  }
+  const tool::Outcome several = tool::run(folder, "query" + question);
+  EXPECT_EQ(several.status, 2);
+  EXPECT_THAT(several.err, testing::AllOf(HasSubstr("bare"), HasSubstr("other")));
+}
+
+TEST(BadInput, places_that_cannot_be_written) {
+  const Folder folder;
+  expect_refused(folder, "tune --machine auto --db nowhere/new.db " + kGood, 6, "nowhere");
+  expect_refused(folder, "tune --machine auto --db /proc/new.db " + kGood, 6, "/proc/new.db");
+}
+
+}  // namespace
+}  // namespace overlaptune

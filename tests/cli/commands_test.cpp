@@ -1,0 +1,255 @@
+// What each subcommand prints, on a database that a small run has filled.
+
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/tool.hpp"
+
+namespace overlaptune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using tool::Folder;
+
+const std::string kTune =
+    "tune --machine sim:rtx4090-pcie-x4 --db f.db --top-k 3 --explore 4 "
+    "--problem gemm_all_reduce:4k,4k,1k:bf16:4 --problem gemm_reduce_scatter:4k,4k,1k:bf16:4";
+const std::string kKnown =
+    " --db f.db --op gemm_all_reduce --m 4k --n 4k --k 1k --dtype bf16"
+    " --ranks 4";
+const std::string kUnknown =
+    " --db f.db --op gemm_all_reduce --m 6k --n 4k --k 1k --dtype bf16"
+    " --ranks 4";
+
+/// Every test is a process of its own: the first one tunes, for all of them, once a build of the
+/// program.
+void tune_once(const Folder& folder) {
+  namespace fs = std::filesystem;
+  const fs::path program = OVERLAPTUNE_PROGRAM;
+  const fs::path cache = program.string() + ".tuned";
+  fs::create_directories(cache);
+  const int lock = open((cache / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  if (!fs::exists(cache / "tuned.json") ||
+      fs::last_write_time(cache / "tuned.json") < fs::last_write_time(program)) {
+    const std::string text = tool::json(folder, kTune).dump();
+    fs::copy_file(folder / "f.db", cache / "f.db", fs::copy_options::overwrite_existing);
+    std::ofstream(cache / "tuned.json") << text;
+  }
+  fs::copy_file(cache / "f.db", folder / "f.db", fs::copy_options::overwrite_existing);
+  fs::copy_file(cache / "tuned.json", folder / "tuned.json");
+  close(lock);
+}
+
+class Commands : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = new Folder;
+    tune_once(*folder);
+    std::ifstream in(*folder / "tuned.json");
+    tuned = new json(json::parse(in));
+  }
+  static void TearDownTestSuite() {
+    delete tuned;
+    delete folder;
+  }
+  static Folder* folder;
+  static json* tuned;
+};
+
+Folder* Commands::folder = nullptr;
+json* Commands::tuned = nullptr;
+
+TEST(Help, every_subcommand_has_an_example) {
+  const Folder folder;
+  for (const char* command :
+       {"", "machines", "probe", "tune", "predict", "query", "evaluate", "report", "db", "db info",
+        "db check", "db export", "db import", "db merge"}) {
+    const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
+    EXPECT_EQ(outcome.status, 0) << command;
+    EXPECT_EQ(outcome.err, "") << command;
+    EXPECT_THAT(outcome.out, HasSubstr("Example:\n  overlaptune " + std::string(command)));
+  }
+  EXPECT_THAT(tool::run(folder, "--version").out, testing::StartsWith("overlaptune "));
+}
+
+TEST(Machines, four_simulated_ones_and_cuda) {
+  const Folder folder;
+  std::vector<std::string> names;
+  const json list = tool::json(folder, "machines").at("machines");
+  for (const json& machine : list) {
+    names.push_back(machine.at("name"));
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"sim:h200-nvlink-x8", "sim:h200-hostmem-x4",
+                                            "sim:a100-nvlink-x8", "sim:rtx4090-pcie-x4", "cuda"}));
+}
+
+TEST_F(Commands, tune_tells_what_it_did) {
+  EXPECT_EQ(tuned->at("winners").size(), 2U);
+  EXPECT_EQ(tuned->at("resumed"), 0);
+  EXPECT_EQ(tuned->at("failed"), 0);
+  EXPECT_EQ(tuned->at("stopped"), false);
+  const int measured = tuned->at("measured");
+  EXPECT_GE(measured, 2 * (1 + 3));
+  for (const json& winner : tuned->at("winners")) {
+    EXPECT_LE(winner.at("measured_us"), winner.at("sequential_us"));
+    EXPECT_GT(winner.at("predicted_us"), 0);
+  }
+}
+
+TEST_F(Commands, tune_resumed_measures_nothing_and_says_the_same) {
+  const json again = tool::json(*folder, kTune + " --resume");
+  EXPECT_EQ(again.at("measured"), 0);
+  EXPECT_EQ(again.at("resumed"), tuned->at("measured"));
+  EXPECT_EQ(again.at("run"), tuned->at("run"));
+  EXPECT_EQ(again.at("winners"), tuned->at("winners"));
+  const tool::Outcome other = tool::run(*folder, kTune + " --resume --seed 9");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("--resume"));
+}
+
+TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
+  const tool::Outcome outcome = tool::run(*folder, kTune + " --resume");
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* words : {"predicted µs", "hidden", "Database: f.db",
+                            "overlaptune report --db f.db", "overlaptune query --db f.db --op"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(words));
+  }
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("left")));  // no progress bar in a pipe
+}
+
+TEST_F(Commands, query_is_exact_for_what_was_tuned) {
+  const json answer = tool::json(*folder, "query" + kKnown);
+  EXPECT_EQ(answer.at("source"), "exact");
+  EXPECT_EQ(answer.at("platform"), "rtx4090-pcie-x4");
+  EXPECT_EQ(answer.at("launch"), "graph");
+  EXPECT_EQ(answer.at("problem"), (json{{"op", "gemm_all_reduce"},
+                                        {"m", 4096},
+                                        {"n", 4096},
+                                        {"k", 1024},
+                                        {"dtype", "bf16"},
+                                        {"ranks", 4}}));
+  const json& winner = tuned->at("winners").at(0);
+  EXPECT_EQ(answer.at("config"), winner.at("config"));
+  EXPECT_EQ(answer.at("measured_us"), winner.at("measured_us"));
+  EXPECT_EQ(answer.at("baseline_us"), winner.at("sequential_us"));
+  for (const char* field : {"strategy", "block_m", "block_n", "block_k", "stages", "comm_ctas",
+                            "wave_groups", "chunks", "transport"}) {
+    EXPECT_TRUE(answer.at("config").contains(field)) << field;
+  }
+}
+
+TEST_F(Commands, query_predicts_what_was_not) {
+  for (const std::string& question : {kUnknown, kKnown + " --launch eager"}) {
+    const json answer = tool::json(*folder, "query" + question);
+    EXPECT_EQ(answer.at("source"), "predicted");
+    EXPECT_TRUE(answer.at("measured_us").is_null());
+    EXPECT_LE(answer.at("predicted_us"), answer.at("baseline_us"));
+    EXPECT_THAT(answer.at("reason").get<std::string>(), HasSubstr("no winner is stored"));
+  }
+}
+
+TEST_F(Commands, query_falls_back_to_the_baseline) {
+  const json answer = tool::json(*folder,
+                                 "query --db f.db --op gemm_all_reduce --m 6k --n 4k "
+                                 "--k 1k --dtype bf16 --ranks 2");
+  EXPECT_EQ(answer.at("source"), "baseline");
+  EXPECT_EQ(answer.at("config").at("strategy"), "sequential");
+  EXPECT_TRUE(answer.at("predicted_us").is_null());
+}
+
+TEST_F(Commands, predict_explains_itself) {
+  const json answer = tool::json(*folder, "predict" + kKnown);
+  EXPECT_EQ(answer.at("source"), "predicted");
+  const json& timeline = answer.at("timeline");
+  ASSERT_FALSE(timeline.empty());
+  for (const json& group : timeline) {
+    EXPECT_LE(group.at("ready_us"), group.at("start_us"));
+    EXPECT_LE(group.at("start_us"), group.at("end_us"));
+    EXPECT_LE(group.at("exposed_us").get<double>(),
+              group.at("end_us").get<double>() - group.at("start_us").get<double>() + 1e-6);
+  }
+  EXPECT_FALSE(answer.at("alternatives").empty());
+  for (const json& other : answer.at("alternatives")) {
+    EXPECT_GE(other.at("predicted_us"), answer.at("predicted_us"));
+    EXPECT_NE(other.at("config"), answer.at("config"));
+  }
+  const tool::Outcome text = tool::run(*folder, "predict" + kKnown);
+  EXPECT_THAT(text.out, HasSubstr("exposed"));
+}
+
+TEST_F(Commands, evaluate_counts_every_candidate) {
+  const json result = tool::json(*folder, "evaluate --db f.db");
+  EXPECT_EQ(result.at("count").get<int>() + result.at("sequential").at("count").get<int>(),
+            tuned->at("measured").get<int>());
+  EXPECT_EQ(result.at("problems"), 2);
+  EXPECT_LE(result.at("error_median"), result.at("error_p90"));
+  EXPECT_LE(result.at("regret_shortlist_max"), result.at("regret_top1_max"));
+}
+
+TEST_F(Commands, report_in_each_format) {
+  EXPECT_THAT(tool::run(*folder, "report --db f.db").out, HasSubstr("## Winners"));
+  EXPECT_THAT(tool::run(*folder, "report --db f.db --format csv").out, HasSubstr("# winners\n"));
+  const json report = tool::json(*folder, "report --db f.db");
+  EXPECT_EQ(report.at("winners").size(), 2U);
+  EXPECT_TRUE(report.at("comparison").is_null());
+  const tool::Outcome compared =
+      tool::run(*folder, "report --db f.db --format json --compare f.db --out r.json");
+  EXPECT_EQ(compared.status, 0);
+  EXPECT_EQ(compared.out, "");
+  std::ifstream in(*folder / "r.json");
+  EXPECT_EQ(json::parse(in).at("comparison").at("within_noise"), 2);
+  EXPECT_EQ(tool::run(*folder, "report --db f.db --out nowhere/r.md").status, 6);
+}
+
+TEST_F(Commands, db_copies_are_equal) {
+  EXPECT_EQ(tool::run(*folder, "db export --db f.db --out f.json").status, 0);
+  const json original = tool::json(*folder, "db info --db f.db");
+  json copy = tool::json(*folder, "db import --db copy.db f.json");
+  json merged = tool::json(*folder, "db merge --db merged.db f.db copy.db");
+  copy["database"] = merged["database"] = "f.db";
+  EXPECT_EQ(copy, original);
+  EXPECT_EQ(merged.at("winners"), original.at("winners"));
+  EXPECT_EQ(merged.at("candidates"), original.at("candidates"));
+  EXPECT_EQ(tool::run(*folder, "db check --db merged.db").status, 0);
+}
+
+TEST(Tune, faults_cost_only_themselves) {
+  const Folder folder;
+  const json result =
+      tool::json(folder,
+                 "tune --machine sim:rtx4090-pcie-x4 --db f.db --explore 12 --sim-faults "
+                 "hang=0.1,wrong=0.1,crash=0.1 --problem gemm_all_reduce:4k,4k,1k:bf16:4");
+  EXPECT_GT(result.at("failed"), 0);
+  EXPECT_EQ(result.at("winners").size(), 1U);
+  const json failures = tool::json(folder, "report --db f.db").at("failures");
+  EXPECT_EQ(failures.size(), result.at("failed").get<std::size_t>());
+}
+
+TEST(Tune, nothing_valid_is_exit_code_5) {
+  const Folder folder;
+  const tool::Outcome outcome =
+      tool::run(folder,
+                "tune --machine sim:rtx4090-pcie-x4 --db f.db --sim-faults wrong=1,sequential=1 "
+                "--problem gemm_all_reduce:4k,4k,1k:bf16:4");
+  EXPECT_EQ(outcome.status, 5) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Tune, a_full_disk_is_exit_code_6) {
+  const Folder folder;
+  const tool::Outcome outcome =
+      tool::run(folder, "probe --machine sim:rtx4090-pcie-x4 --db f.db", rlim_t{128 * 1024});
+  EXPECT_EQ(outcome.status, 6) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("f.db"));
+}
+
+}  // namespace
+}  // namespace overlaptune
