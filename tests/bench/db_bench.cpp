@@ -1,0 +1,137 @@
+// The database at the speed that other code sees: opening a large one, asking it for a row.
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "db/impl.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr int kWinners = 1000;
+
+Problem problem(int index) {
+  return {.op = Op::gemm_all_reduce, .m = 8 * (index + 1), .n = 8192, .k = 3584, .ranks = 8};
+}
+
+/// A database with that many candidates and `kWinners` winners, made at first use.
+class Sample {
+ public:
+  explicit Sample(int candidates) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "db_bench-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = pattern;
+    Store store(file(), Access::create);
+    platform_ = store.add_platform({.machine = "sim", .name = "bench"});
+    const auto run = store.begin_tuning_run(platform_, "bench", {});
+    Winner winner;
+    winner.candidate.config = {.strategy = Strategy::signaled,
+                               .tile = {128, 256, 64, 4, 2},
+                               .raster = 8,
+                               .comm_ctas = 16,
+                               .wave_groups = {928, 928, 464, 96}};
+    winner.candidate.measured = Summary{us(812.5), us(801.25), us(830.75), 9};
+    winner.candidate.speedup = Candidate::Speedup{1.25, 1.22, 1.27};
+    winner.sequential = us(1015.6);
+    store.impl().connection->write([&] {
+      for (int i = 0; i < kWinners; ++i) {
+        winner.candidate.problem = problem(i);
+        store.impl().insert_candidate(run, winner.candidate, db::Conflict::keep);
+        store.impl().insert_winner({platform_, run, db::utc_now(), winner}, db::Conflict::keep);
+      }
+      // The others by SQLite itself: the same rows with other numbers of comm CTAs and chunks.
+      store.impl().connection->execute(fmt::format(
+          "INSERT INTO candidates (run_id, problem_id, launch, {0}, {1}) WITH RECURSIVE copy (i) "
+          "AS "
+          "(VALUES (1) UNION ALL SELECT i + 1 FROM copy WHERE i < {2}) SELECT run_id, problem_id, "
+          "launch, strategy, block_m, block_n, block_k, stages, cluster, raster, i, wave_groups, "
+          "chunks + i, transport, {1} FROM candidates, copy",
+          db::kConfigColumns, db::kOutcomeColumns, candidates / kWinners - 1));
+    });
+  }
+  ~Sample() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "sample.db"; }
+  [[nodiscard]] PlatformId platform() const { return platform_; }
+
+ private:
+  std::filesystem::path folder_;
+  PlatformId platform_ = 0;
+};
+
+const Sample& small_sample() {
+  static const Sample sample(kWinners * 2);
+  return sample;
+}
+
+const Sample& large_sample() {
+  static const Sample sample(1'000'000);
+  return sample;
+}
+
+/// An exact row from an open database.
+void exact_row(benchmark::State& state, Access access, const Sample& (*sample)()) {
+  const Store store(sample().file(), access);
+  int index = 0;
+  for (auto _ : state) {
+    auto found = store.winner(sample().platform(), problem(index), Launch::graph);
+    if (!found) state.SkipWithError("no such row");
+    benchmark::DoNotOptimize(found);
+    index = (index + 1) % kWinners;
+  }
+}
+BENCHMARK_CAPTURE(exact_row, reader, Access::read, small_sample);
+BENCHMARK_CAPTURE(exact_row, writer, Access::write, small_sample);
+BENCHMARK_CAPTURE(exact_row, reader_of_1000000_rows, Access::read, large_sample);
+
+/// The same when each row is asked for once: SQLite finds and we decode it.
+void exact_row_first_time(benchmark::State& state) {
+  const Store store(small_sample().file(), Access::read);
+  int index = 0;
+  for (auto _ : state) {
+    if (index == 0) store.impl().cache = {};
+    auto found = store.winner(small_sample().platform(), problem(index), Launch::graph);
+    benchmark::DoNotOptimize(found);
+    index = (index + 1) % kWinners;
+  }
+}
+BENCHMARK(exact_row_first_time);
+
+void open_1000000_rows(benchmark::State& state, Access access) {
+  const Sample& sample = large_sample();
+  for (auto _ : state) {
+    const Store store(sample.file(), access);
+    auto found = store.winner(sample.platform(), problem(7), Launch::graph);
+    if (!found) state.SkipWithError("no such row");
+    benchmark::DoNotOptimize(found);
+  }
+  state.counters["file_mb"] = static_cast<double>(std::filesystem::file_size(sample.file())) / 1e6;
+}
+BENCHMARK_CAPTURE(open_1000000_rows, reader, Access::read)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(open_1000000_rows, writer, Access::write)->Unit(benchmark::kMillisecond);
+
+/// One candidate, durable when the call returns.
+void add_candidate(benchmark::State& state) {
+  Store store(small_sample().file(), Access::write);
+  const auto run = store.last_tuning_run(small_sample().platform())->id;
+  Candidate candidate;
+  candidate.problem = problem(0);
+  for (auto _ : state) {
+    ++candidate.config.chunks;
+    store.add_candidate(run, candidate);
+  }
+}
+BENCHMARK(add_candidate)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,79 @@
+// How long the model and the search take, on one core, with measurements of a simulated machine.
+
+#include <algorithm>
+
+#include <benchmark/benchmark.h>
+
+#include "fitted.hpp"
+#include "held_out.hpp"
+#include "model/search.hpp"
+
+namespace overlaptune {
+namespace {
+
+const FittedMachine& fitted() {
+  static const FittedMachine machine = fit_simulated("h200-nvlink-x8", 8);
+  return machine;
+}
+
+constexpr Problem kLarge{Op::gemm_reduce_scatter, 16384, 8192, 3584, Dtype::bf16, 8};
+
+void fit(benchmark::State& state) {
+  const FittedMachine& machine = fitted();
+  for (auto _ : state) {
+    auto model = Model::fit(machine.machine->platform(), machine.measurements);
+    benchmark::DoNotOptimize(model);
+  }
+  state.counters["measurements"] = static_cast<double>(machine.measurements.size());
+}
+BENCHMARK(fit)->Unit(benchmark::kMillisecond);
+
+void search_space(benchmark::State& state, Space space) {
+  const Model& model = fitted().model;
+  for (auto _ : state) {
+    auto best = search(model, kLarge, Launch::graph, {.space = space});
+    benchmark::DoNotOptimize(best);
+  }
+}
+BENCHMARK_CAPTURE(search_space, full_16384x8192x3584_reduce_scatter, Space::full)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_space, subset_16384x8192x3584_reduce_scatter, Space::subset)
+    ->Unit(benchmark::kMillisecond);
+
+/// The subset on problems of all sizes, one after the other; its regret, under the model, against
+/// the full space.
+void search_subset_held_out(benchmark::State& state) {
+  const Model& model = fitted().model;
+  const std::vector<Problem> problems = held_out_problems(200, 8, 42);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    auto best =
+        search(model, problems[next++ % problems.size()], Launch::graph, {.space = Space::subset});
+    benchmark::DoNotOptimize(best);
+  }
+  double sum = 0;
+  double most = 0;
+  for (const Problem& problem : problems) {
+    const auto full = search(model, problem, Launch::graph, {});
+    const auto subset = search(model, problem, Launch::graph, {.space = Space::subset});
+    const double regret = subset->front().time / full->front().time - 1;
+    sum += regret;
+    most = std::max(most, regret);
+  }
+  state.counters["regret_mean_percent"] = 100 * sum / static_cast<double>(problems.size());
+  state.counters["regret_max_percent"] = 100 * most;
+}
+BENCHMARK(search_subset_held_out)->Unit(benchmark::kMillisecond);
+
+void predict(benchmark::State& state) {
+  const Model& model = fitted().model;
+  const Config config = search(model, kLarge, Launch::graph, {})->front().config;
+  for (auto _ : state) {
+    auto prediction = model.predict(kLarge, config, Launch::graph);
+    benchmark::DoNotOptimize(prediction);
+  }
+}
+BENCHMARK(predict)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace overlaptune
