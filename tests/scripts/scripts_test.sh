@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# What the scripts do before they build: help, wrong use, and packages that may not be installed.
+# Each case runs in an emptied PATH of stand-ins, so that it says the same on every machine.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+stand_ins=$(mktemp -d)
+trap 'rm -r "$stand_ins"' EXIT
+failures=0
+
+# expect NAME STATUS TEXT COMMAND...: COMMAND ends with STATUS and prints a line with TEXT.
+expect() {
+  local name=$1 status=$2 text=$3 output code=0
+  shift 3
+  output=$("$@" 2>&1 < /dev/null) || code=$?
+  if [[ $code != "$status" || $output != *"$text"* ]]; then
+    printf 'FAILED %s: expected status %s and "%s", got status %s and:\n%s\n' \
+      "$name" "$status" "$text" "$code" "$output"
+    failures=$((failures + 1))
+  fi
+}
+
+stand_in() {  # stand_in NAME TEXT: a command of that name that is this shell text
+  printf '#!/bin/bash\n%s\n' "$2" > "$stand_ins/$1"
+  chmod +x "$stand_ins/$1"
+}
+
+# A system with coreutils and a g++ of the given version, where no package is installed.
+bare_system() {
+  rm -f "$stand_ins"/*
+  local tool
+  for tool in bash env basename dirname cut grep nproc cat; do
+    local path
+    path=$(type -P "$tool") && ln -s "$path" "$stand_ins/$tool"
+  done
+  stand_in g++ "echo ${1:-12}"
+  stand_in dpkg-query 'exit 1'
+  stand_in apt-cache 'exit 1'
+  stand_in apt-get 'echo "apt-get $*" >> '"$stand_ins/calls"
+  stand_in sudo 'exit 1'
+}
+
+as_user() {  # without root, which the scripts could use to install
+  if ((EUID == 0)); then
+    chmod -R go+rX "$stand_ins"
+    setpriv --reuid=65534 --regid=65534 --clear-groups env PATH="$stand_ins" "$@"
+  else
+    env PATH="$stand_ins" "$@"
+  fi
+}
+
+for script in quickstart test benchmarks; do
+  expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
+done
+expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
+expect 'test: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/test" --fast
+expect 'test: unknown step' 2 "step 'lint': expected one of" "$root/scripts/test" --only lint
+expect 'test: no step' 2 '--only needs a list' "$root/scripts/test" --only
+expect 'benchmarks: unknown kind' 2 "'all': expected speed or accuracy" "$root/scripts/benchmarks" all
+
+if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \
+  cat "$root/scripts/lib.sh" 2> /dev/null) ]]; then
+  echo 'not checked: packages without root (this folder is readable by root only)'
+else
+  bare_system
+  expect 'says the one line' 1 'sudo apt-get update && sudo apt-get install' \
+    as_user "$root/scripts/quickstart"
+  expect 'names the packages' 1 ' libsqlitecpp-dev ' as_user "$root/scripts/quickstart"
+  bare_system 11
+  expect 'asks for a newer compiler' 1 ' g++-12' as_user "$root/scripts/quickstart"
+  if [[ -e $stand_ins/calls ]]; then
+    echo "FAILED installs nothing without leave: $(< "$stand_ins/calls")"
+    failures=$((failures + 1))
+  fi
+fi
+
+((failures == 0)) && echo 'all as expected'
