@@ -15,8 +15,18 @@ struct Flags {
   std::string database{};
   std::string other{};
   std::string out{};
-  ReportOptions options{};
+  std::optional<ReportFormat> format{};
+  int shortlist = ReportOptions{}.shortlist;
 };
+
+ReportFormat format_of(const Flags& flags) {
+  if (!flags.common.json) return flags.format.value_or(ReportFormat::markdown);
+  if (flags.format.value_or(ReportFormat::json) != ReportFormat::json) {
+    throw Failure(ErrorKind::bad_input, fmt::format("--format {} and --json: give one of them",
+                                                    to_string(*flags.format)));
+  }
+  return ReportFormat::json;
+}
 
 int report(const Flags& flags, const Session& /*session*/) {
   const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
@@ -28,9 +38,8 @@ int report(const Flags& flags, const Session& /*session*/) {
                               "database first",
                               flags.database));
   }
-  ReportOptions options = flags.options;
-  if (flags.common.json) options.format = ReportFormat::json;
-  const std::string text = overlaptune::report(snapshot, other, options);
+  const std::string text = overlaptune::report(
+      snapshot, other, {.format = format_of(flags), .shortlist = flags.shortlist});
   if (flags.out.empty()) {
     print(text);
   } else {
@@ -48,14 +57,14 @@ void add_report(CLI::App& root, Session& session) {
       "overlaptune report --db f.db --format md --out report.md --compare before.db",
       flags->common);
   add_database_flag(*command, flags->database);
-  add_parsed(*command, "--format", flags->options.format, parse_name<ReportFormat>,
-             "md (the default), csv or json")
+  add_parsed(*command, "--format", flags->format, parse_name<ReportFormat>,
+             "md (the default), csv or json, which --json asks for, too")
       ->type_name("FORMAT");
   command->add_option("--out", flags->out, "File to write instead of standard output")
       ->type_name("FILE");
   command->add_option("--compare", flags->other, "Database to tell the differences from")
       ->type_name("FILE");
-  add_parsed(*command, "--shortlist", flags->options.shortlist, whole_number(1, 100'000),
+  add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");
   on_parsed(*command, session, flags, report);

@@ -107,10 +107,13 @@ Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& conf
   return cuts;
 }
 
+int received_divisor(const Problem& problem) {
+  return problem.op == Op::gemm_reduce_scatter ? problem.ranks : 1;
+}
+
 Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end) {
   if (begin.contiguous && end.contiguous) return {0};
-  const Bytes group = end.bytes - begin.bytes;
-  return problem.op == Op::gemm_reduce_scatter ? Bytes{group.count / problem.ranks} : group;
+  return {(end.bytes - begin.bytes).count / received_divisor(problem)};
 }
 
 Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks) {

@@ -59,8 +59,11 @@ struct Cut {
 /// Error: a group that is not positive, does not end on a whole column, or a wrong sum.
 [[nodiscard]] Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config);
 
+/// A rank receives the whole of a group divided by this: `ranks` for reduce-scatter, else 1.
+[[nodiscard]] int received_divisor(const Problem& problem);
+
 /// Bytes of the collective buffer that a rank must copy into place after a group that is not
-/// contiguous: what it received (the whole group, or 1/ranks of it for reduce-scatter).
+/// contiguous: what it received.
 [[nodiscard]] Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end);
 
 /// Rows of each chunk when the rows of one row block are cut into `chunks` nearly equal parts;

@@ -118,6 +118,7 @@ void search_chunked(const Model::Parts& parts, const Problem& problem, Launch la
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
     if (key.comm_ctas >= parts.platform.sms) continue;
+    if (best.stopped()) break;
     const Curve& curve = *parts.collectives.find(key);
     // However it is cut, the collective takes this long.
     const auto bytes = static_cast<double>(collective_bytes(problem).count);

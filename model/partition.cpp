@@ -49,32 +49,39 @@ class EarliestEnd {
   double gain_;
 };
 
-/// The times of all groups, and for each cut the least that the rest can take, however it is
-/// divided.
-class Groups {
- public:
-  explicit Groups(const PartitionProblem& problem)
-      : cuts_(problem.cuts.size()), times_(cuts_ * cuts_), rest_(cuts_, 0) {
-    // A gap runs at full speed while both run: as work that is slowed there it counts less.
-    const double gap = problem.rates.gap / problem.rates.consumer_slowdown;
-    for (std::size_t begin = cuts_ - 1; begin-- > 0;) {
-      rest_[begin] = std::numeric_limits<double>::infinity();
-      for (std::size_t end = begin + 1; end < cuts_; ++end) {
-        const double time = problem.group_time(begin, end);
-        times_[begin * cuts_ + end] = time;
-        rest_[begin] = std::min(rest_[begin], gap + time + rest_[end]);
-      }
+/// For each cut the least that what follows it can take, however it is divided.
+std::vector<double> least_rests(const PartitionProblem& problem) {
+  const std::size_t cuts = problem.cuts.size();
+  // A gap runs at full speed while both run: as work that is slowed there it counts less.
+  const double gap = problem.rates.gap / problem.rates.consumer_slowdown;
+  std::vector<double> rests(cuts, std::numeric_limits<double>::infinity());
+  rests.back() = 0;
+  for (std::size_t begin = cuts - 1; begin-- > 0;) {
+    for (std::size_t end = begin + 1; end < cuts; ++end) {
+      rests[begin] = std::min(rests[begin], gap + problem.group_time(begin, end) + rests[end]);
     }
   }
-  [[nodiscard]] double time(std::size_t begin, std::size_t end) const {
-    return times_[begin * cuts_ + end];
+  return rests;
+}
+
+/// The times of the groups from one cut, each found out once.
+class GroupsFrom {
+ public:
+  GroupsFrom(const PartitionProblem& problem, std::size_t begin)
+      : problem_(problem), begin_(begin) {}
+
+  /// Asked for by ascending `end`, again and again.
+  double operator()(std::size_t end) {
+    while (begin_ + times_.size() < end) {
+      times_.push_back(problem_.group_time(begin_, begin_ + times_.size() + 1));
+    }
+    return times_[end - begin_ - 1];
   }
-  [[nodiscard]] double rest(std::size_t begin) const { return rest_[begin]; }
 
  private:
-  std::size_t cuts_;
+  const PartitionProblem& problem_;
+  std::size_t begin_;
   std::vector<double> times_;
-  std::vector<double> rest_;
 };
 
 /// States at one cut of which none dominates another, by ascending producer.
@@ -157,14 +164,14 @@ Partition best_partition(const PartitionProblem& problem, double limit) {
   const auto& cuts = problem.cuts;
   const OverlapRates& rates = problem.rates;
   const std::size_t last = cuts.size() - 1;
-  const Groups groups(problem);
+  const std::vector<double> rests = least_rests(problem);
   Partition best = equal_groups(problem);
   if (best.time >= limit) best = {limit, {}};
   // Whatever group comes last holds at least the last cut's bytes.
   const double last_group = (*problem.collective)(cuts[last].bytes - cuts[last - 1].bytes);
   const EarliestEnd earliest_end(rates, last_group);
   auto rest_from = [&](const OverlapState& state, double from, std::size_t cut) {
-    return earliest_end(state, from, cuts[last].produced - cuts[cut].produced, groups.rest(cut));
+    return earliest_end(state, from, cuts[last].produced - cuts[cut].produced, rests[cut]);
   };
   auto hopeless = [&](const OverlapState& state, std::size_t cut) {
     return rest_from(state, state.consumer_end, cut) >= best.time;
@@ -176,13 +183,14 @@ Partition best_partition(const PartitionProblem& problem, double limit) {
   std::uint32_t best_parent = 0;
   bool improved = false;
   for (std::size_t i = 0; i < last; ++i) {
+    GroupsFrom group_time(problem, i);
     for (const Node& node : fronts[i].nodes()) {
       if (hopeless(node.state, i)) continue;
       const auto parent = static_cast<std::uint32_t>(kept.size());
       kept.push_back(node);
       const double from = cuts[i].produced;
       const double time =
-          finish(node.state, cuts[last].produced - from, groups.time(i, last), rates)
+          finish(node.state, cuts[last].produced - from, problem.group_time(i, last), rates)
               .state.consumer_end;
       if (time < best.time) {
         best.time = time;
@@ -190,7 +198,7 @@ Partition best_partition(const PartitionProblem& problem, double limit) {
         improved = true;
       }
       for (std::size_t j = i + 1; j < last; ++j) {
-        const Step step = advance(node.state, cuts[j].produced - from, groups.time(i, j), rates);
+        const Step step = advance(node.state, cuts[j].produced - from, group_time(j), rates);
         // Nothing of the rest is consumed before this start, nor before those of larger groups.
         if (rest_from(node.state, step.start - rates.gap, i) >= best.time) break;
         if (hopeless(step.state, j)) continue;

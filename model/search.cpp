@@ -32,7 +32,7 @@ Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
     return why ? bad_input("model: sequential cannot be predicted")
                : tl::make_unexpected(why.error());
   }
-  BestConfigs best(std::max(1, options.best));
+  BestConfigs best(std::max(1, options.best), options.stop);
   best.offer(sequential.front());
   for (const StrategyModel& strategy : strategy_models()) {
     if (strategy.strategy != Strategy::sequential && wanted(strategy.strategy)) {

@@ -1,6 +1,7 @@
 #pragma once
 // The fastest configs of a problem under the model.
 
+#include <functional>
 #include <vector>
 
 #include "model/model.hpp"
@@ -25,10 +26,14 @@ struct SearchOptions {
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};
+  /// Asked now and then; once it says so, the search ends with what it has, which need not be the
+  /// best. Empty: never.
+  std::function<bool()> stop{};
 };
 
 /// The best configs, fastest first. Never empty: `sequential` is at least the last resort.
-/// Exact under the model: no config of the space is predicted to be faster than the first.
+/// Exact under the model unless stopped: no config of the space is predicted to be faster than the
+/// first.
 /// Error: as `Model::predict` for `sequential`.
 [[nodiscard]] Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
                                                    Launch launch, const SearchOptions& options);

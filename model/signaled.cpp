@@ -18,14 +18,13 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                   const Curve& curve, Launch launch) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown = parts.contention(key, bytes / kTypicalGroups);
-  const double received = problem.op == Op::gemm_reduce_scatter ? 1.0 / problem.ranks : 1.0;
   return {.key = key,
           .curve = &curve,
           .bytes = bytes,
           .whole = curve(bytes),
           .least_time_per_byte = curve.least_time_per_byte(bytes),
           .least_time = curve(0),
-          .reorder_per_byte = parts.launch.reorder_per_byte * received,
+          .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
           .start = parts.launch.start(launch),
           .rates = {.producer_slowdown = slowdown.gemm,
                     .consumer_slowdown = slowdown.collective,

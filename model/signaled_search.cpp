@@ -46,8 +46,8 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, Space s
 }
 
 /// Waves beyond which neighbouring cuts are merged: the time of the search grows with their square,
-/// and what one of so many waves decides is under a thousandth (full) or a hundredth (subset).
-constexpr std::size_t kMostCuts = 640;
+/// and what one of so many waves decides is far under a thousandth (full) or a hundredth (subset).
+constexpr std::size_t kMostCuts = 4096;
 constexpr std::size_t kMostCutsOfSubset = 96;
 
 std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
@@ -173,6 +173,7 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
   std::sort(combinations.begin(), combinations.end(), by_bound);
   for (const Combination& combination : combinations) {
     if (combination.bound >= best.limit()) break;  // ascending: nothing after it can enter
+    if (best.stopped()) break;
     solve(parts, problem, combination, space == Space::full ? kMostCuts : kMostCutsOfSubset, best);
   }
 }

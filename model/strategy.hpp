@@ -2,6 +2,7 @@
 // What a strategy brings to the model. To add one: a file in model/ with these two functions, and a
 // line in the table in strategy.cpp.
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,11 @@ namespace overlaptune {
 /// The best configs found so far, one for each combination that was offered.
 class BestConfigs {
  public:
-  explicit BestConfigs(int wanted) : wanted_(static_cast<std::size_t>(wanted)) {}
+  explicit BestConfigs(int wanted, std::function<bool()> stop = {})
+      : wanted_(static_cast<std::size_t>(wanted)), stop_(std::move(stop)) {}
+
+  /// The search is to end with what it has.
+  [[nodiscard]] bool stopped() const { return stop_ && stop_(); }
 
   /// Only a time under this can still enter the list, in microseconds.
   [[nodiscard]] double limit() const;
@@ -23,6 +28,7 @@ class BestConfigs {
 
  private:
   std::size_t wanted_;
+  std::function<bool()> stop_;
   std::vector<Scored> scored_;
 };
 

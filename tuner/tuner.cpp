@@ -77,6 +77,7 @@ class Tuning {
   Expected<void> tune(const Problem& problem, Launch launch) {
     const auto candidates = candidates_of(problem, launch);
     if (!candidates) return tl::make_unexpected(candidates.error());
+    if (report_.stopped) return {};
     std::vector<Candidate> known = store_.candidates(report_.run, problem, launch);
     std::vector<Candidate> measured;
     const Config& sequential = candidates->front().config;
@@ -90,7 +91,7 @@ class Tuning {
         ++done_;
         continue;
       }
-      if (out_of_time() || !progress_(done_, total_, to_string(problem))) {
+      if (must_stop(problem)) {
         report_.stopped = true;
         break;
       }
@@ -119,18 +120,24 @@ class Tuning {
   [[nodiscard]] bool stopped() const { return report_.stopped; }
 
  private:
-  [[nodiscard]] bool out_of_time() const {
-    return options_.budget && std::chrono::steady_clock::now() - started_ > *options_.budget;
+  /// Shows how far it is, too.
+  [[nodiscard]] bool must_stop(const Problem& problem) const {
+    const bool out_of_time =
+        options_.budget && std::chrono::steady_clock::now() - started_ > *options_.budget;
+    return out_of_time || !progress_(done_, total_, to_string(problem));
   }
 
   /// `sequential` first, then the shortlist, then what is drawn at random; each config once.
+  /// Of no use if the search was stopped.
   Expected<std::vector<Candidate>> candidates_of(const Problem& problem, Launch launch) {
     const auto baseline =
         search(model_, problem, launch, {.best = 1, .strategies = {Strategy::sequential}});
     if (!baseline) return tl::make_unexpected(baseline.error());
     // Near-duplicates are passed over, so more are asked for than are taken.
     constexpr int kSpare = 8;
-    const auto scored = search(model_, problem, launch, {.best = kSpare * options_.top_k});
+    const auto stop = [&] { return report_.stopped = report_.stopped || must_stop(problem); };
+    const auto scored =
+        search(model_, problem, launch, {.best = kSpare * options_.top_k, .stop = stop});
     if (!scored) return tl::make_unexpected(scored.error());
 
     std::vector<Candidate> list;

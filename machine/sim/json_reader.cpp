@@ -31,11 +31,22 @@ json parse_json(std::string_view text, std::string_view origin) {
     throw Failure(ErrorKind::bad_input, fmt::format("{}: {} bytes, expected at most {}", origin,
                                                     text.size(), kLargestProfile));
   }
+  std::vector<std::string> path;  // of the field that is being read
+  const auto follow = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::key) {
+      path.resize(static_cast<std::size_t>(depth));
+      path.back() = parsed.get<std::string>();
+    }
+    return true;
+  };
   try {
-    return json::parse(text);
+    return json::parse(text, follow);
   } catch (const json::parse_error& error) {
+    std::erase(path, "");  // what an array holds has no name
+    const std::string field = fmt::format("{}", fmt::join(path, ".")).substr(0, 80);
     throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: not JSON near byte {}", origin, error.byte));
+                  fmt::format("{}: {}: not JSON near byte {} (numbers must be finite)", origin,
+                              field.empty() ? "document" : field, error.byte));
   } catch (const json::exception&) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: holds a number too large to read", origin));

@@ -48,6 +48,7 @@ TEST(BadInput, wrong_use) {
   expect_refused(folder, kTune + kGood + "--launch later", 2, "expected one of graph, eager");
   expect_refused(folder, kTune + kGood + "--model " + kLlama, 2, "--model");
   expect_refused(folder, kTune + kGood + "--sequence-parallel", 2, "--model");
+  expect_refused(folder, "report --db " + kLlama + " --format soon", 2, "--format");
 }
 
 TEST(BadInput, a_database_is_not_overwritten_by_what_is_printed) {

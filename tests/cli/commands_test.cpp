@@ -207,6 +207,7 @@ TEST_F(Commands, report_in_each_format) {
   std::ifstream in(*folder / "r.json");
   EXPECT_EQ(json::parse(in).at("comparison").at("within_noise"), 2);
   EXPECT_EQ(tool::run(*folder, "report --db f.db --out nowhere/r.md").status, 6);
+  EXPECT_EQ(tool::run(*folder, "report --db f.db --format csv --json").status, 2);
 }
 
 TEST_F(Commands, db_copies_are_equal) {

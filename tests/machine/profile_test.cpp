@@ -95,6 +95,18 @@ TEST(Profile, text_that_is_no_profile_is_refused) {
   }
 }
 
+TEST(Profile, what_is_not_json_is_named_by_its_field) {
+  const auto profile =
+      parse_profile(R"({"gpu": {"sms": {"value": 8}, "l2_mib": {"value": NaN}}})", "p.json");
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().message.find("p.json: gpu.l2_mib.value: not JSON near byte"), 0U)
+      << profile.error().message;
+  const auto in_array = parse_profile(R"({"collectives": [{"ranks": [1, -Infinity]}]})", "p.json");
+  ASSERT_FALSE(in_array);
+  EXPECT_EQ(in_array.error().message.find("p.json: collectives.ranks: not JSON"), 0U)
+      << in_array.error().message;
+}
+
 TEST(Curve, is_linear_between_points_and_beyond_the_last) {
   const Curve curve{{100, 200, 400}, {10, 30, 40}};
   EXPECT_DOUBLE_EQ(curve.linear(1), 10);

@@ -99,6 +99,16 @@ TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
   EXPECT_EQ(shortlist(*best, 1000).size(), best->size());
 }
 
+TEST_F(SearchTest, a_stopped_search_ends_with_what_it_has) {
+  const Problem problem{Op::gemm_all_reduce, 65536, 8192, 1024, Dtype::bf16, 8};
+  int asked = 0;
+  const auto stopped =
+      search(model(), problem, Launch::graph, {.stop = [&] { return ++asked > 9; }});
+  ASSERT_TRUE(stopped);
+  EXPECT_FALSE(stopped->empty());
+  EXPECT_LT(asked, 100);
+}
+
 TEST_F(SearchTest, bad_configs_are_refused_by_name) {
   const Problem problem{Op::gemm_all_reduce, 1024, 1024, 1024, Dtype::bf16, 8};
   auto message = [&](Config config, Problem p) {

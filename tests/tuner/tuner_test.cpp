@@ -115,9 +115,9 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
 
   CountingMachine machine;
   Store store(file(), Access::write);
-  int left = 5;
-  const auto first = tune(machine, store, problems, options(),
-                          [&](std::size_t, std::size_t, std::string_view) { return left-- > 0; });
+  const auto first =
+      tune(machine, store, problems, options(),
+           [&](std::size_t, std::size_t, std::string_view) { return machine.runs < 5; });
   ASSERT_TRUE(first);
   EXPECT_TRUE(first->stopped);
   EXPECT_EQ(first->measured, 5);
@@ -187,6 +187,18 @@ TEST_F(TunerTest, a_spent_budget_stops_before_the_next_candidate) {
   const auto report = tune(machine, store, std::vector{kReduce}, none, carry_on);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->stopped);
+  EXPECT_EQ(machine.runs, 0);
+}
+
+TEST_F(TunerTest, a_search_that_is_stopped_proposes_nothing) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  int asked = 0;  // the search asks for each combination, so the third time lies within it
+  const auto report = tune(machine, store, std::vector{kReduce}, options(),
+                           [&](std::size_t, std::size_t, std::string_view) { return ++asked < 3; });
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->stopped);
+  EXPECT_EQ(asked, 3);
   EXPECT_EQ(machine.runs, 0);
 }
 
