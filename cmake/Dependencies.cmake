@@ -119,7 +119,7 @@ overlaptune_dependency(SQLiteCpp TARGET SQLiteCpp PACKAGE "libsqlite3-dev libsql
   SHA256 70c67d5680c47460f82a7abf8e6b0329bf2fb10795a982a6d8abc06adb42d693)
 
 if(OVERLAPTUNE_BUILD_TESTS)
-  overlaptune_dependency(GTest TARGET GTest::gtest_main PACKAGE libgtest-dev
+  overlaptune_dependency(GTest TARGET GTest::gmock PACKAGE libgmock-dev
     WITHOUT OVERLAPTUNE_BUILD_TESTS=OFF OPTIONS INSTALL_GTEST=OFF
     URL https://github.com/google/googletest/archive/refs/tags/release-1.12.1.tar.gz
     SHA256 81964fe578e9bd7c94dfdb09c8e4d6e6759e19967e397dbea48d1c10e45d0df2)
