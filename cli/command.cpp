@@ -64,9 +64,8 @@ void write_file(const std::string& file, const std::string& text) {
     return;
   }
   if (is_database(file)) {
-    throw Failure(
-        ErrorKind::bad_input,
-        fmt::format("--out {}: is a database and would be lost: name another file", file));
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: is a database and would be lost: name another file", file));
   }
   const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
   std::ofstream stream(temporary, std::ios::binary);

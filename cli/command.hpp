@@ -91,6 +91,8 @@ void write_file(const std::string& file, const std::string& text);
 void add_machines(CLI::App& root, Session& session);
 void add_probe(CLI::App& root, Session& session);
 void add_tune(CLI::App& root, Session& session);
+void add_run(CLI::App& root, Session& session);
+void add_holdout(CLI::App& root, Session& session);
 void add_predict(CLI::App& root, Session& session);
 void add_query(CLI::App& root, Session& session);
 void add_evaluate(CLI::App& root, Session& session);

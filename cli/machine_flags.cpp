@@ -16,6 +16,10 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags) {
           "GPUs of this host if there are any, a simulated machine otherwise")
       ->type_name("NAME");
   add_profile_flag(command, flags);
+  command.add_flag(
+      "--allow-multicast", flags.allow_multicast,
+      "NVLink multicast (NVLS) may be used by collectives; off by default, and part of "
+      "the platform that results hold for");
   // For tests of how a run survives candidates that hang or fail.
   command.add_option("--sim-faults", flags.faults)->group("");
 }
@@ -23,10 +27,12 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags) {
 MachineOptions machine_options(const MachineFlags& flags, const CommonFlags& common) {
   return {.seed = common.seed,
           .profiles = {flags.profiles.begin(), flags.profiles.end()},
-          .faults = flags.faults};
+          .faults = flags.faults,
+          .allow_multicast = flags.allow_multicast};
 }
 
 std::unique_ptr<Machine> open(const MachineFlags& flags, const CommonFlags& common) {
+  if (const auto code = value_or_throw(serve_launched_rank(flags.name))) throw Ended{*code};
   return value_or_throw(open_machine(flags.name, machine_options(flags, common)));
 }
 

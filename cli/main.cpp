@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/machine_flags.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -57,6 +58,8 @@ int run(int argc, char** argv) {
   add_machines(app, session);
   add_probe(app, session);
   add_tune(app, session);
+  add_run(app, session);
+  add_holdout(app, session);
   add_predict(app, session);
   add_query(app, session);
   add_evaluate(app, session);
@@ -79,6 +82,8 @@ int guarded(int argc, char** argv) {
     spdlog::set_pattern("%^%l%$: %v");
     report_failed_writes();
     return run(argc, argv);
+  } catch (const Ended& ended) {
+    return ended.code;
   } catch (const Failure& failure) {
     complain(failure.what());
     return static_cast<int>(failure.kind());
@@ -95,5 +100,7 @@ int guarded(int argc, char** argv) {
 }  // namespace overlaptune::cli
 
 int main(int argc, char** argv) {
-  return overlaptune::cli::guarded(argc, argv);
+  const int code = overlaptune::cli::guarded(argc, argv);
+  overlaptune::finish_launched_ranks(code);
+  return code;
 }

@@ -83,31 +83,39 @@ Workload read_workload(const WorkloadFlags& flags) {
   fail("no problem given: expected --model, --problem or --problems");
 }
 
-void add_question_flags(CLI::App& command, QuestionFlags& flags) {
-  add_database_flag(command, flags.database);
-  add_parsed(command, "--op", flags.problem.op, parse_name<Op>, names_of<Op>())
+void add_problem_flags(CLI::App& command, Problem& problem) {
+  add_parsed(command, "--op", problem.op, parse_name<Op>, names_of<Op>())
       ->type_name("OP")
       ->required();
   const std::pair<const char*, std::int64_t Problem::*> sizes[] = {
       {"--m", &Problem::m}, {"--n", &Problem::n}, {"--k", &Problem::k}};
   for (const auto& [name, size] : sizes) {
-    add_parsed(command, name, flags.problem.*size, parse_size, "Size that one rank computes")
+    add_parsed(command, name, problem.*size, parse_size, "Size that one rank computes")
         ->type_name("SIZE")
         ->required();
   }
-  add_parsed(command, "--dtype", flags.problem.dtype, parse_name<Dtype>, names_of<Dtype>())
+  add_parsed(command, "--dtype", problem.dtype, parse_name<Dtype>, names_of<Dtype>())
       ->type_name("DTYPE")
       ->required();
-  add_parsed(command, "--ranks", flags.problem.ranks, whole_number(2, kMostRanks),
+  add_parsed(command, "--ranks", problem.ranks, whole_number(2, kMostRanks),
              "GPUs of the tensor-parallel group")
       ->type_name("N")
       ->required();
+}
+
+CLI::Option* add_launch_flag(CLI::App& command, Launch& launch) {
+  return add_parsed(command, "--launch", launch, parse_name<Launch>, "graph (the default) or eager")
+      ->type_name("LAUNCH");
+}
+
+void add_question_flags(CLI::App& command, QuestionFlags& flags) {
+  add_database_flag(command, flags.database);
+  add_problem_flags(command, flags.problem);
   command
       .add_option("--platform", flags.platform,
                   "Name or fingerprint of a stored platform (default: the only one)")
       ->type_name("NAME");
-  add_parsed(command, "--launch", flags.launch, parse_name<Launch>, "graph (the default) or eager")
-      ->type_name("LAUNCH");
+  add_launch_flag(command, flags.launch);
 }
 
 CLI::Option* add_database_flag(CLI::App& command, std::string& file) {

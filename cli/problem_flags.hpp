@@ -27,6 +27,12 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
 /// Throws `Failure` (`bad_input`) for wrong flags, configs or files.
 [[nodiscard]] Workload read_workload(const WorkloadFlags& flags);
 
+/// `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, all required.
+void add_problem_flags(CLI::App& command, Problem& problem);
+
+/// `graph` or `eager`.
+CLI::Option* add_launch_flag(CLI::App& command, Launch& launch);
+
 /// `--db`, `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, `--platform`, `--launch`.
 struct QuestionFlags {
   std::string database{};

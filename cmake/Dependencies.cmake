@@ -4,8 +4,6 @@
 
 option(OVERLAPTUNE_FETCH "Download pinned releases of libraries that the system lacks" OFF)
 option(OVERLAPTUNE_LTO "Optimise across translation units at link time" OFF)
-set(OVERLAPTUNE_CUDA AUTO CACHE STRING "Look for the CUDA toolkit: AUTO, ON (it must be there), OFF")
-set_property(CACHE OVERLAPTUNE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
    OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14))
@@ -141,16 +139,4 @@ endif()
 
 if(OVERLAPTUNE_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
-endif()
-
-# The simulated machine needs no GPU. The CUDA machine is not part of this version: a toolkit is
-# looked for, and reported, so that the option already means what it will mean.
-if(NOT OVERLAPTUNE_CUDA STREQUAL "OFF")
-  find_package(CUDAToolkit QUIET)
-  if(CUDAToolkit_FOUND)
-    message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION}: found; this version builds nothing with it")
-  elseif(NOT OVERLAPTUNE_CUDA STREQUAL "AUTO")
-    message(FATAL_ERROR "OVERLAPTUNE_CUDA=${OVERLAPTUNE_CUDA}: no CUDA toolkit found. Install it or set "
-      "CUDAToolkit_ROOT, or do without it: -DOVERLAPTUNE_CUDA=OFF")
-  endif()
 endif()

@@ -4,6 +4,11 @@
 
 namespace overlaptune {
 
+Microseconds paired_time(const Candidate& candidate, Microseconds sequential) {
+  if (candidate.speedup) return sequential / candidate.speedup->median;
+  return candidate.measured->median;
+}
+
 std::optional<double> hidden_fraction(const Winner& winner) {
   constexpr double kLeastShare = 0.03;
   const Microseconds ideal = std::max(winner.gemm_alone, winner.collective_alone);

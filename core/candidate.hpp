@@ -73,6 +73,11 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
+/// The time to compare candidates of one problem by, for one that was measured. A GPU's clock
+/// differs from run to run, the ratio to `sequential` in the same run much less: where there is
+/// one, it counts, in units of what `sequential` takes.
+[[nodiscard]] Microseconds paired_time(const Candidate& candidate, Microseconds sequential);
+
 /// The best valid candidate of a problem, with what it is compared with.
 struct Winner {
   Candidate candidate{};

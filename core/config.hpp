@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/names.hpp"
@@ -72,5 +73,12 @@ struct Config {
 /// ones: `signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring
 /// groups=928,96`.
 [[nodiscard]] std::string to_string(const Config& config);
+
+/// Reads that line, for people too: the strategy and `name=value` fields in any order, separated by
+/// blanks. What is left out keeps its default, but for what the strategy cannot do without:
+/// `signaled` has a tile and groups, a tile has stages, cluster and raster, and NCCL beside a GEMM
+/// has CTAs. Whether a machine can run the config is not judged. Error: the field and what is
+/// allowed.
+[[nodiscard]] Expected<Config> parse_config(std::string_view text);
 
 }  // namespace overlaptune

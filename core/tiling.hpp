@@ -67,7 +67,9 @@ struct Cut {
 [[nodiscard]] Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end);
 
 /// Rows of each chunk when the rows of one row block are cut into `chunks` nearly equal parts;
-/// their sum times `row_blocks` is m. Error: chunks < 1 or more than the rows of a block.
+/// their sum times `row_blocks` is m. The rows of a chunk lie apart, one part in each row block:
+/// its GEMM is a batch of `row_blocks` products that share B. Error: chunks < 1 or more than the
+/// rows of a block.
 [[nodiscard]] Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks);
 
 }  // namespace overlaptune

@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
+#include "machine/cuda/agent.hpp"
+#include "machine/cuda/cuda_machine.hpp"
+#include "machine/cuda/installation.hpp"
 #include "machine/sim/json_reader.hpp"
 #include "machine/sim/sim_machine.hpp"
 
@@ -13,8 +17,6 @@ namespace overlaptune {
 namespace {
 
 constexpr std::string_view kSimPrefix = "sim:";
-constexpr std::string_view kNoCuda =
-    "this build has no CUDA support; use a simulated machine (sim:...)";
 
 Expected<sim::Profile> read_profile(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -52,6 +54,52 @@ Expected<std::vector<sim::Profile>> all_profiles(const MachineOptions& options) 
   return profiles;
 }
 
+tl::unexpected<Error> cuda_error(const Error& error) {
+  return tl::make_unexpected(Error{error.kind, "machine cuda: " + error.message});
+}
+
+/// The GPUs that this process may use; `launch` then names the one of its own rank.
+Expected<cuda::Installation> find_gpus(cuda::LaunchEnvironment& launch) {
+  auto installation = cuda::find_installation();
+  if (!installation) return installation;
+  const auto own = cuda::own_gpu(*installation, launch);
+  if (!own) return tl::make_unexpected(own.error());
+  launch.local_rank = *own;
+  return installation;
+}
+
+Expected<std::unique_ptr<Machine>> open_cuda(const cuda::LaunchEnvironment& launch,
+                                             const cuda::Installation& installation,
+                                             const MachineOptions& options) {
+  const auto count = static_cast<int>(installation.devices.size());
+  const bool launched = launch.launcher != cuda::Launcher::plain;
+  if (!launched && (options.ranks == 1 || options.ranks < 0 || options.ranks > count)) {
+    return bad_input(fmt::format("machine cuda: ranks = {}: expected 2 to the {} GPUs of this host",
+                                 options.ranks, count));
+  }
+  return cuda::CudaMachine::open({.worker = installation.worker,
+                                  .ranks = options.ranks == 0 ? count : options.ranks,
+                                  .launch = launch,
+                                  .allow_multicast = options.allow_multicast,
+                                  .seed = options.seed,
+                                  .fault = options.faults});
+}
+
+MachineEntry cuda_entry() {
+  MachineEntry entry{.name = "cuda", .description = "the GPUs of this host"};
+  cuda::LaunchEnvironment plain;
+  const auto installation = find_gpus(plain);
+  if (installation) {
+    const cuda::Device& first = installation->devices.front();
+    entry.description = fmt::format("{} x {} of this host, {}", installation->devices.size(),
+                                    first.model, first.transport);
+  } else {
+    entry.available = false;
+    entry.reason = installation.error().message;
+  }
+  return entry;
+}
+
 }  // namespace
 
 Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options) {
@@ -62,18 +110,25 @@ Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options)
     entries.push_back(
         {.name = std::string(kSimPrefix) + profile.name, .description = profile.description});
   }
-  entries.push_back({.name = "cuda",
-                     .description = "the GPUs of this host",
-                     .available = false,
-                     .reason = std::string(kNoCuda)});
+  entries.push_back(cuda_entry());
   return entries;
 }
 
 Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
                                                 const MachineOptions& options) {
-  if (name == "cuda") {
-    return tl::make_unexpected(
-        Error{ErrorKind::machine_unavailable, fmt::format("machine cuda: {}", kNoCuda)});
+  if (name == "cuda" || name == "auto") {
+    auto launch = cuda::read_launch(cuda::environment_variables());
+    if (!launch) return cuda_error(launch.error());
+    const auto gpus = find_gpus(*launch);
+    if (gpus) {
+      if (name == "auto") spdlog::info("machine auto: cuda, {} GPUs", gpus->devices.size());
+      return open_cuda(*launch, *gpus, options);
+    }
+    const bool launched = launch->launcher != cuda::Launcher::plain;
+    if (name == "cuda" || launched) return cuda_error(gpus.error());
+    // Not louder: bad input is refused in one line. Commands say what they measure on.
+    spdlog::debug("machine auto: a simulated one, since cuda is not available: {}",
+                  gpus.error().message);
   }
   auto profiles = all_profiles(options);
   if (!profiles) return tl::make_unexpected(profiles.error());
@@ -91,6 +146,20 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
     known.push_back(own);
   }
   return bad_input(fmt::format("machine '{}': expected one of {}", name, fmt::join(known, ", ")));
+}
+
+Expected<std::optional<int>> serve_launched_rank(std::string_view name) {
+  if (name != "cuda" && name != "auto") return std::nullopt;
+  auto launch = cuda::read_launch(cuda::environment_variables());
+  if (!launch) return cuda_error(launch.error());
+  if (launch->rank == 0) return std::nullopt;
+  const auto gpus = find_gpus(*launch);
+  if (!gpus) return cuda_error(gpus.error());
+  return cuda::run_agent(*launch, {.worker = gpus->worker});
+}
+
+void finish_launched_ranks(int exit_code) {
+  cuda::dismiss_agents(exit_code);
 }
 
 }  // namespace overlaptune

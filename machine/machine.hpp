@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/activity.hpp"
 #include "core/candidate.hpp"
 #include "core/config.hpp"
 #include "core/measurement.hpp"
@@ -20,6 +21,9 @@ struct RunOptions {
   Launch launch = Launch::graph;
   int repetitions = 9;
   bool timeline = false;
+  /// Predicted time of each config, from which the limits derive after which it counts as hung;
+  /// empty: unknown.
+  std::vector<Microseconds> expected{};
 };
 
 struct RunResult {
@@ -29,6 +33,12 @@ struct RunResult {
   std::vector<std::vector<Microseconds>> rank_times{};
   std::optional<Timeline> timeline{};
   Conditions conditions{};
+  /// The problem's plain GEMM and its single collective, timed in the same rounds, the slowest rank
+  /// of each; empty where the machine does not tell.
+  std::vector<Microseconds> gemm_alone{};
+  std::vector<Microseconds> collective_alone{};
+  /// What the GPUs were seen doing, if `timeline` was asked for and the machine can tell.
+  std::vector<Activity> activities{};
 };
 
 /// Of each repetition the slowest rank.

@@ -33,7 +33,10 @@ Chains chains(const Model::Parts& parts, const Problem& problem, const Curve& cu
   for (const std::int64_t block_rows : rows) {
     const std::int64_t m = block_rows * row_blocks(problem);
     auto [entry, fresh] = known.try_emplace(m, 0.0);
-    if (fresh) entry->second = parts.library.time(m, problem.n, problem.k, sms);
+    if (fresh) {
+      entry->second =
+          parts.library.time(row_blocks(problem), block_rows, problem.n, problem.k, sms);
+    }
     result.gemms.push_back(entry->second);
     result.collectives.push_back(curve(static_cast<double>(m * columns * kElementBytes)));
     result.gemm_sum += result.gemms.back();

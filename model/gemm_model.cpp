@@ -138,19 +138,19 @@ std::vector<Tile> menu_of(const std::vector<Row>& rows) {
   return {seen.begin(), seen.end()};
 }
 
-struct Choice {
-  GemmWork work{};
-  double time = std::numeric_limits<double>::infinity();
-};
-
-Choice library_choice(const GemmProbe& probe, int sms, const std::vector<Tile>& menu,
-                      const GemmConstants& constants, const Eigen::VectorXd& correction) {
-  Choice best;
+/// What the library runs, as far as the physics can tell: the best of the menu.
+GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::vector<Tile>& menu,
+                      const GemmConstants& constants) {
+  GemmWork best;
+  double best_time = std::numeric_limits<double>::infinity();
   for (const Tile& tile : menu) {
-    const GemmWork work = work_of(probe, tile, kLibraryRaster, sms);
-    const double time =
-        whole(work, corrected(tile_bounds(work, constants), correction, work), constants);
-    if (time < best.time) best = {work, time};
+    GemmWork work = work_of(probe, tile, std::max(1, kLibraryRaster / blocks), sms);
+    work.order.blocks = blocks;
+    const double time = whole(work, tile_bounds(work, constants).time(), constants);
+    if (time < best_time) {
+      best_time = time;
+      best = work;
+    }
   }
   return best;
 }
@@ -161,7 +161,7 @@ GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConsta
     return work_of(row.probe, row.probe.tile, row.probe.raster, row.sms);
   }
   if (row.library_tile) return work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
-  return library_choice(row.probe, row.sms, menu, constants, {}).work;
+  return library_work(row.probe, 1, row.sms, menu, constants);
 }
 
 double predicted(const Row& row, const std::vector<Tile>& menu, const GemmConstants& constants) {
@@ -227,19 +227,23 @@ double GemmModel::tile_time(const GemmWork& work) const {
 Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,
                                                  const LaunchModel& launch, const ClockModel& clock,
                                                  int all_sms, const GemmModel* ours) {
-  const std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
+  std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
   if (rows.size() < 2 * GemmConstants::kCount) return too_few("the library's GEMM", rows.size());
   LibraryGemmModel model;
   model.menu_ = menu_of(rows);
   model.constants_ =
       fit_constants(rows, model.menu_, ours != nullptr ? ours->constants() : typical(rows));
+  // A prediction takes the best of the menu, which by choice errs low: the correction is fitted to
+  // that, whatever tile was seen.
+  for (Row& row : rows) row.library_tile.reset();
   model.correction_ = fit_correction(rows, model.menu_, model.constants_);
   return model;
 }
 
-double LibraryGemmModel::time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const {
-  const GemmProbe shape{.m = m, .n = n, .k = k};
-  return library_choice(shape, sms, menu_, constants_, correction_).time;
+double LibraryGemmModel::time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
+                              int sms) const {
+  const GemmWork work = library_work({.m = rows, .n = n, .k = k}, blocks, sms, menu_, constants_);
+  return whole(work, corrected(tile_bounds(work, constants_), correction_, work), constants_);
 }
 
 }  // namespace overlaptune

@@ -49,7 +49,12 @@ class LibraryGemmModel {
                                                       const GemmModel* ours);
 
   /// The whole GEMM at full clock on `sms` SMs.
-  [[nodiscard]] double time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const;
+  [[nodiscard]] double time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const {
+    return time(1, m, n, k, sms);
+  }
+  /// `blocks` products of `rows` rows each that share B, in one batch.
+  [[nodiscard]] double time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
+                            int sms) const;
 
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 

@@ -34,6 +34,25 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   return Model(std::move(parts));
 }
 
+Expected<Microseconds> Model::predict(const Probe& probe) const {
+  if (const auto* collective = std::get_if<CollectiveProbe>(&probe)) {
+    const CollectiveKey key{collective->collective, collective->ranks, collective->comm_ctas,
+                            collective->transport};
+    const Curve* curve = parts_->collectives.find(key);
+    if (curve == nullptr) return bad_input("model: " + to_string(probe) + ": never probed");
+    return us(parts_->launch.replay + (*curve)(static_cast<double>(collective->bytes.count)));
+  }
+  const auto* gemm = std::get_if<GemmProbe>(&probe);
+  if (gemm == nullptr || !gemm->tile.is_library()) {
+    return bad_input("model: " + to_string(probe) + ": expected a library GEMM or a collective");
+  }
+  const int sms = gemm->sms > 0 ? gemm->sms : parts_->platform.sms;
+  const double full_clock = parts_->library.time(gemm->m, gemm->n, gemm->k, sms);
+  const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k};
+  return us(parts_->launch.replay +
+            full_clock * clock_slowdown(parts_->clock, problem, full_clock, 0, true));
+}
+
 Expected<Prediction> Model::predict(const Problem& problem, const Config& config,
                                     Launch launch) const {
   for (const StrategyModel& strategy : strategy_models()) {

@@ -81,6 +81,10 @@ int sms_of(double u, const Platform& platform) {
   return pick(u, budgets);
 }
 
+double macs(const GemmProbe& probe) {
+  return static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
+}
+
 /// Shapes in the region that layers have, no single one of which takes long.
 GemmProbe gemm_shape(std::uint64_t i, double least_m) {
   constexpr double kMostMacs = 8192.0 * 8192.0 * 16384.0;
@@ -88,12 +92,10 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m) {
   probe.m = log_uniform(halton(i, 2), least_m, 32768, 1);
   probe.n = log_uniform(halton(i, 3), 512, 32768, kRowMultiple);
   probe.k = log_uniform(halton(i, 5), 512, 32768, kRowMultiple);
-  const double macs =
-      static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
-  if (macs > kMostMacs) {
+  if (macs(probe) > kMostMacs) {
     probe.m = std::max<std::int64_t>(
         static_cast<std::int64_t>(least_m),
-        static_cast<std::int64_t>(static_cast<double>(probe.m) * kMostMacs / macs));
+        static_cast<std::int64_t>(static_cast<double>(probe.m) * kMostMacs / macs(probe)));
   }
   return probe;
 }
@@ -101,11 +103,15 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m) {
 void add_library_gemms(std::vector<Probe>& plan, const Platform& platform) {
   constexpr std::uint64_t kShapes = 160;
   constexpr double kLeastRows = 8;  // of a chunk
+  std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < kShapes; ++i) {
-    GemmProbe probe = gemm_shape(i, kLeastRows);
-    probe.sms = sms_of(halton(i, 7), platform);
-    plan.emplace_back(probe);
+    shapes.push_back(gemm_shape(i, kLeastRows));
+    shapes.back().sms = sms_of(halton(i, 7), platform);
   }
+  // Small ones first: a GPU that a large one has heated takes long to recover its clock.
+  std::sort(shapes.begin(), shapes.end(),
+            [](const GemmProbe& a, const GemmProbe& b) { return macs(a) < macs(b); });
+  plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform) {

@@ -25,6 +25,17 @@ double time_of(const StoredCandidate& row) {
   return row.candidate.measured->median.count();
 }
 
+/// `sequential` of the same problem, by whose measure candidates are compared; 1 if it was not
+/// measured.
+Microseconds sequential_of(const Rows& rows) {
+  for (const StoredCandidate* row : rows) {
+    if (counts(row->candidate) && row->candidate.origin == Origin::baseline) {
+      return row->candidate.measured->median;
+    }
+  }
+  return us(1);
+}
+
 /// The newest row of each config, by problem; candidates that failed included.
 std::map<ProblemKey, Rows> newest_by_problem(const std::vector<StoredCandidate>& candidates) {
   std::map<std::pair<ProblemKey, Config>, const StoredCandidate*> newest;
@@ -87,12 +98,16 @@ struct Regret {
 
 /// None where the model proposed nothing that ran.
 std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
+  const Microseconds unit = sequential_of(rows);
+  const auto cost = [&](const StoredCandidate& row) {
+    return paired_time(row.candidate, unit).count();
+  };
   double best = INFINITY;
   double sequential = INFINITY;
   for (const StoredCandidate* row : rows) {
     if (!counts(row->candidate)) continue;
-    best = std::min(best, time_of(*row));
-    if (row->candidate.origin == Origin::baseline) sequential = time_of(*row);
+    best = std::min(best, cost(*row));
+    if (row->candidate.origin == Origin::baseline) sequential = cost(*row);
   }
   const Rows ranked = proposals(rows);
   const auto first = std::find_if(ranked.begin(), ranked.end(),
@@ -100,11 +115,11 @@ std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
   if (first == ranked.end()) return std::nullopt;
   double picked = sequential;
   for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(shortlist); ++i) {
-    if (counts(ranked[i]->candidate)) picked = std::min(picked, time_of(*ranked[i]));
+    if (counts(ranked[i]->candidate)) picked = std::min(picked, cost(*ranked[i]));
   }
   // All of the shortlist failed and no baseline was measured: what is left is the first that ran.
-  if (!std::isfinite(picked)) picked = time_of(**first);
-  return Regret{.top1 = time_of(**first) / best - 1, .shortlist = picked / best - 1};
+  if (!std::isfinite(picked)) picked = cost(**first);
+  return Regret{.top1 = cost(**first) / best - 1, .shortlist = picked / best - 1};
 }
 
 RegretSummary summary_of(const std::vector<Regret>& regrets) {

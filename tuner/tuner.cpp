@@ -80,7 +80,7 @@ class Tuning {
     if (report_.stopped) return {};
     std::vector<Candidate> known = store_.candidates(report_.run, problem, launch);
     std::vector<Candidate> measured;
-    const Config& sequential = candidates->front().config;
+    const Candidate& sequential = candidates->front();
     for (const Candidate& candidate : *candidates) {
       const auto stored = std::find_if(known.begin(), known.end(), [&](const Candidate& other) {
         return other.config == candidate.config;
@@ -181,6 +181,8 @@ class Tuning {
       return {};
     }
     Winner winner{.candidate = *best, .sequential = sequential.measured->median};
+    // As it ran beside the winner.
+    if (best->speedup) winner.sequential = best->measured->median * best->speedup->median;
     const auto gemm = fastest_gemm(machine_, problem, {best->config});
     if (!gemm) return tl::make_unexpected(gemm.error());
     winner.gemm_alone = *gemm;

@@ -28,12 +28,14 @@ Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
 
 }  // namespace
 
-Expected<Candidate> validate(Machine& machine, Candidate candidate, const Config& sequential) {
-  const bool itself = candidate.config == sequential;
-  std::vector<Config> configs{sequential};
-  if (!itself) configs.push_back(candidate.config);
-  const auto results =
-      machine.run(candidate.problem, configs, RunOptions{.launch = candidate.launch});
+Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candidate& sequential) {
+  std::vector<Config> configs{sequential.config};
+  RunOptions options{.launch = candidate.launch, .expected = {sequential.predicted}};
+  if (candidate.config != sequential.config) {
+    configs.push_back(candidate.config);
+    options.expected.push_back(candidate.predicted);
+  }
+  const auto results = machine.run(candidate.problem, configs, options);
   if (!results) return tl::make_unexpected(results.error());
 
   const RunResult& result = results->back();
@@ -85,10 +87,18 @@ Expected<Microseconds> fastest_collective(Machine& machine, const Problem& probl
 }
 
 const Candidate* fastest(const std::vector<Candidate>& candidates) {
+  Microseconds sequential = us(1);
+  for (const Candidate& candidate : candidates) {
+    if (candidate.origin == Origin::baseline && candidate.measured) {
+      sequential = candidate.measured->median;
+    }
+  }
   const Candidate* best = nullptr;
   for (const Candidate& candidate : candidates) {
     if (candidate.verdict != Verdict::valid || !candidate.measured) continue;
-    if (best == nullptr || candidate.measured->median < best->measured->median) best = &candidate;
+    if (best == nullptr || paired_time(candidate, sequential) < paired_time(*best, sequential)) {
+      best = &candidate;
+    }
   }
   return best;
 }

@@ -11,10 +11,11 @@
 namespace overlaptune {
 
 /// Runs a candidate interleaved with `sequential` and fills in verdict, measured time, speedup and
-/// conditions. With `candidate.config == sequential` it is compared with itself.
+/// conditions. With `candidate.config == sequential` it is compared with itself. What is predicted
+/// of both tells the machine when to give up waiting.
 /// Error: the machine is lost, or cannot hold the problem.
 [[nodiscard]] Expected<Candidate> validate(Machine& machine, Candidate candidate,
-                                           const Config& sequential);
+                                           const Candidate& sequential);
 
 /// The fastest plain GEMM that is known for the problem: the library's, and the given tiles' on all
 /// SMs. Not stored as a probe: the model is never fitted on the problems that it is judged by.
@@ -26,7 +27,7 @@ namespace overlaptune {
 [[nodiscard]] Expected<Microseconds> fastest_collective(Machine& machine, const Problem& problem,
                                                         const std::vector<Config>& settings);
 
-/// The fastest valid candidate; none if no candidate is valid.
+/// The fastest valid candidate, by `paired_time`; none if no candidate is valid.
 [[nodiscard]] const Candidate* fastest(const std::vector<Candidate>& candidates);
 
 }  // namespace overlaptune

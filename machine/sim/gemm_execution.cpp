@@ -107,17 +107,17 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
   return ends;
 }
 
-GemmKernel library_kernel(const Profile& profile, std::int64_t m, std::int64_t n, std::int64_t k,
-                          int sms) {
+GemmKernel library_kernel(const Profile& profile, int blocks, std::int64_t rows, std::int64_t n,
+                          std::int64_t k, int sms) {
   GemmKernel best;
   double best_time = std::numeric_limits<double>::infinity();
   for (const Tile& tile : profile.library.menu) {
-    const GemmKernel kernel{.order = {.block_rows = m,
+    const GemmKernel kernel{.order = {.block_rows = rows,
                                       .n = n,
-                                      .blocks = 1,
+                                      .blocks = blocks,
                                       .block_m = tile.block_m,
                                       .block_n = tile.block_n,
-                                      .raster = profile.library.raster},
+                                      .raster = std::max(1, profile.library.raster / blocks)},
                             .k = k,
                             .tile = tile,
                             .sms = sms,

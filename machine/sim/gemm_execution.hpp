@@ -33,9 +33,9 @@ struct TileSchedule {
 [[nodiscard]] std::vector<double> execute(const TileSchedule& schedule, double spread,
                                           const Noise& noise);
 
-/// The library's kernel for C (m x n) = A (m x k) * B^T on `sms` SMs: the tile of its menu that it
-/// expects to be fastest.
-[[nodiscard]] GemmKernel library_kernel(const Profile& profile, std::int64_t m, std::int64_t n,
-                                        std::int64_t k, int sms);
+/// The library's kernel for `blocks` products of (rows x k) by B^T (n x k) on `sms` SMs: the tile
+/// of its menu that it expects to be fastest.
+[[nodiscard]] GemmKernel library_kernel(const Profile& profile, int blocks, std::int64_t rows,
+                                        std::int64_t n, std::int64_t k, int sms);
 
 }  // namespace overlaptune::sim

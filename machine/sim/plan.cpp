@@ -80,7 +80,11 @@ Expected<Plan> plan_chunks(const Profile& profile, const Problem& problem, const
                        problem.ranks, config.comm_ctas, config.transport);
     if (!run) return tl::make_unexpected(run.error());
     plan.collectives.push_back({.run = *run});
-    plan.gemms.push_back(plan_gemm(profile, library_kernel(profile, m, problem.n, problem.k, sms)));
+    const GemmKernel kernel =
+        sequential
+            ? library_kernel(profile, 1, problem.m, problem.n, problem.k, sms)
+            : library_kernel(profile, row_blocks(problem), block_rows, problem.n, problem.k, sms);
+    plan.gemms.push_back(plan_gemm(profile, kernel));
   }
   return plan;
 }

@@ -58,7 +58,7 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
   if (sms < 1 || sms > profile.gpu.sms) {
     return bad_input(fmt::format("sms = {}: expected 1 to {}", sms, profile.gpu.sms));
   }
-  if (probe.tile.is_library()) return library_kernel(profile, probe.m, probe.n, probe.k, sms);
+  if (probe.tile.is_library()) return library_kernel(profile, 1, probe.m, probe.n, probe.k, sms);
   if (!is_feasible(probe.tile, gpu_limits(profile.gpu.compute_capability))) {
     return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit {}",
                                  to_string(probe.tile), probe.tile.stages, probe.tile.cluster,

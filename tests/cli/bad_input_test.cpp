@@ -125,6 +125,20 @@ TEST(BadInput, machines) {
   expect_refused(folder, kTune + kGood + "--profile profile.json", 2, "profile.json");
 }
 
+TEST(BadInput, configs_to_run) {
+  const Folder folder;
+  const std::string run =
+      "run --machine sim:h200-nvlink-x8 --op gemm_all_reduce --m 4k --n 8k --k 3584 --dtype bf16 ";
+  expect_refused(folder, run, 2, "--ranks");
+  expect_refused(folder, run + "--ranks 8", 2, "no config given: expected --config");
+  expect_refused(folder, run + "--ranks 8 --config fastest", 2, "strategy = 'fastest'");
+  expect_refused(folder, run + "--ranks 8 --config sequential --db f.db", 2, "--db");
+  expect_refused(folder, run + "--ranks 8 --db none.db", 2, "none.db");
+  expect_refused(folder, run + "--ranks 16 --config sequential", 2, "8 GPUs");
+  expect_refused(folder, run + "--ranks 8 --config sequential --repetitions 0", 2,
+                 "--repetitions: '0'");
+}
+
 TEST(BadInput, cuda_without_gpus) {
   const Folder folder;
   const auto list = tool::json(folder, "machines").at("machines");

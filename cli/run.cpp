@@ -1,0 +1,225 @@
+// overlaptune run: one config of one problem beside `sequential`, and what the GPUs do meanwhile.
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/machine_flags.hpp"
+#include "cli/problem_flags.hpp"
+#include "core/statistics.hpp"
+#include "reports/json.hpp"
+#include "reports/timeline_activities.hpp"
+#include "reports/trace.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+constexpr int kMostRepetitions = 100'000;
+
+struct Flags {
+  CommonFlags common{};
+  MachineFlags machine{};
+  Problem problem{};
+  std::optional<Config> config{};
+  std::string database{};
+  Launch launch = Launch::graph;
+  int repetitions = RunOptions{}.repetitions;
+  std::string trace{};
+};
+
+struct Outcome {
+  Platform platform{};
+  Config config{};
+  RunResult result{};
+  RunResult sequential{};
+  std::vector<double> speedups{};      ///< paired; none unless both are valid
+  std::vector<Activity> activities{};  ///< if a trace was asked for and the machine can tell
+  [[nodiscard]] bool traced() const { return !activities.empty(); }
+};
+
+/// The winner stored for this very platform.
+Config winner_of(const Flags& flags, const Platform& platform) {
+  const Store store(flags.database, Access::read);
+  const auto stored = store.platform(fingerprint(platform));
+  const auto winner = stored ? store.winner(stored->id, flags.problem, flags.launch) : std::nullopt;
+  if (!winner) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: no winner of {} by {} launch on {} ({}): run `overlaptune tune` "
+                              "into it first, or give --config",
+                              flags.database, to_string(flags.problem), to_string(flags.launch),
+                              platform.name, fingerprint(platform)));
+  }
+  return winner->winner.candidate.config;
+}
+
+Config config_of(const Flags& flags, const Platform& platform) {
+  if (flags.config) return *flags.config;
+  if (!flags.database.empty()) return winner_of(flags, platform);
+  throw Failure(ErrorKind::bad_input,
+                "no config given: expected --config 'LINE', as `overlaptune query` prints it, or "
+                "--db with a winner of this problem");
+}
+
+std::vector<double> paired_speedups(const RunResult& sequential, const RunResult& result) {
+  if (sequential.verdict != Verdict::valid || result.verdict != Verdict::valid) return {};
+  const auto before = slowest_rank(sequential);
+  const auto after = slowest_rank(result);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    ratios.push_back(before[i] / after[i]);
+  }
+  return ratios;
+}
+
+Outcome measure(const Flags& flags) {
+  // Everything that can be wrong is found before anything runs.
+  value_or_throw(validated(flags.problem));
+  const auto machine = open(flags.machine, flags.common);
+  Outcome outcome{.platform = machine->platform()};
+  if (const auto fitting = fits(flags.problem, outcome.platform); !fitting) {
+    throw Failure(fitting.error());
+  }
+  outcome.config = config_of(flags, outcome.platform);
+  std::vector<Config> configs{Config{}};
+  if (outcome.config != configs.front()) configs.push_back(outcome.config);
+  auto results = value_or_throw(machine->run(flags.problem, configs,
+                                             {.launch = flags.launch,
+                                              .repetitions = flags.repetitions,
+                                              .timeline = !flags.trace.empty()}));
+  outcome.sequential = results.front();
+  outcome.result = std::move(results.back());
+  outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
+  if (flags.trace.empty()) return outcome;
+  outcome.activities = std::move(outcome.result.activities);
+  const auto& timeline = outcome.result.timeline;
+  if (outcome.activities.empty() && timeline) {
+    outcome.activities = activities_of(*timeline, flags.problem.op);
+  }
+  return outcome;
+}
+
+std::optional<Summary> summary_of(const RunResult& result) {
+  const auto times = slowest_rank(result);
+  return times.empty() ? std::nullopt : std::optional(summarize(times));
+}
+
+OrderedJson document(const Flags& flags, const Outcome& outcome) {
+  OrderedJson json{{"platform", outcome.platform.name},
+                   {"fingerprint", fingerprint(outcome.platform)},
+                   {"launch", to_string(flags.launch)},
+                   {"problem", json_of(flags.problem)},
+                   {"config", json_of(outcome.config)},
+                   {"config_line", to_string(outcome.config)},
+                   {"verdict", to_string(outcome.result.verdict)},
+                   {"reason", outcome.result.reason}};
+  const auto add_times = [&](const std::string& name, const RunResult& result) {
+    const auto summary = summary_of(result);
+    const auto time = [&](Microseconds Summary::*field) {
+      return summary ? json_of(std::optional((*summary).*field)) : OrderedJson();
+    };
+    json[name + "_us"] = time(&Summary::median);
+    json[name + "_p10_us"] = time(&Summary::p10);
+    json[name + "_p90_us"] = time(&Summary::p90);
+  };
+  add_times("measured", outcome.result);
+  json["repetitions"] = slowest_rank(outcome.result).size();
+  add_times("sequential", outcome.sequential);
+  json["sequential_verdict"] = to_string(outcome.sequential.verdict);
+  for (const auto& [name, q] :
+       {std::pair("speedup", 0.5), {"speedup_p10", 0.1}, {"speedup_p90", 0.9}}) {
+    json[name] = json_of(std::optional(quantile(outcome.speedups, q)));
+  }
+  json["trace"] = outcome.traced() ? OrderedJson(flags.trace) : OrderedJson();
+  json["busy"] = outcome.traced() ? json_of(busy(outcome.activities).mean) : OrderedJson();
+  return json;
+}
+
+Table times_table(const Outcome& outcome) {
+  Table table{.name = "times",
+              .columns = {{"config"}, {"verdict"}, {"median us"}, {"p10 us"}, {"p90 us"}}};
+  const auto add = [&](const Config& config, const RunResult& result) {
+    const auto summary = summary_of(result);
+    const auto time = [&](Microseconds Summary::*field) {
+      return summary ? Cell(((*summary).*field).count()) : Cell();
+    };
+    table.rows.push_back({std::string(to_string(config.strategy)),
+                          std::string(to_string(result.verdict)), time(&Summary::median),
+                          time(&Summary::p10), time(&Summary::p90)});
+  };
+  add(outcome.config, outcome.result);
+  if (outcome.config != Config{}) add(Config{}, outcome.sequential);
+  return table;
+}
+
+std::string text(const Flags& flags, const Outcome& outcome) {
+  std::string text = fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
+                                 outcome.platform.name, to_string(flags.launch),
+                                 to_string(outcome.config), to_markdown(times_table(outcome)));
+  if (!outcome.speedups.empty()) {
+    text += fmt::format("Speedup over sequential, paired: {:.3f} (p10 {:.3f}, p90 {:.3f})\n",
+                        quantile(outcome.speedups, 0.5), quantile(outcome.speedups, 0.1),
+                        quantile(outcome.speedups, 0.9));
+  }
+  if (!outcome.traced()) return text;
+  const BusyTimes times = busy(outcome.activities).mean;
+  const auto overlapped = overlap_fraction(times);
+  return text + fmt::format(
+                    "GEMM busy {:.1f} us, collective busy {:.1f} us, both {:.1f} us{}, exposed "
+                    "{:.1f} us\nTrace: {} (for ui.perfetto.dev)\n",
+                    times.gemm.count(), times.collective.count(), times.both.count(),
+                    overlapped ? fmt::format(" ({:.0f} % of the shorter)", 100 * *overlapped) : "",
+                    times.exposed.count(), flags.trace);
+}
+
+int run(const Flags& flags, const Session& /*session*/) {
+  const Outcome outcome = measure(flags);
+  if (outcome.traced()) {
+    write_file(flags.trace,
+               chrome_trace(outcome.activities,
+                            fmt::format("{} on {}: {}", to_string(flags.problem),
+                                        outcome.platform.name, to_string(outcome.config))));
+  }
+  print(flags.common.json ? document(flags, outcome).dump(2) + "\n" : text(flags, outcome));
+  if (outcome.result.verdict != Verdict::valid) {
+    throw Failure(ErrorKind::nothing_validated,
+                  fmt::format("{} is not valid but {}: {}", to_string(outcome.config),
+                              to_string(outcome.result.verdict), outcome.result.reason));
+  }
+  if (!flags.trace.empty() && !outcome.traced()) {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("--trace {}: not written: {} does not tell what its GPUs do (on GPUs: "
+                    "is CUPTI installed?): run without --trace",
+                    flags.trace, outcome.platform.name));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = add_command(
+      root, "run", "Run one config of one problem beside sequential, and trace it",
+      "overlaptune run --machine sim:h200-nvlink-x8 --op gemm_all_reduce --m 4k --n 8k --k 3584 "
+      "\\\n"
+      "    --dtype bf16 --ranks 8 --config 'chunked ctas=16 chunks=4' --trace trace.json",
+      flags->common);
+  add_machine_flags(*command, flags->machine);
+  add_problem_flags(*command, flags->problem);
+  auto* config = add_parsed(*command, "--config", flags->config, parse_config,
+                            "The config, as `overlaptune query` prints it")
+                     ->type_name("LINE");
+  add_database_flag(*command, flags->database)->required(false)->excludes(config);
+  add_launch_flag(*command, flags->launch);
+  add_parsed(*command, "--repetitions", flags->repetitions, whole_number(1, kMostRepetitions),
+             "Timed repetitions of each (9)")
+      ->type_name("N");
+  command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
+      ->type_name("FILE");
+  on_parsed(*command, session, flags, run);
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,34 @@
+#pragma once
+// What a GPU was seen doing while a config ran: one record a kernel, copy or wait.
+
+#include <string>
+
+#include "core/names.hpp"
+#include "core/units.hpp"
+
+namespace overlaptune {
+
+enum class ActivityKind { gemm, collective, copy, signal, other };
+
+template <>
+struct NamesOf<ActivityKind> {
+  static constexpr std::string_view what = "activity";
+  static constexpr std::array<Named<ActivityKind>, 5> all{{{ActivityKind::gemm, "gemm"},
+                                                           {ActivityKind::collective, "collective"},
+                                                           {ActivityKind::copy, "copy"},
+                                                           {ActivityKind::signal, "signal"},
+                                                           {ActivityKind::other, "other"}}};
+};
+
+/// Times from the start of the first activity of the rank.
+struct Activity {
+  int rank = 0;
+  int stream = 0;
+  ActivityKind kind = ActivityKind::other;
+  std::string name{};
+  Microseconds start{};
+  Microseconds end{};
+  friend bool operator==(const Activity&, const Activity&) = default;
+};
+
+}  // namespace overlaptune

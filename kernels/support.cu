@@ -1,0 +1,282 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/support.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+constexpr int kThreads = 256;
+
+unsigned blocks_for(std::int64_t count) {
+  constexpr std::int64_t kMost = 132 * 16;
+  const std::int64_t blocks = (count + kThreads - 1) / kThreads;
+  return static_cast<unsigned>(blocks < kMost ? blocks : kMost);
+}
+
+template <class T>
+__device__ T narrow(float value);
+template <>
+__device__ __nv_bfloat16 narrow<__nv_bfloat16>(float value) {
+  return __float2bfloat16(value);
+}
+template <>
+__device__ __half narrow<__half>(float value) {
+  return __float2half(value);
+}
+__device__ double wide(__nv_bfloat16 value) {
+  return static_cast<double>(__bfloat162float(value));
+}
+__device__ double wide(__half value) {
+  return static_cast<double>(__half2float(value));
+}
+
+/// splitmix64 (Steele, Lea and Flood, 2014) as a hash of the index.
+__device__ std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// Box and Muller, 1958.
+__device__ float normal(std::uint64_t seed, std::int64_t index) {
+  const std::uint64_t bits = mixed(mixed(seed) ^ static_cast<std::uint64_t>(index));
+  const float u = (static_cast<float>(bits >> 40) + 0.5F) * 0x1p-24F;
+  const float v = static_cast<float>((bits >> 16) & 0xffffffU) * 0x1p-24F;
+  return sqrtf(-2.0F * logf(u)) * cospif(2.0F * v);
+}
+
+template <class T>
+__global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    data[i] = narrow<T>(normal(seed, i));
+  }
+}
+
+template <class T>
+__global__ void fill_rows_kernel(T* data, const std::int64_t* rows, std::int64_t count,
+                                 std::int64_t k, std::uint64_t seed) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count * k;
+       i += step) {
+    data[i] = narrow<T>(normal(seed, rows[i / k] * k + i % k));
+  }
+}
+
+constexpr int kTileRows = 16;
+constexpr int kTileColumns = 64;
+constexpr int kTileDepth = 32;
+
+/// One block computes 16 x 64 sums, a thread four of them.
+template <class T>
+__global__ void products_kernel(const T* a, const T* b, double* sums, std::int64_t rows,
+                                std::int64_t n, std::int64_t k) {
+  __shared__ double a_tile[kTileRows][kTileDepth];
+  __shared__ double b_tile[kTileColumns][kTileDepth + 1];
+  const std::int64_t first_row = std::int64_t{blockIdx.y} * kTileRows;
+  const std::int64_t first_column = std::int64_t{blockIdx.x} * kTileColumns;
+  const int column = static_cast<int>(threadIdx.x) % kTileColumns;
+  const int row = static_cast<int>(threadIdx.x) / kTileColumns * 4;
+  double sum[4] = {0, 0, 0, 0};
+  for (std::int64_t depth = 0; depth < k; depth += kTileDepth) {
+    for (int i = static_cast<int>(threadIdx.x); i < kTileRows * kTileDepth; i += kThreads) {
+      const std::int64_t r = first_row + i / kTileDepth;
+      const std::int64_t d = depth + i % kTileDepth;
+      a_tile[i / kTileDepth][i % kTileDepth] = r < rows && d < k ? wide(a[r * k + d]) : 0.0;
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < kTileColumns * kTileDepth; i += kThreads) {
+      const std::int64_t c = first_column + i / kTileDepth;
+      const std::int64_t d = depth + i % kTileDepth;
+      b_tile[i / kTileDepth][i % kTileDepth] = c < n && d < k ? wide(b[c * k + d]) : 0.0;
+    }
+    __syncthreads();
+#pragma unroll 8
+    for (int d = 0; d < kTileDepth; ++d) {
+      const double factor = b_tile[column][d];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sum[i] += a_tile[row + i][d] * factor;
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 4; ++i) {
+    const std::int64_t r = first_row + row + i;
+    const std::int64_t c = first_column + column;
+    if (r < rows && c < n) sums[r * n + c] += sum[i];
+  }
+}
+
+constexpr int kSegment = 64;
+
+/// One warp a segment. Non-negative doubles order like their bits.
+template <class T>
+__global__ void segments_kernel(const T* c, const double* reference, const std::int64_t* rows,
+                                std::int64_t count, std::int64_t n, Deviation* deviation) {
+  const std::int64_t segments = (n + kSegment - 1) / kSegment;
+  const std::int64_t warp = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (warp >= count * segments) return;
+  const std::int64_t row = warp / segments;
+  const std::int64_t first = warp % segments * kSegment;
+  double off = 0;
+  double size = 0;
+  for (std::int64_t j = first + lane; j < first + kSegment && j < n; j += 32) {
+    const double expected = reference[row * n + j];
+    const double difference = wide(c[rows[row] * n + j]) - expected;
+    off += difference * difference;
+    size += expected * expected;
+  }
+  for (int distance = 16; distance > 0; distance /= 2) {
+    off += __shfl_xor_sync(0xffffffffU, off, distance);
+    size += __shfl_xor_sync(0xffffffffU, size, distance);
+  }
+  if (lane != 0) return;
+  const double error = isfinite(off) ? sqrt(off / size) : INFINITY;
+  atomicMax(reinterpret_cast<unsigned long long*>(&deviation->largest),
+            static_cast<unsigned long long>(__double_as_longlong(error)));
+}
+
+template <class T>
+__global__ void finite_kernel(const T* c, std::int64_t elements, Deviation* deviation) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  unsigned long long found = 0;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
+       i += step) {
+    if (!isfinite(wide(c[i]))) ++found;
+  }
+  if (found > 0) atomicAdd(&deviation->not_finite, found);
+}
+
+__global__ void copy_kernel(uint4* to, const uint4* from, std::int64_t count) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (; i + 3 * step < count; i += 4 * step) {  // four loads in flight
+    const uint4 a = from[i];
+    const uint4 b = from[i + step];
+    const uint4 c = from[i + 2 * step];
+    const uint4 d = from[i + 3 * step];
+    to[i] = a;
+    to[i + step] = b;
+    to[i + 2 * step] = c;
+    to[i + 3 * step] = d;
+  }
+  for (; i < count; i += step) to[i] = from[i];
+}
+
+__device__ std::uint64_t now() {
+  std::uint64_t time = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+  return time;
+}
+
+__global__ void spin_kernel(std::uint64_t nanoseconds) {
+  const std::uint64_t start = now();
+  while (now() - start < nanoseconds) __nanosleep(200);
+}
+
+__global__ void nothing_kernel() {}
+
+__global__ void stamp_kernel(std::uint64_t* time, std::uint32_t* flag) {
+  *time = now();
+  if (flag == nullptr) return;
+  asm volatile("red.release.sys.global.max.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+
+__global__ void clock_kernel(ClockStamp* stamp) {
+  std::uint32_t sm = 0;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+  *stamp = {static_cast<std::uint64_t>(clock64()), now(), sm};
+}
+
+__global__ void illegal_kernel() {
+  *reinterpret_cast<volatile int*>(0x10) = 1;
+}
+
+/// Calls `visit` with a null pointer of the element's type.
+template <class Visit>
+void with_type(Dtype dtype, Visit&& visit) {
+  if (dtype == Dtype::bf16) {
+    visit(static_cast<__nv_bfloat16*>(nullptr));
+  } else {
+    visit(static_cast<__half*>(nullptr));
+  }
+}
+
+}  // namespace
+
+void fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
+                 std::uint64_t seed) {
+  if (count <= 0) return;
+  with_type(dtype, [&](auto* type) {
+    fill_kernel<<<blocks_for(count), kThreads, 0, stream>>>(static_cast<decltype(type)>(data),
+                                                            count, seed);
+  });
+}
+
+void fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::int64_t* rows,
+                      std::int64_t count, std::int64_t k, std::uint64_t seed) {
+  if (count <= 0) return;
+  with_type(dtype, [&](auto* type) {
+    fill_rows_kernel<<<blocks_for(count * k), kThreads, 0, stream>>>(
+        static_cast<decltype(type)>(data), rows, count, k, seed);
+  });
+}
+
+void add_products(cudaStream_t stream, const void* a, const void* b, double* sums, Dtype dtype,
+                  std::int64_t rows, std::int64_t n, std::int64_t k) {
+  if (rows <= 0) return;
+  const dim3 grid(static_cast<unsigned>((n + kTileColumns - 1) / kTileColumns),
+                  static_cast<unsigned>((rows + kTileRows - 1) / kTileRows));
+  with_type(dtype, [&](auto* type) {
+    using T = const std::remove_pointer_t<decltype(type)>;
+    products_kernel<<<grid, kThreads, 0, stream>>>(static_cast<T*>(a), static_cast<T*>(b), sums,
+                                                   rows, n, k);
+  });
+}
+
+void compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dtype,
+             const double* reference, const std::int64_t* rows, std::int64_t count, std::int64_t n,
+             Deviation* deviation) {
+  with_type(dtype, [&](auto* type) {
+    using T = const std::remove_pointer_t<decltype(type)>;
+    finite_kernel<<<blocks_for(elements), kThreads, 0, stream>>>(static_cast<T*>(c), elements,
+                                                                 deviation);
+    const std::int64_t warps = count * ((n + kSegment - 1) / kSegment);
+    if (warps == 0) return;
+    const auto blocks = static_cast<unsigned>((warps * 32 + kThreads - 1) / kThreads);
+    segments_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<T*>(c), reference, rows, count, n,
+                                                     deviation);
+  });
+}
+
+void copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_t bytes, int ctas) {
+  copy_kernel<<<static_cast<unsigned>(ctas), 1024, 0, stream>>>(
+      static_cast<uint4*>(to), static_cast<const uint4*>(from), bytes / 16);
+}
+
+void spin(cudaStream_t stream, std::int64_t nanoseconds) {
+  spin_kernel<<<1, 1, 0, stream>>>(static_cast<std::uint64_t>(nanoseconds));
+}
+
+void nothing(cudaStream_t stream) {
+  nothing_kernel<<<1, 1, 0, stream>>>();
+}
+
+void stamp_and_signal(cudaStream_t stream, std::uint64_t* time, std::uint32_t* flag) {
+  stamp_kernel<<<1, 1, 0, stream>>>(time, flag);
+}
+
+void stamp(cudaStream_t stream, std::uint64_t* time) {
+  stamp_kernel<<<1, 1, 0, stream>>>(time, nullptr);
+}
+
+void stamp_clock(cudaStream_t stream, ClockStamp* stamp) {
+  clock_kernel<<<1, 1, 0, stream>>>(stamp);
+}
+
+void illegal_store(cudaStream_t stream) {
+  illegal_kernel<<<1, 1, 0, stream>>>();
+}
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,261 @@
+#include "machine/cuda/agent.hpp"
+
+#include <array>
+#include <csignal>
+#include <poll.h>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace overlaptune::cuda {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kSendLimit = 10s;
+
+class Agent {
+ public:
+  Agent(Connection connection, WorkerCall call)
+      : connection_(std::move(connection)), call_(std::move(call)) {}
+
+  int run() {
+    while (true) {
+      const Received received = connection_.receive(Clock::now());
+      if (received.what == Received::What::closed) return gone(received.text);
+      if (received.what == Received::What::line) {
+        const auto command = parse_agent_command(received.text);
+        if (!command) return gone(command.error().message);
+        if (const auto* done = std::get_if<Done>(&*command)) return done->code;
+        if (const auto* start = std::get_if<StartWorker>(&*command)) start_one(start->token);
+        if (std::holds_alternative<KillWorker>(*command) && process_) process_->kill();
+      }
+      report_end();
+      if (received.what == Received::What::nothing) wait();
+    }
+  }
+
+ private:
+  static int gone(const std::string& why) {
+    spdlog::error("the controller (rank 0) is gone: {}", why);
+    return static_cast<int>(ErrorKind::machine_unavailable);
+  }
+
+  void start_one(const std::string& token) {
+    process_.reset();
+    auto process = start_worker(call_, token);
+    if (process) {
+      process_.emplace(std::move(*process));
+    } else {
+      say(Ended{.how = process.error().message});
+    }
+  }
+
+  /// Once for each worker.
+  void report_end() {
+    if (!process_) return;
+    const auto ending = process_->ending();
+    process_->drain();
+    if (!ending) return;
+    say(ended_of(*ending, *process_));
+    process_.reset();
+  }
+
+  void say(const AgentReply& reply) {
+    // A controller that cannot be told is gone, which the next look at the connection shows.
+    static_cast<void>(connection_.send(to_line(reply), Clock::now() + kSendLimit));
+  }
+
+  void wait() const {
+    constexpr int kLookMilliseconds = 50;  // the end of a process wakes nobody
+    std::array<pollfd, 2> entries{
+        {{.fd = connection_.descriptor(), .events = POLLIN, .revents = 0},
+         {.fd = process_ ? process_->descriptor() : -1, .events = POLLIN, .revents = 0}}};
+    poll(entries.data(), entries.size(), process_ ? kLookMilliseconds : -1);
+  }
+
+  Connection connection_;
+  WorkerCall call_;
+  std::optional<Process> process_{};
+};
+
+/// Connections to agents that are only waiting for the exit code.
+std::vector<Connection>& waiting_agents() {
+  static std::vector<Connection> agents;
+  return agents;
+}
+
+class AgentSeat : public Seat {
+ public:
+  AgentSeat(Connection connection, AgentHello hello)
+      : connection_(std::move(connection)), hello_(std::move(hello)) {}
+  ~AgentSeat() override {
+    if (!lost_) waiting_agents().push_back(std::move(connection_));
+  }
+
+  Expected<void> start(const std::string& token) override {
+    kill();
+    if (!lost_) say(StartWorker{token});
+    if (lost_) return tl::make_unexpected(Error{ErrorKind::machine_unavailable, *lost_});
+    running_ = true;
+    ended_.reset();
+    return {};
+  }
+
+  std::optional<Ended> ended() override {
+    listen(Clock::now());
+    if (lost_ && running_ && !ended_) ended_ = Ended{.how = *lost_, .killed = true};
+    return ended_;
+  }
+
+  std::optional<std::string> lost() const override { return lost_; }
+
+  void kill() override {
+    constexpr auto kEndLimit = 30s;
+    if (running_ && !ended()) {
+      say(KillWorker{});
+      const Deadline deadline = Clock::now() + kEndLimit;
+      while (!ended_ && !lost_ && Clock::now() < deadline) listen(deadline);
+      if (!ended_ && !lost_) lost_ = "its agent does not answer";
+    }
+    running_ = false;
+  }
+
+  const std::string& host() const override { return hello_.host; }
+
+ private:
+  void say(const AgentCommand& command) {
+    const auto sent = connection_.send(to_line(command), Clock::now() + kSendLimit);
+    if (!sent && !lost_) lost_ = "its agent is gone: " + sent.error().message;
+  }
+
+  /// Until the deadline, or the first message.
+  void listen(Deadline deadline) {
+    if (lost_) return;
+    const Received received = connection_.receive(deadline);
+    if (received.what == Received::What::nothing) return;
+    if (received.what == Received::What::closed) {
+      lost_ = "its agent is gone: " + received.text;
+      return;
+    }
+    const auto reply = parse_agent_reply(received.text);
+    const auto* ended = reply ? std::get_if<Ended>(&*reply) : nullptr;
+    if (ended != nullptr) {
+      ended_ = *ended;
+    } else {
+      lost_ = "its agent sent something else than how its worker ended";
+    }
+  }
+
+  Connection connection_;
+  AgentHello hello_;
+  bool running_ = false;
+  std::optional<Ended> ended_{};
+  std::optional<std::string> lost_{};
+};
+
+/// Ctrl-C reaches the processes of all ranks. The controller then finishes what is under way, for
+/// which it needs its workers: the first signal is for it, the second one of its kind kills.
+void leave_signals_to_controller() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+/// What is wrong with an agent of this job; empty if nothing is.
+std::string objection(const AgentHello& hello, const LaunchEnvironment& launch,
+                      const std::string& version) {
+  if (hello.protocol != kProtocol || hello.version != version) {
+    return fmt::format(
+        "overlaptune {} (protocol {}), expected {} (protocol {}) as on rank 0: start "
+        "the same build on every host",
+        hello.version, hello.protocol, version, kProtocol);
+  }
+  if (hello.rank < 1 || hello.rank >= launch.size) {
+    return fmt::format("expected a rank from 1 to {}", launch.size - 1);
+  }
+  return "";
+}
+
+std::string missing_ranks(const std::vector<std::unique_ptr<Seat>>& seats) {
+  std::string list;
+  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
+    if (!seats[rank]) list += (list.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return list;
+}
+
+}  // namespace
+
+int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
+  auto connection = connect(launch.host, launch.port, Clock::now() + options.limit);
+  if (!connection) {
+    spdlog::error("rank {} found no controller (rank 0): {}", launch.rank,
+                  connection.error().message);
+    return static_cast<int>(ErrorKind::machine_unavailable);
+  }
+  leave_signals_to_controller();
+  const AgentHello hello{
+      .version = options.version, .rank = launch.rank, .host = host_name(), .job = launch.job};
+  // If it fails, the first look at the connection shows it.
+  static_cast<void>(connection->send(to_line(AgentReply(hello)), Clock::now() + kSendLimit));
+  return Agent(std::move(*connection), {.program = options.worker,
+                                        .host = launch.host,
+                                        .port = launch.port,
+                                        .rank = launch.rank,
+                                        .local_rank = launch.local_rank})
+      .run();
+}
+
+Expected<std::vector<std::unique_ptr<Seat>>> meet_agents(Lobby& lobby,
+                                                         const LaunchEnvironment& launch,
+                                                         const AgentOptions& options) {
+  const auto fail = [](std::string message) {
+    return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
+  };
+  std::vector<std::unique_ptr<Seat>> seats(static_cast<std::size_t>(launch.size));
+  seats.front() = std::make_unique<LocalSeat>(WorkerCall{.program = options.worker,
+                                                         .host = "127.0.0.1",
+                                                         .port = lobby.port(),
+                                                         .local_rank = launch.local_rank});
+  const Deadline deadline = Clock::now() + options.limit;
+  while (true) {
+    const std::string missing = missing_ranks(seats);
+    if (missing.empty()) return seats;
+    auto visitor = lobby.next(deadline);
+    if (!visitor) {
+      return fail(
+          fmt::format("of {} ranks these did not come to {}:{} within {} s: {}; look for "
+                      "their own messages, and whether they can reach that host",
+                      launch.size, launch.host, launch.port,
+                      std::chrono::duration<double>(options.limit).count(), missing));
+    }
+    const auto reply = parse_agent_reply(visitor->line);
+    const auto* hello = reply ? std::get_if<AgentHello>(&*reply) : nullptr;
+    if (hello == nullptr || (hello->protocol == kProtocol && hello->job != launch.job)) continue;
+    const std::string wrong = objection(*hello, launch, options.version);
+    if (!wrong.empty()) {
+      waiting_agents().push_back(std::move(visitor->connection));
+      return fail(fmt::format("rank {} on {}: {}", hello->rank, hello->host, wrong));
+    }
+    auto& seat = seats[static_cast<std::size_t>(hello->rank)];
+    if (seat) {
+      return fail(
+          fmt::format("rank {} came twice, from {} and from {}: each process needs a rank "
+                      "of its own",
+                      hello->rank, seat->host(), hello->host));
+    }
+    seat = std::make_unique<AgentSeat>(std::move(visitor->connection), *hello);
+  }
+}
+
+void dismiss_agents(int code) {
+  for (Connection& agent : waiting_agents()) {
+    static_cast<void>(agent.send(to_line(AgentCommand(Done{code})), Clock::now() + kSendLimit));
+  }
+  waiting_agents().clear();
+}
+
+}  // namespace overlaptune::cuda

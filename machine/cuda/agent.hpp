@@ -1,0 +1,33 @@
+#pragma once
+// Under a launcher, rank 0's process is the controller; the process of every other rank is an
+// agent, which starts and ends the worker of its rank when the controller says so, and goes when it
+// goes.
+
+#include <memory>
+#include <vector>
+
+#include "machine/cuda/launch.hpp"
+#include "machine/cuda/lobby.hpp"
+#include "machine/cuda/seat.hpp"
+
+namespace overlaptune::cuda {
+
+struct AgentOptions {
+  std::string worker;  ///< the program
+  std::string version = program_version();
+  std::chrono::milliseconds limit{60'000};  ///< until all must have met
+};
+
+/// Until the controller is done. The exit code: the controller's, or 3 (`machine_unavailable`) when
+/// it could not be found or is gone. Complains by itself.
+[[nodiscard]] int run_agent(const LaunchEnvironment& launch, const AgentOptions& options);
+
+/// The controller's side: rank 0's worker on this host, and the agents' of all other ranks.
+/// Error (`machine_unavailable`): which rank did not come, or is of another version, and its host.
+[[nodiscard]] Expected<std::vector<std::unique_ptr<Seat>>> meet_agents(
+    Lobby& lobby, const LaunchEnvironment& launch, const AgentOptions& options);
+
+/// Agents stay until the controller knows its exit code: the last thing to call.
+void dismiss_agents(int code);
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,236 @@
+#include "machine/cuda/cuda_machine.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "machine/cuda/agent.hpp"
+#include "machine/cuda/blame.hpp"
+#include "machine/cuda/merge.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+constexpr int kMostFailures = 3;
+
+tl::unexpected<Error> unavailable(const std::string& message) {
+  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "machine cuda: " + message});
+}
+
+/// Without a launcher: all of them on this host.
+std::vector<std::unique_ptr<Seat>> local_seats(const CudaOptions& options, int port) {
+  std::vector<std::unique_ptr<Seat>> seats;
+  seats.reserve(static_cast<std::size_t>(options.ranks));
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    seats.push_back(std::make_unique<LocalSeat>(WorkerCall{.program = options.worker,
+                                                           .host = "127.0.0.1",
+                                                           .port = port,
+                                                           .rank = rank,
+                                                           .local_rank = rank}));
+  }
+  return seats;
+}
+
+/// Agents of other hosts must reach it; workers of this host need the loopback only.
+std::string address_to_listen_on(const LaunchEnvironment& launch) {
+  const bool local =
+      launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
+  return local ? "127.0.0.1" : "0.0.0.0";
+}
+
+/// The answers of one kind. Error: a refusal, or something else than was asked for.
+template <class T>
+Expected<std::vector<T>> only(std::vector<Reply> replies) {
+  std::vector<T> answers;
+  for (Reply& reply : replies) {
+    if (const auto* refused = std::get_if<Refused>(&reply)) return bad_input(refused->message);
+    auto* answer = std::get_if<T>(&reply);
+    if (answer == nullptr) return unavailable("a worker answered something else than was asked");
+    answers.push_back(std::move(*answer));
+  }
+  return answers;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& options) {
+  const bool launched = options.launch.launcher != Launcher::plain;
+  auto listener = launched
+                      ? Listener::open(address_to_listen_on(options.launch), options.launch.port)
+                      : Listener::open();
+  if (!listener) {
+    return unavailable(
+        listener.error().message +
+        (launched ? ": choose another port by OVERLAPTUNE_PORT, the same on all ranks" : ""));
+  }
+  Lobby lobby(std::move(*listener));
+  auto seats = launched ? meet_agents(lobby, options.launch,
+                                      {.worker = options.worker,
+                                       .version = options.version,
+                                       .limit = options.limits.start})
+                        : local_seats(options, lobby.port());
+  if (!seats) return unavailable(seats.error().message);
+  auto pool = std::make_unique<WorkerPool>(std::move(lobby), std::move(*seats),
+                                           PoolOptions{.version = options.version,
+                                                       .allow_multicast = options.allow_multicast,
+                                                       .start_limit = options.limits.start,
+                                                       .join_limit = options.limits.join});
+  if (const auto started = pool->start(); !started) return unavailable(started.error().message);
+  auto platform = merge(pool->hellos(), options.allow_multicast);
+  if (!platform) return unavailable(platform.error().message);
+  return std::unique_ptr<CudaMachine>(
+      new CudaMachine(options, std::move(pool), std::move(*platform)));
+}
+
+CudaMachine::CudaMachine(CudaOptions options, std::unique_ptr<WorkerPool> pool, Platform platform)
+    : options_(std::move(options)), pool_(std::move(pool)), platform_(std::move(platform)) {}
+
+std::vector<Transport> CudaMachine::transports() const {
+  // Symmetric windows are peer memory, which only NVLink makes worth a transport of its own.
+  if (platform_.transport == "nvlink") return {Transport::ring, Transport::symmetric};
+  return {Transport::ring};
+}
+
+std::vector<Strategy> CudaMachine::strategies() const {
+  return {Strategy::sequential, Strategy::chunked};
+}
+
+tl::unexpected<Error> CudaMachine::lose(const std::string& reason) {
+  lost_ = reason;
+  pool_->kill();
+  return unavailable(reason);
+}
+
+/// All workers anew, after one was lost.
+Expected<void> CudaMachine::recover() {
+  if (const auto started = pool_->start(); !started) return lose(started.error().message);
+  return {};
+}
+
+Expected<void> CudaMachine::count_failure(const std::string& reason) {
+  if (++failures_ < kMostFailures) return {};
+  return lose(fmt::format("{} failures in a row, the last one: {}", failures_, reason));
+}
+
+Expected<Measurement> CudaMachine::measure(const Probe& probe) {
+  if (!lost_.empty()) return unavailable(lost_);
+  auto replies =
+      pool_->ask(MeasureRequest{probe}, [this](const RunStep*) { return options_.limits.unknown; });
+  if (!replies) {
+    const std::string& reason = replies.error().reason;
+    spdlog::warn("{}: {}", to_string(probe), reason);
+    auto alive = count_failure(reason);
+    if (alive) alive = recover();
+    if (!alive) return tl::make_unexpected(alive.error());
+    return bad_input(fmt::format("{}: {}", to_string(probe), reason));
+  }
+  failures_ = 0;
+  const auto samples = only<Samples>(std::move(*replies));
+  if (!samples) return tl::make_unexpected(samples.error());
+  auto measurement = merge(probe, *samples);
+  if (!measurement) return lose(measurement.error().message);
+  return measurement;
+}
+
+/// The configs of one run: those that fail are taken out until the others have been timed.
+class CudaMachine::RunLoop {
+ public:
+  RunLoop(CudaMachine& machine, const Problem& problem, std::span<const Config> configs,
+          const RunOptions& options)
+      : machine_(machine),
+        problem_(problem),
+        configs_(configs),
+        options_(options),
+        remaining_(configs.size()),
+        results_(configs.size()),
+        fault_(machine.options_.fault) {
+    std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
+  }
+
+  Expected<std::vector<RunResult>> run() {
+    std::string last_reason;
+    while (!remaining_.empty()) {
+      auto replies = ask();
+      if (replies) return finish(std::move(*replies));
+      last_reason = replies.error().reason;
+      exclude(replies.error());
+      if (const auto alive = machine_.recover(); !alive) {
+        return tl::make_unexpected(alive.error());
+      }
+    }
+    // Not one config came through: perhaps it is the machine.
+    const auto alive = machine_.count_failure(last_reason);
+    if (!alive) return tl::make_unexpected(alive.error());
+    return std::move(results_);
+  }
+
+ private:
+  tl::expected<std::vector<Reply>, Loss> ask() {
+    RunRequest request{.problem = problem_,
+                       .launch = options_.launch,
+                       .repetitions = options_.repetitions,
+                       .seed = machine_.options_.seed,
+                       .trace = options_.timeline,
+                       .fault = std::exchange(fault_, "")};
+    std::vector<Microseconds> expected;
+    for (const std::size_t i : remaining_) {
+      request.configs.push_back(configs_[i]);
+      if (i < options_.expected.size()) expected.push_back(options_.expected[i]);
+    }
+    return machine_.pool_->ask(request, [&](const RunStep* step) {
+      return limit_after(step, machine_.options_.limits, expected, options_.repetitions);
+    });
+  }
+
+  /// What failed before any config began may have been an accident, once.
+  void exclude(const Loss& loss) {
+    const auto at = config_at_fault(loss, remaining_.size());
+    spdlog::warn("{}: {}: {}", to_string(problem_),
+                 at ? to_string(configs_[remaining_[*at]]) : "no config in particular",
+                 loss.reason);
+    if (!at && remaining_.size() > 1 && !std::exchange(retried_, true)) return;
+    const std::size_t first = at.value_or(0);
+    const std::size_t end = at ? first + 1 : remaining_.size();
+    for (std::size_t i = first; i < end; ++i) {
+      results_[remaining_[i]] = {.verdict = verdict_of(loss), .reason = loss.reason};
+    }
+    remaining_.erase(remaining_.begin() + static_cast<std::ptrdiff_t>(first),
+                     remaining_.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+
+  Expected<std::vector<RunResult>> finish(std::vector<Reply> replies) {
+    machine_.failures_ = 0;
+    const auto answers = only<RunReply>(std::move(replies));
+    if (!answers) return tl::make_unexpected(answers.error());
+    auto merged = merge(*answers, remaining_.size());
+    if (!merged) return machine_.lose(merged.error().message);
+    for (std::size_t i = 0; i < remaining_.size(); ++i) {
+      results_[remaining_[i]] = std::move((*merged)[i]);
+    }
+    return std::move(results_);
+  }
+
+  CudaMachine& machine_;
+  const Problem& problem_;
+  std::span<const Config> configs_;
+  const RunOptions& options_;
+  std::vector<std::size_t> remaining_;  ///< configs that have no result yet
+  std::vector<RunResult> results_;
+  std::string fault_;
+  bool retried_ = false;
+};
+
+Expected<std::vector<RunResult>> CudaMachine::run(const Problem& problem,
+                                                  std::span<const Config> configs,
+                                                  const RunOptions& options) {
+  if (!lost_.empty()) return unavailable(lost_);
+  if (const auto good = validated(problem); !good) return tl::make_unexpected(good.error());
+  if (const auto good = fits(problem, platform_); !good) {
+    return bad_input(fmt::format("{}: {}", to_string(problem), good.error().message));
+  }
+  return RunLoop(*this, problem, configs, options).run();
+}
+
+}  // namespace overlaptune::cuda

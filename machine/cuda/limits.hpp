@@ -1,0 +1,31 @@
+#pragma once
+// How long a worker may say nothing before it is taken for hung.
+
+#include <chrono>
+#include <vector>
+
+#include "machine/cuda/messages.hpp"
+
+namespace overlaptune::cuda {
+
+/// Generous: a limit that is too long costs time only when something hangs, one that is too short
+/// loses a config. Preparing compiles kernels and makes connections; checking computes a reference.
+struct Limits {
+  std::chrono::milliseconds start{
+      60'000};  ///< until all ranks met, and until all workers said hello
+  std::chrono::milliseconds join{
+      120'000};  ///< NCCL's first communicator of many ranks takes its time
+  std::chrono::milliseconds unknown{120'000};  ///< one probe, and any step of unknown length
+  std::chrono::milliseconds prepare{20'000};   ///< added to 2000 times the expected time
+  std::chrono::milliseconds time{
+      5'000};  ///< added to 200 times the expected time of the repetitions
+};
+
+/// Until the next word after `step` (null: after the request). `expected`: predicted times of the
+/// configs of the request, empty where unknown. Timing, which takes all in turn, and a step of
+/// no config in particular count for all.
+[[nodiscard]] std::chrono::milliseconds limit_after(const RunStep* step, const Limits& limits,
+                                                    const std::vector<Microseconds>& expected,
+                                                    int repetitions);
+
+}  // namespace overlaptune::cuda

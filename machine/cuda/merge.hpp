@@ -1,0 +1,25 @@
+#pragma once
+// What all ranks saw, made one: the slowest rank counts, the worst verdict counts.
+
+#include <string>
+#include <vector>
+
+#include "machine/cuda/messages.hpp"
+#include "machine/machine.hpp"
+
+namespace overlaptune::cuda {
+
+/// Of each repetition the slowest rank. Ranks that took no part (from `ranks` on) may have nothing.
+/// Error (`machine_unavailable`): the ranks disagree about the number of repetitions, or have none.
+[[nodiscard]] Expected<Measurement> merge(const Probe& probe, const std::vector<Samples>& samples);
+
+/// One result a config. Error (`machine_unavailable`): the ranks disagree about the number of
+/// configs (expected: `configs`) or of repetitions.
+[[nodiscard]] Expected<std::vector<RunResult>> merge(const std::vector<RunReply>& replies,
+                                                     std::size_t configs);
+
+/// The platform that all ranks share. Error (`machine_unavailable`): the rank whose GPU is another
+/// model than the others', or is the GPU of another rank too.
+[[nodiscard]] Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed);
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,48 @@
+#include "machine/cuda/seat.hpp"
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "machine/cuda/serve.hpp"
+
+namespace overlaptune::cuda {
+
+Expected<Process> start_worker(const WorkerCall& call, const std::string& token) {
+  return Process::start(
+      {.program = call.program,
+       .arguments = {"--connect", fmt::format("{}:{}", call.host, call.port), "--rank",
+                     std::to_string(call.rank), "--local-rank", std::to_string(call.local_rank)},
+       .environment = {{kTokenVariable, token}}});
+}
+
+Ended ended_of(const Ending& ending, const Process& process) {
+  return {.how = to_string(ending),
+          .killed = ending.signal == SIGKILL,
+          .last_words = last_lines(process.last_words())};
+}
+
+LocalSeat::LocalSeat(WorkerCall call) : call_(std::move(call)), host_(host_name()) {}
+
+Expected<void> LocalSeat::start(const std::string& token) {
+  kill();
+  auto process = start_worker(call_, token);
+  if (!process) return tl::make_unexpected(process.error());
+  process_.emplace(std::move(*process));
+  return {};
+}
+
+std::optional<Ended> LocalSeat::ended() {
+  if (!process_) return std::nullopt;
+  const auto ending = process_->ending();
+  // After the look at its end, so that nothing it said is missed.
+  process_->drain(fmt::format("rank {}", call_.rank));
+  if (!ending) return std::nullopt;
+  return ended_of(*ending, *process_);
+}
+
+void LocalSeat::kill() {
+  process_.reset();
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,62 @@
+#pragma once
+// Where the worker of one rank sits: a process of this host, or one that an agent looks after
+// (agent.hpp). At most one worker at a time.
+
+#include <optional>
+#include <string>
+
+#include "machine/cuda/process.hpp"
+#include "machine/cuda/wire.hpp"
+
+namespace overlaptune::cuda {
+
+class Seat {
+ public:
+  virtual ~Seat() = default;
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  /// Error (`machine_unavailable`): it cannot be started, or its host is lost.
+  [[nodiscard]] virtual Expected<void> start(const std::string& token) = 0;
+  /// How the worker ended; none while it runs or where there is none. Never waits.
+  [[nodiscard]] virtual std::optional<Ended> ended() = 0;
+  /// Why no worker can be started here any more; none while one can.
+  [[nodiscard]] virtual std::optional<std::string> lost() const = 0;
+  /// Ends the worker, if one runs, and waits until it is gone.
+  virtual void kill() = 0;
+  [[nodiscard]] virtual const std::string& host() const = 0;
+
+ protected:
+  Seat() = default;
+};
+
+/// What it takes to run a worker on this host.
+struct WorkerCall {
+  std::string program;
+  std::string host;  ///< of the controller
+  int port = 0;
+  int rank = 0;
+  int local_rank = 0;
+};
+
+[[nodiscard]] Expected<Process> start_worker(const WorkerCall& call, const std::string& token);
+
+/// Of a process that ended.
+[[nodiscard]] Ended ended_of(const Ending& ending, const Process& process);
+
+class LocalSeat : public Seat {
+ public:
+  explicit LocalSeat(WorkerCall call);
+  [[nodiscard]] Expected<void> start(const std::string& token) override;
+  [[nodiscard]] std::optional<Ended> ended() override;
+  [[nodiscard]] std::optional<std::string> lost() const override { return std::nullopt; }
+  void kill() override;
+  [[nodiscard]] const std::string& host() const override { return host_; }
+
+ private:
+  WorkerCall call_;
+  std::string host_;
+  std::optional<Process> process_{};
+};
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "kernels/support.hpp"
+#include "machine/cuda/worker/probes.hpp"
+
+namespace overlaptune::cuda {
+
+std::int64_t element_count(const CollectiveProbe& probe) {
+  const std::int64_t parts = probe.ranks * std::int64_t{8};  // 16 bytes a part at least
+  return std::max(parts, (probe.bytes.count / kElementBytes + parts - 1) / parts * parts);
+}
+
+Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& probe) {
+  if (probe.ranks < 2 || probe.ranks > bench.world.ranks()) {
+    return bad_input(fmt::format("ranks = {}: expected 2 to {}", probe.ranks, bench.world.ranks()));
+  }
+  if (probe.transport == Transport::copy_engine) {
+    return bad_input("transport copy_engine: no collective of NCCL's");
+  }
+  if (probe.transport == Transport::symmetric && probe.collective == Collective::all_to_all) {
+    return bad_input("transport symmetric: NCCL has no such kernel for all_to_all");
+  }
+  return run::CommKey{.ranks = probe.ranks,
+                      .ctas = probe.comm_ctas,
+                      .symmetric = probe.transport == Transport::symmetric};
+}
+
+CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
+  const std::int64_t whole = element_count(probe) * kElementBytes;
+  const std::int64_t part = whole / probe.ranks;
+  switch (probe.collective) {
+    case Collective::all_reduce: {
+      void* both = bump.take(whole);
+      return {both, both};
+    }
+    case Collective::reduce_scatter:
+      return {bump.take(whole), bump.take(part)};
+    case Collective::all_gather:
+      return {bump.take(part), bump.take(whole)};
+    case Collective::all_to_all:
+      return {bump.take(whole), bump.take(whole)};
+  }
+  return {};
+}
+
+Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe) {
+  const auto route = route_of(bench, probe);
+  if (!route) return tl::make_unexpected(route.error());
+  const std::int64_t count = element_count(probe);
+  const int sets = bench.cold_sets(2 * count * kElementBytes);
+  std::vector<CollectiveBuffers> buffers(static_cast<std::size_t>(sets));
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  const auto room = placed(bench.world, [&](Bump& bump) {
+    begin = static_cast<std::byte*>(bump.take(0));
+    for (CollectiveBuffers& set : buffers) set = take_buffers(bump, probe);
+    bytes = bump.used();
+  });
+  if (!room) return tl::make_unexpected(room.error());
+  const cudaStream_t stream = bench.world.stream();
+  // Sums of sums grow: small numbers stay finite for as long as this is timed.
+  OVT_CHECK(cudaMemsetAsync(begin, 0x01, bytes, stream));
+  static_cast<void>(bench.world.comm(*route));
+  const auto submit = [&](cudaStream_t to, int set) {
+    const CollectiveBuffers& on = buffers[static_cast<std::size_t>(set)];
+    run::enqueue(to, bench.world, *route, probe.collective, Dtype::bf16, on.send, on.receive,
+                 count);
+  };
+  submit(stream, 0);  // connects
+  const Replay replay(bench.world, sets, submit);
+  const auto work = [&](cudaStream_t to, int turn) { replay(to, turn); };
+  static_cast<void>(bench.timer.rounds({work}, count > (std::int64_t{8} << 20) ? 1 : 3));
+  Timed timed = bench.timer.until_quiet(work, 4, 20, us(4'000));
+  return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,231 @@
+#include "machine/cuda/worker/contest.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "machine/cuda/worker/fault.hpp"
+#include "machine/cuda/worker/probes.hpp"
+#include "machine/cuda/worker/tracer.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+/// A candidate may be off by so much more than `sequential` on the same inputs.
+constexpr double kAllowance = 1.5;
+/// Until clock and power are those of this mix.
+constexpr Microseconds kSettling = us(40'000);
+/// `sequential` itself: rounding of the elements and of every sum on the way, and no more.
+constexpr double kMostRounding = 0.03;
+
+/// A plan as it is launched: a graph for each buffer set, or as deployed eagerly.
+class Entry {
+ public:
+  Entry(Workbench& bench, const Trial& trial, std::unique_ptr<run::Plan> plan, Launch launch)
+      : trial_(trial), plan_(std::move(plan)), launch_(launch) {
+    make_ready(bench);
+  }
+
+  /// Again, where something must see the graphs being made.
+  void make_ready(Workbench& bench) {
+    if (launch_ == Launch::eager) return;
+    replay_.emplace(bench.world, static_cast<int>(trial_.operands().size()),
+                    [this](cudaStream_t stream, int set) { submit(stream, set); });
+  }
+
+  void operator()(cudaStream_t stream, int turn) {
+    const int sets = static_cast<int>(trial_.operands().size());
+    if (replay_) {
+      (*replay_)(stream, turn);
+    } else {
+      submit(stream, turn % sets);
+    }
+  }
+
+ private:
+  void submit(cudaStream_t stream, int set) {
+    plan_->enqueue(stream, trial_.operands()[static_cast<std::size_t>(set)]);
+  }
+
+  const Trial& trial_;
+  std::unique_ptr<run::Plan> plan_;
+  Launch launch_;
+  std::optional<Replay> replay_{};
+};
+
+/// One more repetition, recorded; without the barrier ahead of it.
+std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
+  const cudaStream_t stream = bench.world.stream();
+  entry.make_ready(bench);
+  OVT_CHECK(cudaStreamSynchronize(stream));
+  tracer.start();
+  kernels::spin(stream, 200'000);
+  bench.world.barrier(stream);
+  entry(stream, 0);
+  OVT_CHECK(cudaStreamSynchronize(stream));
+  std::vector<Activity> seen = tracer.stop(bench.world.rank());
+  const auto barrier = std::find_if(seen.begin(), seen.end(), [](const Activity& activity) {
+    return activity.kind == ActivityKind::collective;
+  });
+  if (barrier == seen.end()) return seen;
+  seen.erase(seen.begin(), barrier + 1);
+  const Microseconds start = seen.empty() ? us(0) : seen.front().start;
+  for (Activity& activity : seen) {
+    activity.start -= start;
+    activity.end -= start;
+  }
+  return seen;
+}
+
+/// The worst of several runs, each on inputs of its own.
+kernels::Deviation checked(Workbench& bench, Trial& trial, Entry& entry) {
+  kernels::Deviation worst;
+  for (int set = 0; set < 2; ++set) {
+    trial.poison(set);
+    entry(bench.world.stream(), set);
+    OVT_CHECK(cudaStreamSynchronize(bench.world.stream()));
+    OVT_CHECK(cudaGetLastError());
+    const kernels::Deviation seen = trial.deviation(set);
+    worst.largest = std::max(worst.largest, seen.largest);
+    worst.not_finite = std::max(worst.not_finite, seen.not_finite);
+  }
+  return worst;
+}
+
+/// Why a result is wrong; empty where it is right.
+std::string complaint(const kernels::Deviation& seen, double allowed) {
+  if (seen.not_finite > 0) {
+    return fmt::format("{} elements of the result were not written or are not finite",
+                       seen.not_finite);
+  }
+  if (!(seen.largest <= allowed)) {
+    return fmt::format("a relative error of {:.3g}, expected at most {:.3g}", seen.largest,
+                       allowed);
+  }
+  return {};
+}
+
+/// GEMM and collective of the problem, each alone, on the buffers of the trial.
+class Alone {
+ public:
+  static Expected<Alone> make(Workbench& bench, const Trial& trial) {
+    const Problem& problem = trial.problem();
+    const run::GemmShape shape{
+        .m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
+    std::vector<run::GemmOperands> operands;
+    for (const run::Operands& on : trial.operands()) operands.push_back(gemm_operands(problem, on));
+    const auto choice = bench.library.choose(shape, operands);
+    if (!choice) return tl::make_unexpected(choice.error());
+    const int sets = static_cast<int>(operands.size());
+    const run::CommKey route{.ranks = problem.ranks};
+    static_cast<void>(bench.world.comm(route));
+    return Alone{Replay(bench.world, sets,
+                        [&](cudaStream_t stream, int set) {
+                          bench.library.enqueue(stream, shape, *choice,
+                                                operands[static_cast<std::size_t>(set)]);
+                        }),
+                 Replay(bench.world, sets, [&](cudaStream_t stream, int set) {
+                   const run::Operands& on = trial.operands()[static_cast<std::size_t>(set)];
+                   const bool gathers = problem.op == Op::all_gather_gemm;
+                   const bool in_place = problem.op == Op::gemm_all_reduce;
+                   run::enqueue(stream, bench.world, route, collective_of(problem.op),
+                                problem.dtype,
+                                gathers    ? on.a
+                                : in_place ? on.c
+                                           : on.workspace,
+                                gathers ? on.workspace : on.c,
+                                collective_bytes(problem).count / kElementBytes);
+                 })};
+  }
+
+  Replay gemm;
+  Replay collective;
+
+ private:
+  Alone(Replay first, Replay second) : gemm(std::move(first)), collective(std::move(second)) {}
+
+  static run::GemmOperands gemm_operands(const Problem& problem, const run::Operands& on) {
+    if (problem.op == Op::all_gather_gemm) return {on.workspace, on.b, on.c};
+    return {on.a, on.b, problem.op == Op::gemm_all_reduce ? on.c : on.workspace};
+  }
+};
+
+}  // namespace
+
+Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& request,
+                           const std::function<void(const RunStep&)>& at) {
+  at({.config = -1, .step = "prepare"});
+  auto baseline = run::make_plan(bench.engine(), request.problem, Config{}, trial.operands());
+  if (!baseline) return tl::make_unexpected(baseline.error());
+  Entry reference(bench, trial, std::move(*baseline), request.launch);
+  const kernels::Deviation rounding = checked(bench, trial, reference);
+  if (const std::string wrong = complaint(rounding, kMostRounding); !wrong.empty()) {
+    throw Failure(ErrorKind::machine_unavailable, fmt::format("{}: sequential itself is wrong: {}",
+                                                              to_string(request.problem), wrong));
+  }
+
+  RunReply reply;
+  reply.configs.resize(request.configs.size());
+  std::vector<std::unique_ptr<Entry>> entries(request.configs.size());
+  std::vector<Work> works;
+  std::vector<std::size_t> timed;
+  for (std::size_t i = 0; i < request.configs.size(); ++i) {
+    const int index = static_cast<int>(i);
+    ConfigSamples& samples = reply.configs[i];
+    at({.config = index, .step = "prepare"});
+    const Fault fault = fault_for(request.fault, index);
+    auto plan = run::make_plan(bench.engine(), request.problem, request.configs[i],
+                               trial.operands(), fault.mutant);
+    if (!plan) {
+      samples.verdict = Verdict::unsupported;
+      samples.reason = plan.error().message;
+      continue;
+    }
+    entries[i] = std::make_unique<Entry>(bench, trial, std::move(*plan), request.launch);
+    at({.config = index, .step = "check"});
+    inject(fault, bench.world);
+    const std::string wrong =
+        complaint(checked(bench, trial, *entries[i]), kAllowance * rounding.largest);
+    if (!wrong.empty()) {
+      samples.verdict = Verdict::wrong;
+      samples.reason = wrong;
+      continue;
+    }
+    works.push_back([&entry = *entries[i]](cudaStream_t stream, int turn) { entry(stream, turn); });
+    timed.push_back(i);
+  }
+
+  auto alone = Alone::make(bench, trial);
+  if (!alone) return tl::make_unexpected(alone.error());
+  works.push_back([&](cudaStream_t stream, int turn) { alone->gemm(stream, turn); });
+  works.push_back([&](cudaStream_t stream, int turn) { alone->collective(stream, turn); });
+  // The newest config is the likeliest to hang.
+  at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
+  bench.timer.sustain(
+      [&](cudaStream_t stream, int turn) {
+        for (const Work& work : works) work(stream, turn);
+      },
+      kSettling);
+  auto results = bench.timer.rounds(works, std::max(request.repetitions, 1));
+  for (std::size_t w = 0; w < timed.size(); ++w) {
+    reply.configs[timed[w]].conditions = bench.conditions(results[w]);
+    reply.configs[timed[w]].times = std::move(results[w].times);
+  }
+  if (request.trace) {
+    at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "trace"});
+    const auto tracer = Tracer::open();
+    // Either all ranks record or none: a repetition takes all of them.
+    if (bench.world.largest(tracer ? 0 : 1) == 0) {
+      for (const std::size_t i : timed) {
+        reply.configs[i].activities = traced(bench, *entries[i], **tracer);
+      }
+    }
+  }
+  reply.gemm_alone = std::move(results[timed.size()].times);
+  reply.collective_alone = std::move(results[timed.size() + 1].times);
+  return reply;
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,23 @@
+#pragma once
+// Faults that tests inject into a config, to see that it costs that config only.
+
+#include <string>
+
+#include "run/plan.hpp"
+
+namespace overlaptune::cuda {
+
+struct Fault {
+  enum class Kind { none, illegal_address, spin, killed_rank };
+  Kind kind = Kind::none;
+  run::Mutant mutant = run::Mutant::none;
+};
+
+/// Of "INDEX:KIND", where INDEX is this config's; KIND is illegal_address, spin, killed_rank, wrong
+/// (a skipped tile), skipped_k_step or missing_wait. Throws `Failure` (bad_input) for another.
+[[nodiscard]] Fault fault_for(const std::string& text, int config);
+
+/// Does it, on the last rank where one is enough.
+void inject(const Fault& fault, run::World& world);
+
+}  // namespace overlaptune::cuda

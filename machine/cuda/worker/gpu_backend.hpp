@@ -1,0 +1,32 @@
+#pragma once
+// A worker on a GPU.
+
+#include <memory>
+
+#include "machine/cuda/backend.hpp"
+#include "machine/cuda/worker/trial.hpp"
+
+namespace overlaptune::cuda {
+
+class GpuBackend : public Backend {
+ public:
+  /// On that GPU of this host. Throws `Failure` where there is none.
+  explicit GpuBackend(int device);
+
+  [[nodiscard]] Device device() override;
+  [[nodiscard]] std::string unique_id() override;
+  void join(const JoinRequest& request, int rank) override;
+  [[nodiscard]] Expected<Samples> measure(const Probe& probe) override;
+  [[nodiscard]] Expected<RunReply> run(const RunRequest& request,
+                                       const std::function<void(const RunStep&)>& at) override;
+
+ private:
+  [[nodiscard]] Workbench& bench();
+
+  int device_;
+  Nvml nvml_;
+  std::unique_ptr<Workbench> bench_{};
+  std::unique_ptr<Trial> trial_{};  ///< the last one, as long as its memory is its own
+};
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,18 @@
+#pragma once
+// What GPUs this host has.
+
+#include "machine/cuda/messages.hpp"
+#include "machine/cuda/worker/nvml.hpp"
+
+namespace overlaptune::cuda {
+
+/// The PCI address of a GPU, as NVML takes it.
+[[nodiscard]] std::string pci_bus(int device);
+
+/// Throws `Failure` where CUDA does not answer for the device.
+[[nodiscard]] Device inventory(int device, const Nvml& nvml);
+
+/// Devices that CUDA sees. Error (`machine_unavailable`): no driver, no GPU.
+[[nodiscard]] Expected<int> device_count();
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <chrono>
+
+#include "core/error.hpp"
+#include "kernels/support.hpp"
+#include "machine/cuda/worker/probes.hpp"
+#include "run/stream_wait.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+constexpr int kLeast = 10;
+constexpr int kMost = 40;
+constexpr Microseconds kBudget = us(20'000);
+
+std::vector<Microseconds> replay_times(Workbench& bench, int kernels) {
+  const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
+    for (int i = 0; i < kernels; ++i) kernels::nothing(stream);
+  });
+  const Work work = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
+  static_cast<void>(bench.timer.rounds({work}, 3));
+  return bench.timer.until_quiet(work, kLeast, kMost, kBudget).times;
+}
+
+/// From the end of one kernel to the start of the next: the period of a chain of empty ones.
+std::vector<Microseconds> gap_times(Workbench& bench) {
+  constexpr int kChain = 33;
+  const auto one = replay_times(bench, 1);
+  auto many = replay_times(bench, kChain);
+  many.resize(std::min(many.size(), one.size()));
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = (many[i] - one[i]) / (kChain - 1);
+  return many;
+}
+
+/// Host time to submit one of the library's GEMMs or one of NCCL's collectives: their mean, since
+/// these are what plans are made of.
+Expected<std::vector<Microseconds>> submit_times(Workbench& bench) {
+  constexpr int kCalls = 50;
+  constexpr std::int64_t kSize = 256;
+  const run::GemmShape shape{.m = kSize, .n = kSize, .k = kSize};
+  run::GemmOperands operands;
+  void* buffer = nullptr;
+  const auto room = placed(bench.world, [&](Bump& bump) {
+    operands = {bump.take(kSize * kSize * kElementBytes), bump.take(kSize * kSize * kElementBytes),
+                bump.take(kSize * kSize * kElementBytes)};
+    buffer = bump.take(4096);
+  });
+  if (!room) return tl::make_unexpected(room.error());
+  const auto choice = bench.library.choose(shape, std::span(&operands, 1));
+  if (!choice) return tl::make_unexpected(choice.error());
+  const run::CommKey route{.ranks = bench.world.ranks()};
+  const cudaStream_t stream = bench.world.stream();
+  std::vector<Microseconds> times;
+  for (int i = 0; i <= kLeast; ++i) {
+    bench.world.barrier(stream);
+    OVT_CHECK(cudaStreamSynchronize(stream));
+    const auto start = std::chrono::steady_clock::now();
+    for (int call = 0; call < kCalls; ++call) {
+      bench.library.enqueue(stream, shape, *choice, operands);
+      run::enqueue(stream, bench.world, route, Collective::all_reduce, Dtype::bf16, buffer, buffer,
+                   64);
+    }
+    const Microseconds spent = std::chrono::steady_clock::now() - start;
+    OVT_CHECK(cudaStreamSynchronize(stream));
+    if (i > 0) times.push_back(spent / (2 * kCalls));
+  }
+  return times;
+}
+
+/// An empty kernel on an idle stream, from the event before it to the event after it.
+std::vector<Microseconds> first_times(Workbench& bench) {
+  const cudaStream_t stream = bench.world.stream();
+  const run::Event start = run::make_event(true);
+  const run::Event end = run::make_event(true);
+  std::vector<Microseconds> times;
+  for (int i = 0; i <= kLeast; ++i) {
+    OVT_CHECK(cudaStreamSynchronize(stream));
+    OVT_CHECK(cudaEventRecord(start.get(), stream));
+    kernels::nothing(stream);
+    OVT_CHECK(cudaEventRecord(end.get(), stream));
+    OVT_CHECK(cudaEventSynchronize(end.get()));
+    float ms = 0;
+    OVT_CHECK(cudaEventElapsedTime(&ms, start.get(), end.get()));
+    if (i > 0) times.push_back(us(1e3 * static_cast<double>(ms)));
+  }
+  return times;
+}
+
+/// From a kernel's signal to the start of the kernel that a wait on it holds back, by the GPU's own
+/// timer.
+Expected<std::vector<Microseconds>> trigger_times(Workbench& bench) {
+  if (!run::can_wait_for_value()) {
+    return bad_input("launch signal_trigger: the driver has no wait on memory");
+  }
+  const run::DeviceMemory memory = run::device_memory(256);
+  auto* stamps = static_cast<std::uint64_t*>(memory.get());
+  auto* flag = reinterpret_cast<std::uint32_t*>(stamps + 2);
+  const cudaStream_t producer = bench.world.stream();
+  const run::Stream consumer = run::make_stream(run::Priority::high);
+  std::vector<Microseconds> times;
+  for (int i = 0; i <= kLeast; ++i) {
+    OVT_CHECK(cudaMemsetAsync(memory.get(), 0, 256, producer));
+    OVT_CHECK(cudaStreamSynchronize(producer));
+    // The kernel that is waited for is submitted first: no wait can be left without it.
+    kernels::spin(producer, 60'000);
+    kernels::stamp_and_signal(producer, stamps, flag);
+    run::wait_for_value(consumer.get(), flag, 1);
+    kernels::stamp(consumer.get(), stamps + 1);
+    OVT_CHECK(cudaStreamSynchronize(consumer.get()));
+    OVT_CHECK(cudaStreamSynchronize(producer));
+    std::uint64_t seen[2] = {};
+    OVT_CHECK(cudaMemcpy(seen, stamps, sizeof seen, cudaMemcpyDeviceToHost));
+    // Never nothing, however coarse the timer is.
+    if (i > 0) {
+      times.push_back(std::max(
+          us(0.1), us(1e-3 * (static_cast<double>(seen[1]) - static_cast<double>(seen[0])))));
+    }
+  }
+  return times;
+}
+
+/// A strided copy of 64 MB, as a staged group takes, for each of its megabytes.
+std::vector<Microseconds> reorder_times(Workbench& bench) {
+  constexpr std::size_t kRows = 4096;
+  constexpr std::size_t kWidth = 15625;
+  constexpr std::size_t kPitch = 2 * 15632;
+  const run::DeviceMemory from = run::device_memory(kRows * kWidth);
+  const run::DeviceMemory to = run::device_memory(kRows * kPitch);
+  const Work work = [&](cudaStream_t stream, int) {
+    OVT_CHECK(cudaMemcpy2DAsync(to.get(), kPitch, from.get(), kWidth, kWidth, kRows,
+                                cudaMemcpyDeviceToDevice, stream));
+  };
+  static_cast<void>(bench.timer.rounds({work}, 2));
+  auto times = bench.timer.until_quiet(work, 5, 10, kBudget).times;
+  for (Microseconds& time : times) time /= static_cast<double>(kRows * kWidth) / 1e6;
+  return times;
+}
+
+}  // namespace
+
+Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe) {
+  Samples samples;
+  switch (probe.cost) {
+    case LaunchCost::graph_replay:
+      samples.times = replay_times(bench, 1);
+      break;
+    case LaunchCost::graph_kernel:
+      samples.times = gap_times(bench);
+      break;
+    case LaunchCost::eager_submit: {
+      auto times = submit_times(bench);
+      if (!times) return tl::make_unexpected(times.error());
+      samples.times = std::move(*times);
+      break;
+    }
+    case LaunchCost::eager_first:
+      samples.times = first_times(bench);
+      break;
+    case LaunchCost::signal_trigger: {
+      auto times = trigger_times(bench);
+      if (!times) return tl::make_unexpected(times.error());
+      samples.times = std::move(*times);
+      break;
+    }
+    case LaunchCost::reorder_per_mb:
+      samples.times = reorder_times(bench);
+      break;
+  }
+  samples.conditions = bench.nvml.conditions();
+  return samples;
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,41 @@
+// overlaptune-worker: one GPU's part of `overlaptune --machine cuda`, which starts it.
+
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "machine/cuda/serve.hpp"
+#include "machine/cuda/wire.hpp"
+#include "machine/cuda/worker/gpu_backend.hpp"
+#include "machine/cuda/worker/inventory.hpp"
+
+namespace {
+
+using namespace overlaptune;
+using namespace overlaptune::cuda;
+
+/// What `overlaptune machines` asks.
+int list_devices() {
+  try {
+    const int count = value_or_throw(device_count());
+    std::vector<Device> devices;
+    for (int i = 0; i < count; ++i) devices.push_back(inventory(i, Nvml(pci_bus(i))));
+    std::puts(to_line(devices).c_str());
+    return 0;
+  } catch (const Failure& failure) {
+    std::puts(nlohmann::json{{"error", failure.what()}}.dump().c_str());
+    return static_cast<int>(ErrorKind::machine_unavailable);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--devices") return list_devices();
+  return run_worker(argc, argv, [](const WorkerOptions& options) {
+    return std::make_unique<GpuBackend>(options.local_rank);
+  });
+}

@@ -1,0 +1,27 @@
+#pragma once
+// How each kind of probe is measured (the meaning of each: core/measurement.hpp). Collective calls;
+// error: `bad_input`, the same on every rank.
+
+#include "machine/cuda/messages.hpp"
+#include "machine/cuda/worker/workbench.hpp"
+
+namespace overlaptune::cuda {
+
+[[nodiscard]] Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe);
+[[nodiscard]] Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe);
+[[nodiscard]] Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& probe);
+[[nodiscard]] Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe);
+[[nodiscard]] Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe);
+
+/// A collective's buffers: what `run::enqueue` takes for `count` elements in all.
+struct CollectiveBuffers {
+  void* send = nullptr;
+  void* receive = nullptr;
+};
+[[nodiscard]] CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe);
+
+/// The whole buffer in elements, a multiple of what every rank's part must be.
+[[nodiscard]] std::int64_t element_count(const CollectiveProbe& probe);
+[[nodiscard]] Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& probe);
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,118 @@
+#include "machine/cuda/worker/timing.hpp"
+
+#include <algorithm>
+
+#include "core/statistics.hpp"
+#include "kernels/support.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+/// Long enough for the host to submit a barrier, two events and a graph.
+constexpr std::int64_t kHeadStart = 40'000;  // ns
+constexpr double kQuiet = 0.02;
+constexpr std::size_t kMostSlots = 64;
+/// The GPU's timer ticks in steps of up to a microsecond.
+constexpr double kLeastForClock = 50'000;  // ns
+
+double spread(std::vector<double> times) {
+  return (quantile(times, 0.9) - quantile(times, 0.1)) / quantile(times, 0.5);
+}
+
+}  // namespace
+
+Replay::Replay(run::World& world, int sets, const Work& submit) {
+  for (int set = 0; set < sets; ++set) {
+    const run::Graph graph =
+        run::captured(world.stream(), [&](cudaStream_t stream) { submit(stream, set); });
+    graphs_.push_back(run::instantiated(graph));
+    OVT_CHECK(cudaGraphUpload(graphs_.back().get(), world.stream()));
+  }
+}
+
+void Replay::operator()(cudaStream_t stream, int turn) const {
+  const auto set = static_cast<std::size_t>(turn) % graphs_.size();
+  OVT_CHECK(cudaGraphLaunch(graphs_[set].get(), stream));
+}
+
+Timer::Timer(run::World& world)
+    : world_(world), stamps_(run::device_memory(2 * kMostSlots * sizeof(kernels::ClockStamp))) {}
+
+void Timer::make_slots(std::size_t count) {
+  while (slots_.size() < count) slots_.push_back({run::make_event(true), run::make_event(true)});
+}
+
+std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions) {
+  const cudaStream_t stream = world_.stream();
+  auto* const stamps = static_cast<kernels::ClockStamp*>(stamps_.get());
+  std::vector<Timed> results(works.size());
+  std::vector<kernels::ClockStamp> seen;
+  std::vector<double> cycles(works.size(), 0);
+  std::vector<double> spent(works.size(), 0);
+  const int at_once = std::max(1, static_cast<int>(kMostSlots / works.size()));
+  for (int done = 0; done < repetitions; done += at_once) {
+    const int now = std::min(at_once, repetitions - done);
+    const std::size_t count = works.size() * static_cast<std::size_t>(now);
+    make_slots(count);
+    kernels::spin(stream, kHeadStart);
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      world_.barrier(stream);
+      kernels::stamp_clock(stream, stamps + 2 * slot);
+      OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
+      works[slot % works.size()](stream, turn_ + static_cast<int>(slot / works.size()));
+      OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
+      kernels::stamp_clock(stream, stamps + 2 * slot + 1);
+    }
+    turn_ += now;
+    seen.resize(2 * count);
+    OVT_CHECK(cudaMemcpyAsync(seen.data(), stamps, seen.size() * sizeof seen[0],
+                              cudaMemcpyDeviceToHost, stream));
+    OVT_CHECK(cudaStreamSynchronize(stream));
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      const std::size_t work = slot % works.size();
+      float ms = 0;
+      OVT_CHECK(cudaEventElapsedTime(&ms, slots_[slot].start.get(), slots_[slot].end.get()));
+      results[work].times.push_back(us(1e3 * static_cast<double>(ms)));
+      const kernels::ClockStamp& from = seen[2 * slot];
+      const kernels::ClockStamp& to = seen[2 * slot + 1];
+      if (from.sm != to.sm || to.cycles <= from.cycles) continue;
+      cycles[work] += static_cast<double>(to.cycles - from.cycles);
+      spent[work] += static_cast<double>(to.nanoseconds - from.nanoseconds);
+    }
+  }
+  for (std::size_t work = 0; work < works.size(); ++work) {
+    if (spent[work] > kLeastForClock) {
+      results[work].sm_clock_mhz = 1e3 * cycles[work] / spent[work];
+    }
+  }
+  return results;
+}
+
+Timed Timer::until_quiet(const Work& work, int least, int most, Microseconds budget) {
+  Timed mine;
+  std::vector<double> slowest;
+  double spent = 0;
+  while (static_cast<int>(mine.times.size()) < most) {
+    const int more = std::min(least, most - static_cast<int>(mine.times.size()));
+    const Timed batch = rounds({work}, more).front();
+    mine.times.insert(mine.times.end(), batch.times.begin(), batch.times.end());
+    mine.sm_clock_mhz = batch.sm_clock_mhz;
+    std::vector<double> times;
+    for (const Microseconds time : batch.times) times.push_back(time.count());
+    for (const double time : world_.largest(times)) {
+      slowest.push_back(time);
+      spent += time;
+    }
+    if (spent > budget.count() || spread(slowest) < kQuiet) break;
+  }
+  return mine;
+}
+
+void Timer::sustain(const Work& work, Microseconds duration) {
+  constexpr int kMost = 10'000;
+  const Microseconds once = us(world_.largest(rounds({work}, 1).front().times.front().count()));
+  const int times = static_cast<int>(std::clamp(duration / once, 1.0, double{kMost}));
+  for (int i = 0; i < times; ++i) work(world_.stream(), turn_++);
+}
+
+}  // namespace overlaptune::cuda

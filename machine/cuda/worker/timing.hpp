@@ -1,0 +1,63 @@
+#pragma once
+// How things are timed on all ranks at once: every rank waits for the others, then its own events
+// enclose what is timed. The host is ahead of the GPU all the time, so that launching costs nothing
+// that a deployed program would not pay, and the GPU is never idle for long, so that its clock is
+// that of sustained work.
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/units.hpp"
+#include "run/world.hpp"
+
+namespace overlaptune::cuda {
+
+/// Enqueues what is timed. `turn` counts up: for rotating between buffers.
+using Work = std::function<void(cudaStream_t stream, int turn)>;
+
+/// A stream captured into one graph for each buffer set; replayed in turn.
+class Replay {
+ public:
+  /// Captures `submit(stream, set)` for each set.
+  Replay(run::World& world, int sets, const Work& submit);
+  void operator()(cudaStream_t stream, int turn) const;
+
+ private:
+  std::vector<run::GraphExec> graphs_{};
+};
+
+/// Of one work.
+struct Timed {
+  std::vector<Microseconds> times{};     ///< of each repetition on this rank
+  std::optional<double> sm_clock_mhz{};  ///< mean while it ran, as the GPU itself counts
+};
+
+class Timer {
+ public:
+  explicit Timer(run::World& world);
+
+  /// The works alternate.
+  [[nodiscard]] std::vector<Timed> rounds(const std::vector<Work>& works, int repetitions);
+
+  /// One work, until the spread of the slowest rank is under 2 %, `most` repetitions, or the time
+  /// is spent. At least `least` repetitions; every rank does the same number.
+  [[nodiscard]] Timed until_quiet(const Work& work, int least, int most, Microseconds budget);
+
+  /// Runs it again and again for about as long, so that clock and power settle.
+  void sustain(const Work& work, Microseconds duration);
+
+ private:
+  struct Slot {
+    run::Event start;
+    run::Event end;
+  };
+  void make_slots(std::size_t count);
+
+  run::World& world_;
+  std::vector<Slot> slots_{};
+  run::DeviceMemory stamps_;
+  int turn_ = 0;
+};
+
+}  // namespace overlaptune::cuda

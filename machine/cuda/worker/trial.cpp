@@ -1,0 +1,190 @@
+#include "machine/cuda/worker/trial.hpp"
+
+#include <algorithm>
+
+namespace overlaptune::cuda {
+namespace {
+
+constexpr std::int64_t kSmallResult = std::int64_t{1} << 20;  // elements
+constexpr std::int64_t kRowStride = 64;
+constexpr int kCheckedSets = 2;
+
+/// Every row, or of each 64 one that differs from stripe to stripe.
+std::vector<std::int64_t> checked_rows(std::int64_t rows, std::int64_t n) {
+  std::vector<std::int64_t> list;
+  const bool all = rows * n <= kSmallResult;
+  for (std::int64_t row = 0; row < rows; row += all ? 1 : kRowStride) {
+    const std::int64_t offset = all ? 0 : row / kRowStride * 29 % kRowStride;
+    list.push_back(std::min(row + offset, rows - 1));
+  }
+  return list;
+}
+
+/// Rows of one rank's A that checked rows of the result need.
+struct Source {
+  int rank = 0;
+  std::size_t first = 0;  ///< of the checked rows
+  std::vector<std::int64_t> rows{};
+};
+
+std::vector<Source> sources(const Problem& problem, int me,
+                            const std::vector<std::int64_t>& checked) {
+  const std::int64_t block = problem.m / row_blocks(problem);
+  std::vector<Source> list;
+  if (problem.op == Op::gemm_all_reduce || problem.op == Op::gemm_reduce_scatter) {
+    // Summed over all ranks; after reduce-scatter row r is that of this rank's block.
+    const std::int64_t shift = problem.op == Op::gemm_reduce_scatter ? me * block : 0;
+    for (int rank = 0; rank < problem.ranks; ++rank) {
+      Source source{.rank = rank};
+      for (const std::int64_t row : checked) source.rows.push_back(row + shift);
+      list.push_back(std::move(source));
+    }
+    return list;
+  }
+  // Row block i of the result comes from rank i: its own rows (all_gather_gemm), or those that it
+  // has for this rank.
+  const std::int64_t shift = problem.op == Op::gemm_all_to_all ? me * block : 0;
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    const auto rank = static_cast<int>(checked[i] / block);
+    if (list.empty() || list.back().rank != rank) list.push_back({.rank = rank, .first = i});
+    list.back().rows.push_back(checked[i] % block + shift);
+  }
+  return list;
+}
+
+template <class T>
+run::DeviceMemory on_device(const std::vector<T>& values) {
+  run::DeviceMemory memory =
+      run::device_memory(std::max<std::size_t>(1, values.size()) * sizeof(T));
+  OVT_CHECK(
+      cudaMemcpy(memory.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+  return memory;
+}
+
+}  // namespace
+
+Trial::Trial(Workbench& bench, const Problem& problem, std::uint64_t seed)
+    : bench_(bench),
+      problem_(problem),
+      seed_(seed),
+      deviation_(run::device_memory(sizeof(kernels::Deviation))) {}
+
+Expected<std::unique_ptr<Trial>> Trial::prepare(Workbench& bench, const Problem& problem,
+                                                std::uint64_t seed) {
+  std::unique_ptr<Trial> trial(new Trial(bench, problem, seed));
+  if (auto room = trial->allocate(); !room) return tl::make_unexpected(room.error());
+  trial->fill_inputs();
+  trial->make_references();
+  return trial;
+}
+
+Expected<void> Trial::allocate() {
+  const std::int64_t a = run::elements_of_a(problem_) * kElementBytes;
+  const std::int64_t b = run::elements_of_b(problem_) * kElementBytes;
+  const std::int64_t c = run::elements_of_c(problem_) * kElementBytes;
+  const std::int64_t workspace = run::workspace_bytes(problem_);
+  operands_.resize(
+      static_cast<std::size_t>(std::max(kCheckedSets, bench_.cold_sets(a + b + c + workspace))));
+  return placed(bench_.world, [&](Bump& bump) {
+    for (run::Operands& set : operands_) {
+      set = {.a = bump.take(a),
+             .b = bump.take(b),
+             .c = bump.take(c),
+             .workspace = workspace > 0 ? bump.take(workspace) : nullptr};
+    }
+  });
+}
+
+std::uint64_t Trial::seed_of(int set, int rank, bool b) const {
+  return ((seed_ * 131 + static_cast<std::uint64_t>(set)) * 4099 +
+          static_cast<std::uint64_t>(rank)) *
+             2 +
+         (b ? 1 : 0);
+}
+
+void Trial::fill_inputs() {
+  const cudaStream_t stream = bench_.world.stream();
+  const int me = bench_.world.rank();
+  for (int set = 0; set < static_cast<int>(operands_.size()); ++set) {
+    const run::Operands& on = operands_[static_cast<std::size_t>(set)];
+    kernels::fill_normal(stream, const_cast<void*>(on.a), problem_.dtype,
+                         run::elements_of_a(problem_), seed_of(set, me, false));
+    kernels::fill_normal(stream, const_cast<void*>(on.b), problem_.dtype,
+                         run::elements_of_b(problem_), seed_of(set, me, true));
+  }
+}
+
+void Trial::make_references() {
+  const std::int64_t rows = run::elements_of_c(problem_) / problem_.n;
+  rows_ = checked_rows(rows, problem_.n);
+  rows_on_device_ = on_device(rows_);
+  if (bench_.world.rank() >= problem_.ranks) return;
+  for (int set = 0; set < kCheckedSets; ++set) {
+    const std::size_t bytes = rows_.size() * static_cast<std::size_t>(problem_.n) * sizeof(double);
+    references_.push_back(run::device_memory(bytes));
+    OVT_CHECK(cudaMemsetAsync(references_.back().get(), 0, bytes, bench_.world.stream()));
+    accumulate(set, static_cast<double*>(references_.back().get()));
+  }
+}
+
+void Trial::accumulate(int set, double* reference) {
+  const cudaStream_t stream = bench_.world.stream();
+  const int me = bench_.world.rank();
+  const bool gathers = problem_.op == Op::all_gather_gemm;
+  const run::DeviceMemory a =
+      run::device_memory(rows_.size() * static_cast<std::size_t>(problem_.k) * kElementBytes);
+  const run::DeviceMemory b =
+      run::device_memory(static_cast<std::size_t>(run::elements_of_b(problem_)) * kElementBytes);
+  int b_of = -1;
+  for (const Source& source : sources(problem_, me, rows_)) {
+    const run::DeviceMemory rows = on_device(source.rows);
+    const auto count = static_cast<std::int64_t>(source.rows.size());
+    kernels::fill_normal_rows(stream, a.get(), problem_.dtype,
+                              static_cast<const std::int64_t*>(rows.get()), count, problem_.k,
+                              seed_of(set, source.rank, false));
+    const int owner = gathers ? me : source.rank;
+    if (b_of != owner) {
+      kernels::fill_normal(stream, b.get(), problem_.dtype, run::elements_of_b(problem_),
+                           seed_of(set, owner, true));
+      b_of = owner;
+    }
+    kernels::add_products(stream, a.get(), b.get(),
+                          reference + static_cast<std::int64_t>(source.first) * problem_.n,
+                          problem_.dtype, count, problem_.n, problem_.k);
+    OVT_CHECK(cudaStreamSynchronize(stream));  // before `rows` goes
+  }
+  OVT_CHECK(cudaGetLastError());
+}
+
+void Trial::poison(int set) {
+  const run::Operands& on = operands_[static_cast<std::size_t>(set)];
+  const cudaStream_t stream = bench_.world.stream();
+  // 0xffff is no number in either type.
+  OVT_CHECK(cudaMemsetAsync(
+      on.c, 0xff, static_cast<std::size_t>(run::elements_of_c(problem_)) * kElementBytes, stream));
+  if (on.workspace != nullptr) {
+    OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,
+                              static_cast<std::size_t>(run::workspace_bytes(problem_)), stream));
+  }
+}
+
+kernels::Deviation Trial::deviation(int set) {
+  kernels::Deviation seen;
+  if (bench_.world.rank() < problem_.ranks) {
+    const cudaStream_t stream = bench_.world.stream();
+    auto* on_device = static_cast<kernels::Deviation*>(deviation_.get());
+    OVT_CHECK(cudaMemsetAsync(on_device, 0, sizeof seen, stream));
+    kernels::compare(stream, operands_[static_cast<std::size_t>(set)].c,
+                     run::elements_of_c(problem_), problem_.dtype,
+                     static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
+                     static_cast<const std::int64_t*>(rows_on_device_.get()),
+                     static_cast<std::int64_t>(rows_.size()), problem_.n, on_device);
+    OVT_CHECK(cudaMemcpyAsync(&seen, on_device, sizeof seen, cudaMemcpyDeviceToHost, stream));
+    OVT_CHECK(cudaStreamSynchronize(stream));
+  }
+  const std::vector<double> worst =
+      bench_.world.largest(std::vector<double>{seen.largest, static_cast<double>(seen.not_finite)});
+  return {.largest = worst[0], .not_finite = static_cast<unsigned long long>(worst[1])};
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,41 @@
+#include "machine/cuda/worker/workbench.hpp"
+
+#include <algorithm>
+
+#include "core/statistics.hpp"
+#include "kernels/support.hpp"
+
+namespace overlaptune::cuda {
+
+Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
+                     const Nvml& gpu)
+    : world(id, rank, ranks, allow_multicast), library(world), timer(world), nvml(gpu) {
+  int device = 0;
+  cudaDeviceProp properties{};
+  OVT_CHECK(cudaGetDevice(&device));
+  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
+  sms = properties.multiProcessorCount;
+  l2_bytes = properties.l2CacheSize;
+  const Replay nothing(world, 1, [](cudaStream_t to, int) { kernels::nothing(to); });
+  const auto work = [&](cudaStream_t to, int turn) { nothing(to, turn); };
+  static_cast<void>(timer.rounds({work}, 3));
+  std::vector<double> times;
+  const Timed timed = timer.rounds({work}, 15).front();
+  for (const Microseconds time : timed.times) times.push_back(time.count());
+  replay = us(world.largest(quantile(times, 0.5)));
+}
+
+Conditions Workbench::conditions(const Timed& timed) const {
+  // The clock that the driver tells is an average over a time far longer than most measurements.
+  Conditions conditions = nvml.conditions();
+  if (timed.sm_clock_mhz) conditions.sm_clock_mhz = timed.sm_clock_mhz;
+  return conditions;
+}
+
+int Workbench::cold_sets(std::int64_t bytes) const {
+  constexpr std::int64_t kMost = 8;
+  if (bytes >= 2 * l2_bytes) return 1;
+  return static_cast<int>(std::clamp<std::int64_t>((2 * l2_bytes + bytes - 1) / bytes, 2, kMost));
+}
+
+}  // namespace overlaptune::cuda

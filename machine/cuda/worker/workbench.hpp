@@ -1,0 +1,57 @@
+#pragma once
+// What everything in a worker works with.
+
+#include "machine/cuda/worker/nvml.hpp"
+#include "machine/cuda/worker/timing.hpp"
+#include "run/plan.hpp"
+
+namespace overlaptune::cuda {
+
+struct Workbench {
+  run::World world;
+  run::GemmLibrary library;
+  Timer timer;
+  const Nvml& nvml;
+  int sms = 0;
+  std::int64_t l2_bytes = 0;
+  Microseconds replay{};  ///< of a graph with one empty kernel: part of what is measured by replays
+
+  Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast, const Nvml& gpu);
+
+  [[nodiscard]] run::Engine engine() { return {world, library, sms}; }
+  /// Conditions of what was timed just now.
+  [[nodiscard]] Conditions conditions(const Timed& timed) const;
+  /// Buffer sets of so many bytes each among which to rotate, so that each is cold when its turn
+  /// comes: at least 2 and together twice the L2 cache, 1 where a single one is as large.
+  [[nodiscard]] int cold_sets(std::int64_t bytes) const;
+};
+
+/// Hands out parts of `World::memory`, the same on every rank, each 4 KiB aligned.
+class Bump {
+ public:
+  explicit Bump(std::byte* base = nullptr) : base_(base) {}
+  [[nodiscard]] void* take(std::int64_t bytes) {
+    constexpr std::size_t kAlign = 4096;
+    void* part = base_ == nullptr ? nullptr : base_ + used_;
+    used_ += (static_cast<std::size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
+    return part;
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  std::byte* base_;
+  std::size_t used_ = 0;
+};
+
+/// Lays out with `layout(Bump&)` twice: once to count, once to place.
+template <class Layout>
+[[nodiscard]] Expected<void> placed(run::World& world, Layout&& layout) {
+  Bump counted;
+  layout(counted);
+  if (auto reserved = world.reserve(counted.used()); !reserved) return reserved;
+  Bump real(world.memory());
+  layout(real);
+  return {};
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,178 @@
+#include "machine/cuda/worker_pool.hpp"
+
+#include <algorithm>
+#include <array>
+#include <poll.h>
+#include <sys/random.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include "machine/cuda/round.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+using namespace std::chrono_literals;
+
+tl::unexpected<Error> unavailable(std::string message) {
+  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
+}
+
+std::string new_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw Failure(ErrorKind::machine_unavailable, "getrandom: " + system_error());
+  }
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
+std::string how_it_ended(const Ended& ended) {
+  return ended.last_words.empty() ? "its worker " + ended.how
+                                  : fmt::format("its worker {}: {}", ended.how, ended.last_words);
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(Lobby lobby, std::vector<std::unique_ptr<Seat>> seats, PoolOptions options)
+    : lobby_(std::move(lobby)),
+      seats_(std::move(seats)),
+      options_(std::move(options)),
+      connections_(seats_.size()),
+      hellos_(seats_.size()) {}
+
+WorkerPool::~WorkerPool() {
+  // A worker that may end by itself leaves nothing of its own behind (shared memory, sockets).
+  constexpr auto kLeaveLimit = 5s;
+  const Deadline deadline = Clock::now() + kLeaveLimit;
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    if (connections_[rank] && !connections_[rank]->send(to_line(Command(Quit{})), deadline)) {
+      connections_[rank].reset();
+    }
+  }
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    if (!connections_[rank]) continue;
+    while (!seats_[rank]->ended() && !seats_[rank]->lost() && Clock::now() < deadline) {
+      poll(nullptr, 0, 5);
+    }
+  }
+  kill();
+}
+
+void WorkerPool::kill() {
+  for (auto& connection : connections_) connection.reset();
+  for (const auto& seat : seats_) seat->kill();
+}
+
+std::string WorkerPool::place(std::size_t rank) const {
+  return fmt::format("rank {} on {}", rank, seats_[rank]->host());
+}
+
+Expected<void> WorkerPool::start() {
+  kill();
+  const std::string token = new_token();
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    if (const auto started = seats_[rank]->start(token); !started) {
+      return unavailable(place(rank) + ": " + started.error().message);
+    }
+  }
+  auto ready = await_hellos(token);
+  if (ready) ready = join();
+  if (!ready) kill();
+  return ready;
+}
+
+Expected<void> WorkerPool::check_ended() {
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    const auto ended = seats_[rank]->ended();
+    if (ended) return unavailable(place(rank) + ": " + how_it_ended(*ended));
+    const auto lost = seats_[rank]->lost();
+    if (lost) return unavailable(place(rank) + ": " + *lost);
+  }
+  return {};
+}
+
+Expected<void> WorkerPool::await_hellos(const std::string& token) {
+  constexpr auto kLook = 50ms;
+  const Deadline deadline = Clock::now() + options_.start_limit;
+  const auto is_missing = [](const auto& connection) { return !connection; };
+  while (std::any_of(connections_.begin(), connections_.end(), is_missing)) {
+    auto visitor = lobby_.next(std::min(deadline, Clock::now() + kLook));
+    if (visitor) {
+      if (auto good = admit(std::move(*visitor), token); !good) return good;
+      continue;
+    }
+    if (auto good = check_ended(); !good) return good;
+    if (Clock::now() < deadline) continue;
+    const auto missing = std::find_if(connections_.begin(), connections_.end(), is_missing);
+    return unavailable(fmt::format("{}: its worker did not say hello within {:.3g} s",
+                                   place(static_cast<std::size_t>(missing - connections_.begin())),
+                                   std::chrono::duration<double>(options_.start_limit).count()));
+  }
+  return {};
+}
+
+Expected<void> WorkerPool::admit(Lobby::Visitor visitor, const std::string& token) {
+  const auto reply = parse_reply(visitor.line);
+  const auto* greeting = reply ? std::get_if<Greeting>(&*reply) : nullptr;
+  if (greeting == nullptr || greeting->token != token) return {};  // a stranger
+  const Hello& hello = greeting->hello;
+  if (hello.rank >= size()) {
+    return unavailable(
+        fmt::format("a worker of rank {} came, expected at most rank {}", hello.rank, size() - 1));
+  }
+  const auto rank = static_cast<std::size_t>(hello.rank);
+  if (hello.protocol != kProtocol || hello.version != options_.version) {
+    return unavailable(
+        fmt::format("{}: its worker is of overlaptune {} (protocol {}), expected {} (protocol {}): "
+                    "install both "
+                    "programs from the same build",
+                    place(rank), hello.version, hello.protocol, options_.version, kProtocol));
+  }
+  hellos_[rank] = hello;
+  connections_[rank].emplace(std::move(visitor.connection));
+  return {};
+}
+
+Expected<void> WorkerPool::join() {
+  const auto limit = [this](const RunStep*) { return options_.join_limit; };
+  const auto id =
+      ask_round({{.rank = 0, .connection = &*connections_.front(), .seat = seats_.front().get()}},
+                UniqueIdRequest{}, limit);
+  if (!id) return unavailable(id.error().reason);
+  const auto* unique = std::get_if<UniqueId>(&id->front());
+  if (unique == nullptr)
+    return unavailable(place(0) + ": it answered unique_id with something else");
+  const auto joined = ask(
+      JoinRequest{
+          .nccl_id = unique->hex, .ranks = size(), .allow_multicast = options_.allow_multicast},
+      limit);
+  if (!joined) return unavailable(joined.error().reason);
+  for (std::size_t rank = 0; rank < joined->size(); ++rank) {
+    if (!std::holds_alternative<Joined>((*joined)[rank])) {
+      return unavailable(place(rank) + ": it answered join with something else");
+    }
+  }
+  spdlog::debug("{} workers have joined", size());
+  return {};
+}
+
+tl::expected<std::vector<Reply>, Loss> WorkerPool::ask(const Command& command,
+                                                       const StepLimit& limit) {
+  std::vector<Participant> participants;
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    if (!connections_[rank]) {
+      return tl::make_unexpected(Loss{.how = Loss::How::died,
+                                      .rank = static_cast<int>(rank),
+                                      .reason = place(rank) + ": its worker is not running",
+                                      .steps = std::vector<std::optional<RunStep>>(seats_.size())});
+    }
+    participants.push_back({.rank = static_cast<int>(rank),
+                            .connection = &*connections_[rank],
+                            .seat = seats_[rank].get()});
+  }
+  return ask_round(participants, command, limit);
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,61 @@
+#include "probes/held_out.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <set>
+
+namespace overlaptune {
+namespace {
+
+/// Hidden sizes of published models: what collectives move is so many whole rows.
+constexpr std::array<std::int64_t, 8> kWidths{2048, 2560, 3584, 4096, 5120, 6144, 7168, 8192};
+
+}  // namespace
+
+std::vector<Probe> held_out_collectives(std::span<const Measurement> measurements, int count,
+                                        std::uint64_t seed) {
+  std::vector<CollectiveProbe> settings;
+  std::set<std::string> probed;
+  for (const Measurement& measurement : measurements) {
+    probed.insert(to_string(measurement.probe));
+    if (const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe)) {
+      CollectiveProbe setting = *probe;
+      setting.bytes = {};
+      if (std::find(settings.begin(), settings.end(), setting) == settings.end()) {
+        settings.push_back(setting);
+      }
+    }
+  }
+  std::vector<Probe> list;
+  if (settings.empty()) return list;
+  std::sort(settings.begin(), settings.end());  // the same points however the rows are ordered
+  std::mt19937_64 random(seed);
+  // Of mt19937_64 every standard library draws the same numbers, of its distributions not.
+  const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  while (static_cast<int>(list.size()) < count) {
+    const auto index = static_cast<std::size_t>(uniform() * static_cast<double>(settings.size()));
+    CollectiveProbe probe = settings[std::min(index, settings.size() - 1)];
+    const auto width = static_cast<std::size_t>(uniform() * kWidths.size());
+    const std::int64_t row = kWidths[std::min(width, kWidths.size() - 1)] * kElementBytes;
+    const std::int64_t step = row * probe.ranks;
+    const double bytes = 4096 * std::pow(131072.0, uniform());
+    probe.bytes = {std::max<std::int64_t>(1, std::llround(bytes / static_cast<double>(step))) *
+                   step};
+    if (probed.insert(to_string(probe)).second) list.emplace_back(probe);
+  }
+  return list;
+}
+
+std::vector<Probe> gemms_of(std::span<const Problem> problems) {
+  std::vector<Probe> list;
+  for (const Problem& problem : problems) {
+    const Probe probe =
+        GemmProbe{.m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
+    if (std::find(list.begin(), list.end(), probe) == list.end()) list.push_back(probe);
+  }
+  return list;
+}
+
+}  // namespace overlaptune

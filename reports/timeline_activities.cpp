@@ -1,0 +1,47 @@
+#include "reports/timeline_activities.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+constexpr int kGemmStream = 0;
+constexpr int kCollectiveStream = 1;
+
+}  // namespace
+
+std::vector<Activity> activities_of(const Timeline& timeline, Op op) {
+  std::vector<GroupTimes> groups = timeline.groups;
+  std::sort(groups.begin(), groups.end(),
+            [](const GroupTimes& a, const GroupTimes& b) { return a.end < b.end; });
+  std::vector<Activity> activities;
+  Microseconds begin{};  // of the next stretch of the GEMM
+  const auto add_gemm = [&](Microseconds end) {
+    if (end <= begin) return;
+    activities.push_back({.stream = kGemmStream,
+                          .kind = ActivityKind::gemm,
+                          .name = "gemm",
+                          .start = begin,
+                          .end = end});
+  };
+  // Where the collective comes first nothing computes before it.
+  if (op == Op::all_gather_gemm && !groups.empty()) begin = groups.front().start;
+  for (const GroupTimes& group : groups) {
+    activities.push_back(
+        {.stream = kCollectiveStream,
+         .kind = ActivityKind::collective,
+         .name = fmt::format("{} of group {}", to_string(collective_of(op)), group.group),
+         .start = group.start,
+         .end = group.end});
+    if (group.exposed <= Microseconds{}) continue;
+    add_gemm(std::min(group.end - group.exposed, timeline.gemm_end));
+    begin = std::max(begin, group.end);
+  }
+  add_gemm(timeline.gemm_end);
+  return activities;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,24 @@
+#pragma once
+// Turns the error codes of CUDA, NCCL and cuBLASLt into `Failure`s that name the call and the
+// place.
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+#include <source_location>
+
+namespace overlaptune::run {
+
+/// Throws `Failure` (machine_unavailable) unless the code means success. Most CUDA errors stay with
+/// the process for good: whoever catches it should end the process.
+void check(cudaError_t code, const char* call,
+           std::source_location where = std::source_location::current());
+void check(ncclResult_t code, const char* call,
+           std::source_location where = std::source_location::current());
+void check(cublasStatus_t code, const char* call,
+           std::source_location where = std::source_location::current());
+
+}  // namespace overlaptune::run
+
+/// `OVT_CHECK(cudaMalloc(&p, n));`
+#define OVT_CHECK(call) ::overlaptune::run::check((call), #call)

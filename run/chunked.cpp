@@ -1,0 +1,67 @@
+// `chunked`: the rows of every row block in nearly equal parts; GEMMs with an SM budget on the
+// caller's stream, collectives in the same order on a stream of their own.
+
+#include "core/tiling.hpp"
+#include "run/strategies.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+class ChunkedPlan : public Plan {
+ public:
+  ChunkedPlan(Pieces pieces, Mutant mutant)
+      : pieces_(std::move(pieces)), mutant_(mutant), comm_(make_stream(Priority::high)) {
+    for (std::size_t i = 0; i <= pieces_.count(); ++i) ready_.push_back(make_event(false));
+  }
+
+  void enqueue(cudaStream_t stream, const Operands& operands) override {
+    const bool gather = pieces_.exchanges_first();
+    const cudaStream_t first = gather ? comm_.get() : stream;
+    const cudaStream_t second = gather ? stream : comm_.get();
+    hand_over(stream, comm_.get(), ready_.back());
+    for (std::size_t i = 0; i < pieces_.count(); ++i) {
+      enqueue(gather, first, i, operands);
+      if (mutant_ != Mutant::missing_wait) hand_over(first, second, ready_[i]);
+      enqueue(!gather, second, i, operands);
+    }
+    hand_over(comm_.get(), stream, ready_.back());
+  }
+
+ private:
+  void enqueue(bool exchange, cudaStream_t stream, std::size_t piece, const Operands& operands) {
+    if (exchange) {
+      pieces_.enqueue_exchange(stream, piece, operands);
+    } else {
+      pieces_.enqueue_gemm(stream, piece, operands);
+    }
+  }
+
+  /// What comes on `to` waits for all that is on `from` by now.
+  static void hand_over(cudaStream_t from, cudaStream_t to, const Event& event) {
+    OVT_CHECK(cudaEventRecord(event.get(), from));
+    OVT_CHECK(cudaStreamWaitEvent(to, event.get(), 0));
+  }
+
+  Pieces pieces_;
+  Mutant mutant_;
+  Stream comm_;
+  std::vector<Event> ready_{};
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<Plan>> make_chunked(const Request& request) {
+  const auto rows = chunk_rows(request.problem, request.config.chunks);
+  if (!rows) return tl::make_unexpected(rows.error());
+  const int sms = request.engine.sms - request.config.comm_ctas;
+  if (request.config.comm_ctas < 1 || sms < 1) {
+    return bad_input("comm_ctas: chunked needs 1 to " + std::to_string(request.engine.sms - 1));
+  }
+  Pieces pieces(request.engine, request.problem, request.route, sms, *rows, request.mutant);
+  if (auto chosen = pieces.choose(request.operands); !chosen) {
+    return tl::make_unexpected(chosen.error());
+  }
+  return std::make_unique<ChunkedPlan>(std::move(pieces), request.mutant);
+}
+
+}  // namespace overlaptune::run

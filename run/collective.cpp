@@ -1,0 +1,61 @@
+#include "run/collective.hpp"
+
+#include "core/units.hpp"
+#include "run/stream_wait.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+ncclDataType_t type_of(Dtype dtype) {
+  return dtype == Dtype::bf16 ? ncclBfloat16 : ncclFloat16;
+}
+
+/// NCCL 2.28 lets a symmetric kernel start before the kernel ahead of it on its stream has ended.
+/// Something between the two that is no kernel keeps them apart: a wait for what is there already.
+/// (A memset would do, too, but in a graph it may queue behind another stream's GEMM.)
+void keep_apart(cudaStream_t stream, World& world) {
+  wait_for_value(stream, world.zero(), 0);
+}
+
+}  // namespace
+
+void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
+             Dtype dtype, const void* send, void* receive, std::int64_t count) {
+  const ncclComm_t comm = world.comm(route);
+  if (comm == nullptr) return;  // this rank has no part in it
+  if (route.symmetric) keep_apart(stream, world);
+  const ncclDataType_t type = type_of(dtype);
+  const auto whole = static_cast<std::size_t>(count);
+  const auto part = static_cast<std::size_t>(count / route.ranks);
+  switch (collective) {
+    case Collective::all_reduce:
+      OVT_CHECK(ncclAllReduce(send, receive, whole, type, ncclSum, comm, stream));
+      return;
+    case Collective::reduce_scatter:
+      OVT_CHECK(ncclReduceScatter(send, receive, part, type, ncclSum, comm, stream));
+      return;
+    case Collective::all_gather:
+      OVT_CHECK(ncclAllGather(send, receive, part, type, comm, stream));
+      return;
+    case Collective::all_to_all:
+      OVT_CHECK(ncclAlltoAll(send, receive, part, type, comm, stream));
+      return;
+  }
+}
+
+void enqueue_all_to_all(cudaStream_t stream, World& world, const CommKey& route, Dtype dtype,
+                        const void* send, void* receive, std::int64_t count, std::int64_t stride) {
+  const ncclComm_t comm = world.comm(route);
+  if (comm == nullptr) return;
+  const ncclDataType_t type = type_of(dtype);
+  OVT_CHECK(ncclGroupStart());
+  for (int peer = 0; peer < route.ranks; ++peer) {
+    const auto* from = static_cast<const std::byte*>(send) + peer * count * kElementBytes;
+    auto* to = static_cast<std::byte*>(receive) + peer * stride * kElementBytes;
+    OVT_CHECK(ncclSend(from, static_cast<std::size_t>(count), type, peer, comm, stream));
+    OVT_CHECK(ncclRecv(to, static_cast<std::size_t>(count), type, peer, comm, stream));
+  }
+  OVT_CHECK(ncclGroupEnd());
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,204 @@
+#include "run/gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/gpu.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// What NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
+constexpr std::size_t kWorkspace = std::size_t{32} << 20;
+constexpr int kProposals = 32;
+constexpr std::size_t kFinalists = 8;
+
+/// Tile shapes by cuBLASLt's identifiers, made from its header (run/tile_names.cmake).
+struct NamedTile {
+  int id;
+  int m;
+  int n;
+};
+constexpr NamedTile kTiles[] = {
+#include "run/tile_names.inc"
+};
+
+/// Thread block clusters by their identifiers: those of up to two blocks.
+int cluster_of(std::uint16_t id) {
+  return id == CUBLASLT_CLUSTER_SHAPE_1x1x1 || id == CUBLASLT_CLUSTER_SHAPE_AUTO ? 1 : 2;
+}
+
+template <class T>
+T attribute(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t which) {
+  T value{};
+  std::size_t written = 0;
+  if (cublasLtMatmulAlgoConfigGetAttribute(&algorithm, which, &value, sizeof value, &written) !=
+      CUBLAS_STATUS_SUCCESS) {
+    return T{};
+  }
+  return value;
+}
+
+/// The library counts columns first: its m is our n. The depth of its pipeline is not told; it is
+/// as deep as shared memory allows.
+Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability) {
+  const auto id = attribute<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID);
+  const auto* named = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const NamedTile& t) {
+    return t.id == static_cast<int>(id);
+  });
+  if (named == std::end(kTiles)) return {};
+  const GpuLimits& limits = gpu_limits(compute_capability);
+  const std::uint16_t cluster =
+      attribute<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID);
+  Tile tile{.block_m = named->n,
+            .block_n = named->m,
+            .block_k = limits.block_k,
+            .stages = limits.most_stages,
+            .cluster = std::min(limits.largest_cluster, cluster_of(cluster))};
+  while (tile.stages > 1 && shared_memory_bytes(tile) > limits.shared_memory_bytes) --tile.stages;
+  return tile;
+}
+
+using Layout = Handle<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using Operation = Handle<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+
+/// Column-major, columns `pitch` elements apart.
+Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
+              int batch, std::int64_t stride) {
+  cublasLtMatrixLayout_t made = nullptr;
+  OVT_CHECK(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(rows),
+                                       static_cast<std::uint64_t>(columns), pitch));
+  Layout result(made);
+  if (batch > 1) {
+    OVT_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
+                                               sizeof batch));
+    OVT_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                               &stride, sizeof stride));
+  }
+  return result;
+}
+
+}  // namespace
+
+struct GemmLibrary::Descriptors {
+  Operation operation{};
+  Layout a{};  // ours: the library's second operand
+  Layout b{};
+  Layout c{};
+};
+
+GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memory(kWorkspace)) {
+  cublasLtHandle_t handle = nullptr;
+  OVT_CHECK(cublasLtCreate(&handle));
+  handle_ = Handle<cublasLtHandle_t, &cublasLtDestroy>(handle);
+}
+
+const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape) const {
+  auto& entry = descriptors_[shape];
+  if (entry) return *entry;
+  // Row-major C = A * B^T is column-major C^T = B * A^T: B, stored n x k by rows, is to be
+  // transposed, and A is taken as it is.
+  const cudaDataType type = shape.dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
+  auto made = std::make_shared<Descriptors>();
+  cublasLtMatmulDesc_t operation = nullptr;
+  OVT_CHECK(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  made->operation = Operation(operation);
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                           sizeof transposed));
+  if (shape.sms > 0) {
+    const std::int32_t sms = shape.sms;
+    OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &sms,
+                                             sizeof sms));
+  }
+  const std::int64_t pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
+  made->b = layout(type, shape.k, shape.n, pitch, shape.batch, 0);
+  made->a = layout(type, shape.k, shape.m, pitch, shape.batch, shape.stride_a);
+  made->c = layout(type, shape.n, shape.m, shape.n, shape.batch, shape.stride_c);
+  entry = std::move(made);
+  return *entry;
+}
+
+void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
+                          const GemmOperands& operands) const {
+  const Descriptors& with = descriptors(shape);
+  const float one = 1;
+  const float zero = 0;
+  OVT_CHECK(cublasLtMatmul(handle_.get(), with.operation.get(), &one, operands.b, with.b.get(),
+                           operands.a, with.a.get(), &zero, operands.c, with.c.get(), operands.c,
+                           with.c.get(), &choice.algorithm, workspace_.get(), kWorkspace, stream));
+}
+
+std::vector<double> GemmLibrary::times(cudaStream_t stream, const GemmShape& shape,
+                                       std::span<const cublasLtMatmulAlgo_t> algorithms,
+                                       std::span<const GemmOperands> operands, int rounds) {
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < 2 * algorithms.size(); ++i) events.push_back(make_event(true));
+  std::vector<double> best(algorithms.size(), std::numeric_limits<double>::infinity());
+  std::size_t turn = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      OVT_CHECK(cudaEventRecord(events[2 * i].get(), stream));
+      enqueue(stream, shape, {.algorithm = algorithms[i]}, operands[turn++ % operands.size()]);
+      OVT_CHECK(cudaEventRecord(events[2 * i + 1].get(), stream));
+    }
+    OVT_CHECK(cudaStreamSynchronize(stream));
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      float ms = 0;
+      OVT_CHECK(cudaEventElapsedTime(&ms, events[2 * i].get(), events[2 * i + 1].get()));
+      best[i] = std::min(best[i], static_cast<double>(ms));
+    }
+  }
+  return world_->largest(best);
+}
+
+Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
+                                         std::span<const GemmOperands> operands) {
+  if (const auto known = choices_.find(shape); known != choices_.end()) return known->second;
+  const Descriptors& with = descriptors(shape);
+  cublasLtMatmulPreference_t made = nullptr;
+  OVT_CHECK(cublasLtMatmulPreferenceCreate(&made));
+  const Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy> preference(made);
+  OVT_CHECK(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                 &kWorkspace, sizeof kWorkspace));
+  std::array<cublasLtMatmulHeuristicResult_t, kProposals> proposals{};
+  int found = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle_.get(), with.operation.get(), with.b.get(), with.a.get(), with.c.get(), with.c.get(),
+      made, kProposals, proposals.data(), &found);
+  if (status != CUBLAS_STATUS_SUCCESS) found = 0;
+  // All ranks must agree on how many there are.
+  found = static_cast<int>(-world_->largest(-static_cast<double>(found)));
+  if (found == 0) return bad_input("cuBLASLt has no algorithm for this GEMM");
+
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
+  for (int i = 0; i < found; ++i) {
+    algorithms.push_back(proposals[static_cast<std::size_t>(i)].algo);
+  }
+  const cudaStream_t stream = world_->stream();
+  enqueue(stream, shape, {.algorithm = algorithms.front()}, operands.front());  // warms up
+  const std::vector<double> first = times(stream, shape, algorithms, operands, 2);
+  std::vector<std::size_t> order(algorithms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
+  order.resize(std::min(order.size(), kFinalists));
+  std::vector<cublasLtMatmulAlgo_t> finalists;
+  for (const std::size_t i : order) finalists.push_back(algorithms[i]);
+  const std::vector<double> final = times(stream, shape, finalists, operands, 3);
+  const auto best = std::min_element(final.begin(), final.end()) - final.begin();
+
+  int device = 0;
+  cudaDeviceProp properties{};
+  OVT_CHECK(cudaGetDevice(&device));
+  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
+  GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)], .tried = found};
+  choice.tile = tile_of(choice.algorithm, 10 * properties.major + properties.minor);
+  choices_.emplace(shape, choice);
+  return choice;
+}
+
+}  // namespace overlaptune::run

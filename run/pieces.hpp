@@ -1,0 +1,49 @@
+#pragma once
+// A problem cut into pieces of rows: the GEMM and the exchange of each. What `sequential` (one
+// piece) and `chunked` (several) are made of.
+
+#include <vector>
+
+#include "run/plan.hpp"
+
+namespace overlaptune::run {
+
+/// Rows `first .. first + rows` of every row block.
+struct Piece {
+  std::int64_t first = 0;
+  std::int64_t rows = 0;
+};
+
+class Pieces {
+ public:
+  /// `gemm_sms`: SMs left to the GEMMs.
+  Pieces(const Engine& engine, const Problem& problem, const CommKey& route, int gemm_sms,
+         std::span<const std::int64_t> rows, Mutant mutant);
+
+  /// Collective. Error: no algorithm for one of the GEMMs.
+  [[nodiscard]] Expected<void> choose(std::span<const Operands> operands);
+
+  [[nodiscard]] std::size_t count() const { return pieces_.size(); }
+  /// all_gather_gemm exchanges first, the others last.
+  [[nodiscard]] bool exchanges_first() const { return problem_.op == Op::all_gather_gemm; }
+
+  void enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
+  void enqueue_exchange(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
+
+ private:
+  [[nodiscard]] GemmShape shape(const Piece& piece) const;
+  [[nodiscard]] GemmOperands gemm_operands(const Piece& piece, const Operands& operands) const;
+  [[nodiscard]] std::byte* staged(const Piece& piece, const Operands& operands) const;
+
+  Engine engine_;
+  Problem problem_;
+  CommKey route_;
+  int gemm_sms_;
+  Mutant mutant_;
+  int blocks_;
+  std::int64_t block_rows_;
+  std::vector<Piece> pieces_{};
+  std::vector<GemmChoice> choices_{};
+};
+
+}  // namespace overlaptune::run

@@ -1,0 +1,61 @@
+#include "run/plan.hpp"
+
+#include "core/error.hpp"
+#include "run/strategies.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+std::int64_t rows_of_a(const Problem& problem) {
+  return problem.op == Op::all_gather_gemm ? problem.m / problem.ranks : problem.m;
+}
+
+}  // namespace
+
+std::int64_t elements_of_a(const Problem& problem) {
+  return rows_of_a(problem) * problem.k;
+}
+std::int64_t elements_of_b(const Problem& problem) {
+  return problem.n * problem.k;
+}
+std::int64_t elements_of_c(const Problem& problem) {
+  const bool scatter = problem.op == Op::gemm_reduce_scatter;
+  return (scatter ? problem.m / problem.ranks : problem.m) * problem.n;
+}
+
+std::int64_t workspace_bytes(const Problem& problem) {
+  return problem.op == Op::gemm_all_reduce ? 0 : collective_bytes(problem).count;
+}
+
+Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& problem,
+                                          const Config& config, std::span<const Operands> operands,
+                                          Mutant mutant) {
+  if (!config.tile.is_library()) {
+    return bad_input("tile " + to_string(config.tile) + ": strategy " +
+                     std::string(to_string(config.strategy)) + " runs the library's");
+  }
+  if (config.transport == Transport::copy_engine) {
+    return bad_input("transport copy_engine: not for strategy " +
+                     std::string(to_string(config.strategy)));
+  }
+  const Request request{.engine = engine,
+                        .problem = problem,
+                        .config = config,
+                        .operands = operands,
+                        .mutant = mutant,
+                        .route = {.ranks = problem.ranks,
+                                  .ctas = config.comm_ctas,
+                                  .symmetric = config.transport == Transport::symmetric}};
+  static_cast<void>(engine.world.comm(request.route));
+  switch (config.strategy) {
+    case Strategy::sequential:
+      return make_sequential(request);
+    case Strategy::chunked:
+      return make_chunked(request);
+    default:
+      return bad_input("strategy " + std::string(to_string(config.strategy)) +
+                       ": not available on GPUs yet");
+  }
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,64 @@
+#pragma once
+// A plan: a config of a problem made ready to be run, again and again, on a stream. The only way in
+// which configs are launched.
+
+#include <memory>
+#include <span>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "run/collective.hpp"
+#include "run/gemm.hpp"
+
+namespace overlaptune::run {
+
+/// What one rank works on, in the standard layout (core/problem.hpp): A (for all_gather_gemm its
+/// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). The transport
+/// `symmetric` needs A (all_gather_gemm) or C (the others) within `World::memory`; `workspace` too,
+/// always, of `workspace_bytes`.
+struct Operands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  void* workspace = nullptr;
+};
+
+/// Elements of each operand on one rank.
+[[nodiscard]] std::int64_t elements_of_a(const Problem& problem);
+[[nodiscard]] std::int64_t elements_of_b(const Problem& problem);
+[[nodiscard]] std::int64_t elements_of_c(const Problem& problem);
+[[nodiscard]] std::int64_t workspace_bytes(const Problem& problem);
+
+/// A plan that is wrong on purpose: what validation must find out.
+enum class Mutant { none, skipped_tile, skipped_k_step, missing_wait };
+
+/// What all plans of a process share.
+struct Engine {
+  World& world;
+  GemmLibrary& library;
+  int sms = 0;  ///< of one GPU
+};
+
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// Everything happens after what `stream` holds already, and before what is enqueued on it
+  /// later. No allocation, no synchronization with the host: it may be captured into a graph.
+  virtual void enqueue(cudaStream_t stream, const Operands& operands) = 0;
+
+ protected:
+  Plan() = default;
+};
+
+/// Collective: makes communicators, registers memory, chooses algorithms on the given operands
+/// (whose contents are overwritten). Error: `bad_input` for a config that cannot be run here.
+[[nodiscard]] Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine,
+                                                        const Problem& problem,
+                                                        const Config& config,
+                                                        std::span<const Operands> operands,
+                                                        Mutant mutant = Mutant::none);
+
+}  // namespace overlaptune::run

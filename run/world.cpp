@@ -1,0 +1,156 @@
+#include "run/world.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+constexpr std::size_t kScratch = std::size_t{1} << 20;
+/// Left to CUDA's and NCCL's own needs when the memory grows.
+constexpr std::size_t kSpare = std::size_t{2} << 30;
+constexpr std::size_t kFirst = std::size_t{4} << 30;
+constexpr std::size_t kGranularity = std::size_t{64} << 20;
+
+ncclConfig_t config_of(const CommKey& key) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  if (key.ctas > 0) {
+    config.cgaClusterSize = 0;
+    config.minCTAs = key.ctas;
+    config.maxCTAs = key.ctas;
+  }
+  return config;
+}
+
+double gib(std::size_t bytes) {
+  return static_cast<double>(bytes) / (1 << 30);
+}
+
+}  // namespace
+
+World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
+    : rank_(rank), ranks_(ranks), stream_(make_stream()), scratch_(device_memory(kScratch)) {
+  OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
+  // Multicast (NVLS) is NCCL's default where the hardware has it.
+  if (!allow_multicast) setenv("NCCL_NVLS_ENABLE", "0", 1);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  ncclComm_t comm = nullptr;
+  OVT_CHECK(ncclCommInitRankConfig(&comm, ranks, id, rank, &config));
+  world_ = Comm(comm);
+}
+
+World::~World() {
+  for (const auto& [key, window] : windows_) {
+    const auto comm = comms_.find(key);
+    if (comm != comms_.end() && comm->second) {
+      static_cast<void>(ncclCommWindowDeregister(comm->second.get(), window));
+    }
+  }
+}
+
+ncclComm_t World::comm(const CommKey& key) {
+  const auto [entry, fresh] = comms_.try_emplace(key);
+  if (fresh) {
+    ncclConfig_t config = config_of(key);
+    ncclComm_t comm = nullptr;
+    OVT_CHECK(ncclCommSplit(world_.get(), rank_ < key.ranks ? 0 : NCCL_SPLIT_NOCOLOR, rank_, &comm,
+                            &config));
+    entry->second = Comm(comm);
+  }
+  if (key.symmetric) register_window(key, entry->second.get());
+  return entry->second.get();
+}
+
+void World::release_memory() {
+  OVT_CHECK(cudaDeviceSynchronize());
+  for (const auto& [key, window] : windows_) {
+    if (comms_.at(key)) OVT_CHECK(ncclCommWindowDeregister(comms_.at(key).get(), window));
+  }
+  windows_.clear();
+  // NCCL remembers buffers of captured collectives, and opens them on the peers, for as long as the
+  // communicator lives: memory that comes to lie at the same address would not be what it opened.
+  comms_.clear();
+  memory_ = {};
+  capacity_ = 0;
+}
+
+Expected<void> World::reserve(std::size_t bytes) {
+  if (bytes <= capacity_) return {};
+  // Growing is rare: see `release_memory` for what it costs.
+  const std::size_t asked = std::max({bytes, kFirst, 2 * capacity_});
+  const std::size_t needed = (bytes + kGranularity - 1) / kGranularity * kGranularity;
+  std::size_t wanted = (asked + kGranularity - 1) / kGranularity * kGranularity;
+  std::size_t free = 0;
+  std::size_t total = 0;
+  OVT_CHECK(cudaMemGetInfo(&free, &total));
+  const auto least = static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
+  if (needed + kSpare > least) {
+    return bad_input(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free",
+                                 gib(needed + kSpare), gib(least)));
+  }
+  if (wanted + kSpare > least) wanted = needed;
+  release_memory();
+  void* memory = nullptr;
+  OVT_CHECK(ncclMemAlloc(&memory, wanted));
+  memory_ = NcclMemory(memory);
+  capacity_ = wanted;
+  return {};
+}
+
+const std::uint32_t* World::zero() const {
+  return reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(scratch_.get()) + kScratch - 512);
+}
+
+void World::register_window(const CommKey& key, ncclComm_t communicator) {
+  if (windows_.contains(key) || capacity_ == 0) return;
+  ncclWindow_t window = nullptr;
+  if (communicator != nullptr) {
+    OVT_CHECK(ncclCommWindowRegister(communicator, memory(), capacity_, &window,
+                                     NCCL_WIN_COLL_SYMMETRIC));
+  }
+  windows_.emplace(key, window);
+}
+
+std::vector<double> World::largest(std::span<const double> values) {
+  std::vector<double> result(values.begin(), values.end());
+  auto* device = static_cast<double*>(scratch_.get());
+  if (values.size_bytes() + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too many values");
+  OVT_CHECK(cudaMemcpyAsync(device, result.data(), values.size_bytes(), cudaMemcpyHostToDevice,
+                            stream_.get()));
+  OVT_CHECK(ncclAllReduce(device, device, values.size(), ncclDouble, ncclMax, world_.get(),
+                          stream_.get()));
+  OVT_CHECK(cudaMemcpyAsync(result.data(), device, values.size_bytes(), cudaMemcpyDeviceToHost,
+                            stream_.get()));
+  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  return result;
+}
+
+double World::largest(double value) {
+  return largest(std::span(&value, 1)).front();
+}
+
+void World::barrier(cudaStream_t stream) {
+  // Above what `largest` uses: both may be in flight.
+  auto* device = static_cast<std::byte*>(scratch_.get()) + kScratch - 256;
+  OVT_CHECK(ncclAllReduce(device, device, 1, ncclInt8, ncclMax, world_.get(), stream));
+}
+
+std::vector<std::byte> World::gathered(std::span<const std::byte> mine) {
+  const std::size_t all = mine.size() * static_cast<std::size_t>(ranks_);
+  if (all + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too much to gather");
+  auto* device = static_cast<std::byte*>(scratch_.get());
+  std::vector<std::byte> result(all);
+  std::byte* slot = device + mine.size() * static_cast<std::size_t>(rank_);
+  OVT_CHECK(cudaMemcpyAsync(slot, mine.data(), mine.size(), cudaMemcpyHostToDevice, stream_.get()));
+  OVT_CHECK(ncclAllGather(slot, device, mine.size(), ncclInt8, world_.get(), stream_.get()));
+  OVT_CHECK(cudaMemcpyAsync(result.data(), device, all, cudaMemcpyDeviceToHost, stream_.get()));
+  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  return result;
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,79 @@
+#pragma once
+// The ranks of a run: their communicators, and the memory that NCCL may reach on all of them.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "run/handles.hpp"
+
+namespace overlaptune::run {
+
+using Comm = Handle<ncclComm_t, &ncclCommAbort>;
+
+/// How a communicator is made. Beside a GEMM the collective's CTAs must find free SMs one by one:
+/// such communicators use `ctas` CTAs exactly and no clusters (NCCL's default clusters of 4 need 4
+/// free SMs in one GPC).
+struct CommKey {
+  int ranks = 0;
+  int ctas = 0;  ///< 0: NCCL's own choice, clusters included
+  /// Its window is `World::memory`. Collectives on memory in a window take symmetric kernels, asked
+  /// or not: what is not to take them needs a communicator without one.
+  bool symmetric = false;
+  friend auto operator<=>(const CommKey&, const CommKey&) = default;
+};
+
+/// All its functions but the plain getters are collective: every rank calls them in the same order.
+class World {
+ public:
+  /// `id` as of `ncclGetUniqueId`.
+  World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
+
+  /// The first `key.ranks` ranks; null on the others. Before it is used, `reserve` what it is to
+  /// work on: growing that ends the windows, which the next call of `comm` makes again.
+  [[nodiscard]] ncclComm_t comm(const CommKey& key);
+
+  /// Memory that every rank allocates alike and that collectives may use: `bytes` are there when
+  /// this returns. Growing it invalidates every pointer into it. Error: `bad_input`, on every rank,
+  /// with what is needed and what is free on the rank that has least.
+  [[nodiscard]] Expected<void> reserve(std::size_t bytes);
+  [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  /// A zero in device memory.
+  [[nodiscard]] const std::uint32_t* zero() const;
+
+  /// The largest value of any rank, element by element.
+  [[nodiscard]] std::vector<double> largest(std::span<const double> values);
+  [[nodiscard]] double largest(double value);
+  /// Every rank waits, on `stream`, for all others.
+  void barrier(cudaStream_t stream);
+  /// What each rank gave, `mine.size()` bytes a rank, in order.
+  [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> mine);
+
+ private:
+  void release_memory();
+  void register_window(const CommKey& key, ncclComm_t communicator);
+
+  int rank_;
+  int ranks_;
+  Comm world_;
+  Stream stream_;
+  std::map<CommKey, Comm> comms_{};
+  std::map<CommKey, ncclWindow_t> windows_{};
+  NcclMemory memory_{};
+  std::size_t capacity_ = 0;
+  DeviceMemory scratch_;
+};
+
+}  // namespace overlaptune::run

@@ -1,0 +1,29 @@
+#pragma once
+// What the fake worker can be told to do.
+
+#include "core/config.hpp"
+#include "core/measurement.hpp"
+
+namespace overlaptune::cuda {
+
+/// The number of CTAs of a config or of a copy probe. What is fatal happens on the last rank.
+enum class Act {
+  hang = 101,
+  crash,      ///< by SIGSEGV
+  exit,       ///< with code 7
+  be_killed,  ///< by SIGKILL
+  fail,       ///< an exception of the backend
+  be_wrong,   ///< on rank 1
+  refuse,
+  uneven,  ///< rank 1 has fewer samples
+};
+
+inline Config config_that(Act act) {
+  return {.comm_ctas = static_cast<int>(act)};
+}
+
+inline Probe probe_that(Act act) {
+  return CopyProbe{.bytes = {1}, .ctas = static_cast<int>(act)};
+}
+
+}  // namespace overlaptune::cuda

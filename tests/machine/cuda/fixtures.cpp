@@ -1,0 +1,42 @@
+#include "tests/machine/cuda/fixtures.hpp"
+
+#include <cstdlib>
+
+namespace overlaptune::cuda {
+
+Variable::Variable(const char* name, const std::string& value) : name_(name) {
+  setenv(name, value.c_str(), 1);
+}
+
+Variable::~Variable() {
+  unsetenv(name_);
+}
+
+Limits short_limits() {
+  using namespace std::chrono_literals;
+  return {.start = 20s, .join = 20s, .unknown = 20s, .prepare = 20s, .time = 20s};
+}
+
+std::string fake_worker() {
+  return OVERLAPTUNE_FAKE_WORKER;
+}
+
+CudaOptions fake_options(int ranks) {
+  return {.worker = fake_worker(), .ranks = ranks, .limits = short_limits()};
+}
+
+std::unique_ptr<WorkerPool> fake_pool(int ranks, const PoolOptions& options) {
+  Lobby lobby(value_or_throw(Listener::open()));
+  std::vector<std::unique_ptr<Seat>> seats;
+  seats.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    seats.push_back(std::make_unique<LocalSeat>(WorkerCall{.program = fake_worker(),
+                                                           .host = "127.0.0.1",
+                                                           .port = lobby.port(),
+                                                           .rank = rank,
+                                                           .local_rank = rank}));
+  }
+  return std::make_unique<WorkerPool>(std::move(lobby), std::move(seats), options);
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,34 @@
+#pragma once
+// Machines made of fake workers.
+
+#include <string>
+
+#include "machine/cuda/cuda_machine.hpp"
+#include "tests/machine/cuda/acts.hpp"
+
+namespace overlaptune::cuda {
+
+/// An environment variable, for as long as this lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value);
+  ~Variable();
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+/// Limits that a loaded host keeps, unless something hangs.
+[[nodiscard]] Limits short_limits();
+
+/// The program that pretends (fake_worker.cpp).
+[[nodiscard]] std::string fake_worker();
+
+[[nodiscard]] CudaOptions fake_options(int ranks);
+
+/// `ranks` fake workers on this host, not started yet.
+[[nodiscard]] std::unique_ptr<WorkerPool> fake_pool(int ranks, const PoolOptions& options = {});
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,58 @@
+#pragma once
+// What /proc knows of processes.
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <poll.h>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace overlaptune::cuda {
+
+/// State letter and parent of a process; state 0 if there is none.
+struct ProcessState {
+  char state = 0;
+  pid_t parent = 0;
+};
+
+inline ProcessState state_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 >= text.size()) return {};
+  return {.state = text[name_end + 2],
+          .parent = static_cast<pid_t>(std::stol(text.substr(name_end + 4)))};
+}
+
+/// What nobody reaped yet is gone all the same.
+inline bool runs(pid_t pid) {
+  const char state = state_of(pid).state;
+  return state != 0 && state != 'Z' && state != 'X';
+}
+
+inline std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto pid = static_cast<pid_t>(std::stol(name));
+    if (state_of(pid).parent == parent && runs(pid)) children.push_back(pid);
+  }
+  return children;
+}
+
+/// Within ten seconds.
+template <class Condition>
+bool soon(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    poll(nullptr, 0, 10);
+  }
+  return true;
+}
+
+}  // namespace overlaptune::cuda
