@@ -20,6 +20,7 @@ struct Flags {
   std::string database{};
   std::vector<int> ranks{};
   bool again = false;
+  ProbeDepth depth = ProbeDepth::full;
 };
 
 Expected<std::vector<int>> parse_ranks(const std::string& text) {
@@ -50,7 +51,7 @@ int probe(const Flags& flags, const Session& session) {
   const auto ranks = checked_ranks(flags.ranks, platform);
   catch_interrupts();
   Store store(flags.database, Access::create);
-  const auto plan = probe_plan(platform, machine->transports(), ranks);
+  const auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
   const ProbeReport report = [&] {
     ProgressBar bar;
     return value_or_throw(run_probes(*machine, store, plan, provenance(session, flags.common),
@@ -90,6 +91,9 @@ void add_probe(CLI::App& root, Session& session) {
   add_database_flag(*command, flags->database);
   add_parsed(*command, "--ranks", flags->ranks, parse_ranks, "GPUs of the collectives (all)")
       ->type_name("N,...");
+  command->add_flag_callback(
+      "--quick", [flags] { flags->depth = ProbeDepth::quick; },
+      "Fewer sizes, CTA counts and shapes; a full probe later adds the rest");
   command->add_flag("--again", flags->again, "Measure what is known already too");
   on_parsed(*command, session, flags, probe);
 }

@@ -125,6 +125,9 @@ void add_tune(CLI::App& root, Session& session) {
   add_parsed(*command, "--budget", options.budget, parse_duration,
              "Measure nothing new after this long, as in 90s, 5m, 2h")
       ->type_name("TIME");
+  command->add_flag_callback(
+      "--quick-probe", [&options] { options.probes = ProbeDepth::quick; },
+      "Where probes are missing, measure fewer of them");
   command->add_flag("--resume", options.resume,
                     "Continue the last tuning run, which must be of the same request");
   add_parsed(*command, "--launch", options.launches, parse_launches,

@@ -38,10 +38,11 @@ const auto& pick(double u, const List& list) {
   return list[std::min(list.size() - 1, static_cast<std::size_t>(u * count))];
 }
 
-std::vector<int> usable_ctas(const Platform& platform) {
+std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeDepth::full) {
   std::vector<int> list;
   for (const int ctas : kCommCtas) {
-    if (ctas < platform.sms / 2) list.push_back(ctas);
+    const bool wanted = depth == ProbeDepth::full || ctas == 8 || ctas == 16 || ctas == 32;
+    if (wanted && ctas < platform.sms / 2) list.push_back(ctas);
   }
   return list;
 }
@@ -60,13 +61,14 @@ void add_copies(std::vector<Probe>& plan) {
 }
 
 void add_collectives(std::vector<Probe>& plan, const Platform& platform,
-                     std::span<const Transport> transports, int ranks) {
-  std::vector<int> ctas_list = usable_ctas(platform);
+                     std::span<const Transport> transports, int ranks, ProbeDepth depth) {
+  const int step = depth == ProbeDepth::full ? 2 : 8;
+  std::vector<int> ctas_list = usable_ctas(platform, depth);
   ctas_list.insert(ctas_list.begin(), 0);
   for (const Transport transport : transports) {
     for (const auto& [collective, name] : NamesOf<Collective>::all) {
       for (const int ctas : ctas_list) {
-        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 2) {
+        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= step) {
           plan.emplace_back(CollectiveProbe{collective, {bytes}, ranks, ctas, transport});
         }
       }
@@ -100,11 +102,11 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m) {
   return probe;
 }
 
-void add_library_gemms(std::vector<Probe>& plan, const Platform& platform) {
-  constexpr std::uint64_t kShapes = 160;
+void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
+  const std::uint64_t count = depth == ProbeDepth::full ? 160 : 40;
   constexpr double kLeastRows = 8;  // of a chunk
   std::vector<GemmProbe> shapes;
-  for (std::uint64_t i = 0; i < kShapes; ++i) {
+  for (std::uint64_t i = 0; i < count; ++i) {
     shapes.push_back(gemm_shape(i, kLeastRows));
     shapes.back().sms = sms_of(halton(i, 7), platform);
   }
@@ -114,8 +116,8 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform) {
   plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
-void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform) {
-  constexpr std::uint64_t kShapes = 256;
+void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
+  const std::uint64_t count = depth == ProbeDepth::full ? 256 : 64;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
   // One shape of tile is as likely as another, however many stages fit it.
@@ -127,7 +129,7 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform) {
     }
     shapes.back().push_back(tile);
   }
-  for (std::uint64_t i = 0; i < kShapes; ++i) {
+  for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe = gemm_shape(i + 1000, kLeastRows);
     probe.tile = pick(halton(i, 13), pick(halton(i, 11), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
@@ -137,8 +139,8 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform) {
 }
 
 void add_contention(std::vector<Probe>& plan, const Platform& platform,
-                    std::span<const Transport> transports, int ranks) {
-  for (const int ctas : usable_ctas(platform)) {
+                    std::span<const Transport> transports, int ranks, ProbeDepth depth) {
+  for (const int ctas : usable_ctas(platform, depth)) {
     for (const std::int64_t k : {1024, 8192}) {  // one heavy on memory, one on arithmetic
       GemmProbe gemm;
       gemm.m = 4096;
@@ -149,6 +151,7 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
       for (const Transport transport : transports) {
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
           for (const int shift : {18, 22, 26}) {
+            if (depth == ProbeDepth::quick && (shift == 18 || k == 1024)) continue;
             plan.emplace_back(ConcurrentProbe{
                 gemm, {collective, {std::int64_t{1} << shift}, ranks, ctas, transport}});
           }
@@ -161,14 +164,14 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
 }  // namespace
 
 std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transport> transports,
-                              std::span<const int> ranks) {
+                              std::span<const int> ranks, ProbeDepth depth) {
   std::vector<Probe> plan;
   add_launch(plan);
   add_copies(plan);
-  for (const int count : ranks) add_collectives(plan, platform, transports, count);
-  add_library_gemms(plan, platform);
-  add_tiled_gemms(plan, platform);
-  for (const int count : ranks) add_contention(plan, platform, transports, count);
+  for (const int count : ranks) add_collectives(plan, platform, transports, count, depth);
+  add_library_gemms(plan, platform, depth);
+  add_tiled_gemms(plan, platform, depth);
+  for (const int count : ranks) add_contention(plan, platform, transports, count, depth);
   std::vector<Probe> unique;
   for (const Probe& probe : plan) {
     if (std::find(unique.begin(), unique.end(), probe) == unique.end()) {

@@ -11,11 +11,16 @@
 
 namespace overlaptune {
 
+/// `quick` has every kind of probe, in fewer sizes, CTA counts and shapes: enough for a first look,
+/// and part of what `full` has.
+enum class ProbeDepth { quick, full };
+
 /// The probes that the model needs for problems of these rank counts, cheapest knowledge first
 /// (launch costs, copies, collectives, GEMM, contention).
 [[nodiscard]] std::vector<Probe> probe_plan(const Platform& platform,
                                             std::span<const Transport> transports,
-                                            std::span<const int> ranks);
+                                            std::span<const int> ranks,
+                                            ProbeDepth depth = ProbeDepth::full);
 
 struct ProbeReport {
   int measured = 0;

@@ -233,7 +233,8 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
   if (!run) return tl::make_unexpected(run.error());
 
   const std::vector<Transport> transports = machine.transports();
-  const std::vector<Probe> plan = probe_plan(machine.platform(), transports, rank_counts(problems));
+  const std::vector<Probe> plan =
+      probe_plan(machine.platform(), transports, rank_counts(problems), options.probes);
   bool interrupted = false;
   const auto watched = [&](std::size_t done, std::size_t total, std::string_view what) {
     interrupted = !progress(done, total, what);

@@ -18,6 +18,7 @@ struct TuneOptions {
   int explore = 0;  ///< candidates a problem drawn without asking the model
   std::vector<Launch> launches{Launch::graph};
   std::optional<std::chrono::duration<double>> budget{};  ///< no new candidate after this long
+  ProbeDepth probes = ProbeDepth::full;  ///< what is probed first, where it is missing
   bool resume = false;      ///< continue the platform's last run, which must be of the same request
   Provenance provenance{};  ///< its seed draws the `explore` candidates
 };

@@ -1,6 +1,7 @@
 #include "machine/cuda/cuda_machine.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -134,6 +135,14 @@ Expected<Measurement> CudaMachine::measure(const Probe& probe) {
   return measurement;
 }
 
+std::string CudaMachine::take_fault(std::size_t configs) {
+  std::size_t index = 0;
+  const std::string& fault = options_.fault;
+  const auto [end, failure] = std::from_chars(fault.data(), fault.data() + fault.size(), index);
+  if (failure != std::errc{} || index >= configs) return {};
+  return std::exchange(options_.fault, {});
+}
+
 /// The configs of one run: those that fail are taken out until the others have been timed.
 class CudaMachine::RunLoop {
  public:
@@ -144,8 +153,7 @@ class CudaMachine::RunLoop {
         configs_(configs),
         options_(options),
         remaining_(configs.size()),
-        results_(configs.size()),
-        fault_(machine.options_.fault) {
+        results_(configs.size()) {
     std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
   }
 
@@ -173,7 +181,7 @@ class CudaMachine::RunLoop {
                        .repetitions = options_.repetitions,
                        .seed = machine_.options_.seed,
                        .trace = options_.timeline,
-                       .fault = std::exchange(fault_, "")};
+                       .fault = machine_.take_fault(remaining_.size())};
     std::vector<Microseconds> expected;
     for (const std::size_t i : remaining_) {
       request.configs.push_back(configs_[i]);
@@ -218,7 +226,6 @@ class CudaMachine::RunLoop {
   const RunOptions& options_;
   std::vector<std::size_t> remaining_;  ///< configs that have no result yet
   std::vector<RunResult> results_;
-  std::string fault_;
   bool retried_ = false;
 };
 

@@ -14,7 +14,7 @@ struct CudaOptions {
   LaunchEnvironment launch{};
   bool allow_multicast = false;
   std::uint64_t seed = 0;
-  std::string fault{};  ///< to inject, as `RunRequest::fault`: into the first request of each run
+  std::string fault{};  ///< to inject, as `RunRequest::fault`, once: where there is such a config
   Limits limits{};
   std::string version = program_version();
 };
@@ -39,6 +39,7 @@ class CudaMachine : public Machine {
   class RunLoop;
   CudaMachine(CudaOptions options, std::unique_ptr<WorkerPool> pool, Platform platform);
   [[nodiscard]] Expected<void> recover();
+  [[nodiscard]] std::string take_fault(std::size_t configs);
   [[nodiscard]] Expected<void> count_failure(const std::string& reason);
   [[nodiscard]] tl::unexpected<Error> lose(const std::string& reason);
 

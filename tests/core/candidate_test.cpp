@@ -24,6 +24,20 @@ TEST(Winner, has_no_hidden_fraction_where_there_is_nothing_to_hide) {
   EXPECT_FALSE(hidden_fraction(winner(100, 102, 100, 2)));
 }
 
+TEST(Candidate, is_compared_by_the_ratio_of_its_own_run) {
+  // Measured while the clock was low: slower than the other, and yet the better one.
+  Candidate hot;
+  hot.measured = Summary{us(120), us(119), us(121), 9};
+  hot.speedup = Candidate::Speedup{1.25, 1.2, 1.3};
+  Candidate cool;
+  cool.measured = Summary{us(110), us(109), us(111), 9};
+  cool.speedup = Candidate::Speedup{1.1, 1.0, 1.2};
+  EXPECT_LT(paired_time(hot, us(150)), paired_time(cool, us(150)));
+  EXPECT_DOUBLE_EQ(paired_time(hot, us(150)).count(), 120);
+  cool.speedup.reset();
+  EXPECT_DOUBLE_EQ(paired_time(cool, us(150)).count(), 110);
+}
+
 TEST(Config, lines_are_equal_for_equal_configs_only) {
   const Config a{.strategy = Strategy::signaled,
                  .tile = {128, 256, 64, 4, 2},

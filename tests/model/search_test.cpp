@@ -109,6 +109,22 @@ TEST_F(SearchTest, a_stopped_search_ends_with_what_it_has) {
   EXPECT_LT(asked, 100);
 }
 
+TEST_F(SearchTest, probes_that_were_not_made_are_predicted) {
+  const std::vector<Probe> probes{GemmProbe{.m = 3000, .n = 5120, .k = 4000},
+                                  GemmProbe{.m = 700, .n = 10240, .k = 2048, .sms = 116},
+                                  CollectiveProbe{Collective::all_reduce, {3'000'000}, 8, 16},
+                                  CollectiveProbe{Collective::all_gather, {90'000'000}, 8, 0}};
+  for (const Probe& probe : probes) {
+    const auto predicted = model().predict(probe);
+    ASSERT_TRUE(predicted) << to_string(probe);
+    const auto measured = fitted_->machine->measure(probe);
+    ASSERT_TRUE(measured) << to_string(probe);
+    EXPECT_NEAR(*predicted / measured->time.median, 1, 0.12) << to_string(probe);
+  }
+  EXPECT_FALSE(model().predict(Probe(CopyProbe{{4096}, 0})));
+  EXPECT_FALSE(model().predict(Probe(CollectiveProbe{Collective::all_reduce, {4096}, 3, 16})));
+}
+
 TEST_F(SearchTest, bad_configs_are_refused_by_name) {
   const Problem problem{Op::gemm_all_reduce, 1024, 1024, 1024, Dtype::bf16, 8};
   auto message = [&](Config config, Problem p) {
