@@ -9,29 +9,29 @@
 namespace overlaptune::run {
 namespace {
 
-[[noreturn]] void fail(std::string_view call, std::string_view what, std::source_location where) {
-  std::string_view file = where.file_name();
+[[noreturn]] void fail(std::string_view call, std::string_view what, std::string_view file,
+                       int line) {
   file.remove_prefix(file.find_last_of('/') + 1);
-  throw Failure(
-      ErrorKind::machine_unavailable,
-      fmt::format("{}: {} ({}:{})", call.substr(0, call.find('(')), what, file, where.line()));
+  throw Failure(ErrorKind::machine_unavailable,
+                fmt::format("{}: {} ({}:{})", call.substr(0, call.find('(')), what, file, line));
 }
 
 }  // namespace
 
-void check(cudaError_t code, const char* call, std::source_location where) {
+void check(cudaError_t code, const char* call, const char* file, int line) {
   if (code == cudaSuccess) return;
-  fail(call, fmt::format("{}: {}", cudaGetErrorName(code), cudaGetErrorString(code)), where);
+  fail(call, fmt::format("{}: {}", cudaGetErrorName(code), cudaGetErrorString(code)), file, line);
 }
 
-void check(ncclResult_t code, const char* call, std::source_location where) {
+void check(ncclResult_t code, const char* call, const char* file, int line) {
   if (code == ncclSuccess || code == ncclInProgress) return;
-  fail(call, fmt::format("{}: {}", ncclGetErrorString(code), ncclGetLastError(nullptr)), where);
+  fail(call, fmt::format("{}: {}", ncclGetErrorString(code), ncclGetLastError(nullptr)), file,
+       line);
 }
 
-void check(cublasStatus_t code, const char* call, std::source_location where) {
+void check(cublasStatus_t code, const char* call, const char* file, int line) {
   if (code == CUBLAS_STATUS_SUCCESS) return;
-  fail(call, cublasLtGetStatusString(code), where);
+  fail(call, cublasLtGetStatusString(code), file, line);
 }
 
 }  // namespace overlaptune::run

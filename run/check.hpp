@@ -5,20 +5,15 @@
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
-#include <source_location>
-
 namespace overlaptune::run {
 
 /// Throws `Failure` (machine_unavailable) unless the code means success. Most CUDA errors stay with
 /// the process for good: whoever catches it should end the process.
-void check(cudaError_t code, const char* call,
-           std::source_location where = std::source_location::current());
-void check(ncclResult_t code, const char* call,
-           std::source_location where = std::source_location::current());
-void check(cublasStatus_t code, const char* call,
-           std::source_location where = std::source_location::current());
+void check(cudaError_t code, const char* call, const char* file, int line);
+void check(ncclResult_t code, const char* call, const char* file, int line);
+void check(cublasStatus_t code, const char* call, const char* file, int line);
 
 }  // namespace overlaptune::run
 
 /// `OVT_CHECK(cudaMalloc(&p, n));`
-#define OVT_CHECK(call) ::overlaptune::run::check((call), #call)
+#define OVT_CHECK(call) ::overlaptune::run::check((call), #call, __FILE__, __LINE__)

@@ -175,6 +175,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   if (found == 0) return bad_input("cuBLASLt has no algorithm for this GEMM");
 
   std::vector<cublasLtMatmulAlgo_t> algorithms;
+  algorithms.reserve(static_cast<std::size_t>(found));
   for (int i = 0; i < found; ++i) {
     algorithms.push_back(proposals[static_cast<std::size_t>(i)].algo);
   }
@@ -187,6 +188,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
                    [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
   order.resize(std::min(order.size(), kFinalists));
   std::vector<cublasLtMatmulAlgo_t> finalists;
+  finalists.reserve(order.size());
   for (const std::size_t i : order) finalists.push_back(algorithms[i]);
   const std::vector<double> final = times(stream, shape, finalists, operands, 3);
   const auto best = std::min_element(final.begin(), final.end()) - final.begin();

@@ -84,31 +84,31 @@ void Pieces::enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands
                           gemm_operands(pieces_[piece], operands));
 }
 
-void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t index,
+void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
                               const Operands& operands) const {
-  const Piece& piece = pieces_[index];
+  const Piece& rows = pieces_[piece];
   World& world = engine_.world;
   const std::int64_t n = problem_.n;
   switch (problem_.op) {
     case Op::gemm_all_reduce: {
-      std::byte* rows = at(operands.c, piece.first * n);
-      enqueue(stream, world, route_, Collective::all_reduce, problem_.dtype, rows, rows,
-              piece.rows * n);
+      std::byte* part = at(operands.c, rows.first * n);
+      enqueue(stream, world, route_, Collective::all_reduce, problem_.dtype, part, part,
+              rows.rows * n);
       return;
     }
     case Op::gemm_reduce_scatter:
       enqueue(stream, world, route_, Collective::reduce_scatter, problem_.dtype,
-              staged(piece, operands), at(operands.c, piece.first * n), piece.rows * blocks_ * n);
+              staged(rows, operands), at(operands.c, rows.first * n), rows.rows * blocks_ * n);
       return;
     case Op::all_gather_gemm:
       enqueue(stream, world, route_, Collective::all_gather, problem_.dtype,
-              at(operands.a, piece.first * problem_.k), staged(piece, operands),
-              piece.rows * blocks_ * problem_.k);
+              at(operands.a, rows.first * problem_.k), staged(rows, operands),
+              rows.rows * blocks_ * problem_.k);
       return;
     case Op::gemm_all_to_all:
       // Received pieces lie apart: one in each source's row block.
-      enqueue_all_to_all(stream, world, route_, problem_.dtype, staged(piece, operands),
-                         at(operands.c, piece.first * n), piece.rows * n, block_rows_ * n);
+      enqueue_all_to_all(stream, world, route_, problem_.dtype, staged(rows, operands),
+                         at(operands.c, rows.first * n), rows.rows * n, block_rows_ * n);
       return;
   }
 }

@@ -22,6 +22,7 @@ int list_devices() {
   try {
     const int count = value_or_throw(device_count());
     std::vector<Device> devices;
+    devices.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) devices.push_back(inventory(i, Nvml(pci_bus(i))));
     std::puts(to_line(devices).c_str());
     return 0;
