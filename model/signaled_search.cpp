@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "model/signaled.hpp"
 
@@ -46,9 +47,12 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, Space s
 }
 
 /// Waves beyond which neighbouring cuts are merged: the time of the search grows with their square,
-/// and what one of so many waves decides is far under a thousandth (full) or a hundredth (subset).
-constexpr std::size_t kMostCuts = 4096;
+/// and what one of so many waves decides is a few thousandths (full) or a hundredth (subset).
+constexpr std::size_t kMostCuts = 192;
 constexpr std::size_t kMostCutsOfSubset = 96;
+/// The best configs of the full space are then solved again, with every wave of so many.
+constexpr int kRefined = 8;
+constexpr std::size_t kMostCutsOfBest = 4096;
 
 std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
   if (cuts.size() <= most) return cuts;
@@ -132,15 +136,15 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
   return list;
 }
 
-/// Offers the best partition of a combination.
-void solve(const Model::Parts& parts, const Problem& problem, const Combination& combination,
-           std::size_t most_cuts, BestConfigs& best) {
+/// The best partition of a combination, if it is under the limit.
+std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
+                             const Combination& combination, std::size_t most_cuts, double limit) {
   const Walk& walk = *combination.walk;
   const Exchange& exchange = *combination.exchange;
   const std::vector<Cut> cuts = thinned(wave_cuts(walk.order, exchange.sms), most_cuts);
   const std::vector<CutPoint> points = cut_points(gemm_of(parts, problem, walk, exchange), cuts);
-  const Partition partition = best_partition(partition_problem(exchange, points), best.limit());
-  if (partition.ends.empty()) return;
+  const Partition partition = best_partition(partition_problem(exchange, points), limit);
+  if (partition.ends.empty()) return std::nullopt;
   Config config{.strategy = Strategy::signaled,
                 .tile = walk.tile,
                 .raster = walk.raster,
@@ -151,7 +155,25 @@ void solve(const Model::Parts& parts, const Problem& problem, const Combination&
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
     begin = cuts[end - 1].tiles;
   }
-  best.offer({std::move(config), us(partition.time)});
+  return Scored{std::move(config), us(partition.time)};
+}
+
+bool is_of(const Combination& combination, const Config& config) {
+  return config.strategy == Strategy::signaled && combination.walk->tile == config.tile &&
+         combination.walk->raster == config.raster &&
+         combination.exchange->key.comm_ctas == config.comm_ctas &&
+         combination.exchange->key.transport == config.transport;
+}
+
+/// Solves a config that was found with merged cuts again, with every wave.
+void refine(const Model::Parts& parts, const Problem& problem,
+            const std::vector<Combination>& combinations, Scored& scored) {
+  const auto found = std::find_if(combinations.begin(), combinations.end(),
+                                  [&](const auto& c) { return is_of(c, scored.config); });
+  if (found == combinations.end()) return;
+  if (wave_cuts(found->walk->order, found->exchange->sms).size() <= kMostCuts) return;
+  auto finer = solved(parts, problem, *found, kMostCutsOfBest, scored.time.count());
+  if (finer) scored = std::move(*finer);
 }
 
 }  // namespace
@@ -174,7 +196,12 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
   for (const Combination& combination : combinations) {
     if (combination.bound >= best.limit()) break;  // ascending: nothing after it can enter
     if (best.stopped()) break;
-    solve(parts, problem, combination, space == Space::full ? kMostCuts : kMostCutsOfSubset, best);
+    auto scored = solved(parts, problem, combination,
+                         space == Space::full ? kMostCuts : kMostCutsOfSubset, best.limit());
+    if (scored) best.offer(std::move(*scored));
+  }
+  if (space == Space::full && !best.stopped()) {
+    best.refine(kRefined, [&](Scored& scored) { refine(parts, problem, combinations, scored); });
   }
 }
 

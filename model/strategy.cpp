@@ -21,6 +21,13 @@ void BestConfigs::offer(Scored scored) {
   if (scored_.size() > wanted_) scored_.pop_back();
 }
 
+void BestConfigs::refine(int count, const std::function<void(Scored&)>& improve) {
+  const std::size_t refined = std::min(scored_.size(), static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < refined; ++i) improve(scored_[i]);
+  std::stable_sort(scored_.begin(), scored_.end(),
+                   [](const Scored& a, const Scored& b) { return a.time < b.time; });
+}
+
 std::span<const StrategyModel> strategy_models() {
   static constexpr std::array<StrategyModel, 3> kModels{{
       {Strategy::sequential, predict_sequential, search_sequential},

@@ -23,6 +23,8 @@ class BestConfigs {
   /// Only a time under this can still enter the list, in microseconds.
   [[nodiscard]] double limit() const;
   void offer(Scored scored);
+  /// Lets `improve` replace each of the first `count`, and sorts anew.
+  void refine(int count, const std::function<void(Scored&)>& improve);
   /// Fastest first.
   [[nodiscard]] std::vector<Scored> take() && { return std::move(scored_); }
 
