@@ -22,7 +22,8 @@ enum class Space {
 struct SearchOptions {
   Space space = Space::full;
   /// Configs wanted. The first is the optimum of the space; each is the optimum of its combination
-  /// of strategy, tile, raster, chunks, comm CTAs and transport.
+  /// of strategy, tile, raster, chunks, comm CTAs and transport (of many waves, all but the first:
+  /// nearly so, see docs/model.md).
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};

@@ -50,9 +50,8 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, Space s
 /// and what one of so many waves decides is a few thousandths (full) or a hundredth (subset).
 constexpr std::size_t kMostCuts = 192;
 constexpr std::size_t kMostCutsOfSubset = 96;
-/// The best configs of the full space are then solved again, with every wave of so many.
-constexpr int kRefined = 8;
-constexpr std::size_t kMostCutsOfBest = 4096;
+/// In the full space whatever may be the first is then solved again, with every wave of so many.
+constexpr std::size_t kMostCutsOfFirst = 4096;
 
 std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
   if (cuts.size() <= most) return cuts;
@@ -165,15 +164,19 @@ bool is_of(const Combination& combination, const Config& config) {
          combination.exchange->key.transport == config.transport;
 }
 
-/// Solves a config that was found with merged cuts again, with every wave.
-void refine(const Model::Parts& parts, const Problem& problem,
-            const std::vector<Combination>& combinations, Scored& scored) {
-  const auto found = std::find_if(combinations.begin(), combinations.end(),
-                                  [&](const auto& c) { return is_of(c, scored.config); });
-  if (found == combinations.end()) return;
-  if (wave_cuts(found->walk->order, found->exchange->sms).size() <= kMostCuts) return;
-  auto finer = solved(parts, problem, *found, kMostCutsOfBest, scored.time.count());
-  if (finer) scored = std::move(*finer);
+/// Solves again, with every wave, whatever was solved with merged cuts and may yet become the
+/// first.
+void settle_first(const Model::Parts& parts, const Problem& problem,
+                  const std::vector<Combination>& combinations, BestConfigs& best) {
+  for (const Combination& combination : combinations) {
+    if (combination.bound >= best.first() || best.stopped()) return;  // ascending
+    const auto waves = wave_cuts(combination.walk->order, combination.exchange->sms).size();
+    if (waves <= kMostCuts) continue;
+    auto finer = solved(parts, problem, combination, kMostCutsOfFirst, best.first());
+    if (!finer) continue;
+    best.replace([&](const Config& config) { return is_of(combination, config); },
+                 std::move(*finer));
+  }
 }
 
 }  // namespace
@@ -200,9 +203,7 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
                          space == Space::full ? kMostCuts : kMostCutsOfSubset, best.limit());
     if (scored) best.offer(std::move(*scored));
   }
-  if (space == Space::full && !best.stopped()) {
-    best.refine(kRefined, [&](Scored& scored) { refine(parts, problem, combinations, scored); });
-  }
+  if (space == Space::full) settle_first(parts, problem, combinations, best);
 }
 
 }  // namespace overlaptune

@@ -21,11 +21,15 @@ void BestConfigs::offer(Scored scored) {
   if (scored_.size() > wanted_) scored_.pop_back();
 }
 
-void BestConfigs::refine(int count, const std::function<void(Scored&)>& improve) {
-  const std::size_t refined = std::min(scored_.size(), static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < refined; ++i) improve(scored_[i]);
-  std::stable_sort(scored_.begin(), scored_.end(),
-                   [](const Scored& a, const Scored& b) { return a.time < b.time; });
+double BestConfigs::first() const {
+  return scored_.empty() ? std::numeric_limits<double>::infinity() : scored_.front().time.count();
+}
+
+void BestConfigs::replace(const std::function<bool(const Config&)>& same, Scored scored) {
+  const auto found = std::find_if(scored_.begin(), scored_.end(),
+                                  [&](const Scored& other) { return same(other.config); });
+  if (found != scored_.end()) scored_.erase(found);
+  offer(std::move(scored));
 }
 
 std::span<const StrategyModel> strategy_models() {

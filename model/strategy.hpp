@@ -23,8 +23,10 @@ class BestConfigs {
   /// Only a time under this can still enter the list, in microseconds.
   [[nodiscard]] double limit() const;
   void offer(Scored scored);
-  /// Lets `improve` replace each of the first `count`, and sorts anew.
-  void refine(int count, const std::function<void(Scored&)>& improve);
+  /// The time to beat to become the first, in microseconds.
+  [[nodiscard]] double first() const;
+  /// Offers it in the place of the one that `same` finds, if there is one.
+  void replace(const std::function<bool(const Config&)>& same, Scored scored);
   /// Fastest first.
   [[nodiscard]] std::vector<Scored> take() && { return std::move(scored_); }
 

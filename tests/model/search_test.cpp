@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/tiling.hpp"
 #include "fitted.hpp"
 #include "held_out.hpp"
 #include "tuner/explore.hpp"
@@ -97,6 +98,29 @@ TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
     }
   }
   EXPECT_EQ(shortlist(*best, 1000).size(), best->size());
+}
+
+TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
+  // Some 400 waves: no group moved by one wave is faster, and a longer list begins the same.
+  const Problem problem{Op::gemm_all_reduce, 32768, 8192, 512, Dtype::bf16, 8};
+  const SearchOptions one{.strategies = {Strategy::signaled}};
+  const Scored first = value_or_throw(search(model(), problem, Launch::graph, one)).front();
+  ASSERT_EQ(first.config.strategy, Strategy::signaled);
+  const SearchOptions many{.best = 20, .strategies = {Strategy::signaled}};
+  EXPECT_EQ(value_or_throw(search(model(), problem, Launch::graph, many)).front().time, first.time);
+  const TileOrder order = tile_order(problem, first.config.tile, first.config.raster);
+  const std::int64_t column = order.column_tiles(0);
+  const std::int64_t wave = std::max(column, (132 - first.config.comm_ctas) / column * column);
+  for (std::size_t i = 0; i + 1 < first.config.wave_groups.size(); ++i) {
+    for (const std::int64_t moved : {-wave, wave}) {
+      Config other = first.config;
+      other.wave_groups[i] += moved;
+      other.wave_groups[i + 1] -= moved;
+      const auto prediction = model().predict(problem, other, Launch::graph);
+      if (!prediction) continue;
+      EXPECT_GE(prediction->time.count(), first.time.count() * 0.9995);
+    }
+  }
 }
 
 TEST_F(SearchTest, a_stopped_search_ends_with_what_it_has) {
