@@ -84,6 +84,7 @@ int holdout(const Flags& flags, const Session& /*session*/) {
   auto probes = held_out_collectives(measurements, flags.points, flags.common.seed);
   for (const Probe& probe : gemms_of(problems)) probes.push_back(probe);
   std::vector<Point> points;
+  int left_out = 0;
   {
     ProgressBar bar;
     const Progress progress = bar.callback();
@@ -97,6 +98,7 @@ int holdout(const Flags& flags, const Session& /*session*/) {
       if (!measured || !predicted) {
         spdlog::warn("{}: left out: {}", to_string(probes[i]),
                      (measured ? predicted.error() : measured.error()).message);
+        ++left_out;
         continue;
       }
       points.push_back({kind_of(probes[i]), to_string(probes[i]), measured->time.median.count(),
@@ -105,7 +107,7 @@ int holdout(const Flags& flags, const Session& /*session*/) {
   }
   const Table table = summary(points);
   if (!flags.common.json) {
-    print(to_markdown(table));
+    print(to_markdown(table) + fmt::format("{} points, {} left out\n", points.size(), left_out));
     return kDone;
   }
   OrderedJson list = OrderedJson::array();
@@ -117,6 +119,7 @@ int holdout(const Flags& flags, const Session& /*session*/) {
   print(OrderedJson{{"platform", platform.platform.name},
                     {"fingerprint", fingerprint(platform.platform)},
                     {"seed", flags.common.seed},
+                    {"left_out", left_out},
                     {"summary", to_json_rows(table)},
                     {"points", std::move(list)}}
             .dump(2) +
