@@ -74,14 +74,18 @@ int holdout(const Flags& flags, const Session& /*session*/) {
   if (!workload.model.empty() || !workload.problems.empty() || !workload.file.empty()) {
     problems = read_workload(workload).problems;
   }
+  const auto machine = open(flags.machine, flags.common);  // only its rank 0 reads the database
   const Store store(flags.database, Access::read);
-  const auto machine = open(flags.machine, flags.common);
   const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine->platform())));
   const auto measurements = store.measurements(platform.id);
   const Model model = value_or_throw(Model::fit(platform.platform, measurements));
   catch_interrupts();
 
   auto probes = held_out_collectives(measurements, flags.points, flags.common.seed);
+  if (std::ssize(probes) < flags.points) {
+    spdlog::warn("{} collectives instead of {}: what was probed has not many more points",
+                 probes.size(), flags.points);
+  }
   for (const Probe& probe : gemms_of(problems)) probes.push_back(probe);
   std::vector<Point> points;
   int left_out = 0;

@@ -10,6 +10,7 @@
 #include "machine/cuda/agent.hpp"
 #include "machine/cuda/cuda_machine.hpp"
 #include "machine/cuda/installation.hpp"
+#include "machine/cuda/mpi_meeting.hpp"
 #include "machine/sim/json_reader.hpp"
 #include "machine/sim/sim_machine.hpp"
 
@@ -58,6 +59,19 @@ tl::unexpected<Error> cuda_error(const Error& error) {
   return tl::make_unexpected(Error{error.kind, "machine cuda: " + error.message});
 }
 
+/// Who this process is in its launch, and where the ranks meet.
+Expected<cuda::LaunchEnvironment> find_launch() {
+  const auto variables = cuda::environment_variables();
+  const auto ranks = cuda::read_ranks(variables);
+  if (!ranks) return cuda_error(ranks.error());
+  const auto met = cuda::meet_by_mpi(*ranks);
+  if (!met) return cuda_error(met.error());
+  if (*met) return **met;
+  const auto launch = cuda::read_launch(variables);
+  if (!launch) return cuda_error(launch.error());
+  return *launch;
+}
+
 /// The GPUs that this process may use; `launch` then names the one of its own rank.
 Expected<cuda::Installation> find_gpus(cuda::LaunchEnvironment& launch) {
   auto installation = cuda::find_installation();
@@ -82,7 +96,8 @@ Expected<std::unique_ptr<Machine>> open_cuda(const cuda::LaunchEnvironment& laun
                                   .launch = launch,
                                   .allow_multicast = options.allow_multicast,
                                   .seed = options.seed,
-                                  .fault = options.faults});
+                                  .fault = options.faults},
+                                 cuda::take_mpi_listener());
 }
 
 MachineEntry cuda_entry() {
@@ -117,8 +132,8 @@ Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options)
 Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
                                                 const MachineOptions& options) {
   if (name == "cuda" || name == "auto") {
-    auto launch = cuda::read_launch(cuda::environment_variables());
-    if (!launch) return cuda_error(launch.error());
+    auto launch = find_launch();
+    if (!launch) return tl::make_unexpected(launch.error());
     const auto gpus = find_gpus(*launch);
     if (gpus) {
       if (name == "auto") spdlog::info("machine auto: cuda, {} GPUs", gpus->devices.size());
@@ -150,8 +165,8 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
 
 Expected<std::optional<int>> serve_launched_rank(std::string_view name) {
   if (name != "cuda" && name != "auto") return std::nullopt;
-  auto launch = cuda::read_launch(cuda::environment_variables());
-  if (!launch) return cuda_error(launch.error());
+  auto launch = find_launch();
+  if (!launch) return tl::make_unexpected(launch.error());
   if (launch->rank == 0) return std::nullopt;
   const auto gpus = find_gpus(*launch);
   if (!gpus) return cuda_error(gpus.error());

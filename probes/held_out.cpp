@@ -9,6 +9,10 @@
 namespace overlaptune {
 namespace {
 
+/// Draws a point, after which what was drawn before, again and again, is taken for all that there
+/// is.
+constexpr std::int64_t kDrawsPerPoint = 50;
+
 /// Hidden sizes of published models: what collectives move is so many whole rows.
 constexpr std::array<std::int64_t, 8> kWidths{2048, 2560, 3584, 4096, 5120, 6144, 7168, 8192};
 
@@ -34,7 +38,8 @@ std::vector<Probe> held_out_collectives(std::span<const Measurement> measurement
   std::mt19937_64 random(seed);
   // Of mt19937_64 every standard library draws the same numbers, of its distributions not.
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  while (static_cast<int>(list.size()) < count) {
+  for (std::int64_t draws = kDrawsPerPoint * count; draws > 0 && std::ssize(list) < count;
+       --draws) {
     const auto index = static_cast<std::size_t>(uniform() * static_cast<double>(settings.size()));
     CollectiveProbe probe = settings[std::min(index, settings.size() - 1)];
     const auto width = static_cast<std::size_t>(uniform() * kWidths.size());

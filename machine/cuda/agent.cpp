@@ -42,10 +42,12 @@ class Agent {
   }
 
   void start_one(const std::string& token) {
-    process_.reset();
+    // The controller waits for the end of one before it asks for the next.
+    if (process_) return;
     auto process = start_worker(call_, token);
     if (process) {
       process_.emplace(std::move(*process));
+      say(Started{process_->pid()});
     } else {
       say(Ended{.how = process.error().message});
     }
@@ -94,16 +96,17 @@ class AgentSeat : public Seat {
   }
 
   Expected<void> start(const std::string& token) override {
-    kill();
+    if (const auto pid = running()) return tl::make_unexpected(still_runs(*pid));
     if (!lost_) say(StartWorker{token});
     if (lost_) return tl::make_unexpected(Error{ErrorKind::machine_unavailable, *lost_});
     running_ = true;
+    pid_ = 0;
     ended_.reset();
     return {};
   }
 
   std::optional<Ended> ended() override {
-    listen(Clock::now());
+    listen();
     if (lost_ && running_ && !ended_) ended_ = Ended{.how = *lost_, .killed = true};
     return ended_;
   }
@@ -111,14 +114,14 @@ class AgentSeat : public Seat {
   std::optional<std::string> lost() const override { return lost_; }
 
   void kill() override {
-    constexpr auto kEndLimit = 30s;
-    if (running_ && !ended()) {
-      say(KillWorker{});
-      const Deadline deadline = Clock::now() + kEndLimit;
-      while (!ended_ && !lost_ && Clock::now() < deadline) listen(deadline);
-      if (!ended_ && !lost_) lost_ = "its agent does not answer";
-    }
-    running_ = false;
+    if (running()) say(KillWorker{});
+  }
+
+  /// 0 until the agent told it. Of a lost agent's worker nothing is known: it goes with its agent.
+  std::optional<int> running() override {
+    listen();
+    if (!running_ || ended_ || lost_) return std::nullopt;
+    return pid_;
   }
 
   const std::string& host() const override { return hello_.host; }
@@ -129,27 +132,34 @@ class AgentSeat : public Seat {
     if (!sent && !lost_) lost_ = "its agent is gone: " + sent.error().message;
   }
 
-  /// Until the deadline, or the first message.
-  void listen(Deadline deadline) {
-    if (lost_) return;
-    const Received received = connection_.receive(deadline);
-    if (received.what == Received::What::nothing) return;
-    if (received.what == Received::What::closed) {
-      lost_ = "its agent is gone: " + received.text;
-      return;
+  /// To all that it has said by now.
+  void listen() {
+    while (!lost_) {
+      const Received received = connection_.receive(Clock::now());
+      if (received.what == Received::What::nothing) return;
+      if (received.what == Received::What::closed) {
+        lost_ = "its agent is gone: " + received.text;
+      } else {
+        take(received.text);
+      }
     }
-    const auto reply = parse_agent_reply(received.text);
-    const auto* ended = reply ? std::get_if<Ended>(&*reply) : nullptr;
-    if (ended != nullptr) {
+  }
+
+  void take(const std::string& line) {
+    const auto reply = parse_agent_reply(line);
+    if (const auto* started = reply ? std::get_if<Started>(&*reply) : nullptr) {
+      pid_ = started->pid;
+    } else if (const auto* ended = reply ? std::get_if<Ended>(&*reply) : nullptr) {
       ended_ = *ended;
     } else {
-      lost_ = "its agent sent something else than how its worker ended";
+      lost_ = "its agent sent something else than how its worker fares";
     }
   }
 
   Connection connection_;
   AgentHello hello_;
-  bool running_ = false;
+  bool running_ = false;  ///< started, and perhaps ended since
+  int pid_ = 0;
   std::optional<Ended> ended_{};
   std::optional<std::string> lost_{};
 };
@@ -207,6 +217,17 @@ int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
                                         .rank = launch.rank,
                                         .local_rank = launch.local_rank})
       .run();
+}
+
+Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch) {
+  // Agents of other hosts must reach it; what is on this host needs the loopback only.
+  const bool local =
+      launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
+  auto listener = Listener::open(local ? "127.0.0.1" : "0.0.0.0", launch.port);
+  if (!listener && launch.port != 0) {
+    listener.error().message += ": choose another port by OVERLAPTUNE_PORT, the same on all ranks";
+  }
+  return listener;
 }
 
 Expected<std::vector<std::unique_ptr<Seat>>> meet_agents(Lobby& lobby,

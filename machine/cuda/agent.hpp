@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/cuda/launch.hpp"
+#include "machine/cuda/limits.hpp"
 #include "machine/cuda/lobby.hpp"
 #include "machine/cuda/seat.hpp"
 
@@ -15,12 +16,16 @@ namespace overlaptune::cuda {
 struct AgentOptions {
   std::string worker;  ///< the program
   std::string version = program_version();
-  std::chrono::milliseconds limit{60'000};  ///< until all must have met
+  std::chrono::milliseconds limit = kMeetLimit;  ///< until all must have met
 };
 
 /// Until the controller is done. The exit code: the controller's, or 3 (`machine_unavailable`) when
 /// it could not be found or is gone. Complains by itself.
 [[nodiscard]] int run_agent(const LaunchEnvironment& launch, const AgentOptions& options);
+
+/// Where workers come, and the agents of other ranks: at `launch.port`, or any free port where that
+/// is 0. Error (`machine_unavailable`): it is taken.
+[[nodiscard]] Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch);
 
 /// The controller's side: rank 0's worker on this host, and the agents' of all other ranks.
 /// Error (`machine_unavailable`): which rank did not come, or is of another version, and its host.

@@ -34,13 +34,6 @@ std::vector<std::unique_ptr<Seat>> local_seats(const CudaOptions& options, int p
   return seats;
 }
 
-/// Agents of other hosts must reach it; workers of this host need the loopback only.
-std::string address_to_listen_on(const LaunchEnvironment& launch) {
-  const bool local =
-      launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
-  return local ? "127.0.0.1" : "0.0.0.0";
-}
-
 /// The answers of one kind. Error: a refusal, or something else than was asked for.
 template <class T>
 Expected<std::vector<T>> only(std::vector<Reply> replies) {
@@ -56,21 +49,19 @@ Expected<std::vector<T>> only(std::vector<Reply> replies) {
 
 }  // namespace
 
-Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& options) {
-  const bool launched = options.launch.launcher != Launcher::plain;
-  auto listener = launched
-                      ? Listener::open(address_to_listen_on(options.launch), options.launch.port)
-                      : Listener::open();
+Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& options,
+                                                         std::optional<Listener> listener) {
   if (!listener) {
-    return unavailable(
-        listener.error().message +
-        (launched ? ": choose another port by OVERLAPTUNE_PORT, the same on all ranks" : ""));
+    auto opened = listen_for_ranks(options.launch);
+    if (!opened) return unavailable(opened.error().message);
+    listener.emplace(std::move(*opened));
   }
+  const bool launched = options.launch.launcher != Launcher::plain;
   Lobby lobby(std::move(*listener));
   auto seats = launched ? meet_agents(lobby, options.launch,
                                       {.worker = options.worker,
                                        .version = options.version,
-                                       .limit = options.limits.start})
+                                       .limit = options.limits.meet})
                         : local_seats(options, lobby.port());
   if (!seats) return unavailable(seats.error().message);
   auto pool = std::make_unique<WorkerPool>(std::move(lobby), std::move(*seats),
@@ -100,13 +91,20 @@ std::vector<Strategy> CudaMachine::strategies() const {
 
 tl::unexpected<Error> CudaMachine::lose(const std::string& reason) {
   lost_ = reason;
-  pool_->kill();
+  static_cast<void>(pool_->kill());
   return unavailable(reason);
 }
 
-/// All workers anew, after one was lost.
+/// All workers anew, after one was lost. In a second attempt too, since what the fault left behind
+/// on a GPU or on the fabric may take a moment to clear.
 Expected<void> CudaMachine::recover() {
-  if (const auto started = pool_->start(); !started) return lose(started.error().message);
+  auto started = pool_->start();
+  if (!started) {
+    spdlog::warn("the workers cannot be started again, trying once more: {}",
+                 started.error().message);
+    started = pool_->start();
+  }
+  if (!started) return lose(started.error().message);
   return {};
 }
 

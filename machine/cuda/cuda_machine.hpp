@@ -24,8 +24,10 @@ struct CudaOptions {
 /// cannot be started again, the machine is lost (`machine_unavailable`).
 class CudaMachine : public Machine {
  public:
-  /// Starts the workers. Error: `machine_unavailable`, in the words of whoever failed.
-  [[nodiscard]] static Expected<std::unique_ptr<CudaMachine>> open(const CudaOptions& options);
+  /// Starts the workers. `listener`: where they and the agents of other ranks come; opened here if
+  /// there is none yet. Error: `machine_unavailable`, in the words of whoever failed.
+  [[nodiscard]] static Expected<std::unique_ptr<CudaMachine>> open(
+      const CudaOptions& options, std::optional<Listener> listener = std::nullopt);
 
   [[nodiscard]] const Platform& platform() const override { return platform_; }
   [[nodiscard]] std::vector<Transport> transports() const override;

@@ -134,6 +134,26 @@ void choose_meeting_point(LaunchEnvironment& launch, const Reader& read) {
   }
 }
 
+/// What `find` makes of the variables; what it throws becomes the error.
+template <class F>
+Expected<LaunchEnvironment> launch_from(const Variables& variables, F find) {
+  try {
+    return find(Reader(variables));
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
+}
+
+LaunchEnvironment ranks_from(const Reader& read) {
+  LaunchEnvironment launch = whoever_launched(read);
+  if (launch.size == 1) return {};
+  if (launch.rank < launch.size && launch.local_rank < launch.size) return launch;
+  throw Failure(ErrorKind::bad_input,
+                fmt::format("rank {} (local rank {}) of {} ranks: expected less than their "
+                            "number, in the variables that the launcher sets",
+                            launch.rank, launch.local_rank, launch.size));
+}
+
 }  // namespace
 
 Variables environment_variables() {
@@ -144,22 +164,16 @@ Variables environment_variables() {
   };
 }
 
+Expected<LaunchEnvironment> read_ranks(const Variables& variables) {
+  return launch_from(variables, ranks_from);
+}
+
 Expected<LaunchEnvironment> read_launch(const Variables& variables) {
-  const Reader read(variables);
-  try {
-    LaunchEnvironment launch = whoever_launched(read);
-    if (launch.size == 1) return LaunchEnvironment{};
-    if (launch.rank >= launch.size || launch.local_rank >= launch.size) {
-      return bad_input(
-          fmt::format("rank {} (local rank {}) of {} ranks: expected less than their "
-                      "number, in the variables that the launcher sets",
-                      launch.rank, launch.local_rank, launch.size));
-    }
-    choose_meeting_point(launch, read);
+  return launch_from(variables, [](const Reader& read) {
+    LaunchEnvironment launch = ranks_from(read);
+    if (launch.launcher != Launcher::plain) choose_meeting_point(launch, read);
     return launch;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  });
 }
 
 }  // namespace overlaptune::cuda

@@ -41,10 +41,13 @@ using Variables = std::function<std::optional<std::string>(const char*)>;
 ///   mpirun    OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, or
 ///             PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
 ///   srun      SLURM_PROCID, SLURM_NTASKS > 1, SLURM_LOCALID within a step (SLURM_STEP_ID)
-/// Ranks meet at MASTER_ADDR:MASTER_PORT (OVERLAPTUNE_PORT, if set, takes the place of the port;
-/// one more than MASTER_PORT where torchrun itself listens there). Without MASTER_ADDR, on one
-/// host, at 127.0.0.1 and a port derived from the launcher's job. Error (`bad_input`): a malformed
-/// or contradictory variable; several hosts without MASTER_ADDR.
+/// Where they meet is left open. Error (`bad_input`): a malformed or contradictory variable.
+[[nodiscard]] Expected<LaunchEnvironment> read_ranks(const Variables& variables);
+
+/// The same, and where they meet: at MASTER_ADDR:MASTER_PORT (OVERLAPTUNE_PORT, if set, takes the
+/// place of the port; one more than MASTER_PORT where torchrun itself listens there). Without
+/// MASTER_ADDR, on one host, at 127.0.0.1 and a port derived from the launcher's job. Error
+/// (`bad_input`): as above; several hosts without MASTER_ADDR.
 [[nodiscard]] Expected<LaunchEnvironment> read_launch(const Variables& variables);
 
 }  // namespace overlaptune::cuda

@@ -8,11 +8,15 @@
 
 namespace overlaptune::cuda {
 
+/// The ranks of a launcher wait for each other so long: if one never comes, all have ended within a
+/// minute.
+inline constexpr std::chrono::seconds kMeetLimit{50};
+
 /// Generous: a limit that is too long costs time only when something hangs, one that is too short
 /// loses a config. Preparing compiles kernels and makes connections; checking computes a reference.
 struct Limits {
-  std::chrono::milliseconds start{
-      60'000};  ///< until all ranks met, and until all workers said hello
+  std::chrono::milliseconds meet = kMeetLimit;  ///< until all ranks of a launcher met
+  std::chrono::milliseconds start{60'000};      ///< until all workers said hello
   std::chrono::milliseconds join{
       120'000};  ///< NCCL's first communicator of many ranks takes its time
   std::chrono::milliseconds unknown{120'000};  ///< one probe, and any step of unknown length

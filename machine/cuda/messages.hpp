@@ -15,7 +15,7 @@
 namespace overlaptune::cuda {
 
 /// Raised when a message changes: both sides must speak the same.
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
 
 /// The GPU of one rank and what drives it.
 struct Device {

@@ -172,11 +172,15 @@ Process::Process(Process&& other) noexcept
       error_(std::move(other.error_)),
       output_(std::move(other.output_)),
       ending_(other.ending_),
+      killed_at_(std::exchange(other.killed_at_, std::nullopt)),
       words_(std::move(other.words_)),
       output_text_(std::move(other.output_text_)) {}
 
 Process::~Process() {
   kill();
+  if (killed_at_ && !wait(*killed_at_ + kKillLimit)) {
+    spdlog::warn("process {} does not end although it was killed: its driver may hang", pid_);
+  }
 }
 
 std::optional<Ending> Process::ending() {
@@ -212,13 +216,9 @@ std::optional<Ending> Process::wait(Deadline deadline) {
 }
 
 void Process::kill() {
-  if (pid_ < 0 || ending()) return;
+  if (pid_ < 0 || killed_at_ || ending()) return;
   if (::kill(-pid_, SIGKILL) != 0) ::kill(pid_, SIGKILL);
-  constexpr auto kLimit = std::chrono::seconds(20);
-  if (!wait(Clock::now() + kLimit)) {
-    spdlog::warn("process {} does not end although it was killed: its driver may hang", pid_);
-    pid_ = -1;
-  }
+  killed_at_ = Clock::now();
 }
 
 void Process::drain(const std::string& name) {

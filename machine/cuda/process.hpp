@@ -1,6 +1,7 @@
 #pragma once
 // A child process that does not outlive this one, with what it says on standard error (and output).
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -10,6 +11,10 @@
 #include "machine/cuda/socket.hpp"
 
 namespace overlaptune::cuda {
+
+/// How long a process that was killed may take until it is gone: the driver of a GPU that gives
+/// back tens of gigabytes takes seconds.
+inline constexpr std::chrono::seconds kKillLimit{25};
 
 /// How a process ended.
 struct Ending {
@@ -28,9 +33,10 @@ struct ProcessOptions {
   bool keep_output = false;  ///< standard output apart; otherwise it goes with standard error
 };
 
-/// Killed and reaped at the end. It is in a process group of its own, so that Ctrl-C on the
-/// terminal reaches only its parent, which can then finish what is under way; the system kills it
-/// when the thread that started it ends, however that happens.
+/// Killed and reaped at the end, unless it is not gone `kKillLimit` after it was killed. It is in a
+/// process group of its own, so that Ctrl-C on the terminal reaches only its parent, which can then
+/// finish what is under way; the system kills it when the thread that started it ends, however that
+/// happens.
 class Process {
  public:
   /// Error (`machine_unavailable`): no such program, no more processes.
@@ -46,7 +52,7 @@ class Process {
   [[nodiscard]] std::optional<Ending> ending();
   /// None if it runs longer. Reads what it says meanwhile.
   [[nodiscard]] std::optional<Ending> wait(Deadline deadline);
-  /// SIGKILL to its whole group; waits until it is gone, but not long: a hung driver may hold it.
+  /// SIGKILL to its whole group, if it runs. Never waits.
   void kill();
 
   /// Reads what it said since, so that it need not wait for us, and logs it (debug).
@@ -67,6 +73,7 @@ class Process {
   FileDescriptor error_;
   FileDescriptor output_;
   std::optional<Ending> ending_{};
+  std::optional<Deadline> killed_at_{};
   std::string words_{};
   std::string output_text_{};
 };

@@ -11,9 +11,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kSendLimit = 20s;
-/// For the others to tell what they saw, and for the system to tell how a process ended.
+/// For the others to tell what they saw.
 constexpr auto kAftermath = 300ms;
-constexpr auto kEndLimit = 3s;
+/// For the system to tell how processes ended, whose GPU memory it takes back first.
+constexpr auto kEndLimit = 15s;
 /// The end of a process behind an agent wakes nobody here.
 constexpr auto kLook = 200ms;
 
@@ -112,9 +113,9 @@ class Round {
   /// Its connection ended: how did its process?
   void lose_ended(std::size_t i, const std::string& why) {
     Seat& seat = *participants_[i].seat;
-    const Deadline deadline = Clock::now() + kEndLimit;
+    if (!ended_by_) ended_by_ = Clock::now() + kEndLimit;
     auto ended = seat.ended();
-    for (; !ended && Clock::now() < deadline; ended = seat.ended()) poll(nullptr, 0, 5);
+    for (; !ended && Clock::now() < *ended_by_; ended = seat.ended()) poll(nullptr, 0, 5);
     if (!ended) return lose(i, Loss::How::died, why);
     lose(i, ended->killed ? Loss::How::killed : Loss::How::died,
          ended->last_words.empty() ? ended->how
@@ -179,6 +180,7 @@ class Round {
   std::vector<State> states_;
   std::vector<std::size_t> order_{};  ///< in which they were lost
   std::optional<Deadline> first_loss_{};
+  std::optional<Deadline> ended_by_{};  ///< of all whose connection ended
 };
 
 }  // namespace

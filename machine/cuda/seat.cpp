@@ -16,6 +16,11 @@ Expected<Process> start_worker(const WorkerCall& call, const std::string& token)
        .environment = {{kTokenVariable, token}}});
 }
 
+Error still_runs(int pid) {
+  return {ErrorKind::machine_unavailable,
+          fmt::format("its earlier worker, process {}, still runs", pid)};
+}
+
 Ended ended_of(const Ending& ending, const Process& process) {
   return {.how = to_string(ending),
           .killed = ending.signal == SIGKILL,
@@ -25,7 +30,8 @@ Ended ended_of(const Ending& ending, const Process& process) {
 LocalSeat::LocalSeat(WorkerCall call) : call_(std::move(call)), host_(host_name()) {}
 
 Expected<void> LocalSeat::start(const std::string& token) {
-  kill();
+  if (const auto pid = running()) return tl::make_unexpected(still_runs(*pid));
+  process_.reset();
   auto process = start_worker(call_, token);
   if (!process) return tl::make_unexpected(process.error());
   process_.emplace(std::move(*process));
@@ -42,7 +48,12 @@ std::optional<Ended> LocalSeat::ended() {
 }
 
 void LocalSeat::kill() {
-  process_.reset();
+  if (process_) process_->kill();
+}
+
+std::optional<int> LocalSeat::running() {
+  if (!process_ || process_->ending()) return std::nullopt;
+  return process_->pid();
 }
 
 }  // namespace overlaptune::cuda

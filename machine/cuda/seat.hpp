@@ -16,14 +16,18 @@ class Seat {
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
-  /// Error (`machine_unavailable`): it cannot be started, or its host is lost.
+  /// Error (`machine_unavailable`): it cannot be started, its host is lost, or an earlier one still
+  /// runs.
   [[nodiscard]] virtual Expected<void> start(const std::string& token) = 0;
   /// How the worker ended; none while it runs or where there is none. Never waits.
   [[nodiscard]] virtual std::optional<Ended> ended() = 0;
   /// Why no worker can be started here any more; none while one can.
   [[nodiscard]] virtual std::optional<std::string> lost() const = 0;
-  /// Ends the worker, if one runs, and waits until it is gone.
+  /// Tells the worker, if one runs, to end at once. Never waits for it.
   virtual void kill() = 0;
+  /// The number of the worker's process while it is not gone; none where there is none. Never
+  /// waits.
+  [[nodiscard]] virtual std::optional<int> running() = 0;
   [[nodiscard]] virtual const std::string& host() const = 0;
 
  protected:
@@ -41,6 +45,9 @@ struct WorkerCall {
 
 [[nodiscard]] Expected<Process> start_worker(const WorkerCall& call, const std::string& token);
 
+/// Why no worker can be started beside the one that still runs.
+[[nodiscard]] Error still_runs(int pid);
+
 /// Of a process that ended.
 [[nodiscard]] Ended ended_of(const Ending& ending, const Process& process);
 
@@ -51,6 +58,7 @@ class LocalSeat : public Seat {
   [[nodiscard]] std::optional<Ended> ended() override;
   [[nodiscard]] std::optional<std::string> lost() const override { return std::nullopt; }
   void kill() override;
+  [[nodiscard]] std::optional<int> running() override;
   [[nodiscard]] const std::string& host() const override { return host_; }
 
  private:

@@ -90,6 +90,13 @@ int fail(Connection& connection, const std::string& message) {
   return 1;
 }
 
+/// After a failure: in whatever state the GPU is, its driver takes back all that was this
+/// process's, and destructors, which would ask that state to clean up, may hang or crash.
+[[noreturn]] void leave(int code) {
+  std::fflush(nullptr);
+  _exit(code);
+}
+
 std::optional<int> number(std::string_view text, int most) {
   int value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -176,9 +183,12 @@ int run_worker(int argc, const char* const* argv,
   try {
     backend = make(*options);
   } catch (const std::exception& error) {
-    return fail(*connection, error.what());
+    leave(fail(*connection, error.what()));
   }
-  return serve(std::move(*connection), options->rank, options->token, program_version(), *backend);
+  const int code =
+      serve(std::move(*connection), options->rank, options->token, program_version(), *backend);
+  if (code != 0) leave(code);
+  return code;
 }
 
 }  // namespace overlaptune::cuda

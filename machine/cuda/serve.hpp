@@ -32,7 +32,8 @@ struct WorkerOptions {
 /// Error: a flag that is missing, unknown or malformed.
 [[nodiscard]] Expected<WorkerOptions> worker_options(int argc, const char* const* argv);
 
-/// Connects, makes the backend, and serves. What the making throws is told to the controller.
+/// Connects, makes the backend, and serves. What the making throws is told to the controller. After
+/// a failure the process ends here, without any destructor: the GPU may be in any state.
 /// The exit code: 0 after `quit` or once the controller is gone, 1 after a failure, 2 for wrong
 /// flags, 3 if nobody listens.
 [[nodiscard]] int run_worker(

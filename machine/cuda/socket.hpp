@@ -21,6 +21,10 @@ using Deadline = Clock::time_point;
 /// Of this host, for messages.
 [[nodiscard]] std::string host_name();
 
+/// 128 random bits, hexadecimal: what only those know who were told. Throws `Failure`
+/// (machine_unavailable) where the system gives none.
+[[nodiscard]] std::string new_token();
+
 class FileDescriptor {
  public:
   explicit FileDescriptor(int number = -1) : number_(number) {}

@@ -70,6 +70,7 @@ struct AgentReplyWriter {
               {"host", hello.host},
               {"job", hello.job}}}};
   }
+  Json operator()(const Started& started) const { return {{"started", started.pid}}; }
   Json operator()(const Ended& ended) const {
     return {{"ended",
              {{"how", ended.how}, {"killed", ended.killed}, {"last_words", ended.last_words}}}};
@@ -120,6 +121,7 @@ AgentReply agent_reply_of(const JsonReader& reader) {
     if (hello.protocol == kProtocol) hello.job = agent["job"].text();
     return hello;
   }
+  if (reader.has("started")) return Started{reader["started"].small(1)};
   const JsonReader ended = reader["ended"];
   return Ended{.how = ended["how"].text(),
                .killed = ended["killed"].boolean(),

@@ -16,6 +16,7 @@
 //   {"failed": "..."}                       the worker ends: no answer will come
 // Agent (the launcher's process of another rank) to controller:
 //   {"agent": {...}}                        its first line
+//   {"started": pid}                        its worker runs
 //   {"ended": {...}}                        its worker is gone, and how
 // Controller to agent:
 //   {"do": "start", "token": "..."}, {"do": "kill"}, {"do": "done", "code": 0}
@@ -71,13 +72,17 @@ struct AgentHello {
   std::string host;
   std::string job;
 };
-/// How an agent's worker ended.
+/// An agent's worker runs.
+struct Started {
+  int pid = 0;  ///< on the agent's host
+};
+/// How an agent's worker ended, or why it could not be started.
 struct Ended {
   std::string how;         ///< "killed by signal 9"
   bool killed = false;     ///< by SIGKILL
   std::string last_words;  ///< the end of its standard error
 };
-using AgentReply = std::variant<AgentHello, Ended>;
+using AgentReply = std::variant<AgentHello, Started, Ended>;
 
 struct StartWorker {
   std::string token;  ///< that the worker is to show

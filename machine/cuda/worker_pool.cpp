@@ -1,12 +1,9 @@
 #include "machine/cuda/worker_pool.hpp"
 
 #include <algorithm>
-#include <array>
 #include <poll.h>
-#include <sys/random.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "machine/cuda/round.hpp"
@@ -18,14 +15,6 @@ using namespace std::chrono_literals;
 
 tl::unexpected<Error> unavailable(std::string message) {
   return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
-std::string new_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw Failure(ErrorKind::machine_unavailable, "getrandom: " + system_error());
-  }
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 std::string how_it_ended(const Ended& ended) {
@@ -57,12 +46,24 @@ WorkerPool::~WorkerPool() {
       poll(nullptr, 0, 5);
     }
   }
-  kill();
+  static_cast<void>(kill());
 }
 
-void WorkerPool::kill() {
+Expected<void> WorkerPool::kill() {
   for (auto& connection : connections_) connection.reset();
   for (const auto& seat : seats_) seat->kill();
+  if (!gone_by_) gone_by_ = Clock::now() + options_.kill_limit;
+  std::string left;
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    while (seats_[rank]->running() && Clock::now() < *gone_by_) poll(nullptr, 0, 5);
+    const auto pid = seats_[rank]->running();
+    if (pid) left += fmt::format("{}{} (process {})", left.empty() ? "" : ", ", place(rank), *pid);
+  }
+  if (left.empty()) return {};
+  return unavailable(
+      fmt::format("killed, and not gone after {:.3g} s: {}: the driver may hang: look at `dmesg` "
+                  "and `nvidia-smi` of that host, and reset the GPU or restart the host",
+                  std::chrono::duration<double>(options_.kill_limit).count(), left));
 }
 
 std::string WorkerPool::place(std::size_t rank) const {
@@ -70,25 +71,31 @@ std::string WorkerPool::place(std::size_t rank) const {
 }
 
 Expected<void> WorkerPool::start() {
-  kill();
+  if (auto gone = kill(); !gone) return gone;
+  gone_by_.reset();
   const std::string token = new_token();
+  auto ready = start_all(token);
+  if (ready) ready = await_hellos(token);
+  if (ready) ready = join();
+  // Who does not go is told by the next start.
+  if (!ready) static_cast<void>(kill());
+  return ready;
+}
+
+Expected<void> WorkerPool::start_all(const std::string& token) {
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
     if (const auto started = seats_[rank]->start(token); !started) {
       return unavailable(place(rank) + ": " + started.error().message);
     }
   }
-  auto ready = await_hellos(token);
-  if (ready) ready = join();
-  if (!ready) kill();
-  return ready;
+  return {};
 }
 
 Expected<void> WorkerPool::check_ended() {
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
     const auto ended = seats_[rank]->ended();
+    if (const auto lost = seats_[rank]->lost()) return unavailable(place(rank) + ": " + *lost);
     if (ended) return unavailable(place(rank) + ": " + how_it_ended(*ended));
-    const auto lost = seats_[rank]->lost();
-    if (lost) return unavailable(place(rank) + ": " + *lost);
   }
   return {};
 }

@@ -17,8 +17,9 @@ namespace overlaptune::cuda {
 struct PoolOptions {
   std::string version = program_version();
   bool allow_multicast = false;
-  std::chrono::milliseconds start_limit{60'000};  ///< until all said hello
-  std::chrono::milliseconds join_limit{120'000};  ///< until the communicator stands
+  std::chrono::milliseconds start_limit{60'000};      ///< until all said hello
+  std::chrono::milliseconds join_limit{120'000};      ///< until the communicator stands
+  std::chrono::milliseconds kill_limit = kKillLimit;  ///< until all that were killed are gone
 };
 
 /// Why an answer did not come.
@@ -46,7 +47,8 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   /// Ends what runs and starts all workers anew: hello, unique id, join.
-  /// Error (`machine_unavailable`): the rank, its host, and the worker's own words.
+  /// Error (`machine_unavailable`): the rank, its host, and the worker's own words; or the process
+  /// that does not go, beside which none is started.
   [[nodiscard]] Expected<void> start();
 
   /// Asks every rank; one answer a rank (never a `RunStep`). Error: the rank that is at fault, as
@@ -54,14 +56,16 @@ class WorkerPool {
   [[nodiscard]] tl::expected<std::vector<Reply>, Loss> ask(const Command& command,
                                                            const StepLimit& limit);
 
-  /// Ends all workers at once, and waits until they are gone.
-  void kill();
+  /// Ends all workers at once, and waits until they are gone. Calls that follow without a start
+  /// between add no time. Error (`machine_unavailable`): the ranks and processes that do not go.
+  Expected<void> kill();
 
   [[nodiscard]] int size() const { return static_cast<int>(seats_.size()); }
   /// Of the workers that run now, by rank.
   [[nodiscard]] const std::vector<Hello>& hellos() const { return hellos_; }
 
  private:
+  [[nodiscard]] Expected<void> start_all(const std::string& token);
   [[nodiscard]] Expected<void> await_hellos(const std::string& token);
   [[nodiscard]] Expected<void> admit(Lobby::Visitor visitor, const std::string& token);
   [[nodiscard]] Expected<void> join();
@@ -73,6 +77,7 @@ class WorkerPool {
   PoolOptions options_;
   std::vector<std::optional<Connection>> connections_;  ///< by rank
   std::vector<Hello> hellos_;
+  std::optional<Deadline> gone_by_{};  ///< since the workers were killed
 };
 
 }  // namespace overlaptune::cuda

@@ -49,6 +49,14 @@ TEST(HeldOut, the_same_seed_draws_the_same_points) {
   EXPECT_NE(held_out_collectives(measurements, 30, 2), once);
 }
 
+/// 256 ranks move 1 MiB at least: there are not many more points of one setting.
+TEST(HeldOut, where_there_are_few_points_they_are_fewer) {
+  const std::vector<Measurement> one{{.probe = CollectiveProbe{Collective::all_reduce, {0}, 256}}};
+  const auto points = held_out_collectives(one, 5'000, 7);
+  EXPECT_GT(points.size(), 100U);
+  EXPECT_LT(points.size(), 5'000U);
+}
+
 TEST(HeldOut, nothing_probed_gives_no_points) {
   EXPECT_TRUE(held_out_collectives({}, 10, 1).empty());
 }

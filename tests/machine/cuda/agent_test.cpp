@@ -119,7 +119,7 @@ TEST(Agents, a_rank_that_never_comes_is_named) {
   ranks.start(1);
   ranks.start(3);
   CudaOptions options = ranks.options();
-  options.limits.start = 1500ms;
+  options.limits.meet = 1500ms;
   const auto machine = CudaMachine::open(options);
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().kind, ErrorKind::machine_unavailable);
@@ -178,6 +178,36 @@ TEST(Agents, end_with_their_workers_when_the_controller_is_killed) {
   waitpid(controller, nullptr, 0);
   EXPECT_EQ(ranks.codes(), (std::vector{3}));
   for (const pid_t each : workers) EXPECT_TRUE(soon([&] { return !runs(each); }));
+}
+
+/// The controller's side of one agent, whose own side is played here.
+TEST(Agents, none_starts_a_worker_beside_one_that_does_not_go) {
+  Lobby lobby(value_or_throw(Listener::open()));
+  auto agent = value_or_throw(connect("127.0.0.1", lobby.port(), Clock::now() + 10s));
+  const auto say = [&](const AgentReply& reply) {
+    ASSERT_TRUE(agent.send(to_line(reply), Clock::now() + 10s));
+  };
+  const auto hear = [&] {
+    return value_or_throw(parse_agent_command(agent.receive(Clock::now() + 10s).text));
+  };
+  say(AgentHello{.version = program_version(), .rank = 1, .host = "far"});
+  const auto seats = value_or_throw(meet_agents(lobby, rank_of(0, 2, lobby.port()), {}));
+  Seat& seat = *seats.back();
+
+  EXPECT_FALSE(seat.running());
+  ASSERT_TRUE(seat.start("t"));
+  EXPECT_TRUE(std::holds_alternative<StartWorker>(hear()));
+  say(Started{4711});
+  EXPECT_TRUE(soon([&] { return seat.running() == 4711; }));
+  seat.kill();
+  EXPECT_TRUE(std::holds_alternative<KillWorker>(hear()));
+  const auto beside = seat.start("t");
+  ASSERT_FALSE(beside);
+  EXPECT_NE(beside.error().message.find("process 4711"), std::string::npos);
+  say(Ended{.how = "killed by signal 9", .killed = true});
+  EXPECT_TRUE(soon([&] { return !seat.running(); }));
+  EXPECT_TRUE(seat.start("t"));
+  EXPECT_TRUE(std::holds_alternative<StartWorker>(hear()));
 }
 
 TEST(Agents, without_a_controller_they_give_up) {

@@ -1,5 +1,6 @@
 #include "machine/cuda/cuda_machine.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -167,14 +168,31 @@ TEST(CudaMachine, three_failures_in_a_row_lose_it) {
   EXPECT_EQ(kind(Act{}), ErrorKind::machine_unavailable);
 }
 
-TEST(CudaMachine, workers_that_do_not_start_again_lose_it) {
-  const auto file = std::filesystem::path(testing::TempDir()) /
-                    ("fake_worker_is_broken." + std::to_string(getpid()));
-  const Variable broken("FAKE_BROKEN", file.string());
+/// What comes of a probe that fails, if the workers then cannot be started: "once", or always.
+Expected<Measurement> fail_and_break(CudaMachine& machine, const std::string& times) {
+  std::ofstream(std::getenv("FAKE_BROKEN")) << times << std::flush;
+  auto failed = machine.measure(probe_that(Act::fail));
+  std::filesystem::remove(std::getenv("FAKE_BROKEN"));
+  return failed;
+}
+
+std::string file_of_this_test() {
+  return testing::TempDir() + "fake_worker_is_broken." + std::to_string(getpid());
+}
+
+TEST(CudaMachine, workers_that_start_again_at_the_second_attempt_keep_it) {
+  const Variable broken("FAKE_BROKEN", file_of_this_test());
   const auto machine = open(fake_options(2));
-  std::ofstream(file) << "broken";
-  const auto failed = machine->measure(probe_that(Act::fail));
-  std::filesystem::remove(file);
+  const auto failed = fail_and_break(*machine, "once");
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::bad_input) << failed.error().message;
+  EXPECT_TRUE(machine->measure(probe_that(Act{})));
+}
+
+TEST(CudaMachine, workers_that_do_not_start_again_lose_it) {
+  const Variable broken("FAKE_BROKEN", file_of_this_test());
+  const auto machine = open(fake_options(2));
+  const auto failed = fail_and_break(*machine, "always");
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, ErrorKind::machine_unavailable);
   EXPECT_NE(failed.error().message.find("fell off the bus"), std::string::npos)

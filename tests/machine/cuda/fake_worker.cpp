@@ -7,14 +7,15 @@
 //   exit           ends before it says hello
 //   other_model    has another GPU
 //   cannot_join    fails in join
-// FAKE_BROKEN names a file: while it is there, no backend can be made.
-// FAKE_DEVICES is what --devices prints: a number of GPUs, or words, which are an error.
-// The number of CTAs of a config, or of a copy probe, says what happens then: see `Act`.
+// FAKE_BROKEN names a file: while it is there, no backend can be made. One that says "once" goes
+// then. FAKE_DEVICES is what --devices prints: a number of GPUs, or words, which are an error. The
+// number of CTAs of a config, or of a copy probe, says what happens then: see `Act`.
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -67,9 +68,18 @@ class FakeBackend : public Backend {
     }
     const std::string broken = variable("FAKE_BROKEN");
     if (!broken.empty() && std::filesystem::exists(broken)) {
+      std::string times;
+      if (std::ifstream(broken) >> times && times == "once") std::filesystem::remove(broken);
       throw Failure(ErrorKind::machine_unavailable, "the GPU fell off the bus");
     }
   }
+
+  /// As those of a GPU that failed may.
+  ~FakeBackend() override {
+    if (failed_) hang();
+  }
+  FakeBackend(const FakeBackend&) = delete;
+  FakeBackend& operator=(const FakeBackend&) = delete;
 
   Device device() override {
     Device device = device_of(options_.local_rank);
@@ -128,7 +138,7 @@ class FakeBackend : public Backend {
   }
 
   /// On the last rank; the others wait for it then, as they would within a collective.
-  void do_it(Act act) const {
+  void do_it(Act act) {
     const bool fatal = act == Act::hang || act == Act::crash || act == Act::exit ||
                        act == Act::be_killed || act == Act::fail;
     if (!fatal) return;
@@ -141,11 +151,13 @@ class FakeBackend : public Backend {
     }
     if (act == Act::exit) _exit(7);
     if (act == Act::be_killed) std::raise(SIGKILL);
+    failed_ = true;
     throw Failure(ErrorKind::machine_unavailable, "an illegal memory access");
   }
 
   WorkerOptions options_;
   int ranks_ = 0;
+  bool failed_ = false;
 };
 
 int list_devices() {

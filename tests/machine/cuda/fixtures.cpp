@@ -9,12 +9,12 @@ Variable::Variable(const char* name, const std::string& value) : name_(name) {
 }
 
 Variable::~Variable() {
-  unsetenv(name_);
+  unsetenv(name_.c_str());
 }
 
 Limits short_limits() {
   using namespace std::chrono_literals;
-  return {.start = 20s, .join = 20s, .unknown = 20s, .prepare = 20s, .time = 20s};
+  return {.meet = 20s, .start = 20s, .join = 20s, .unknown = 20s, .prepare = 20s, .time = 20s};
 }
 
 std::string fake_worker() {

@@ -17,7 +17,7 @@ class Variable {
   Variable& operator=(const Variable&) = delete;
 
  private:
-  const char* name_;
+  std::string name_;
 };
 
 /// Limits that a loaded host keeps, unless something hangs.

@@ -33,15 +33,31 @@ inline bool runs(pid_t pid) {
   return state != 0 && state != 'Z' && state != 'X';
 }
 
-inline std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> children;
+template <class Condition>
+std::vector<pid_t> processes_that(Condition condition) {
+  std::vector<pid_t> processes;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const auto pid = static_cast<pid_t>(std::stol(name));
-    if (state_of(pid).parent == parent && runs(pid)) children.push_back(pid);
+    if (condition(pid) && runs(pid)) processes.push_back(pid);
   }
-  return children;
+  return processes;
+}
+
+inline std::vector<pid_t> children_of(pid_t parent) {
+  return processes_that([parent](pid_t pid) { return state_of(pid).parent == parent; });
+}
+
+/// Those that were started with it in their environment: "NAME=value".
+inline std::vector<pid_t> processes_with(const std::string& variable) {
+  return processes_that([&variable](pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+    for (std::string each; std::getline(file, each, '\0');) {
+      if (each == variable) return true;
+    }
+    return false;
+  });
 }
 
 /// Within ten seconds.

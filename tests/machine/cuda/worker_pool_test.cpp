@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/machine/cuda/fixtures.hpp"
@@ -61,7 +62,7 @@ TEST(WorkerPool, a_rank_that_does_not_come_is_named) {
 
 TEST(WorkerPool, a_worker_of_another_version_is_refused) {
   const Variable fault("FAKE_FAULT", "other_version:1");
-  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 1), expected");
+  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 2), expected");
 }
 
 TEST(WorkerPool, a_worker_that_cannot_begin_is_quoted) {
@@ -100,6 +101,73 @@ TEST(WorkerPool, a_rank_that_died_while_nobody_asked_is_noticed) {
   EXPECT_EQ(replies.error().rank, 1);
   EXPECT_EQ(replies.error().how, Loss::How::killed);
   EXPECT_NE(replies.error().reason.find("killed by signal 9"), std::string::npos);
+}
+
+/// A failed GPU would let its destructors hang, as those of the fake one do.
+TEST(WorkerPool, a_worker_that_failed_goes_without_destructors) {
+  const auto pool = fake_pool(1);
+  ASSERT_TRUE(pool->start());
+  const auto replies = pool->ask(MeasureRequest{probe_that(Act::fail)}, patient);
+  ASSERT_FALSE(replies);
+  EXPECT_EQ(replies.error().how, Loss::How::failed);
+  EXPECT_TRUE(soon([&] { return !runs(pool->hellos()[0].pid); }));
+}
+
+/// As if its driver held it: nothing kills it.
+class HeldSeat : public LocalSeat {
+ public:
+  using LocalSeat::LocalSeat;
+  void kill() override {}
+};
+
+std::unique_ptr<WorkerPool> pool_of_held_seats(const std::vector<bool>& held,
+                                               std::chrono::milliseconds kill_limit) {
+  Lobby lobby(value_or_throw(Listener::open()));
+  std::vector<std::unique_ptr<Seat>> seats;
+  for (int rank = 0; rank < static_cast<int>(held.size()); ++rank) {
+    const WorkerCall call{.program = fake_worker(),
+                          .host = "127.0.0.1",
+                          .port = lobby.port(),
+                          .rank = rank,
+                          .local_rank = rank};
+    if (held[static_cast<std::size_t>(rank)]) {
+      seats.push_back(std::make_unique<HeldSeat>(call));
+    } else {
+      seats.push_back(std::make_unique<LocalSeat>(call));
+    }
+  }
+  return std::make_unique<WorkerPool>(std::move(lobby), std::move(seats),
+                                      PoolOptions{.kill_limit = kill_limit});
+}
+
+TEST(WorkerPool, none_is_started_beside_one_that_does_not_go) {
+  const auto pool = pool_of_held_seats({false, true, false}, 300ms);
+  ASSERT_TRUE(pool->start());
+  const std::vector<Hello> first = pool->hellos();
+  kill(first[1].pid, SIGSTOP);
+  const auto again = pool->start();
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, ErrorKind::machine_unavailable);
+  EXPECT_NE(again.error().message.find(
+                fmt::format("rank 1 on {} (process {})", host_name(), first[1].pid)),
+            std::string::npos)
+      << again.error().message;
+  EXPECT_FALSE(runs(first[0].pid));
+  EXPECT_FALSE(runs(first[2].pid));
+  EXPECT_EQ(children_of(getpid()), std::vector{first[1].pid});
+  kill(first[1].pid, SIGCONT);  // it sees that nobody asks any more
+  EXPECT_TRUE(soon([&] { return pool->start().has_value(); }));
+}
+
+TEST(WorkerPool, all_that_do_not_go_are_waited_for_together) {
+  constexpr auto kLimit = 2s;
+  const auto pool = pool_of_held_seats({true, true, true, true}, kLimit);
+  ASSERT_TRUE(pool->start());
+  for (const Hello& hello : pool->hellos()) kill(hello.pid, SIGSTOP);
+  const auto before = Clock::now();
+  EXPECT_FALSE(pool->kill());
+  EXPECT_FALSE(pool->start());
+  EXPECT_LT(Clock::now() - before, 2 * kLimit);
 }
 
 /// Whatever happens to the controller, its workers end.
