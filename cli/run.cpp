@@ -8,9 +8,10 @@
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/problem_flags.hpp"
+#include "core/busy.hpp"
 #include "core/statistics.hpp"
+#include "core/timeline_activities.hpp"
 #include "reports/json.hpp"
-#include "reports/timeline_activities.hpp"
 #include "reports/trace.hpp"
 
 namespace overlaptune::cli {

@@ -31,4 +31,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
+/// Whether its times are numbers, in order.
+[[nodiscard]] bool is_sound(const Activity& activity);
+
 }  // namespace overlaptune

@@ -84,6 +84,10 @@ struct Winner {
   Microseconds sequential{};        ///< median of `sequential` in the same run
   Microseconds gemm_alone{};        ///< fastest known plain GEMM
   Microseconds collective_alone{};  ///< fastest known collective, whole or in pieces
+  /// Of one traced repetition: the time in which a GEMM and a collective both ran, over the busy
+  /// time of the shorter of the two, 0 to 1 (`core/busy.hpp`). Absent for `sequential`, which is
+  /// not traced, and where the machine does not tell what its GPUs do.
+  std::optional<double> overlap_fraction{};
   friend bool operator==(const Winner&, const Winner&) = default;
 };
 

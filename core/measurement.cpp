@@ -20,6 +20,10 @@ std::string line(const ConcurrentProbe& probe) {
   return line(probe.gemm) + " beside " + line(probe.collective);
 }
 
+std::string line(const SustainedProbe& probe) {
+  return line(probe.gemm) + " in turn with " + line(probe.collective);
+}
+
 std::string line(const CopyProbe& probe) {
   return fmt::format("copy {} bytes ctas={}", probe.bytes.count, probe.ctas);
 }

@@ -44,6 +44,14 @@ struct ConcurrentProbe {
   friend auto operator<=>(const ConcurrentProbe&, const ConcurrentProbe&) = default;
 };
 
+/// GEMM and collective in turn, again and again, until clock and power have settled. `time` is that
+/// of one round; what is sought is the clock in the conditions.
+struct SustainedProbe {
+  GemmProbe gemm{};
+  CollectiveProbe collective{};
+  friend auto operator<=>(const SustainedProbe&, const SustainedProbe&) = default;
+};
+
 /// One rank copies to its neighbour, by stores of `ctas` CTAs or (0) by a copy engine.
 struct CopyProbe {
   Bytes bytes{};
@@ -78,7 +86,8 @@ struct LaunchProbe {
   friend auto operator<=>(const LaunchProbe&, const LaunchProbe&) = default;
 };
 
-using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, CopyProbe, LaunchProbe>;
+using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, SustainedProbe, CopyProbe,
+                           LaunchProbe>;
 
 /// One line that names every field; equal lines mean equal probes.
 [[nodiscard]] std::string to_string(const Probe& probe);

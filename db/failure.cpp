@@ -18,6 +18,20 @@ bool damaged_by(int extended) {
   }
 }
 
+/// What SQLite says may quote the text of a damaged schema, of many lines.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = static_cast<unsigned char>(c) <= ' ';
+    if (!blank) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string about(const std::filesystem::path& file, std::string_view text) {
@@ -55,7 +69,7 @@ Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& 
       return Failure(
           ErrorKind::bad_database,
           about(file, fmt::format("damaged ({}); see `overlaptune db check`, or restore a copy",
-                                  error.what())));
+                                  one_line(error.what()))));
   }
 }
 

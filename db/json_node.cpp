@@ -11,6 +11,11 @@ Node Node::operator[](std::string_view field) const {
   return Node(*found, this, field, 0);
 }
 
+bool Node::has(std::string_view field) const {
+  if (!value_.is_object()) fail("expected an object");
+  return value_.contains(field);
+}
+
 std::int64_t Node::integer(std::int64_t low, std::int64_t high) const {
   const bool beyond =
       value_.is_number_unsigned() && value_.get<std::uint64_t>() > static_cast<std::uint64_t>(high);

@@ -21,6 +21,8 @@ class Node {
 
   /// Error: not an object, or no such field.
   [[nodiscard]] Node operator[](std::string_view field) const;
+  /// Whether there is such a field. Error: not an object.
+  [[nodiscard]] bool has(std::string_view field) const;
   /// Error: not an array.
   template <class F>
   void each(F&& visit) const {

@@ -81,11 +81,14 @@ Probe probe_of(const Node& node) {
   if (name == "concurrent") {
     return ConcurrentProbe{gemm_probe_of(node["gemm"]), collective_probe_of(node["collective"])};
   }
+  if (name == "sustained") {
+    return SustainedProbe{gemm_probe_of(node["gemm"]), collective_probe_of(node["collective"])};
+  }
   if (name == "copy") {
     return CopyProbe{Bytes{node["bytes"].integer()}, node["ctas"].small_integer()};
   }
   if (name == "launch") return LaunchProbe{node["cost"].name<LaunchCost>()};
-  kind.fail("expected one of gemm, collective, concurrent, copy, launch");
+  kind.fail("expected one of gemm, collective, concurrent, sustained, copy, launch");
 }
 
 template <class T>
@@ -182,6 +185,10 @@ StoredWinner winner_of(const Node& node) {
   stored.winner.sequential = us(node["sequential_us"].real());
   stored.winner.gemm_alone = us(node["gemm_alone_us"].real());
   stored.winner.collective_alone = us(node["collective_alone_us"].real());
+  // Exports of programs that traced no winner have no such field.
+  if (node.has("overlap_fraction")) {
+    stored.winner.overlap_fraction = optional_real(node["overlap_fraction"]);
+  }
   (void)checked(node, stored.winner);
   return stored;
 }

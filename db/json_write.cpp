@@ -71,6 +71,10 @@ Json to_json(const Probe& probe) {
       return kind("concurrent",
                   {{"gemm", fields_of(p.gemm)}, {"collective", fields_of(p.collective)}});
     }
+    Json operator()(const SustainedProbe& p) const {
+      return kind("sustained",
+                  {{"gemm", fields_of(p.gemm)}, {"collective", fields_of(p.collective)}});
+    }
     Json operator()(const CopyProbe& p) const {
       return kind("copy", {{"bytes", p.bytes.count}, {"ctas", p.ctas}});
     }
@@ -165,7 +169,8 @@ Json to_json(const StoredWinner& stored, const std::string& platform, const std:
           {"candidate", to_json(stored.winner.candidate)},
           {"sequential_us", stored.winner.sequential.count()},
           {"gemm_alone_us", stored.winner.gemm_alone.count()},
-          {"collective_alone_us", stored.winner.collective_alone.count()}};
+          {"collective_alone_us", stored.winner.collective_alone.count()},
+          {"overlap_fraction", or_null(stored.winner.overlap_fraction)}};
 }
 
 }  // namespace overlaptune::db

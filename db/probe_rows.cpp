@@ -7,7 +7,7 @@
 namespace overlaptune::db {
 namespace {
 
-/// A probe taken apart; a concurrent probe has a GEMM and a collective.
+/// A probe taken apart; some have a GEMM and a collective.
 struct Parts {
   std::string_view kind;
   std::optional<GemmProbe> gemm;
@@ -24,6 +24,9 @@ Parts take_apart(const Probe& probe) {
     }
     Parts operator()(const ConcurrentProbe& p) const {
       return {.kind = "concurrent", .gemm = p.gemm, .collective = p.collective};
+    }
+    Parts operator()(const SustainedProbe& p) const {
+      return {.kind = "sustained", .gemm = p.gemm, .collective = p.collective};
     }
     Parts operator()(const CopyProbe& p) const { return {.kind = "copy", .copy = p}; }
     Parts operator()(const LaunchProbe& p) const { return {.kind = "launch", .launch = p}; }
@@ -71,13 +74,14 @@ CollectiveProbe read_collective(Query& query) {
 Probe read_probe(Query& query) {
   const std::string kind = query.text();
   const bool concurrent = kind == "concurrent";
+  const bool sustained = kind == "sustained";
   Parts parts;
-  if (concurrent || kind == "gemm") {
+  if (concurrent || sustained || kind == "gemm") {
     parts.gemm = read_gemm(query);
   } else {
     query.skip(kGemmColumns);
   }
-  if (concurrent || kind == "collective") {
+  if (concurrent || sustained || kind == "collective") {
     parts.collective = read_collective(query);
   } else {
     query.skip(kCollectiveColumns);
@@ -94,6 +98,7 @@ Probe read_probe(Query& query) {
     query.skip(1);
   }
   if (concurrent) return ConcurrentProbe{*parts.gemm, *parts.collective};
+  if (sustained) return SustainedProbe{*parts.gemm, *parts.collective};
   if (parts.gemm) return *parts.gemm;
   if (parts.collective) return *parts.collective;
   if (parts.copy) return *parts.copy;

@@ -244,7 +244,8 @@ void put_outcome(Query& query, const Candidate& candidate) {
 void put_comparison(Query& query, const Winner& winner) {
   query.bind(winner.sequential.count())
       .bind(winner.gemm_alone.count())
-      .bind(winner.collective_alone.count());
+      .bind(winner.collective_alone.count())
+      .bind(winner.overlap_fraction);
 }
 
 Candidate read_candidate(Query& query) {
@@ -257,6 +258,7 @@ Winner read_winner(Query& query) {
   winner.sequential = us(query.real());
   winner.gemm_alone = us(query.real());
   winner.collective_alone = us(query.real());
+  winner.overlap_fraction = query.optional_real();
   return checked(query, std::move(winner));
 }
 

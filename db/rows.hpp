@@ -27,7 +27,7 @@ inline constexpr std::string_view kOutcomeColumns =
     "measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz, "
     "power_w";
 inline constexpr std::string_view kComparisonColumns =
-    "sequential_us, gemm_alone_us, collective_alone_us";
+    "sequential_us, gemm_alone_us, collective_alone_us, overlap_fraction";
 inline constexpr std::string_view kProbeColumns =
     "kind, m, n, k, dtype, block_m, block_n, block_k, stages, cluster, raster, sms, collective, "
     "collective_bytes, ranks, comm_ctas, transport, copy_bytes, copy_ctas, launch_cost";

@@ -99,7 +99,14 @@ Complaint complaint(const Winner& winner) {
   if (!winner.candidate.measured) return "measured is absent; expected the time of the winner";
   if (auto wrong = number_complaint("sequential (us)", winner.sequential.count())) return wrong;
   if (auto wrong = number_complaint("gemm_alone (us)", winner.gemm_alone.count())) return wrong;
-  return number_complaint("collective_alone (us)", winner.collective_alone.count());
+  if (auto wrong = number_complaint("collective_alone (us)", winner.collective_alone.count())) {
+    return wrong;
+  }
+  if (winner.overlap_fraction &&
+      !(*winner.overlap_fraction >= 0 && *winner.overlap_fraction <= 1)) {
+    return fmt::format("overlap_fraction is {}; expected 0 to 1", *winner.overlap_fraction);
+  }
+  return std::nullopt;
 }
 
 Complaint time_complaint(std::string_view field, std::string_view time) {

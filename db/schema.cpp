@@ -11,6 +11,8 @@ namespace {
 // Rules: a unit in each name; CHECK for numbers (9e999 is infinity, and SQLite turns NaN into
 // NULL); names of enumerations are checked where rows are read, so that a new name needs no
 // migration.
+// The text of a version that was ever released stays as it is, comments included: files are
+// compared with it.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE platforms (
   id INTEGER PRIMARY KEY,
@@ -224,7 +226,12 @@ ALTER TABLE measurements ADD COLUMN library_stages INTEGER CHECK (library_stages
 ALTER TABLE measurements ADD COLUMN library_cluster INTEGER CHECK (library_cluster > 0);
 )sql";
 
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3};
+// How much of the winner's shorter side its trace showed hidden.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE winners ADD COLUMN overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1);
+)sql";
+
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4};
 static_assert(kVersions.size() == kSchemaVersion);
 
 /// Name of each table and index, with the text that made it.

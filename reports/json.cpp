@@ -101,7 +101,8 @@ OrderedJson json_of(const Winner& winner) {
           {"speedup", json_of(speedup(winner))},
           {"speedup_p10", ratio(&Candidate::Speedup::p10)},
           {"speedup_p90", ratio(&Candidate::Speedup::p90)},
-          {"hidden_fraction", json_of(hidden_fraction(winner))}};
+          {"hidden_fraction", json_of(hidden_fraction(winner))},
+          {"overlap_fraction", json_of(winner.overlap_fraction)}};
 }
 
 }  // namespace overlaptune

@@ -28,7 +28,8 @@ namespace overlaptune {
 /// `group, ready_us, start_us, end_us, exposed_us` of each group.
 [[nodiscard]] OrderedJson json_of(const Timeline& timeline);
 
-/// `problem`, `launch`, `config`, the times, `speedup` with p10 and p90, `hidden_fraction`.
+/// `problem`, `launch`, `config`, the times, `speedup` with p10 and p90, `hidden_fraction`,
+/// `overlap_fraction`.
 [[nodiscard]] OrderedJson json_of(const Winner& winner);
 
 }  // namespace overlaptune

@@ -56,8 +56,8 @@ class Curves {
   }
 
   [[nodiscard]] std::vector<Table> tables() && {
-    return {std::move(collectives_), std::move(gemms_), std::move(contention_), std::move(copies_),
-            std::move(launch_costs_)};
+    return {std::move(collectives_), std::move(gemms_),  std::move(contention_),
+            std::move(sustained_),   std::move(copies_), std::move(launch_costs_)};
   }
 
  private:
@@ -105,6 +105,17 @@ class Curves {
          count(probe.collective.ranks), name(to_string(probe.collective.transport)),
          count(probe.collective.comm_ctas), probe.collective.bytes.count, gemm.count(),
          factor(alone, probe.gemm, gemm), collective, collective_factor});
+  }
+
+  void add(const SustainedProbe& probe, const std::string& platform, const Measurement& measurement,
+           const Alone& /*alone*/) {
+    const Conditions& conditions = measurement.conditions;
+    sustained_.rows.push_back({platform, to_string(Probe(probe.gemm)),
+                               name(to_string(probe.collective.collective)),
+                               probe.collective.bytes.count, measurement.time.median.count(),
+                               tflop_per_s(probe.gemm, measurement.time.median),
+                               conditions.sm_clock_mhz ? Cell(*conditions.sm_clock_mhz) : Cell(),
+                               conditions.power_w ? Cell(*conditions.power_w) : Cell()});
   }
 
   void add(const CopyProbe& probe, const std::string& platform, const Measurement& measurement,
@@ -162,6 +173,15 @@ class Curves {
                                 {"gemm_slowdown", 3},
                                 {"collective_us"},
                                 {"collective_slowdown", 3}}};
+  Table sustained_{.name = "sustained",
+                   .columns = {{"platform"},
+                               {"gemm"},
+                               {"collective"},
+                               {"bytes"},
+                               {"round_us"},
+                               {"tflop_per_s"},
+                               {"sm_clock_mhz"},
+                               {"power_w"}}};
   Table copies_{.name = "copies",
                 .columns = {{"platform"},
                             {"ctas"},

@@ -37,7 +37,7 @@ std::string as_markdown(const Parts& parts) {
     }
     append_section(text,
                    fmt::format("Winners on {} ({})", stored.platform.name, stored.platform.machine),
-                   winners_table(winners));
+                   winners_with_overlap(winners));
   }
   append_section(text, "Means", winner_means(parts.snapshot));
   append_section(text, "Prediction error", error_table(parts.evaluation));

@@ -85,6 +85,15 @@ Table winners_table(const std::vector<Winner>& winners) {
   return table;
 }
 
+Table winners_with_overlap(const std::vector<Winner>& winners) {
+  Table table = winners_table(winners);
+  table.columns.push_back({"overlap", 2});
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    table.rows[i].push_back(cell(winners[i].overlap_fraction));
+  }
+  return table;
+}
+
 Table winners_in_full(const Snapshot& snapshot) {
   Table table{.name = "winners",
               .columns = {{"platform"},
@@ -116,6 +125,7 @@ Table winners_in_full(const Snapshot& snapshot) {
                           {"collective_alone_us"},
                           {"speedup"},
                           {"hidden_fraction"},
+                          {"overlap_fraction"},
                           {"sm_clock_mhz"},
                           {"power_w"},
                           {"validated_at"}}};
@@ -155,6 +165,7 @@ Table winners_in_full(const Snapshot& snapshot) {
                           row.winner.collective_alone.count(),
                           cell(speedup(row.winner)),
                           cell(hidden_fraction(row.winner)),
+                          cell(row.winner.overlap_fraction),
                           cell(candidate.conditions.sm_clock_mhz),
                           cell(candidate.conditions.power_w),
                           row.validated_at});

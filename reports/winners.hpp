@@ -20,6 +20,9 @@ namespace overlaptune {
 /// What a person wants to see at the end of a run; one line a winner.
 [[nodiscard]] Table winners_table(const std::vector<Winner>& winners);
 
+/// The same with the overlap fraction: wider than most terminals.
+[[nodiscard]] Table winners_with_overlap(const std::vector<Winner>& winners);
+
 /// Every field of every winner, with its platform: for CSV.
 [[nodiscard]] Table winners_in_full(const Snapshot& snapshot);
 

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/busy.hpp"
 #include "core/hash.hpp"
 #include "model/search.hpp"
 #include "tuner/explore.hpp"
+#include "tuner/trace.hpp"
 #include "tuner/validate.hpp"
 
 namespace overlaptune {
@@ -191,8 +193,37 @@ class Tuning {
     if (!collective) return tl::make_unexpected(collective.error());
     winner.collective_alone = *collective;
     store_.put_winner(report_.run, winner);
+    // It is stored already: whatever a trace ends in, the winner stays.
+    winner.overlap_fraction = traced_overlap(winner.candidate);
+    if (winner.overlap_fraction) store_.put_winner(report_.run, winner);
     report_.winners.push_back(std::move(winner));
     return {};
+  }
+
+  /// Absent where it does not apply or cannot be told. Once stopped nothing more is measured.
+  std::optional<double> traced_overlap(const Candidate& best) {
+    if (best.config.strategy == Strategy::sequential) return std::nullopt;
+    if (!machine_tells_ || report_.stopped) return std::nullopt;
+    const auto say = [&](std::string_view why) {
+      spdlog::warn("{}: the trace of the winner failed, its overlap fraction is not stored: {}: {}",
+                   to_string(best.problem), to_string(best.config), why);
+    };
+    const auto activities = trace(machine_, best);
+    if (!activities) {
+      say(activities.error().message);
+      return std::nullopt;
+    }
+    if (activities->empty()) {
+      machine_tells_ = false;
+      spdlog::warn(
+          "{} does not tell what its GPUs do (is CUPTI installed?): overlap fractions are not "
+          "stored",
+          machine_.platform().name);
+      return std::nullopt;
+    }
+    const auto fraction = overlap_fraction(busy(*activities).mean);
+    if (!fraction) say("no GEMM or no collective was seen");
+    return fraction;
   }
 
   Machine& machine_;
@@ -203,6 +234,7 @@ class Tuning {
   ExploreSpace space_;
   PlatformId platform_;
   TuneReport report_{};
+  bool machine_tells_ = true;  ///< as far as is known, what its GPUs do
   std::size_t done_ = 0;
   std::size_t total_;
   std::chrono::steady_clock::time_point started_;

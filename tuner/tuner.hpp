@@ -34,7 +34,9 @@ struct TuneReport {
 };
 
 /// Probes what is missing, then tunes each problem. Every result is in `store` before the next is
-/// measured.
+/// measured. The winner of a problem that was finished is traced once, unless it is `sequential`;
+/// a trace that fails, or that the machine has no means for, costs the overlap fraction only, and
+/// the log says so.
 /// Error: `bad_input` (a problem that the machine cannot hold; a resume of another request),
 /// `machine_unavailable`, `nothing_validated` (no problem has a winner).
 [[nodiscard]] Expected<TuneReport> tune(Machine& machine, Store& store,

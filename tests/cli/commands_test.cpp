@@ -101,6 +101,13 @@ TEST_F(Commands, tune_tells_what_it_did) {
   for (const json& winner : tuned->at("winners")) {
     EXPECT_LE(winner.at("measured_us"), winner.at("sequential_us"));
     EXPECT_GT(winner.at("predicted_us"), 0);
+    const json& overlap = winner.at("overlap_fraction");
+    if (winner.at("config").at("strategy") == "sequential") {
+      EXPECT_TRUE(overlap.is_null());
+    } else {
+      EXPECT_GT(overlap, 0);
+      EXPECT_LE(overlap, 1);
+    }
   }
 }
 
@@ -283,10 +290,12 @@ TEST_F(Commands, evaluate_counts_every_candidate) {
 }
 
 TEST_F(Commands, report_in_each_format) {
-  EXPECT_THAT(tool::run(*folder, "report --db f.db").out, HasSubstr("## Winners"));
+  EXPECT_THAT(tool::run(*folder, "report --db f.db").out, HasSubstr("| overlap |"));
   EXPECT_THAT(tool::run(*folder, "report --db f.db --format csv").out, HasSubstr("# winners\n"));
   const json report = tool::json(*folder, "report --db f.db");
   EXPECT_EQ(report.at("winners").size(), 2U);
+  EXPECT_EQ(report.at("winners").at(0).at("overlap_fraction"),
+            tuned->at("winners").at(0).at("overlap_fraction"));
   EXPECT_TRUE(report.at("comparison").is_null());
   const tool::Outcome compared =
       tool::run(*folder, "report --db f.db --format json --compare f.db --out r.json");

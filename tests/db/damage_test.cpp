@@ -182,6 +182,20 @@ TEST_F(DamageTest, ASchemaThatIsNotOurs) {
             std::string::npos);
 }
 
+TEST_F(DamageTest, AWordOfTheSchemaOverwrittenIsToldInOneLine) {
+  const std::string sound = "collective_alone_us REAL";
+  std::string bytes = sound_;
+  int overwritten = 0;
+  for (auto at = bytes.find(sound); at != bytes.npos; at = bytes.find(sound)) {
+    bytes[at + sound.size() - 4] = '`';
+    ++overwritten;
+  }
+  ASSERT_EQ(overwritten, 1);
+  const std::string message = refused(bytes);
+  EXPECT_NE(message.find("malformed database schema (winners)"), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
 TEST_F(DamageTest, ANewerSchemaThatIsStillInTheLogOfAKilledProgram) {
   samples::Child child([&] {
     SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
@@ -260,6 +274,8 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
            {"UPDATE winners SET platform_id = 3 - platform_id", "another platform"},
            {"UPDATE winners SET validated_at = 'later'", "later"},
+           {"PRAGMA ignore_check_constraints = ON; UPDATE winners SET overlap_fraction = 2",
+            "overlap_fraction is 2; expected 0 to 1"},
            {"PRAGMA foreign_keys = OFF; DELETE FROM problems WHERE id = 1", "candidates"},
            {"PRAGMA ignore_check_constraints = ON; UPDATE candidates SET predicted_us = -1 WHERE "
             "id "

@@ -135,6 +135,10 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
       {first_candidate / "predicted_us", "fast", "candidates[3].predicted_us: expected a number"},
       {json::json_pointer("/winners/0/validated_at"), "zzzz", "winners[0].validated_at: "},
       {json::json_pointer("/winners/0/candidate/verdict"), "wrong", "winners[0]: verdict is wrong"},
+      {json::json_pointer("/winners/0/overlap_fraction"), 1.5,
+       "winners[0]: overlap_fraction is 1.5; expected 0 to 1"},
+      {json::json_pointer("/winners/0/overlap_fraction"), "most",
+       "winners[0].overlap_fraction: expected a number"},
       {json::json_pointer("/winners/0/run"), "0", "winners[0].run: "},
       {json::json_pointer("/winners/0/platform"), sound["platforms"][1]["fingerprint"],
        "winners[0].platform: "},
@@ -147,6 +151,17 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
   }
 }
 
+TEST_F(JsonTest, AnExportFromBeforeWinnersWereTracedIsTaken) {
+  json document = json::parse(exported());
+  ASSERT_FALSE(document["winners"].empty());
+  for (json& winner : document["winners"]) EXPECT_EQ(winner.erase("overlap_fraction"), 1U);
+  std::istringstream in(document.dump());
+  ASSERT_TRUE(import_json(target_, in));
+  auto expected = samples::content(store_);
+  for (Winner& winner : expected.winners) winner.overlap_fraction.reset();
+  EXPECT_EQ(samples::content(target_), expected);
+}
+
 TEST_F(JsonTest, EveryMissingFieldIsRefused) {
   json document = json::parse(exported());
   const auto flat = document.flatten();
@@ -156,6 +171,7 @@ TEST_F(JsonTest, EveryMissingFieldIsRefused) {
     std::string kind;
     for (const char c : path) kind += c >= '0' && c <= '9' ? '#' : c;
     if (!seen.insert(kind).second || path.find("wave_groups") != path.npos) continue;
+    if (path.ends_with("/overlap_fraction")) continue;  // younger than the format
     json::json_pointer pointer(path);
     if (pointer.back().find_first_not_of("0123456789") == std::string::npos) continue;
     json changed = document;

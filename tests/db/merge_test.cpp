@@ -68,6 +68,7 @@ TEST_F(MergeTest, TheNewerWinnerStaysWhicheverWayIsMerged) {
     const auto run =
         store.begin_tuning_run(store.add_platform(platform), "request", draw.provenance());
     winner.sequential = us(sequential);
+    winner.overlap_fraction = sequential / 4;
     store.put_winner(run, winner);
     usleep(3000);  // times of winners are in milliseconds
   };
@@ -80,6 +81,7 @@ TEST_F(MergeTest, TheNewerWinnerStaysWhicheverWayIsMerged) {
   for (const Store* store : {&here_, &third}) {
     const auto id = store->platform("")->id;
     EXPECT_EQ(store->winner(id, key.problem, key.launch)->winner.sequential, us(2));
+    EXPECT_EQ(store->winner(id, key.problem, key.launch)->winner.overlap_fraction, 0.5);
     EXPECT_EQ(store->winners().size(), 1U);
   }
 }

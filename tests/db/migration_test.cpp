@@ -28,6 +28,9 @@ constexpr const char* kWinnersInVersion1 =
     "WHERE p.id = w.problem_id AND c.id = w.candidate_id ORDER BY 1, 2, 3, 4, 5, 6, 7, 8";
 constexpr const char* kWinnersInVersion2 = "SELECT * FROM winners ORDER BY 1, 2, 3, 4, 5, 6, 7, 8";
 
+/// What a column that a later version added shows for rows of before.
+constexpr const char* kUnknown = "|";
+
 /// All rows as text, read by SQLite alone.
 std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql) {
   const SQLite::Database database(file.string());
@@ -43,18 +46,20 @@ std::vector<std::string> rows(const std::filesystem::path& file, const std::stri
   return all;
 }
 
+/// Makes the database that was dumped in this version.
+std::filesystem::path restored(const Folder& folder, const std::string& version) {
+  std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/" + version + ".sql");
+  std::stringstream script;
+  script << in.rdbuf();
+  auto file = folder / (version + ".db");
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(script.str());
+  return file;
+}
+
 class MigrationTest : public testing::Test {
  protected:
-  MigrationTest() {
-    std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/v1.sql");
-    std::stringstream script;
-    script << in.rdbuf();
-    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        .exec(script.str());
-  }
-
   Folder folder_;
-  std::filesystem::path file_ = folder_ / "v1.db";
+  std::filesystem::path file_ = restored(folder_, "v1");
 };
 
 TEST_F(MigrationTest, AVersion1DatabaseIsReadWithoutAByteChanged) {
@@ -76,7 +81,7 @@ TEST_F(MigrationTest, AVersion1DatabaseIsReadWithoutAByteChanged) {
 }
 
 TEST_F(MigrationTest, AVersion1DatabaseHoldsTheSameAfterItIsWritten) {
-  const auto winners = rows(file_, kWinnersInVersion1);
+  auto winners = rows(file_, kWinnersInVersion1);
   ASSERT_EQ(winners.size(), 6U);
   std::map<std::string, std::vector<std::string>> before;
   for (const char* table : {"platforms", "provenance", "probe_runs", "measurements", "problems",
@@ -91,6 +96,7 @@ TEST_F(MigrationTest, AVersion1DatabaseHoldsTheSameAfterItIsWritten) {
     EXPECT_TRUE(store.check().empty());
     EXPECT_EQ(samples::content(store), as_read);
   }
+  for (std::string& row : winners) row += kUnknown;  // the overlap fraction, of version 4
   EXPECT_EQ(rows(file_, kWinnersInVersion2), winners);
   // Version 3 added the library's tile, unknown for what was measured before.
   for (std::string& row : before["measurements"]) row += "|||||";
@@ -102,11 +108,7 @@ TEST_F(MigrationTest, AVersion1DatabaseHoldsTheSameAfterItIsWritten) {
 }
 
 TEST_F(MigrationTest, AVersion2DatabaseHoldsTheSameAfterItIsWritten) {
-  const auto file = folder_ / "v2.db";
-  std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/v2.sql");
-  std::stringstream script;
-  script << in.rdbuf();
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(script.str());
+  const auto file = restored(folder_, "v2");
   EXPECT_EQ(rows(file, kWinnersInVersion2), rows(file_, kWinnersInVersion1));
   const auto as_read = samples::content(Store(file, Access::read));
   const Store store(file, Access::write);
@@ -114,6 +116,37 @@ TEST_F(MigrationTest, AVersion2DatabaseHoldsTheSameAfterItIsWritten) {
   EXPECT_TRUE(store.check().empty());
   EXPECT_EQ(samples::content(store), as_read);
   EXPECT_EQ(samples::content(store), samples::content(Store(file_, Access::read)));
+}
+
+TEST_F(MigrationTest, AVersion3DatabaseHoldsTheSameAfterItIsWritten) {
+  const auto file = restored(folder_, "v3");
+  auto winners = rows(file, kWinnersInVersion2);
+  ASSERT_EQ(winners.size(), 6U);
+  const auto measurements = rows(file, "SELECT * FROM measurements");
+  const auto as_read = samples::content(Store(file, Access::read));
+  EXPECT_EQ(Store(file, Access::read).info().schema_version, 3);
+  const Store store(file, Access::write);
+  EXPECT_EQ(store.info().schema_version, db::kSchemaVersion);
+  EXPECT_TRUE(store.check().empty());
+  EXPECT_EQ(samples::content(store), as_read);
+  EXPECT_EQ(rows(file, "SELECT * FROM measurements"), measurements);
+  EXPECT_EQ(rows(file, "SELECT count(*) FROM measurements WHERE library_block_m > 0").front(),
+            "3|");
+  for (std::string& row : winners) row += kUnknown;
+  EXPECT_EQ(rows(file, kWinnersInVersion2), winners);
+  for (const StoredWinner& stored : store.winners()) {
+    EXPECT_FALSE(stored.winner.overlap_fraction);
+  }
+}
+
+TEST_F(MigrationTest, AMigratedDatabaseTakesWhatIsNew) {
+  Store store(restored(folder_, "v3"), Access::write);
+  StoredWinner stored = store.winners().front();
+  stored.winner.overlap_fraction = 0.625;
+  store.put_winner(stored.run, stored.winner);
+  const Candidate& candidate = stored.winner.candidate;
+  EXPECT_EQ(store.winner(stored.platform, candidate.problem, candidate.launch)->winner,
+            stored.winner);
 }
 
 TEST_F(MigrationTest, AMigratedDatabaseIsOneThatWasMadeNew) {

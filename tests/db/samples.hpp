@@ -151,6 +151,7 @@ class Generator {
     made.sequential = us(real());
     made.gemm_alone = us(real());
     made.collective_alone = us(real());
+    if (coin()) made.overlap_fraction = std::uniform_real_distribution<>(0, 1)(random_);
     return made;
   }
   Probe probe() {
@@ -158,7 +159,7 @@ class Generator {
                          config().tile,    small(0, 8),      small(0, 132)};
     const CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
                                      small(2, 16), small(0, 32), any<Transport>()};
-    switch (between(0, 4)) {
+    switch (between(0, 5)) {
       case 0:
         return gemm;
       case 1:
@@ -166,6 +167,8 @@ class Generator {
       case 2:
         return ConcurrentProbe{gemm, collective};
       case 3:
+        return SustainedProbe{gemm, collective};
+      case 4:
         return CopyProbe{Bytes{between(1, std::int64_t{1} << 33)}, small(0, 32)};
       default:
         return LaunchProbe{any<LaunchCost>()};

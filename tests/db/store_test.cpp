@@ -259,6 +259,26 @@ TEST_F(StoreTest, AnInvalidCandidateCannotWin) {
   EXPECT_EQ(store_.info().winners, 0);
 }
 
+TEST_F(StoreTest, AnOverlapFractionIsFrom0To1OrAbsent) {
+  const auto platform = store_.add_platform(draw_.platform());
+  const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
+  auto winner = draw_.winner();
+  const Candidate& candidate = winner.candidate;
+  for (const std::optional<double> sound : {std::optional(0.0), {}, {1.0}, {0.1}}) {
+    winner.overlap_fraction = sound;
+    store_.put_winner(run, winner);
+    EXPECT_EQ(Store(file_, Access::read)
+                  .winner(platform, candidate.problem, candidate.launch)
+                  ->winner.overlap_fraction,
+              sound);
+  }
+  for (const double wrong : {-0.01, 1.01, std::numeric_limits<double>::quiet_NaN()}) {
+    winner.overlap_fraction = wrong;
+    EXPECT_THROW(store_.put_winner(run, winner), Failure) << wrong;
+  }
+  EXPECT_EQ(store_.winners().front().winner.overlap_fraction, 0.1);
+}
+
 TEST_F(StoreTest, ResultsOfARunThatDoesNotExistAreRefused) {
   for (const auto& add : std::vector<std::function<void()>>{
            [&] { store_.add_measurement(7, draw_.measurement()); },

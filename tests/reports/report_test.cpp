@@ -73,6 +73,17 @@ TEST(Winners, long_partitions_are_cut_short) {
   EXPECT_EQ(brief_partition({}), "-");
 }
 
+TEST(Winners, overlap_is_shown_to_those_who_report) {
+  Winner traced = rows::winner(125).winner;
+  Winner untold = traced;
+  untold.overlap_fraction.reset();
+  const auto overlaps = to_json_rows(winners_with_overlap({traced, untold}));
+  EXPECT_EQ(overlaps.at(0).at("overlap"), 0.625);
+  EXPECT_TRUE(overlaps.at(1).at("overlap").is_null());
+  EXPECT_THAT(to_markdown(winners_with_overlap({untold})), HasSubstr("       - |\n"));
+  EXPECT_FALSE(to_json_rows(winners_table({traced})).at(0).contains("overlap"));
+}
+
 TEST(Report, json_is_one_document_with_every_part) {
   const auto json = OrderedJson::parse(report(sample(), sample(), {.format = ReportFormat::json}));
   EXPECT_EQ(json.at("platforms").at(0).at("name"), "eight");
@@ -81,6 +92,7 @@ TEST(Report, json_is_one_document_with_every_part) {
   EXPECT_EQ(winner.at("config").at("wave_groups"), (std::vector<int>{928, 96}));
   EXPECT_TRUE(winner.at("config").at("chunks").is_null());
   EXPECT_NEAR(winner.at("hidden_fraction").get<double>(), 0.75, 1e-12);
+  EXPECT_EQ(winner.at("overlap_fraction"), 0.625);
   EXPECT_NEAR(winner.at("speedup").get<double>(), 1.6, 1e-12);
   EXPECT_TRUE(winner.at("speedup_p10").is_null());  // nothing was paired
   EXPECT_EQ(json.at("failures").size(), 1U);
@@ -97,6 +109,7 @@ TEST(Report, markdown_and_csv_have_every_part) {
                             "## Probes: collectives", "## Probes: launch costs"}) {
     EXPECT_THAT(markdown, HasSubstr(title));
   }
+  EXPECT_THAT(markdown, HasSubstr("| overlap |"));
   const std::string csv = report(sample(), sample(), {.format = ReportFormat::csv});
   for (const char* name :
        {"# winners\n", "\n\n# means\n", "\n\n# prediction_error\n", "\n\n# regret\n",
@@ -104,6 +117,8 @@ TEST(Report, markdown_and_csv_have_every_part) {
     EXPECT_THAT(csv, HasSubstr(name));
   }
   EXPECT_THAT(csv, HasSubstr(",928 96,"));
+  EXPECT_THAT(csv, HasSubstr(",hidden_fraction,overlap_fraction,sm_clock_mhz,"));
+  EXPECT_THAT(csv, HasSubstr(",0.625,"));
 }
 
 TEST(Report, an_empty_database_is_no_crash) {

@@ -60,6 +60,7 @@ inline StoredWinner winner(double measured, double half_spread = 1,
   row.winner.sequential = us(200);
   row.winner.gemm_alone = us(100);
   row.winner.collective_alone = us(90);
+  row.winner.overlap_fraction = 0.625;
   return row;
 }
 

@@ -1,9 +1,15 @@
 #include "tuner/tuner.hpp"
 
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <sstream>
 #include <unistd.h>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "machine/catalogue.hpp"
 
@@ -11,15 +17,19 @@ namespace overlaptune {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Dtype::bf16, 8};
+/// Worth overlapping: `signaled` wins.
+const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
 const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Dtype::bf16, 8};
 
 bool carry_on(std::size_t, std::size_t, std::string_view) {
   return true;
 }
 
-/// Counts what is run on the machine underneath, and can be lost after some runs.
+/// Counts what is run on the machine underneath, and can be lost after some runs. What a trace
+/// gives can be changed.
 class CountingMachine : public Machine {
  public:
   explicit CountingMachine(std::string faults = {})
@@ -40,14 +50,47 @@ class CountingMachine : public Machine {
     if (++runs > lost_after) {
       return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "the machine is lost"});
     }
-    return machine_->run(problem, configs, options);
+    auto results = machine_->run(problem, configs, options);
+    if (!options.timeline) return results;
+    traces.push_back({configs.back(), options});
+    if (after_trace) after_trace(results);
+    return results;
   }
+  struct Trace {
+    Config config;
+    RunOptions options;
+  };
+  std::vector<Trace> traces;
+  std::function<void(Expected<std::vector<RunResult>>&)> after_trace;
   int probes = 0;
   int runs = 0;
   int lost_after = 1 << 30;
 
  private:
   std::unique_ptr<Machine> machine_;
+};
+
+/// What is logged meanwhile, as text.
+class Log {
+ public:
+  Log() {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "", std::make_shared<spdlog::sinks::ostream_sink_st>(text_)));
+  }
+  ~Log() { spdlog::set_default_logger(before_); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  [[nodiscard]] std::string text() const { return text_.str(); }
+  [[nodiscard]] int count(std::string_view words) const {
+    const std::string text = text_.str();
+    int found = 0;
+    for (auto at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++found;
+    return found;
+  }
+
+ private:
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::ostringstream text_;
 };
 
 class TunerTest : public testing::Test {
@@ -130,6 +173,115 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
   EXPECT_EQ(second->measured + second->resumed, expected->measured);
   EXPECT_EQ(machine.runs, whole.runs);
   EXPECT_EQ(second->winners, expected->winners);
+}
+
+TEST_F(TunerTest, a_winner_that_overlaps_is_traced_once) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  const Log log;
+  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  const Winner& winner = report->winners.at(0);
+  ASSERT_NE(winner.candidate.config.strategy, Strategy::sequential);
+  ASSERT_TRUE(winner.overlap_fraction);
+  EXPECT_GT(*winner.overlap_fraction, 0);
+  EXPECT_LE(*winner.overlap_fraction, 1);
+  ASSERT_EQ(machine.traces.size(), 1U);
+  EXPECT_EQ(machine.traces[0].config, winner.candidate.config);
+  EXPECT_EQ(machine.traces[0].options.repetitions, 1);
+  EXPECT_EQ(machine.traces[0].options.launch, winner.candidate.launch);
+  EXPECT_EQ(machine.traces[0].options.expected, std::vector{winner.candidate.predicted});
+  const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
+  EXPECT_EQ(stored->winner, winner);
+  EXPECT_EQ(log.text(), "");
+}
+
+TEST_F(TunerTest, what_the_gpus_were_seen_doing_counts_before_the_timeline) {
+  CountingMachine machine;
+  machine.after_trace = [](auto& results) {
+    results->back().activities = {
+        {.kind = ActivityKind::gemm, .start = us(0), .end = us(100)},
+        {.stream = 1, .kind = ActivityKind::collective, .start = us(70), .end = us(110)}};
+  };
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->winners.at(0).overlap_fraction, 0.75);
+}
+
+TEST_F(TunerTest, sequential_is_not_traced) {
+  CountingMachine machine("crash=1");  // spares `sequential`
+  Store store(file(), Access::write);
+  const Log log;
+  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->winners.at(0).candidate.config.strategy, Strategy::sequential);
+  EXPECT_FALSE(report->winners[0].overlap_fraction);
+  EXPECT_TRUE(machine.traces.empty());
+  EXPECT_EQ(log.text(), "");
+}
+
+TEST_F(TunerTest, a_trace_that_fails_costs_the_overlap_fraction_only) {
+  const std::vector<std::pair<std::function<void(Expected<std::vector<RunResult>>&)>, std::string>>
+      failures{{[](auto& results) {
+                  results = tl::make_unexpected(
+                      Error{ErrorKind::machine_unavailable, "the machine is lost"});
+                },
+                "the machine is lost"},
+               {[](auto& results) {
+                  results->back() = {.verdict = Verdict::timeout, .reason = "not done after 5 s"};
+                },
+                "timeout this time: not done after 5 s"},
+               {[](auto& results) {
+                  results->back().activities = {
+                      {.kind = ActivityKind::other, .start = us(0), .end = us(100)}};
+                },
+                "no GEMM or no collective was seen"}};
+  for (const auto& [failure, said] : failures) {
+    CountingMachine machine;
+    machine.after_trace = failure;
+    Store store(file(), Access::write);
+    const Log log;
+    const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+    ASSERT_TRUE(report) << report.error().message;
+    const Winner& winner = report->winners.at(0);
+    EXPECT_NE(winner.candidate.config.strategy, Strategy::sequential);
+    EXPECT_FALSE(winner.overlap_fraction);
+    const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
+    ASSERT_TRUE(stored);
+    EXPECT_EQ(stored->winner, winner);
+    EXPECT_EQ(log.count("the trace of the winner failed"), 1) << log.text();
+    EXPECT_THAT(log.text(), HasSubstr(said));
+  }
+}
+
+TEST_F(TunerTest, the_winner_is_stored_before_it_is_traced) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  std::int64_t winners = 0;
+  machine.after_trace = [&](auto&) { winners = store.info().winners; };
+  ASSERT_TRUE(tune(machine, store, std::vector{kLarge}, options(), carry_on));
+  EXPECT_EQ(winners, 1);
+}
+
+TEST_F(TunerTest, a_machine_that_tells_nothing_is_asked_once_and_that_is_said) {
+  CountingMachine machine;
+  machine.after_trace = [](auto& results) { results->back().timeline.reset(); };
+  Store store(file(), Access::write);
+  TuneOptions both = options();
+  both.launches = {Launch::graph, Launch::eager};
+  const Log log;
+  const auto report = tune(machine, store, std::vector{kLarge}, both, carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->winners.size(), 2U);
+  for (const Winner& winner : report->winners) {
+    EXPECT_NE(winner.candidate.config.strategy, Strategy::sequential);
+    EXPECT_FALSE(winner.overlap_fraction);
+  }
+  EXPECT_EQ(store.winners().size(), 2U);
+  EXPECT_EQ(machine.traces.size(), 1U);
+  EXPECT_EQ(log.count("h200-nvlink-x8 does not tell what its GPUs do (is CUPTI installed?)"), 1)
+      << log.text();
 }
 
 TEST_F(TunerTest, another_request_is_not_resumed) {

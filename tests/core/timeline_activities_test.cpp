@@ -1,8 +1,8 @@
-#include "reports/timeline_activities.hpp"
+#include "core/timeline_activities.hpp"
 
 #include <gtest/gtest.h>
 
-#include "reports/trace.hpp"
+#include "core/busy.hpp"
 
 namespace overlaptune {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/timeline_activities.hpp"
+#include "core/timeline_activities.hpp"
 
 #include <algorithm>
 #include <string>
