@@ -109,19 +109,25 @@ __global__ void products_kernel(const T* a, const T* b, double* sums, std::int64
 
 constexpr int kSegment = 64;
 
+/// What is left over belongs to the last one: few columns alone would be off by chance.
+__host__ __device__ std::int64_t segments_of(std::int64_t n) {
+  return n < kSegment ? 1 : n / kSegment;
+}
+
 /// One warp a segment. Non-negative doubles order like their bits.
 template <class T>
 __global__ void segments_kernel(const T* c, const double* reference, const std::int64_t* rows,
                                 std::int64_t count, std::int64_t n, Deviation* deviation) {
-  const std::int64_t segments = (n + kSegment - 1) / kSegment;
+  const std::int64_t segments = segments_of(n);
   const std::int64_t warp = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (warp >= count * segments) return;
   const std::int64_t row = warp / segments;
   const std::int64_t first = warp % segments * kSegment;
+  const std::int64_t end = warp % segments + 1 == segments ? n : first + kSegment;
   double off = 0;
   double size = 0;
-  for (std::int64_t j = first + lane; j < first + kSegment && j < n; j += 32) {
+  for (std::int64_t j = first + lane; j < end; j += 32) {
     const double expected = reference[row * n + j];
     const double difference = wide(c[rows[row] * n + j]) - expected;
     off += difference * difference;
@@ -173,6 +179,16 @@ __device__ std::uint64_t now() {
 __global__ void spin_kernel(std::uint64_t nanoseconds) {
   const std::uint64_t start = now();
   while (now() - start < nanoseconds) __nanosleep(200);
+}
+
+__global__ void occupy_kernel(const std::uint32_t* flag, std::uint64_t nanoseconds) {
+  const std::uint64_t start = now();
+  while (now() - start < nanoseconds) {
+    std::uint32_t seen = 0;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+    if (seen != 0) return;
+    __nanosleep(1000);
+  }
 }
 
 __global__ void nothing_kernel() {}
@@ -242,7 +258,7 @@ void compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dt
     using T = const std::remove_pointer_t<decltype(type)>;
     finite_kernel<<<blocks_for(elements), kThreads, 0, stream>>>(static_cast<T*>(c), elements,
                                                                  deviation);
-    const std::int64_t warps = count * ((n + kSegment - 1) / kSegment);
+    const std::int64_t warps = count * segments_of(n);
     if (warps == 0) return;
     const auto blocks = static_cast<unsigned>((warps * 32 + kThreads - 1) / kThreads);
     segments_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<T*>(c), reference, rows, count, n,
@@ -257,6 +273,17 @@ void copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_
 
 void spin(cudaStream_t stream, std::int64_t nanoseconds) {
   spin_kernel<<<1, 1, 0, stream>>>(static_cast<std::uint64_t>(nanoseconds));
+}
+
+void occupy(cudaStream_t stream, int ctas, const std::uint32_t* flag, std::int64_t nanoseconds) {
+  if (ctas <= 0) return;
+  int device = 0;
+  int most = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+  occupy_kernel<<<static_cast<unsigned>(ctas), 1, static_cast<std::size_t>(most), stream>>>(
+      flag, static_cast<std::uint64_t>(nanoseconds));
 }
 
 void nothing(cudaStream_t stream) {

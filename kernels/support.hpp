@@ -24,7 +24,8 @@ void add_products(cudaStream_t stream, const void* a, const void* b, double* sum
                   std::int64_t rows, std::int64_t n, std::int64_t k);
 
 /// What a result is off by: the largest relative error (Euclidean norm) of any segment of 64
-/// columns of the given rows of C (n to a row), and the elements of all of C that are not finite.
+/// (the last: up to 127) columns of the given rows of C (n to a row), and the elements of all of C
+/// that are not finite.
 struct Deviation {
   double largest = 0;
   unsigned long long not_finite = 0;
@@ -41,6 +42,10 @@ void copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_
 /// Keeps one thread busy this long.
 void spin(cudaStream_t stream, std::int64_t nanoseconds);
 void nothing(cudaStream_t stream);
+
+/// Keeps `ctas` SMs from everything that needs shared memory until `flag` (device memory) is not
+/// zero, or `nanoseconds` have passed.
+void occupy(cudaStream_t stream, int ctas, const std::uint32_t* flag, std::int64_t nanoseconds);
 
 /// Writes the GPU's timer (nanoseconds) and then, for all the system to see, 1 to `flag`.
 void stamp_and_signal(cudaStream_t stream, std::uint64_t* time, std::uint32_t* flag);

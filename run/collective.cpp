@@ -1,5 +1,8 @@
 #include "run/collective.hpp"
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "run/stream_wait.hpp"
 
@@ -18,6 +21,29 @@ void keep_apart(cudaStream_t stream, World& world) {
 }
 
 }  // namespace
+
+Expected<CommKey> route(const World& world, Collective collective, int ranks, int ctas,
+                        Transport transport) {
+  constexpr int kMostCtas = 64;  // NCCL's MAXCHANNELS
+  if (ranks < 2 || ranks > world.ranks()) {
+    return bad_input(fmt::format("ranks = {}: expected 2 to {}", ranks, world.ranks()));
+  }
+  if (ctas < 0 || ctas > kMostCtas) {
+    return bad_input(
+        fmt::format("comm_ctas = {}: expected 0 (NCCL's choice) to {}", ctas, kMostCtas));
+  }
+  const bool pairwise = collective == Collective::all_to_all;
+  if (transport == Transport::copy_engine) {
+    return bad_input("transport copy_engine: no collective of NCCL's");
+  }
+  if (transport == Transport::symmetric && pairwise) {
+    return bad_input("transport symmetric: NCCL has no such kernel for all_to_all");
+  }
+  return CommKey{.ranks = ranks,
+                 .ctas = ctas,
+                 .symmetric = transport == Transport::symmetric,
+                 .pairwise = pairwise};
+}
 
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count) {

@@ -6,6 +6,11 @@
 
 namespace overlaptune::run {
 
+/// What a collective of that kind takes. Error (`bad_input`): a transport that has none, fewer than
+/// 2 ranks or more than there are, CTAs out of NCCL's range.
+[[nodiscard]] Expected<CommKey> route(const World& world, Collective collective, int ranks,
+                                      int ctas, Transport transport);
+
 /// `count` elements are the whole buffer (`collective_bytes` / 2): what all_reduce reads and
 /// writes, reduce_scatter reads, all_gather writes, all_to_all reads and writes. Enqueues only.
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,

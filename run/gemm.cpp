@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/gpu.hpp"
+#include "run/occupied.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 constexpr int kProposals = 32;
 constexpr std::size_t kFinalists = 8;
+/// Time of what does not run, in milliseconds.
+constexpr double kNever = 1e30;
 
 /// Tile shapes by cuBLASLt's identifiers, made from its header (run/tile_names.cmake).
 struct NamedTile {
@@ -81,6 +84,21 @@ Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::i
   return result;
 }
 
+/// Of all operands: what the library may rely on.
+std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOperands> operands) {
+  constexpr std::uint64_t kMost = 256;
+  const auto pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
+  std::uint64_t all =
+      kMost | static_cast<std::uint64_t>((pitch | shape.n | shape.stride_a | shape.stride_c) *
+                                         kElementBytes);
+  for (const GemmOperands& each : operands) {
+    for (const void* pointer : {each.a, each.b, static_cast<const void*>(each.c)}) {
+      all |= reinterpret_cast<std::uint64_t>(pointer);
+    }
+  }
+  return static_cast<std::uint32_t>(all & (~all + 1));  // the lowest bit of any
+}
+
 }  // namespace
 
 struct GemmLibrary::Descriptors {
@@ -91,6 +109,12 @@ struct GemmLibrary::Descriptors {
 };
 
 GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memory(kWorkspace)) {
+  int device = 0;
+  cudaDeviceProp properties{};
+  OVT_CHECK(cudaGetDevice(&device));
+  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
+  sms_ = properties.multiProcessorCount;
+  compute_capability_ = 10 * properties.major + properties.minor;
   cublasLtHandle_t handle = nullptr;
   OVT_CHECK(cublasLtCreate(&handle));
   handle_ = Handle<cublasLtHandle_t, &cublasLtDestroy>(handle);
@@ -122,66 +146,94 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
   return *entry;
 }
 
-void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
-                          const GemmOperands& operands) const {
+cublasStatus_t GemmLibrary::multiply(cudaStream_t stream, const GemmShape& shape,
+                                     const cublasLtMatmulAlgo_t& algorithm,
+                                     const GemmOperands& operands) const {
   const Descriptors& with = descriptors(shape);
   const float one = 1;
   const float zero = 0;
-  OVT_CHECK(cublasLtMatmul(handle_.get(), with.operation.get(), &one, operands.b, with.b.get(),
-                           operands.a, with.a.get(), &zero, operands.c, with.c.get(), operands.c,
-                           with.c.get(), &choice.algorithm, workspace_.get(), kWorkspace, stream));
+  return cublasLtMatmul(handle_.get(), with.operation.get(), &one, operands.b, with.b.get(),
+                        operands.a, with.a.get(), &zero, operands.c, with.c.get(), operands.c,
+                        with.c.get(), &algorithm, workspace_.get(), kWorkspace, stream);
 }
 
-std::vector<double> GemmLibrary::times(cudaStream_t stream, const GemmShape& shape,
+void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
+                          const GemmOperands& operands) const {
+  OVT_CHECK(multiply(stream, shape, choice.algorithm, operands));
+}
+
+std::vector<double> GemmLibrary::times(const GemmShape& shape,
                                        std::span<const cublasLtMatmulAlgo_t> algorithms,
                                        std::span<const GemmOperands> operands, int rounds) {
+  const cudaStream_t stream = world_->stream();
   std::vector<Event> events;
   for (std::size_t i = 0; i < 2 * algorithms.size(); ++i) events.push_back(make_event(true));
-  std::vector<double> best(algorithms.size(), std::numeric_limits<double>::infinity());
+  std::vector<double> best(algorithms.size(), kNever);
   std::size_t turn = 0;
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < algorithms.size(); ++i) {
-      OVT_CHECK(cudaEventRecord(events[2 * i].get(), stream));
-      enqueue(stream, shape, {.algorithm = algorithms[i]}, operands[turn++ % operands.size()]);
-      OVT_CHECK(cudaEventRecord(events[2 * i + 1].get(), stream));
+    std::vector<bool> ran(algorithms.size());
+    {
+      const Occupied others(stream, shape.sms > 0 ? sms_ - shape.sms : 0);
+      for (std::size_t i = 0; i < algorithms.size(); ++i) {
+        OVT_CHECK(cudaEventRecord(events[2 * i].get(), stream));
+        ran[i] = multiply(stream, shape, algorithms[i], operands[turn++ % operands.size()]) ==
+                 CUBLAS_STATUS_SUCCESS;
+        OVT_CHECK(cudaEventRecord(events[2 * i + 1].get(), stream));
+      }
     }
     OVT_CHECK(cudaStreamSynchronize(stream));
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
       float ms = 0;
       OVT_CHECK(cudaEventElapsedTime(&ms, events[2 * i].get(), events[2 * i + 1].get()));
-      best[i] = std::min(best[i], static_cast<double>(ms));
+      if (ran[i]) best[i] = std::min(best[i], static_cast<double>(ms));
     }
   }
   return world_->largest(best);
 }
 
-Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
-                                         std::span<const GemmOperands> operands) {
-  if (const auto known = choices_.find(shape); known != choices_.end()) return known->second;
+/// Those of the heuristics, the same on every rank.
+std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
+    const GemmShape& shape, std::span<const GemmOperands> operands) const {
   const Descriptors& with = descriptors(shape);
   cublasLtMatmulPreference_t made = nullptr;
   OVT_CHECK(cublasLtMatmulPreferenceCreate(&made));
   const Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy> preference(made);
-  OVT_CHECK(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                 &kWorkspace, sizeof kWorkspace));
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
+    OVT_CHECK(cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof value));
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  const std::uint32_t alignment = common_alignment(shape, operands);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
   std::array<cublasLtMatmulHeuristicResult_t, kProposals> proposals{};
   int found = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       handle_.get(), with.operation.get(), with.b.get(), with.a.get(), with.c.get(), with.c.get(),
       made, kProposals, proposals.data(), &found);
   if (status != CUBLAS_STATUS_SUCCESS) found = 0;
-  // All ranks must agree on how many there are.
   found = static_cast<int>(-world_->largest(-static_cast<double>(found)));
-  if (found == 0) return bad_input("cuBLASLt has no algorithm for this GEMM");
-
   std::vector<cublasLtMatmulAlgo_t> algorithms;
   algorithms.reserve(static_cast<std::size_t>(found));
   for (int i = 0; i < found; ++i) {
     algorithms.push_back(proposals[static_cast<std::size_t>(i)].algo);
   }
-  const cudaStream_t stream = world_->stream();
-  enqueue(stream, shape, {.algorithm = algorithms.front()}, operands.front());  // warms up
-  const std::vector<double> first = times(stream, shape, algorithms, operands, 2);
+  return algorithms;
+}
+
+Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
+                                         std::span<const GemmOperands> operands) {
+  if (const auto known = choices_.find(shape); known != choices_.end()) return known->second;
+  const auto algorithms = proposals(shape, operands);
+  if (algorithms.empty()) return bad_input("cuBLASLt has no algorithm for this GEMM");
+  // A kernel is loaded when it is launched first, and that waits for all others to end: not while
+  // SMs are occupied.
+  for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
+    static_cast<void>(multiply(world_->stream(), shape, algorithm, operands.front()));
+  }
+  OVT_CHECK(cudaStreamSynchronize(world_->stream()));
+  const std::vector<double> first = times(shape, algorithms, operands, 2);
   std::vector<std::size_t> order(algorithms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -190,15 +242,14 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   std::vector<cublasLtMatmulAlgo_t> finalists;
   finalists.reserve(order.size());
   for (const std::size_t i : order) finalists.push_back(algorithms[i]);
-  const std::vector<double> final = times(stream, shape, finalists, operands, 3);
+  const std::vector<double> final = times(shape, finalists, operands, 3);
   const auto best = std::min_element(final.begin(), final.end()) - final.begin();
-
-  int device = 0;
-  cudaDeviceProp properties{};
-  OVT_CHECK(cudaGetDevice(&device));
-  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
-  GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)], .tried = found};
-  choice.tile = tile_of(choice.algorithm, 10 * properties.major + properties.minor);
+  if (final[static_cast<std::size_t>(best)] >= kNever) {
+    return bad_input("cuBLASLt proposes algorithms for this GEMM, but none of them runs");
+  }
+  GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)],
+                    .tried = static_cast<int>(algorithms.size())};
+  choice.tile = tile_of(choice.algorithm, compute_capability_);
   choices_.emplace(shape, choice);
   return choice;
 }

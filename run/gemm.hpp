@@ -45,8 +45,9 @@ class GemmLibrary {
   explicit GemmLibrary(World& world);
 
   /// Collective: every rank takes the same algorithm, the one whose slowest rank is fastest among
-  /// up to 32 proposals (one product each, then three of the best eight). `operands` are
-  /// alternated between. Error: `bad_input` where the library has no algorithm.
+  /// up to 32 proposals (two products each, then three of the best eight); with an SM budget, while
+  /// the other SMs are occupied. `operands` are alternated between, and overwritten. Error:
+  /// `bad_input` where the library has no algorithm.
   [[nodiscard]] Expected<GemmChoice> choose(const GemmShape& shape,
                                             std::span<const GemmOperands> operands);
 
@@ -57,11 +58,18 @@ class GemmLibrary {
  private:
   struct Descriptors;
   [[nodiscard]] const Descriptors& descriptors(const GemmShape& shape) const;
-  [[nodiscard]] std::vector<double> times(cudaStream_t stream, const GemmShape& shape,
+  [[nodiscard]] cublasStatus_t multiply(cudaStream_t stream, const GemmShape& shape,
+                                        const cublasLtMatmulAlgo_t& algorithm,
+                                        const GemmOperands& operands) const;
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> proposals(
+      const GemmShape& shape, std::span<const GemmOperands> operands) const;
+  [[nodiscard]] std::vector<double> times(const GemmShape& shape,
                                           std::span<const cublasLtMatmulAlgo_t> algorithms,
                                           std::span<const GemmOperands> operands, int rounds);
 
   World* world_;
+  int sms_ = 0;
+  int compute_capability_ = 0;
   Handle<cublasLtHandle_t, &cublasLtDestroy> handle_;
   DeviceMemory workspace_;
   mutable std::map<GemmShape, std::shared_ptr<Descriptors>> descriptors_{};

@@ -34,19 +34,16 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
     return bad_input("tile " + to_string(config.tile) + ": strategy " +
                      std::string(to_string(config.strategy)) + " runs the library's");
   }
-  if (config.transport == Transport::copy_engine) {
-    return bad_input("transport copy_engine: not for strategy " +
-                     std::string(to_string(config.strategy)));
-  }
+  const auto on = route(engine.world, collective_of(problem.op), problem.ranks, config.comm_ctas,
+                        config.transport);
+  if (!on) return tl::make_unexpected(on.error());
+  static_cast<void>(engine.world.comm(*on));
   const Request request{.engine = engine,
                         .problem = problem,
                         .config = config,
                         .operands = operands,
                         .mutant = mutant,
-                        .route = {.ranks = problem.ranks,
-                                  .ctas = config.comm_ctas,
-                                  .symmetric = config.transport == Transport::symmetric}};
-  static_cast<void>(engine.world.comm(request.route));
+                        .route = *on};
   switch (config.strategy) {
     case Strategy::sequential:
       return make_sequential(request);

@@ -34,7 +34,7 @@ double gib(std::size_t bytes) {
 }  // namespace
 
 World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
-    : rank_(rank), ranks_(ranks), stream_(make_stream()), scratch_(device_memory(kScratch)) {
+    : rank_(rank), ranks_(ranks), scratch_(device_memory(kScratch)), stream_(make_stream()) {
   OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
   // Multicast (NVLS) is NCCL's default where the hardware has it.
   if (!allow_multicast) setenv("NCCL_NVLS_ENABLE", "0", 1);
@@ -79,21 +79,25 @@ void World::release_memory() {
   capacity_ = 0;
 }
 
-Expected<void> World::reserve(std::size_t bytes) {
-  if (bytes <= capacity_) return {};
-  // Growing is rare: see `release_memory` for what it costs.
-  const std::size_t asked = std::max({bytes, kFirst, 2 * capacity_});
-  const std::size_t needed = (bytes + kGranularity - 1) / kGranularity * kGranularity;
-  std::size_t wanted = (asked + kGranularity - 1) / kGranularity * kGranularity;
+Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
+  if (bytes <= capacity_ && beside == 0) return {};
+  const auto rounded = [](std::size_t size) {
+    return (size + kGranularity - 1) / kGranularity * kGranularity;
+  };
+  const std::size_t needed = rounded(bytes);
+  const std::size_t others = beside + kSpare;
   std::size_t free = 0;
   std::size_t total = 0;
   OVT_CHECK(cudaMemGetInfo(&free, &total));
   const auto least = static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
-  if (needed + kSpare > least) {
+  if (needed + others > least) {
     return bad_input(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free",
-                                 gib(needed + kSpare), gib(least)));
+                                 gib(needed + others), gib(least)));
   }
-  if (wanted + kSpare > least) wanted = needed;
+  if (bytes <= capacity_ && capacity_ + others <= least) return {};
+  // Changing it is rare: see `release_memory` for what it costs.
+  std::size_t wanted = rounded(std::max({bytes, kFirst, 2 * capacity_}));
+  if (bytes <= capacity_ || wanted + others > least) wanted = needed;
   release_memory();
   void* memory = nullptr;
   OVT_CHECK(ncclMemAlloc(&memory, wanted));

@@ -24,6 +24,9 @@ struct CommKey {
   /// Its window is `World::memory`. Collectives on memory in a window take symmetric kernels, asked
   /// or not: what is not to take them needs a communicator without one.
   bool symmetric = false;
+  /// For sends and receives alone: in NCCL 2.28 a captured collective that follows them on their
+  /// communicator reads what is not there (NCCL issue 1859, mended in 2.29.2).
+  bool pairwise = false;
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };
 
@@ -46,8 +49,9 @@ class World {
 
   /// Memory that every rank allocates alike and that collectives may use: `bytes` are there when
   /// this returns. Growing it invalidates every pointer into it. Error: `bad_input`, on every rank,
-  /// with what is needed and what is free on the rank that has least.
-  [[nodiscard]] Expected<void> reserve(std::size_t bytes);
+  /// with what is needed and what is free on the rank that has least. `beside`: bytes that the
+  /// caller is going to allocate itself.
+  [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// A zero in device memory.
@@ -67,13 +71,14 @@ class World {
 
   int rank_;
   int ranks_;
-  Comm world_;
-  Stream stream_;
-  std::map<CommKey, Comm> comms_{};
-  std::map<CommKey, ncclWindow_t> windows_{};
+  // Memory outlives the communicators that know it.
   NcclMemory memory_{};
   std::size_t capacity_ = 0;
   DeviceMemory scratch_;
+  Stream stream_;
+  Comm world_;
+  std::map<CommKey, Comm> comms_{};
+  std::map<CommKey, ncclWindow_t> windows_{};
 };
 
 }  // namespace overlaptune::run

@@ -47,6 +47,7 @@ std::size_t ranks_of(const Probe& probe, std::size_t all) {
   int ranks = 0;
   if (const auto* collective = std::get_if<CollectiveProbe>(&probe)) ranks = collective->ranks;
   if (const auto* both = std::get_if<ConcurrentProbe>(&probe)) ranks = both->collective.ranks;
+  if (const auto* both = std::get_if<SustainedProbe>(&probe)) ranks = both->collective.ranks;
   return ranks > 0 ? std::min(all, static_cast<std::size_t>(ranks)) : all;
 }
 

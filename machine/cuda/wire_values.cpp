@@ -62,10 +62,13 @@ struct ProbeWriter {
               {"comm_ctas", probe.comm_ctas},
               {"transport", to_string(probe.transport)}}}};
   }
-  Json operator()(const ConcurrentProbe& probe) const {
-    Json both = (*this)(probe.gemm);
-    both.update((*this)(probe.collective));
-    return {{"concurrent", both}};
+  Json operator()(const ConcurrentProbe& probe) const { return {{"concurrent", both(probe)}}; }
+  Json operator()(const SustainedProbe& probe) const { return {{"sustained", both(probe)}}; }
+  template <class Both>
+  Json both(const Both& probe) const {
+    Json fields = (*this)(probe.gemm);
+    fields.update((*this)(probe.collective));
+    return fields;
   }
   Json operator()(const CopyProbe& probe) const {
     return {{"copy", {{"bytes", probe.bytes.count}, {"ctas", probe.ctas}}}};
@@ -212,6 +215,11 @@ Probe probe_of(const JsonReader& reader) {
     return ConcurrentProbe{.gemm = gemm_probe_of(both["gemm"]),
                            .collective = collective_probe_of(both["collective"])};
   }
+  if (reader.has("sustained")) {
+    const JsonReader both = reader["sustained"];
+    return SustainedProbe{.gemm = gemm_probe_of(both["gemm"]),
+                          .collective = collective_probe_of(both["collective"])};
+  }
   if (reader.has("copy")) {
     const JsonReader copy = reader["copy"];
     return CopyProbe{.bytes = {copy["bytes"].integer()}, .ctas = copy["ctas"].small()};
@@ -219,7 +227,7 @@ Probe probe_of(const JsonReader& reader) {
   if (reader.has("launch")) {
     return LaunchProbe{.cost = reader["launch"]["cost"].name<LaunchCost>()};
   }
-  reader.fail("expected a gemm, collective, concurrent, copy or launch probe");
+  reader.fail("expected a gemm, collective, concurrent, sustained, copy or launch probe");
 }
 
 Json to_json(const Samples& samples) {

@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
@@ -14,18 +12,7 @@ std::int64_t element_count(const CollectiveProbe& probe) {
 }
 
 Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& probe) {
-  if (probe.ranks < 2 || probe.ranks > bench.world.ranks()) {
-    return bad_input(fmt::format("ranks = {}: expected 2 to {}", probe.ranks, bench.world.ranks()));
-  }
-  if (probe.transport == Transport::copy_engine) {
-    return bad_input("transport copy_engine: no collective of NCCL's");
-  }
-  if (probe.transport == Transport::symmetric && probe.collective == Collective::all_to_all) {
-    return bad_input("transport symmetric: NCCL has no such kernel for all_to_all");
-  }
-  return run::CommKey{.ranks = probe.ranks,
-                      .ctas = probe.comm_ctas,
-                      .symmetric = probe.transport == Transport::symmetric};
+  return run::route(bench.world, probe.collective, probe.ranks, probe.comm_ctas, probe.transport);
 }
 
 CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {

@@ -7,73 +7,152 @@
 #include "core/error.hpp"
 #include "core/statistics.hpp"
 #include "kernels/support.hpp"
-#include "machine/cuda/worker/probes.hpp"
+#include "machine/cuda/worker/pair.hpp"
+#include "run/occupied.hpp"
 
 namespace overlaptune::cuda {
 namespace {
 
 constexpr int kRepetitions = 3;
-constexpr int kLongestChain = 200;
+constexpr int kRepetitionsAlone = 2;
+constexpr int kLongestChain = 300;
 /// How much longer the chain around is than the one that is timed, both slowed.
 constexpr double kMargin = 1.6;
+constexpr int kTries = 3;
 constexpr Microseconds kTimed = us(1500);
 /// Host time to enqueue one piece of a chain, at most.
 constexpr std::int64_t kSubmission = 9'000;  // ns
 
 struct Side {
   Work work;
-  Microseconds alone{};  ///< one, on the slowest rank
+  run::Priority priority{};
+  Microseconds guess{};  ///< one, on the slowest rank: for the lengths of chains
+};
+
+/// Times of one piece, and by how much the chain around outlasted them, at least.
+struct ChainTimes {
+  std::vector<Microseconds> times{};
+  std::optional<double> sm_clock_mhz{};
+  Microseconds margin{};
 };
 
 int length(Microseconds whole, const Side& side) {
-  return static_cast<int>(std::clamp(std::ceil(whole / side.alone), 1.0, double{kLongestChain}));
+  return static_cast<int>(std::clamp(std::ceil(whole / side.guess), 1.0, double{kLongestChain}));
 }
 
-/// Time of one `timed` while `around` runs. Not by graphs: parallel branches of these may share a
-/// hardware queue, where a piece of one then waits for a piece of the other.
-Timed beside(Workbench& bench, const Side& timed, const Side& around, bool timed_is_collective) {
-  const int inner = length(kTimed, timed);
-  const int outer = length(inner * timed.alone * kMargin + us(100), around);
-  run::World& world = bench.world;
-  // The collective first in line, wherever SMs become free, as in plans.
-  const run::Stream high = run::make_stream(run::Priority::high);
-  const run::Stream low = run::make_stream(run::Priority::normal);
-  const cudaStream_t inner_stream = timed_is_collective ? high.get() : low.get();
-  const cudaStream_t outer_stream = timed_is_collective ? low.get() : high.get();
-  const run::Event go = run::make_event(false);
-  const run::Event start = run::make_event(true);
-  const run::Event end = run::make_event(true);
-  const run::DeviceMemory memory = run::device_memory(2 * sizeof(kernels::ClockStamp));
-  auto* const stamps = static_cast<kernels::ClockStamp*>(memory.get());
-  Timed result;
-  for (int i = -1; i < kRepetitions; ++i) {  // the first warms up
+Microseconds between(const run::Event& from, const run::Event& to) {
+  float ms = 0;
+  OVT_CHECK(cudaEventElapsedTime(&ms, from.get(), to.get()));
+  return us(1e3 * static_cast<double>(ms));
+}
+
+std::optional<double> clock_of(const kernels::ClockStamp& from, const kernels::ClockStamp& to) {
+  if (from.sm != to.sm || to.cycles <= from.cycles) return std::nullopt;
+  return 1e3 * static_cast<double>(to.cycles - from.cycles) /
+         static_cast<double>(to.nanoseconds - from.nanoseconds);
+}
+
+/// Runs chains of so many pieces. Not by graphs: parallel branches of these may share a hardware
+/// queue, where a piece of one then waits for a piece of the other. Whatever it takes is made
+/// before: to free memory waits for everything to end, what occupies SMs included.
+class Chains {
+ public:
+  explicit Chains(Workbench& bench)
+      : bench_(bench), memory_(run::device_memory(2 * sizeof(kernels::ClockStamp))) {}
+
+  ChainTimes run(const Side& timed, int inner, const Side& around, int outer, int repetitions) {
+    ChainTimes result{.margin = us(1e9)};
+    for (int i = -1; i < repetitions; ++i) {  // the first warms up
+      enqueue(timed, inner, around, outer);
+      OVT_CHECK(cudaStreamSynchronize(stream(timed)));
+      OVT_CHECK(cudaStreamSynchronize(stream(around)));
+      if (i < 0) continue;
+      result.times.push_back(between(start_, end_) / inner);
+      result.margin = std::min(result.margin, between(end_, around_end_));
+    }
+    kernels::ClockStamp seen[2];
+    OVT_CHECK(
+        cudaMemcpyAsync(seen, memory_.get(), sizeof seen, cudaMemcpyDeviceToHost, stream(timed)));
+    OVT_CHECK(cudaStreamSynchronize(stream(timed)));
+    result.sm_clock_mhz = clock_of(seen[0], seen[1]);
+    return result;
+  }
+
+ private:
+  /// The collective first in line, wherever SMs become free, as in plans.
+  cudaStream_t stream(const Side& side) const {
+    return side.priority == run::Priority::high ? high_.get() : low_.get();
+  }
+
+  void enqueue(const Side& timed, int inner, const Side& around, int outer) {
+    run::World& world = bench_.world;
+    auto* const stamps = static_cast<kernels::ClockStamp*>(memory_.get());
     // Until everything is enqueued.
     kernels::spin(world.stream(), 100'000 + kSubmission * (inner + outer));
     world.barrier(world.stream());
-    OVT_CHECK(cudaEventRecord(go.get(), world.stream()));
-    OVT_CHECK(cudaStreamWaitEvent(outer_stream, go.get(), 0));
-    OVT_CHECK(cudaStreamWaitEvent(inner_stream, go.get(), 0));
-    kernels::spin(inner_stream, 20'000);  // the other is under way
-    for (int piece = 0; piece < outer; ++piece) around.work(outer_stream, piece);
-    kernels::stamp_clock(inner_stream, stamps);
-    OVT_CHECK(cudaEventRecord(start.get(), inner_stream));
-    for (int piece = 0; piece < inner; ++piece) timed.work(inner_stream, piece);
-    OVT_CHECK(cudaEventRecord(end.get(), inner_stream));
-    kernels::stamp_clock(inner_stream, stamps + 1);
-    OVT_CHECK(cudaStreamSynchronize(inner_stream));
-    OVT_CHECK(cudaStreamSynchronize(outer_stream));
-    float ms = 0;
-    OVT_CHECK(cudaEventElapsedTime(&ms, start.get(), end.get()));
-    // Every other time has the replay of its graph in it.
-    if (i >= 0) {
-      result.times.push_back(bench.replay + us(1e3 * static_cast<double>(ms) / inner));
-    }
+    OVT_CHECK(cudaEventRecord(go_.get(), world.stream()));
+    OVT_CHECK(cudaStreamWaitEvent(stream(around), go_.get(), 0));
+    OVT_CHECK(cudaStreamWaitEvent(stream(timed), go_.get(), 0));
+    kernels::spin(stream(timed), 20'000);  // the other is under way
+    for (int piece = 0; piece < outer; ++piece) around.work(stream(around), piece);
+    OVT_CHECK(cudaEventRecord(around_end_.get(), stream(around)));
+    kernels::stamp_clock(stream(timed), stamps);
+    OVT_CHECK(cudaEventRecord(start_.get(), stream(timed)));
+    for (int piece = 0; piece < inner; ++piece) timed.work(stream(timed), piece);
+    OVT_CHECK(cudaEventRecord(end_.get(), stream(timed)));
+    kernels::stamp_clock(stream(timed), stamps + 1);
   }
-  kernels::ClockStamp seen[2];
-  OVT_CHECK(cudaMemcpy(seen, stamps, sizeof seen, cudaMemcpyDeviceToHost));
-  if (seen[0].sm == seen[1].sm && seen[1].cycles > seen[0].cycles) {
-    result.sm_clock_mhz = 1e3 * static_cast<double>(seen[1].cycles - seen[0].cycles) /
-                          static_cast<double>(seen[1].nanoseconds - seen[0].nanoseconds);
+
+  Workbench& bench_;
+  run::DeviceMemory memory_;
+  run::Stream high_ = run::make_stream(run::Priority::high);
+  run::Stream low_ = run::make_stream(run::Priority::normal);
+  run::Event go_ = run::make_event(false);
+  run::Event start_ = run::make_event(true);
+  run::Event end_ = run::make_event(true);
+  run::Event around_end_ = run::make_event(true);
+};
+
+Microseconds median(const std::vector<Microseconds>& times) {
+  return summarize(times).median;
+}
+
+/// Time of one piece at a clock of one MHz where the clock is known: comparable whatever it was.
+double cycles(Microseconds time, const std::optional<double>& clock_mhz, bool clocked) {
+  return time.count() * (clocked ? clock_mhz.value_or(1) : 1);
+}
+
+/// What one takes while the other runs, as if replayed by a graph as every other probe: chains
+/// alone and beside the other give the factor, a replay alone what it applies to. Alone a GEMM
+/// (`taken` > 0) has no more SMs than beside the collective.
+Timed beside(Workbench& bench, Chains& chains, const Side& timed, const Side& around, int taken) {
+  const int inner = length(kTimed, timed);
+  int outer = length(inner * timed.guess * kMargin + us(100), around);
+  ChainTimes together;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    together = chains.run(timed, inner, around, outer, kRepetitions);
+    // All ranks must agree.
+    if (bench.world.largest(-together.margin.count()) < 0) break;
+    outer *= 2;
+  }
+  const Replay replay(bench.world, 1, timed.work);
+  const Work replays = [&](cudaStream_t to, int turn) { replay(to, turn); };
+  static_cast<void>(bench.timer.rounds({replays}, 1));
+  ChainTimes alone;
+  Timed replayed;
+  {
+    const run::Occupied others(bench.world.stream(), taken);
+    alone = chains.run(timed, inner, around, 0, kRepetitionsAlone);
+    replayed = bench.timer.rounds({replays}, 5).front();
+  }
+  const bool clocked =
+      taken > 0 && together.sm_clock_mhz && alone.sm_clock_mhz && replayed.sm_clock_mhz;
+  const Microseconds once = std::max(us(0.5), median(replayed.times) - bench.replay);
+  const double factor = cycles(once, replayed.sm_clock_mhz, clocked) /
+                        cycles(median(alone.times), alone.sm_clock_mhz, clocked);
+  Timed result{.sm_clock_mhz = together.sm_clock_mhz};
+  for (const Microseconds time : together.times) {
+    result.times.push_back(bench.replay + factor * time);
   }
   return result;
 }
@@ -81,50 +160,23 @@ Timed beside(Workbench& bench, const Side& timed, const Side& around, bool timed
 }  // namespace
 
 Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& probe) {
-  if (!probe.gemm.tile.is_library()) return bad_input("gemm: only the library's GEMM runs here");
-  const auto route = route_of(bench, probe.collective);
-  if (!route) return tl::make_unexpected(route.error());
-  const GemmProbe& gemm = probe.gemm;
-  const run::GemmShape shape{
-      .m = gemm.m,
-      .n = gemm.n,
-      .k = gemm.k,
-      .dtype = gemm.dtype,
-      .sms = gemm.sms > 0 ? gemm.sms : bench.sms - probe.collective.comm_ctas};
-  const std::int64_t count = element_count(probe.collective);
-  run::GemmOperands operands;
-  CollectiveBuffers buffers;
-  const auto room = placed(bench.world, [&](Bump& bump) {
-    operands = {bump.take(gemm.m * gemm.k * kElementBytes),
-                bump.take(gemm.n * gemm.k * kElementBytes),
-                bump.take(gemm.m * gemm.n * kElementBytes)};
-    buffers = take_buffers(bump, probe.collective);
-  });
-  if (!room) return tl::make_unexpected(room.error());
-  run::World& world = bench.world;
-  const cudaStream_t stream = world.stream();
-  kernels::fill_normal(stream, const_cast<void*>(operands.a), gemm.dtype, gemm.m * gemm.k, 1);
-  kernels::fill_normal(stream, const_cast<void*>(operands.b), gemm.dtype, gemm.n * gemm.k, 2);
-  const bool gathers = probe.collective.collective == Collective::all_gather;
-  OVT_CHECK(cudaMemsetAsync(
-      buffers.send, 0x01,
-      static_cast<std::size_t>((gathers ? count / route->ranks : count) * kElementBytes), stream));
-  static_cast<void>(world.comm(*route));
-  const auto choice = bench.library.choose(shape, std::span(&operands, 1));
-  if (!choice) return tl::make_unexpected(choice.error());
-  Side product{
-      .work = [&](cudaStream_t to, int) { bench.library.enqueue(to, shape, *choice, operands); }};
-  Side exchange{.work = [&](cudaStream_t to, int) {
-    run::enqueue(to, world, *route, probe.collective.collective, Dtype::bf16, buffers.send,
-                 buffers.receive, count);
-  }};
+  const int ctas = probe.collective.comm_ctas;
+  if (ctas < 1) return bad_input("comm_ctas = 0: a GEMM on all SMs leaves a collective none");
+  const auto pair = Pair::make(
+      bench, probe.gemm, probe.gemm.sms > 0 ? probe.gemm.sms : bench.sms - ctas, probe.collective);
+  if (!pair) return tl::make_unexpected(pair.error());
+  Side product{.work = [&](cudaStream_t to, int) { pair->enqueue_gemm(bench, to); },
+               .priority = run::Priority::normal};
+  Side exchange{.work = [&](cudaStream_t to, int) { pair->enqueue_collective(bench, to); },
+                .priority = run::Priority::high};
   for (Side* side : {&product, &exchange}) {
     const auto times = bench.timer.rounds({side->work}, 4).front().times;
-    side->alone = us(world.largest(std::min(times[2], times[3]).count()));
+    side->guess = us(bench.world.largest(std::min(times[2], times[3]).count()));
   }
-  Timed products = beside(bench, product, exchange, false);
+  Chains chains(bench);
+  Timed products = beside(bench, chains, product, exchange, ctas);
   Samples samples{.times = std::move(products.times), .conditions = bench.conditions(products)};
-  samples.collective_times = beside(bench, exchange, product, true).times;
+  samples.collective_times = beside(bench, chains, exchange, product, 0).times;
   return samples;
 }
 

@@ -1,6 +1,7 @@
 // Every rank copies to its neighbour at the same time.
 
 #include <cstring>
+#include <utility>
 
 #include "core/error.hpp"
 #include "kernels/support.hpp"
@@ -23,11 +24,16 @@ class Neighbour {
     opened_ = cudaIpcOpenMemHandle(&memory_, theirs, cudaIpcMemLazyEnablePeerAccess);
     if (opened_ != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
-  ~Neighbour() {
-    if (opened_ == cudaSuccess) static_cast<void>(cudaIpcCloseMemHandle(memory_));
-  }
+  ~Neighbour() { close(); }
   Neighbour(const Neighbour&) = delete;
   Neighbour& operator=(const Neighbour&) = delete;
+
+  /// Before its owner may free it.
+  void close() {
+    if (std::exchange(opened_, cudaErrorUnknown) == cudaSuccess) {
+      static_cast<void>(cudaIpcCloseMemHandle(memory_));
+    }
+  }
 
   [[nodiscard]] bool opened() const { return opened_ == cudaSuccess; }
   [[nodiscard]] void* memory() const { return memory_; }
@@ -46,12 +52,10 @@ Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe) {
   if (bytes == 0) return bad_input("copy: expected at least 16 bytes");
   const run::DeviceMemory from = run::device_memory(bytes);
   OVT_CHECK(cudaMemset(from.get(), 0x5a, bytes));
+  Neighbour neighbour(world, bytes);
+  const bool reachable = world.largest(neighbour.opened() ? 0 : 1) == 0;
   Samples samples;
-  {
-    const Neighbour neighbour(world, bytes);
-    if (world.largest(neighbour.opened() ? 0 : 1) > 0) {
-      return bad_input("copy: these GPUs cannot reach each other's memory");
-    }
+  if (reachable) {
     const Work work = [&](cudaStream_t stream, int) {
       if (probe.ctas > 0) {
         kernels::copy_by_stores(stream, neighbour.memory(), from.get(),
@@ -64,9 +68,12 @@ Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe) {
     static_cast<void>(bench.timer.rounds({work}, 2));
     Timed timed = bench.timer.until_quiet(work, 5, 20, us(10'000));
     samples = {.times = std::move(timed.times), .conditions = bench.conditions(timed)};
-    world.barrier(world.stream());  // nobody closes what another still writes to
-    OVT_CHECK(cudaStreamSynchronize(world.stream()));
   }
+  // Nobody closes what it still writes to, nobody frees what another has open.
+  OVT_CHECK(cudaStreamSynchronize(world.stream()));
+  neighbour.close();
+  static_cast<void>(world.largest(0));
+  if (!reachable) return bad_input("copy: these GPUs cannot reach each other's memory");
   return samples;
 }
 

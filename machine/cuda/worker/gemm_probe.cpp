@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/occupied.hpp"
 
 namespace overlaptune::cuda {
 
@@ -36,6 +37,8 @@ Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
     bench.library.enqueue(to, shape, *choice, operands[static_cast<std::size_t>(set)]);
   });
   const auto work = [&](cudaStream_t to, int turn) { replay(to, turn); };
+  static_cast<void>(bench.timer.rounds({work}, 1));
+  const run::Occupied others(stream, shape.sms > 0 ? bench.sms - shape.sms : 0);
   bench.timer.sustain(work, us(40'000));
   Timed timed = bench.timer.until_quiet(work, 5, 15, us(10'000));
   Samples samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};

@@ -75,6 +75,7 @@ Expected<Samples> GpuBackend::measure(const Probe& probe) {
     Expected<Samples> operator()(const GemmProbe& p) { return measure_gemm(on, p); }
     Expected<Samples> operator()(const CollectiveProbe& p) { return measure_collective(on, p); }
     Expected<Samples> operator()(const ConcurrentProbe& p) { return measure_concurrent(on, p); }
+    Expected<Samples> operator()(const SustainedProbe& p) { return measure_sustained(on, p); }
     Expected<Samples> operator()(const CopyProbe& p) { return measure_copy(on, p); }
     Expected<Samples> operator()(const LaunchProbe& p) { return measure_launch(on, p); }
   } visitor{on};

@@ -122,8 +122,8 @@ Expected<std::vector<Microseconds>> trigger_times(Workbench& bench) {
 /// A strided copy of 64 MB, as a staged group takes, for each of its megabytes.
 std::vector<Microseconds> reorder_times(Workbench& bench) {
   constexpr std::size_t kRows = 4096;
-  constexpr std::size_t kWidth = 15625;
-  constexpr std::size_t kPitch = 2 * 15632;
+  constexpr std::size_t kWidth = 15616;
+  constexpr std::size_t kPitch = 2 * kWidth;
   const run::DeviceMemory from = run::device_memory(kRows * kWidth);
   const run::DeviceMemory to = run::device_memory(kRows * kPitch);
   const Work work = [&](cudaStream_t stream, int) {

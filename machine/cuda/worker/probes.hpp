@@ -10,6 +10,7 @@ namespace overlaptune::cuda {
 [[nodiscard]] Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe);
 [[nodiscard]] Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe);
 [[nodiscard]] Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& probe);
+[[nodiscard]] Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& probe);
 [[nodiscard]] Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe);
 [[nodiscard]] Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe);
 

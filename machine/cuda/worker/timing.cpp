@@ -8,8 +8,9 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Long enough for the host to submit a barrier, two events and a graph.
-constexpr std::int64_t kHeadStart = 40'000;  // ns
+/// Long enough for the host to submit a barrier, two events, two stamps and a graph, so many times.
+constexpr std::int64_t kHeadStart = 40'000;      // ns
+constexpr std::int64_t kHeadStartSlot = 12'000;  // ns
 constexpr double kQuiet = 0.02;
 constexpr std::size_t kMostSlots = 64;
 /// The GPU's timer ticks in steps of up to a microsecond.
@@ -35,16 +36,18 @@ void Replay::operator()(cudaStream_t stream, int turn) const {
   OVT_CHECK(cudaGraphLaunch(graphs_[set].get(), stream));
 }
 
-Timer::Timer(run::World& world)
-    : world_(world), stamps_(run::device_memory(2 * kMostSlots * sizeof(kernels::ClockStamp))) {}
+Timer::Timer(run::World& world) : world_(world) {
+  make_slots(kMostSlots);
+}
 
 void Timer::make_slots(std::size_t count) {
+  if (count <= slots_.size()) return;
   while (slots_.size() < count) slots_.push_back({run::make_event(true), run::make_event(true)});
+  stamps_ = run::device_memory(2 * count * sizeof(kernels::ClockStamp));
 }
 
 std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions) {
   const cudaStream_t stream = world_.stream();
-  auto* const stamps = static_cast<kernels::ClockStamp*>(stamps_.get());
   std::vector<Timed> results(works.size());
   std::vector<kernels::ClockStamp> seen;
   std::vector<double> cycles(works.size(), 0);
@@ -54,7 +57,8 @@ std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions
     const int now = std::min(at_once, repetitions - done);
     const std::size_t count = works.size() * static_cast<std::size_t>(now);
     make_slots(count);
-    kernels::spin(stream, kHeadStart);
+    auto* const stamps = static_cast<kernels::ClockStamp*>(stamps_.get());
+    kernels::spin(stream, kHeadStart + kHeadStartSlot * static_cast<std::int64_t>(count));
     for (std::size_t slot = 0; slot < count; ++slot) {
       world_.barrier(stream);
       kernels::stamp_clock(stream, stamps + 2 * slot);

@@ -56,7 +56,7 @@ class Timer {
 
   run::World& world_;
   std::vector<Slot> slots_{};
-  run::DeviceMemory stamps_;
+  run::DeviceMemory stamps_{};
   int turn_ = 0;
 };
 

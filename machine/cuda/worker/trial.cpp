@@ -78,21 +78,35 @@ Expected<std::unique_ptr<Trial>> Trial::prepare(Workbench& bench, const Problem&
   return trial;
 }
 
+/// Cold sets if there is room, at least two different ones, one where no more fits.
 Expected<void> Trial::allocate() {
   const std::int64_t a = run::elements_of_a(problem_) * kElementBytes;
   const std::int64_t b = run::elements_of_b(problem_) * kElementBytes;
   const std::int64_t c = run::elements_of_c(problem_) * kElementBytes;
   const std::int64_t workspace = run::workspace_bytes(problem_);
-  operands_.resize(
-      static_cast<std::size_t>(std::max(kCheckedSets, bench_.cold_sets(a + b + c + workspace))));
-  return placed(bench_.world, [&](Bump& bump) {
-    for (run::Operands& set : operands_) {
-      set = {.a = bump.take(a),
-             .b = bump.take(b),
-             .c = bump.take(c),
-             .workspace = workspace > 0 ? bump.take(workspace) : nullptr};
-    }
-  });
+  const std::int64_t rows = run::elements_of_c(problem_) / problem_.n;
+  rows_ = checked_rows(rows, problem_.n);
+  const auto checked = static_cast<std::int64_t>(rows_.size());
+  // Of `accumulate`, and a reference a set.
+  const std::int64_t operands = (checked * problem_.k + problem_.n * problem_.k) * kElementBytes;
+  const std::int64_t reference = checked * problem_.n * static_cast<std::int64_t>(sizeof(double));
+  const auto try_sets = [&](int sets) {
+    operands_.resize(static_cast<std::size_t>(sets));
+    checked_ = std::min(sets, kCheckedSets);
+    return placed(
+        bench_.world,
+        [&](Bump& bump) {
+          for (run::Operands& set : operands_) {
+            set = {.a = bump.take(a),
+                   .b = bump.take(b),
+                   .c = bump.take(c),
+                   .workspace = workspace > 0 ? bump.take(workspace) : nullptr};
+          }
+        },
+        static_cast<std::size_t>(operands + checked_ * reference));
+  };
+  const auto room = try_sets(std::max(kCheckedSets, bench_.cold_sets(a + b + c + workspace)));
+  return room ? room : try_sets(1);
 }
 
 std::uint64_t Trial::seed_of(int set, int rank, bool b) const {
@@ -115,11 +129,9 @@ void Trial::fill_inputs() {
 }
 
 void Trial::make_references() {
-  const std::int64_t rows = run::elements_of_c(problem_) / problem_.n;
-  rows_ = checked_rows(rows, problem_.n);
   rows_on_device_ = on_device(rows_);
   if (bench_.world.rank() >= problem_.ranks) return;
-  for (int set = 0; set < kCheckedSets; ++set) {
+  for (int set = 0; set < checked_; ++set) {
     const std::size_t bytes = rows_.size() * static_cast<std::size_t>(problem_.n) * sizeof(double);
     references_.push_back(run::device_memory(bytes));
     OVT_CHECK(cudaMemsetAsync(references_.back().get(), 0, bytes, bench_.world.stream()));

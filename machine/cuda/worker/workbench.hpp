@@ -43,12 +43,13 @@ class Bump {
   std::size_t used_ = 0;
 };
 
-/// Lays out with `layout(Bump&)` twice: once to count, once to place.
+/// Lays out with `layout(Bump&)` twice: once to count, once to place. `beside`: bytes that the
+/// caller is going to allocate itself.
 template <class Layout>
-[[nodiscard]] Expected<void> placed(run::World& world, Layout&& layout) {
+[[nodiscard]] Expected<void> placed(run::World& world, Layout&& layout, std::size_t beside = 0) {
   Bump counted;
   layout(counted);
-  if (auto reserved = world.reserve(counted.used()); !reserved) return reserved;
+  if (auto reserved = world.reserve(counted.used(), beside); !reserved) return reserved;
   Bump real(world.memory());
   layout(real);
   return {};

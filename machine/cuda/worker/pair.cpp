@@ -1,0 +1,48 @@
+#include "machine/cuda/worker/pair.hpp"
+
+#include "core/error.hpp"
+#include "kernels/support.hpp"
+
+namespace overlaptune::cuda {
+
+Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
+                          const CollectiveProbe& collective) {
+  if (!gemm.tile.is_library()) return bad_input("gemm: only the library's GEMM runs here");
+  const auto route = route_of(bench, collective);
+  if (!route) return tl::make_unexpected(route.error());
+  Pair pair;
+  pair.collective_ = collective.collective;
+  pair.route_ = *route;
+  pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .sms = sms};
+  pair.count_ = element_count(collective);
+  const auto room = placed(bench.world, [&](Bump& bump) {
+    pair.operands_ = {bump.take(gemm.m * gemm.k * kElementBytes),
+                      bump.take(gemm.n * gemm.k * kElementBytes),
+                      bump.take(gemm.m * gemm.n * kElementBytes)};
+    pair.buffers_ = take_buffers(bump, collective);
+  });
+  if (!room) return tl::make_unexpected(room.error());
+  const cudaStream_t stream = bench.world.stream();
+  kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), gemm.dtype, gemm.m * gemm.k, 1);
+  kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), gemm.dtype, gemm.n * gemm.k, 2);
+  const bool gathers = collective.collective == Collective::all_gather;
+  const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;
+  OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,
+                            static_cast<std::size_t>(sent * kElementBytes), stream));
+  static_cast<void>(bench.world.comm(*route));
+  const auto choice = bench.library.choose(pair.shape_, std::span(&pair.operands_, 1));
+  if (!choice) return tl::make_unexpected(choice.error());
+  pair.choice_ = *choice;
+  return pair;
+}
+
+void Pair::enqueue_gemm(Workbench& bench, cudaStream_t stream) const {
+  bench.library.enqueue(stream, shape_, choice_, operands_);
+}
+
+void Pair::enqueue_collective(Workbench& bench, cudaStream_t stream) const {
+  run::enqueue(stream, bench.world, route_, collective_, Dtype::bf16, buffers_.send,
+               buffers_.receive, count_);
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,27 @@
+#pragma once
+// A library GEMM and a collective, ready to be run beside each other or in turn.
+
+#include "machine/cuda/worker/probes.hpp"
+
+namespace overlaptune::cuda {
+
+class Pair {
+ public:
+  /// Collective; fills the operands. `sms`: that the GEMM may use, 0: all.
+  [[nodiscard]] static Expected<Pair> make(Workbench& bench, const GemmProbe& gemm, int sms,
+                                           const CollectiveProbe& collective);
+
+  void enqueue_gemm(Workbench& bench, cudaStream_t stream) const;
+  void enqueue_collective(Workbench& bench, cudaStream_t stream) const;
+
+ private:
+  Collective collective_{};
+  run::CommKey route_{};
+  run::GemmShape shape_{};
+  run::GemmChoice choice_{};
+  run::GemmOperands operands_{};
+  CollectiveBuffers buffers_{};
+  std::int64_t count_ = 0;
+};
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,23 @@
+// GEMM and collective in turn until clock and power have settled.
+
+#include "machine/cuda/worker/pair.hpp"
+
+namespace overlaptune::cuda {
+
+Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& probe) {
+  constexpr Microseconds kSettling = us(200'000);
+  constexpr Microseconds kTimed = us(20'000);
+  const auto pair = Pair::make(bench, probe.gemm, probe.gemm.sms, probe.collective);
+  if (!pair) return tl::make_unexpected(pair.error());
+  pair->enqueue_collective(bench, bench.world.stream());  // connects
+  const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
+    pair->enqueue_gemm(bench, stream);
+    pair->enqueue_collective(bench, stream);
+  });
+  const auto work = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
+  bench.timer.sustain(work, kSettling);
+  Timed timed = bench.timer.until_quiet(work, 9, 60, kTimed);
+  return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,30 @@
+#include "run/occupied.hpp"
+
+#include "kernels/support.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// Until the others hold their SMs.
+constexpr std::int64_t kStart = 50'000;  // ns
+
+}  // namespace
+
+Occupied::Occupied(cudaStream_t stream, int sms) : stream_(stream) {
+  if (sms <= 0) return;
+  beside_ = make_stream(Priority::high);
+  flag_ = device_memory(sizeof(std::uint32_t));
+  OVT_CHECK(cudaMemset(flag_.get(), 0, sizeof(std::uint32_t)));
+  kernels::occupy(beside_.get(), sms, static_cast<std::uint32_t*>(flag_.get()), kLongest);
+  OVT_CHECK(cudaGetLastError());
+  kernels::spin(stream, kStart);
+}
+
+Occupied::~Occupied() {
+  if (!beside_) return;
+  static_cast<void>(cudaMemsetAsync(flag_.get(), 1, sizeof(std::uint32_t), stream_));
+  static_cast<void>(cudaStreamSynchronize(stream_));
+  static_cast<void>(cudaStreamSynchronize(beside_.get()));
+}
+
+}  // namespace overlaptune::run
