@@ -116,17 +116,27 @@ Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end) {
   return {(end.bytes - begin.bytes).count / received_divisor(problem)};
 }
 
+int most_chunks(const Problem& problem) {
+  constexpr std::int64_t kMost = 32;
+  const std::int64_t rows = problem.m / row_blocks(problem);
+  return static_cast<int>(std::clamp<std::int64_t>(rows / kChunkRowUnit, 1, kMost));
+}
+
 Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks) {
   const std::int64_t rows = problem.m / row_blocks(problem);
   if (chunks < 1 || chunks > rows) {
     return bad_input(
         fmt::format("chunks = {}: expected 1 to {} (the rows of a row block)", chunks, rows));
   }
+  std::int64_t unit = kChunkRowUnit;
+  while (rows / unit < chunks) unit /= 2;
+  const std::int64_t units = rows / unit;
   std::vector<std::int64_t> parts;
   parts.reserve(static_cast<std::size_t>(chunks));
   for (std::int64_t i = 0; i < chunks; ++i) {
-    parts.push_back((i + 1) * rows / chunks - i * rows / chunks);
+    parts.push_back(((i + 1) * units / chunks - i * units / chunks) * unit);
   }
+  parts.back() += rows % unit;
   return parts;
 }
 

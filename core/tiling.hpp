@@ -66,6 +66,15 @@ struct Cut {
 /// contiguous: what it received.
 [[nodiscard]] Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end);
 
+/// Chunks are cut at multiples of so many rows, the height of the tiles that libraries like best,
+/// or of the largest power of two below it that leaves each chunk one: what hangs over costs a
+/// tile.
+inline constexpr std::int64_t kChunkRowUnit = 128;
+
+/// More are not worth trying: the chunks of row blocks would be lower than a tile, or so many that
+/// starting them takes as long as they do.
+[[nodiscard]] int most_chunks(const Problem& problem);
+
 /// Rows of each chunk when the rows of one row block are cut into `chunks` nearly equal parts;
 /// their sum times `row_blocks` is m. The rows of a chunk lie apart, one part in each row block:
 /// its GEMM is a batch of `row_blocks` products that share B. Error: chunks < 1 or more than the

@@ -10,12 +10,16 @@
 namespace overlaptune {
 namespace {
 
-constexpr int kMostChunks = 32;
-
 /// The documented subset: fine where few chunks make a difference, coarse beyond.
 bool in_subset(int chunks) {
   return chunks <= 6 || chunks == 8 || chunks == 12 || chunks == 16;
 }
+
+/// What is the same however many chunks there are.
+struct Exchange {
+  const Curve& curve;
+  const Company& company;
+};
 
 /// Both chains, each alone, without gaps.
 struct Chains {
@@ -25,8 +29,8 @@ struct Chains {
   double collective_sum = 0;
 };
 
-Chains chains(const Model::Parts& parts, const Problem& problem, const Curve& curve, int sms,
-              const std::vector<std::int64_t>& rows) {
+Chains chains(const Model::Parts& parts, const Problem& problem, const Exchange& exchange, int sms,
+              const std::vector<std::int64_t>& rows, const Slowdown& slowdown) {
   const std::int64_t columns = problem.op == Op::all_gather_gemm ? problem.k : problem.n;
   Chains result;
   std::map<std::int64_t, double> known;  // chunks have one of two sizes
@@ -38,12 +42,12 @@ Chains chains(const Model::Parts& parts, const Problem& problem, const Curve& cu
           parts.library.time(row_blocks(problem), block_rows, problem.n, problem.k, sms);
     }
     result.gemms.push_back(entry->second);
-    result.collectives.push_back(curve(static_cast<double>(m * columns * kElementBytes)));
+    result.collectives.push_back(exchange.curve(static_cast<double>(m * columns * kElementBytes)));
     result.gemm_sum += result.gemms.back();
     result.collective_sum += result.collectives.back();
   }
-  const double clock =
-      clock_slowdown(parts.clock, problem, result.gemm_sum, result.collective_sum, false);
+  const double clock = clock_slowdown_beside(parts.clock, problem, exchange.company,
+                                             result.gemm_sum, result.collective_sum, slowdown);
   for (double& gemm : result.gemms) gemm *= clock;
   result.gemm_sum *= clock;
   return result;
@@ -70,11 +74,12 @@ Timeline gather_timeline(const Timeline& gemms, double start) {
 }
 
 Prediction predict(const Model::Parts& parts, const Problem& problem, const Config& config,
-                   Launch launch, const Curve& curve, const std::vector<std::int64_t>& rows) {
-  const Chains chain = chains(parts, problem, curve, parts.platform.sms - config.comm_ctas, rows);
+                   Launch launch, const Exchange& exchange, const std::vector<std::int64_t>& rows) {
   const Slowdown slowdown = parts.contention(
       {collective_of(problem.op), problem.ranks, config.comm_ctas, config.transport},
       static_cast<double>(collective_bytes(problem).count) / config.chunks);
+  const Chains chain =
+      chains(parts, problem, exchange, parts.platform.sms - config.comm_ctas, rows, slowdown);
   const bool gather = problem.op == Op::all_gather_gemm;
   const double gap = parts.launch.kernel_gap;
   const OverlapRates rates{.producer_slowdown = gather ? slowdown.collective : slowdown.gemm,
@@ -113,11 +118,13 @@ Expected<Prediction> predict_chunked(const Model::Parts& parts, const Problem& p
     return bad_input("config: comm_ctas = " + std::to_string(config.comm_ctas) +
                      ": chunked needs 1 to " + std::to_string(parts.platform.sms - 1));
   }
-  return predict(parts, problem, config, launch, **curve, *rows);
+  return predict(parts, problem, config, launch, {**curve, company_of(parts, problem)}, *rows);
 }
 
 void search_chunked(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
                     BestConfigs& best) {
+  const Company company = company_of(parts, problem);
+  const int most = most_chunks(problem);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
     if (key.comm_ctas >= parts.platform.sms) continue;
@@ -127,7 +134,7 @@ void search_chunked(const Model::Parts& parts, const Problem& problem, Launch la
     const auto bytes = static_cast<double>(collective_bytes(problem).count);
     const double least = parts.launch.start(launch) + bytes * curve.least_time_per_byte(bytes);
     if (least >= best.limit()) continue;
-    for (int chunks = 2; chunks <= kMostChunks; ++chunks) {
+    for (int chunks = 2; chunks <= most; ++chunks) {
       if (space == Space::subset && !in_subset(chunks)) continue;
       const auto rows = chunk_rows(problem, chunks);
       if (!rows) break;
@@ -135,7 +142,8 @@ void search_chunked(const Model::Parts& parts, const Problem& problem, Launch la
                     .comm_ctas = key.comm_ctas,
                     .chunks = chunks,
                     .transport = key.transport};
-      const Microseconds time = predict(parts, problem, config, launch, curve, *rows).time;
+      const Microseconds time =
+          predict(parts, problem, config, launch, {curve, company}, *rows).time;
       best.offer({std::move(config), time});
     }
   }

@@ -36,6 +36,27 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
   return rows;
 }
 
+/// Weight of a round that was repeated until the clock had settled, in rows that were not.
+constexpr int kSustainedWeight = 4;
+
+void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements,
+                   double peak_rate, double full_clock_mhz) {
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<SustainedProbe>(&measurement.probe);
+    if (probe == nullptr || !measurement.conditions.sm_clock_mhz) continue;
+    const double time = measurement.time.median.count();
+    const double clock = *measurement.conditions.sm_clock_mhz;
+    const double work = macs(probe->gemm);
+    const double gemm = work / peak_rate * full_clock_mhz / clock;
+    const Row row{{.work = work,
+                   .bytes = gemm_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k),
+                   .collective = std::max(0.0, time - gemm),
+                   .round = time},
+                  clock};
+    rows.insert(rows.end(), kSustainedWeight, row);
+  }
+}
+
 }  // namespace
 
 double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -56,7 +77,7 @@ double ClockModel::slowdown(const Load& load, const Constants& constants) {
 }
 
 ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
-  const std::vector<Row> rows = rows_of(measurements);
+  std::vector<Row> rows = rows_of(measurements);
   ClockModel model;
   if (rows.empty()) return model;
   model.constants_.peak_rate = 0;
@@ -66,6 +87,7 @@ ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
         std::max(model.constants_.peak_rate, row.load.work / row.load.round);
   }
   if (model.constants_.peak_rate <= 0) return model;
+  add_sustained(rows, measurements, model.constants_.peak_rate, model.full_clock_mhz_);
 
   auto with = [&model](const Eigen::VectorXd& x) {
     return Constants{.peak_rate = model.constants_.peak_rate,

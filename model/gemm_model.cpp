@@ -227,23 +227,36 @@ double GemmModel::tile_time(const GemmWork& work) const {
 Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,
                                                  const LaunchModel& launch, const ClockModel& clock,
                                                  int all_sms, const GemmModel* ours) {
-  std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
-  if (rows.size() < 2 * GemmConstants::kCount) return too_few("the library's GEMM", rows.size());
+  const std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
+  std::vector<Row> whole_gpu;
+  std::vector<Row> partial;
+  for (const Row& row : rows) (row.sms < all_sms ? partial : whole_gpu).push_back(row);
+  if (whole_gpu.size() < 2 * GemmConstants::kCount) {
+    return too_few("the library's GEMM on all SMs", whole_gpu.size());
+  }
   LibraryGemmModel model;
   model.menu_ = menu_of(rows);
-  model.constants_ =
-      fit_constants(rows, model.menu_, ours != nullptr ? ours->constants() : typical(rows));
+  model.constants_ = fit_constants(whole_gpu, model.menu_,
+                                   ours != nullptr ? ours->constants() : typical(whole_gpu));
   // A prediction takes the best of the menu, which by choice errs low: the correction is fitted to
   // that, whatever tile was seen.
-  for (Row& row : rows) row.library_tile.reset();
-  model.correction_ = fit_correction(rows, model.menu_, model.constants_);
+  for (Row& row : whole_gpu) row.library_tile.reset();
+  model.correction_ = fit_correction(whole_gpu, model.menu_, model.constants_);
+  model.all_sms_ = all_sms;
+  constexpr double kPull = 3;  // towards 1, where few were probed
+  double log = 0;
+  for (const Row& row : partial) {
+    log += std::log(row.time / model.time(row.probe.m, row.probe.n, row.probe.k, row.sms));
+  }
+  model.partial_ = std::exp(log / (static_cast<double>(partial.size()) + kPull));
   return model;
 }
 
 double LibraryGemmModel::time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
                               int sms) const {
   const GemmWork work = library_work({.m = rows, .n = n, .k = k}, blocks, sms, menu_, constants_);
-  return whole(work, corrected(tile_bounds(work, constants_), correction_, work), constants_);
+  return (sms < all_sms_ ? partial_ : 1) *
+         whole(work, corrected(tile_bounds(work, constants_), correction_, work), constants_);
 }
 
 }  // namespace overlaptune

@@ -62,6 +62,10 @@ class LibraryGemmModel {
   std::vector<Tile> menu_{};
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};
+  int all_sms_ = 0;
+  /// Factor where some SMs are taken: clusters of thread blocks need whole groups of free ones, and
+  /// the library's kernels are made for all.
+  double partial_ = 1;
 };
 
 }  // namespace overlaptune

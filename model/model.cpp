@@ -50,7 +50,7 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
   const double full_clock = parts_->library.time(gemm->m, gemm->n, gemm->k, sms);
   const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k};
   return us(parts_->launch.replay +
-            full_clock * clock_slowdown(parts_->clock, problem, full_clock, 0, true));
+            full_clock * clock_slowdown_in_turn(parts_->clock, problem, {}, full_clock, 0));
 }
 
 Expected<Prediction> Model::predict(const Problem& problem, const Config& config,

@@ -13,7 +13,8 @@ Expected<Prediction> predict_sequential(const Model::Parts& parts, const Problem
   const double collective = (**curve)(static_cast<double>(collective_bytes(problem).count));
   const double full_clock = parts.library.time(problem.m, problem.n, problem.k, parts.platform.sms);
   const double gemm =
-      full_clock * clock_slowdown(parts.clock, problem, full_clock, collective, true);
+      full_clock * clock_slowdown_in_turn(parts.clock, problem, company_of(parts, problem),
+                                          full_clock, collective);
   const double start = parts.launch.start(launch);
   // Eager: the second kernel is submitted while the first runs.
   const bool gather = problem.op == Op::all_gather_gemm;

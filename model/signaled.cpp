@@ -30,14 +30,17 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                     .consumer_slowdown = slowdown.collective,
                     .trigger = parts.launch.trigger,
                     .gap = parts.launch.kernel_gap},
-          .sms = parts.platform.sms - key.comm_ctas};
+          .sms = parts.platform.sms - key.comm_ctas,
+          .company = company_of(parts, problem)};
 }
 
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
                     double tile_time, const Exchange& exchange) {
   const GemmModel& model = *parts.tiled;
   const double whole = model.produced(tile_time, work.order.tiles(), work.sms);
-  const double clock = clock_slowdown(parts.clock, problem, whole, exchange.whole, false);
+  const double clock =
+      clock_slowdown_beside(parts.clock, problem, exchange.company, whole, exchange.whole,
+                            {exchange.rates.producer_slowdown, exchange.rates.consumer_slowdown});
   return {.tile_time = tile_time * clock,
           .per_launch = model.constants().per_launch,
           .spread = model.constants().spread,

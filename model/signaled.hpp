@@ -27,6 +27,7 @@ struct Exchange {
   double start = 0;
   OverlapRates rates{};
   int sms = 0;  ///< left to the GEMM
+  Company company{};
 };
 
 [[nodiscard]] Exchange exchange(const Model::Parts& parts, const Problem& problem,

@@ -41,6 +41,13 @@ std::span<const StrategyModel> strategy_models() {
   return kModels;
 }
 
+Company company_of(const Model::Parts& parts, const Problem& problem) {
+  const Curve* curve = parts.collectives.find({collective_of(problem.op), problem.ranks});
+  const auto bytes = static_cast<double>(collective_bytes(problem).count);
+  return {.gemm = parts.library.time(problem.m, problem.n, problem.k, parts.platform.sms),
+          .collective = curve == nullptr ? 0 : (*curve)(bytes)};
+}
+
 Expected<const Curve*> probed_curve(const Model::Parts& parts, const Problem& problem,
                                     const Config& config) {
   const Collective collective = collective_of(problem.op);

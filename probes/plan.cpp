@@ -87,23 +87,24 @@ double macs(const GemmProbe& probe) {
   return static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
 }
 
-/// Shapes in the region that layers have, no single one of which takes long.
+/// Shapes in the region that layers have, no single one of which takes long. Layers are made of whole
+/// tiles, which libraries serve best; one shape in four is not.
 GemmProbe gemm_shape(std::uint64_t i, double least_m) {
   constexpr double kMostMacs = 8192.0 * 8192.0 * 16384.0;
+  constexpr double kLowest = 256;  // fewer rows come as they come: tokens
+  const bool whole_tiles = i % 4 != 3;
+  const std::int64_t multiple = whole_tiles ? 128 : kRowMultiple;
   GemmProbe probe;
-  probe.m = log_uniform(halton(i, 2), least_m, 32768, 1);
-  probe.n = log_uniform(halton(i, 3), 512, 32768, kRowMultiple);
-  probe.k = log_uniform(halton(i, 5), 512, 32768, kRowMultiple);
-  if (macs(probe) > kMostMacs) {
-    probe.m = std::max<std::int64_t>(
-        static_cast<std::int64_t>(least_m),
-        static_cast<std::int64_t>(static_cast<double>(probe.m) * kMostMacs / macs(probe)));
-  }
+  probe.n = log_uniform(halton(i, 3), 512, 32768, multiple);
+  probe.k = log_uniform(halton(i, 5), 512, 32768, multiple);
+  const double most_m = std::max(least_m, kMostMacs / static_cast<double>(probe.n * probe.k));
+  const double m = std::min(least_m * std::pow(32768 / least_m, halton(i, 2)), most_m);
+  probe.m = log_uniform(0, m, m, whole_tiles && m >= kLowest ? 64 : 1);
   return probe;
 }
 
 void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 160 : 40;
+  const std::uint64_t count = depth == ProbeDepth::full ? 160 : 64;
   constexpr double kLeastRows = 8;  // of a chunk
   std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -150,12 +151,31 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
       plan.emplace_back(gemm);
       for (const Transport transport : transports) {
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
-          for (const int shift : {18, 22, 26}) {
-            if (depth == ProbeDepth::quick && (shift == 18 || k == 1024)) continue;
+          for (const int shift : {20, 26}) {
+            if (depth == ProbeDepth::quick && (shift == 20 || k == 1024)) continue;
             plan.emplace_back(ConcurrentProbe{
                 gemm, {collective, {std::int64_t{1} << shift}, ranks, ctas, transport}});
           }
         }
+      }
+    }
+  }
+}
+
+/// From a GEMM without a pause to one that runs a third of the time, small and large.
+void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
+  for (const std::int64_t k : {2048, 8192}) {
+    for (const std::int64_t m : {2048, 8192}) {
+      if (depth == ProbeDepth::quick && m == 2048) continue;
+      GemmProbe gemm;
+      gemm.m = m;
+      gemm.n = 8192;
+      gemm.k = k;
+      // Bytes of a result of so many rows: about as long as so many of these GEMMs.
+      for (const std::int64_t parts : {8, 2, 1}) {
+        const std::int64_t bytes = m * 8192 * kElementBytes * (k / 1024) / parts;
+        plan.emplace_back(
+            SustainedProbe{gemm, {Collective::all_reduce, {bytes}, ranks, 0, Transport::ring}});
       }
     }
   }
@@ -171,6 +191,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
   for (const int count : ranks) add_collectives(plan, platform, transports, count, depth);
   add_library_gemms(plan, platform, depth);
   add_tiled_gemms(plan, platform, depth);
+  for (const int count : ranks) add_sustained(plan, count, depth);
   for (const int count : ranks) add_contention(plan, platform, transports, count, depth);
   std::vector<Probe> unique;
   for (const Probe& probe : plan) {

@@ -120,7 +120,6 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
   std::vector<Config> configs;
   if (strategy_deck.empty() || transport_deck.empty() || ctas_deck.empty()) return configs;
 
-  const std::int64_t rows = problem.m / row_blocks(problem);
   std::set<std::string> seen;
   // A small space runs out: stop after many draws that brought nothing new.
   for (int idle = 0; static_cast<int>(configs.size()) < count && idle < 1000;) {
@@ -128,8 +127,7 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
                   .comm_ctas = ctas_deck.deal(dice),
                   .transport = transport_deck.deal(dice)};
     if (config.strategy == Strategy::chunked) {
-      constexpr std::int64_t kMostChunks = 48;
-      const std::int64_t most = std::min(rows, kMostChunks);
+      const int most = most_chunks(problem);
       if (most < 2) {
         ++idle;
         continue;

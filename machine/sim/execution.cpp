@@ -148,19 +148,35 @@ Repetition read_result(const Lanes& lanes, const EngineRun& run, double around) 
   return result;
 }
 
-/// The clock at which the time of a replay and the power that it draws agree.
+/// The clock at which the time of a round and the power that it draws agree.
 ClockState settle_clock(const Setting& setting, const Plan& plan, const Lanes& lanes,
                         double around) {
-  const Work work = plan.work();
+  const Company& company = setting.company;
+  const Work own = plan.work();
+  const Work work{.flops = own.flops + company.work.flops,
+                  .wire_bytes = own.wire_bytes + company.work.wire_bytes};
   ClockState state;
   for (int pass = 0; pass < 4; ++pass) {
-    const double time = around + run_engine(lanes.compute, lanes.communication, state.factor).end();
+    const double time = around +
+                        run_engine(lanes.compute, lanes.communication, state.factor).end() +
+                        company.gemm / state.factor + company.other;
     state = clock_state(*setting.profile, setting.effects, work, time, state.factor);
   }
   return state;
 }
 
 }  // namespace
+
+Company company_of(const Setting& setting, const Plan& sequential, const Noise& noise) {
+  constexpr double kTimes = 2;  // within `sequential` and alone
+  const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
+  const Lanes lanes = make_lanes(setting, sequential, run_tiles(setting, sequential, noise), noise);
+  const Work work = sequential.work();
+  Company company{.work = {kTimes * work.flops, kTimes * work.wire_bytes}, .other = 3 * around};
+  for (const Task& task : lanes.compute) company.gemm += kTimes * task.work;
+  for (const Task& task : lanes.communication) company.other += kTimes * task.work;
+  return company;
+}
 
 Execution execute(const Setting& setting, const Plan& plan, const Noise& noise) {
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;

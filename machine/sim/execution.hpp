@@ -23,13 +23,25 @@ struct Execution {
   ClockState clock{};
 };
 
+/// What runs in turn with a config, again and again: the power limit sees all of it.
+struct Company {
+  Work work{};
+  double gemm = 0;   ///< time of its GEMMs at the highest clock
+  double other = 0;  ///< time in which no GEMM runs
+};
+
 struct Setting {
   const Profile* profile = nullptr;
   Effects effects{};
   Launch launch = Launch::graph;
   int ranks = 0;
   int repetitions = 0;
+  Company company{};
 };
+
+/// Of a config that is compared with `sequential`: that, its GEMM and its collective.
+[[nodiscard]] Company company_of(const Setting& setting, const Plan& sequential,
+                                 const Noise& noise);
 
 [[nodiscard]] Execution execute(const Setting& setting, const Plan& plan, const Noise& noise);
 

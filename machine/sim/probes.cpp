@@ -171,6 +171,31 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
       .conditions = conditions(clock)};
 }
 
+Expected<Measurement> SimMachine::measure_probe(const SustainedProbe& probe,
+                                                const Noise& noise) const {
+  const auto bytes = static_cast<double>(probe.collective.bytes.count);
+  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good) {
+    return tl::make_unexpected(good.error());
+  }
+  if (const auto apart = measure_probe(probe.collective, noise); !apart) {
+    return tl::make_unexpected(apart.error());
+  }
+  const auto kernel =
+      kernel_of(profile_, probe.gemm, probe.gemm.sms == 0 ? profile_.gpu.sms : probe.gemm.sms);
+  if (!kernel) return tl::make_unexpected(kernel.error());
+  const auto run =
+      collective_run(profile_, probe.collective.collective, bytes, probe.collective.ranks,
+                     probe.collective.comm_ctas, probe.collective.transport);
+  if (!run) return tl::make_unexpected(run.error());
+  const Plan plan{.gemms = {plan_gemm(profile_, *kernel)}, .collectives = {{.run = *run}}};
+  const Setting setting{.profile = &profile_,
+                        .effects = options_.effects,
+                        .ranks = probe.collective.ranks,
+                        .repetitions = kRepetitions};
+  const Execution execution = execute(setting, plan, noise);
+  return Measurement{.time = slowest_ranks(execution), .conditions = conditions(execution.clock)};
+}
+
 Expected<Measurement> SimMachine::measure_probe(const CopyProbe& probe, const Noise& noise) const {
   const CopyProfile& copy = profile_.copy;
   if (probe.bytes.count < 1 || probe.ctas < 0 || probe.ctas > profile_.gpu.sms) {

@@ -89,8 +89,21 @@ Conditions SimMachine::conditions(const ClockState& state) const {
   return {.sm_clock_mhz = profile_.gpu.clock_mhz * state.factor, .power_w = state.power_w};
 }
 
+Setting SimMachine::setting(const Problem& problem, const RunOptions& options) const {
+  Setting setting{.profile = &profile_,
+                  .effects = options_.effects,
+                  .launch = options.launch,
+                  .ranks = problem.ranks,
+                  .repetitions = std::max(options.repetitions, 1)};
+  if (const auto sequential = make_plan(profile_, problem, Config{})) {
+    const Noise noise = Noise(options_.seed).stream(to_string(problem)).stream("company");
+    setting.company = company_of(setting, *sequential, noise);
+  }
+  return setting;
+}
+
 RunResult SimMachine::run_config(const Problem& problem, const Config& config,
-                                 const RunOptions& options) const {
+                                 const Setting& setting, bool timeline) const {
   RunResult result;
   const auto plan = make_plan(profile_, problem, config);
   if (!plan) {
@@ -103,16 +116,11 @@ RunResult SimMachine::run_config(const Problem& problem, const Config& config,
   result.reason = fault_reason(result.verdict, problem.ranks);
   if (result.verdict != Verdict::valid && result.verdict != Verdict::wrong) return result;
 
-  const Setting setting{.profile = &profile_,
-                        .effects = options_.effects,
-                        .launch = options.launch,
-                        .ranks = problem.ranks,
-                        .repetitions = std::max(options.repetitions, 1)};
-  const Execution execution = execute(setting, *plan, noise.stream(to_string(options.launch)));
+  const Execution execution = execute(setting, *plan, noise.stream(to_string(setting.launch)));
   // A wrong config is tempting: it skips work.
   const double factor = result.verdict == Verdict::wrong ? 0.8 : 1;
   result.rank_times = by_rank(execution.repetitions, problem.ranks, factor);
-  if (options.timeline) result.timeline = median_repetition(execution.repetitions).timeline;
+  if (timeline) result.timeline = median_repetition(execution.repetitions).timeline;
   result.conditions = conditions(execution.clock);
   return result;
 }
@@ -130,7 +138,10 @@ Expected<std::vector<RunResult>> SimMachine::run(const Problem& problem,
   }
   std::vector<RunResult> results;
   results.reserve(configs.size());
-  for (const Config& config : configs) results.push_back(run_config(problem, config, options));
+  const Setting setting = this->setting(problem, options);
+  for (const Config& config : configs) {
+    results.push_back(run_config(problem, config, setting, options.timeline));
+  }
   return results;
 }
 

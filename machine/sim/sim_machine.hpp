@@ -38,12 +38,15 @@ class SimMachine : public Machine {
                                                     const Noise& noise) const;
   [[nodiscard]] Expected<Measurement> measure_probe(const ConcurrentProbe& probe,
                                                     const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const SustainedProbe& probe,
+                                                    const Noise& noise) const;
   [[nodiscard]] Expected<Measurement> measure_probe(const CopyProbe& probe,
                                                     const Noise& noise) const;
   [[nodiscard]] Expected<Measurement> measure_probe(const LaunchProbe& probe,
                                                     const Noise& noise) const;
+  [[nodiscard]] Setting setting(const Problem& problem, const RunOptions& options) const;
   [[nodiscard]] RunResult run_config(const Problem& problem, const Config& config,
-                                     const RunOptions& options) const;
+                                     const Setting& setting, bool timeline) const;
   [[nodiscard]] Expected<void> check_memory(double bytes) const;
   [[nodiscard]] Conditions conditions(const ClockState& state) const;
 

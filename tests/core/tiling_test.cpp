@@ -139,7 +139,14 @@ TEST(TileOrder, only_groups_off_the_panels_are_reordered) {
   EXPECT_EQ(reorder_bytes(reduce, panel, column).count, 65536);
 }
 
-TEST(Chunks, cover_the_rows_nearly_equally) {
+TEST(Chunks, are_no_lower_than_a_tile) {
+  EXPECT_EQ(most_chunks({Op::gemm_all_reduce, 1024, 8, 8, Dtype::bf16, 4}), 8);
+  EXPECT_EQ(most_chunks({Op::gemm_reduce_scatter, 1024, 8, 8, Dtype::bf16, 4}), 2);
+  EXPECT_EQ(most_chunks({Op::gemm_reduce_scatter, 256, 8, 8, Dtype::bf16, 4}), 1);
+  EXPECT_EQ(most_chunks({Op::gemm_all_reduce, 65536, 8, 8, Dtype::bf16, 4}), 32);
+}
+
+TEST(Chunks, cover_the_rows_nearly_equally_in_whole_units) {
   for (std::int64_t m = 1; m <= 300; ++m) {
     const Problem problem{Op::gemm_all_reduce, m, 8, 8, Dtype::bf16, 2};
     for (int chunks = 1; chunks <= 40; ++chunks) {
@@ -147,9 +154,13 @@ TEST(Chunks, cover_the_rows_nearly_equally) {
       ASSERT_EQ(rows.has_value(), chunks <= m);
       if (!rows) continue;
       ASSERT_EQ(std::accumulate(rows->begin(), rows->end(), std::int64_t{0}), m);
+      std::int64_t unit = 1;
+      while (unit < 128 && m >= 2 * unit * chunks) unit *= 2;
       const auto [least, most] = std::minmax_element(rows->begin(), rows->end());
-      ASSERT_LE(*most - *least, 1);
-      ASSERT_GE(*least, 1);
+      ASSERT_LT(*most - *least, 2 * unit);
+      ASSERT_GE(*least, unit);
+      ASSERT_TRUE(std::all_of(rows->begin(), rows->end() - 1,
+                              [&](std::int64_t part) { return part % unit == 0; }));
     }
   }
 }
