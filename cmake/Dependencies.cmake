@@ -103,10 +103,33 @@ overlaptune_dependency(CLI11 TARGET CLI11::CLI11 PACKAGE libcli11-dev HEADERS in
   URL https://github.com/CLIUtils/CLI11/archive/v2.1.2.tar.gz
   SHA256 26291377e892ba0e5b4972cdfd4a2ab3bf53af8dac1f4ea8fe0d1376b625c8cb)
 
+# A build folder runs on hosts that lack these libraries: they are linked statically.
+get_target_property(fmt_type fmt::fmt TYPE)
+if(fmt_type STREQUAL "SHARED_LIBRARY")
+  add_library(overlaptune_text STATIC ${CMAKE_CURRENT_LIST_DIR}/text_libraries.cpp)
+  target_compile_definitions(overlaptune_text PUBLIC SPDLOG_COMPILED_LIB SPDLOG_FMT_EXTERNAL)
+  foreach(target fmt::fmt spdlog::spdlog)
+    get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
+    target_include_directories(overlaptune_text SYSTEM PUBLIC ${folders})
+  endforeach()
+  target_link_libraries(overlaptune_text PUBLIC Threads::Threads)
+  add_library(overlaptune::fmt ALIAS overlaptune_text)
+  add_library(overlaptune::spdlog ALIAS overlaptune_text)
+else()
+  foreach(name fmt spdlog)
+    add_library(overlaptune_${name} INTERFACE)
+    target_link_libraries(overlaptune_${name} INTERFACE ${name}::${name})
+    add_library(overlaptune::${name} ALIAS overlaptune_${name})
+  endforeach()
+endif()
+find_library(SQLite3_LIBRARY NAMES libsqlite3.a sqlite3)
+
 # STRICT tables need SQLite 3.37. SQLiteCpp's release carries SQLite, and builds it where there is none.
 find_package(SQLite3 3.37 QUIET)
 if(SQLite3_FOUND)
   set(bundled_sqlite OFF)
+  set_property(TARGET SQLite::SQLite3 APPEND PROPERTY INTERFACE_LINK_LIBRARIES
+    Threads::Threads ${CMAKE_DL_LIBS} m)
 else()
   set(bundled_sqlite ON)
 endif()

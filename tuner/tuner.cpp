@@ -75,7 +75,7 @@ class Tuning {
     report_.run = run;
   }
 
-  /// Error: the machine is lost, or the problem does not fit it.
+  /// A problem that does not fit the machine is left out. Error: the machine is lost.
   Expected<void> tune(const Problem& problem, Launch launch) {
     const auto candidates = candidates_of(problem, launch);
     if (!candidates) return tl::make_unexpected(candidates.error());
@@ -98,6 +98,11 @@ class Tuning {
         break;
       }
       auto result = validate(machine_, candidate, sequential);
+      if (!result && result.error().kind == ErrorKind::bad_input) {
+        // It does not fit this machine (memory): the others may.
+        spdlog::warn("{}: left out: {}", to_string(problem), result.error().message);
+        return {};
+      }
       if (!result) return tl::make_unexpected(result.error());
       store_.add_candidate(report_.run, *result);
       if (result->verdict != Verdict::valid) {

@@ -1,0 +1,75 @@
+#include "run/gemm.hpp"
+
+#include "gpu.hpp"
+#include "kernels/support.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// A world of one rank.
+class LibraryGemm : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    ncclUniqueId id{};
+    OVT_CHECK(ncclGetUniqueId(&id));
+    world_ = std::make_unique<World>(id, 0, 1, false);
+    library_ = std::make_unique<GemmLibrary>(*world_);
+  }
+
+  /// The largest relative error of a segment, of all rows.
+  double error_of(const GemmShape& shape) {
+    const std::int64_t rows = shape.m * shape.batch;
+    const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
+    const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
+    const DeviceMemory c = device_memory(static_cast<std::size_t>(rows * shape.n) * 2);
+    const DeviceMemory sums = device_memory(static_cast<std::size_t>(rows * shape.n) * 8);
+    const DeviceMemory deviation = device_memory(sizeof(kernels::Deviation));
+    std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    const DeviceMemory list = device_memory(all.size() * 8);
+    OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
+    const cudaStream_t on = world_->stream();
+    kernels::fill_normal(on, a.get(), shape.dtype, rows * shape.k, 1);
+    kernels::fill_normal(on, b.get(), shape.dtype, shape.n * shape.k, 2);
+    OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, on));
+    kernels::add_products(on, a.get(), b.get(), static_cast<double*>(sums.get()), shape.dtype, rows,
+                          shape.n, shape.k);
+    const GemmOperands operands{a.get(), b.get(), c.get()};
+    const GemmChoice choice = value_or_throw(library_->choose(shape, std::span(&operands, 1)));
+    EXPECT_GE(choice.tried, 1);
+    OVT_CHECK(cudaMemsetAsync(c.get(), 0xff, static_cast<std::size_t>(rows * shape.n) * 2, on));
+    library_->enqueue(on, shape, choice, operands);
+    OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), on));
+    kernels::compare(on, c.get(), rows * shape.n, shape.dtype, static_cast<double*>(sums.get()),
+                     static_cast<std::int64_t*>(list.get()), rows, shape.n,
+                     static_cast<kernels::Deviation*>(deviation.get()));
+    OVT_CHECK(cudaStreamSynchronize(on));
+    const auto seen = on_host<kernels::Deviation>(deviation.get(), 1).front();
+    EXPECT_EQ(seen.not_finite, 0U);
+    return seen.largest;
+  }
+
+  std::unique_ptr<World> world_{};
+  std::unique_ptr<GemmLibrary> library_{};
+};
+
+TEST_F(LibraryGemm, is_right_in_both_types) {
+  EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768}), 1.0 / 256);
+  EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768, .dtype = Dtype::fp16}), 1.0 / 2048);
+}
+
+TEST_F(LibraryGemm, is_right_on_some_of_the_sms) {
+  EXPECT_LT(error_of({.m = 1000, .n = 2056, .k = 520, .sms = 48}), 1.0 / 256);
+}
+
+TEST_F(LibraryGemm, a_batch_shares_b) {
+  EXPECT_LT(
+      error_of(
+          {.m = 128, .n = 512, .k = 256, .batch = 3, .stride_a = 128 * 256, .stride_c = 128 * 512}),
+      1.0 / 256);
+}
+
+}  // namespace
+}  // namespace overlaptune::run

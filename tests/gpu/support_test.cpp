@@ -1,0 +1,104 @@
+#include "kernels/support.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "gpu.hpp"
+#include "run/occupied.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+using Support = GpuTest;
+
+constexpr std::int64_t kCount = 1 << 20;
+
+TEST_F(Support, numbers_are_standard_normal_and_repeat) {
+  const DeviceMemory memory = device_memory(kCount * 2);
+  kernels::fill_normal(stream(), memory.get(), Dtype::bf16, kCount, 7);
+  const auto first = on_host<std::uint16_t>(memory.get(), kCount);
+  double sum = 0;
+  double squares = 0;
+  for (const std::uint16_t bits : first) {
+    sum += bf16(bits);
+    squares += bf16(bits) * bf16(bits);
+  }
+  EXPECT_NEAR(sum / kCount, 0, 0.005);
+  EXPECT_NEAR(squares / kCount, 1, 0.01);
+  kernels::fill_normal(stream(), memory.get(), Dtype::bf16, kCount, 7);
+  EXPECT_EQ(on_host<std::uint16_t>(memory.get(), kCount), first);
+  kernels::fill_normal(stream(), memory.get(), Dtype::bf16, kCount, 8);
+  EXPECT_NE(on_host<std::uint16_t>(memory.get(), kCount), first);
+}
+
+TEST_F(Support, products_are_those_of_the_host) {
+  constexpr std::int64_t kRows = 5;
+  constexpr std::int64_t kN = 24;
+  constexpr std::int64_t kK = 40;
+  const DeviceMemory a = device_memory(kRows * kK * 2);
+  const DeviceMemory b = device_memory(kN * kK * 2);
+  const DeviceMemory sums = device_memory(kRows * kN * sizeof(double));
+  kernels::fill_normal(stream(), a.get(), Dtype::bf16, kRows * kK, 1);
+  kernels::fill_normal(stream(), b.get(), Dtype::bf16, kN * kK, 2);
+  OVT_CHECK(cudaMemsetAsync(sums.get(), 0, kRows * kN * sizeof(double), stream()));
+  kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()), Dtype::bf16,
+                        kRows, kN, kK);
+  const auto found = on_host<double>(sums.get(), kRows * kN);
+  const auto left = on_host<std::uint16_t>(a.get(), kRows * kK);
+  const auto right = on_host<std::uint16_t>(b.get(), kN * kK);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t j = 0; j < kN; ++j) {
+      double expected = 0;
+      for (std::size_t l = 0; l < kK; ++l)
+        expected += bf16(left[i * kK + l]) * bf16(right[j * kK + l]);
+      EXPECT_NEAR(found[i * kN + j], expected, 1e-9);
+    }
+  }
+}
+
+/// 72 columns: one segment of 64 and what is left, together.
+TEST_F(Support, deviation_finds_one_wrong_element_and_one_that_is_no_number) {
+  constexpr std::int64_t kN = 72;
+  const std::int64_t row = 0;
+  const DeviceMemory rows = device_memory(sizeof row);
+  const DeviceMemory c = device_memory(kN * 2);
+  const DeviceMemory reference = device_memory(kN * sizeof(double));
+  const DeviceMemory deviation = device_memory(sizeof(kernels::Deviation));
+  OVT_CHECK(cudaMemcpy(rows.get(), &row, sizeof row, cudaMemcpyHostToDevice));
+  std::vector<std::uint16_t> ones(kN, 0x3f80);
+  const std::vector<double> expected(kN, 1.0);
+  OVT_CHECK(
+      cudaMemcpy(reference.get(), expected.data(), kN * sizeof(double), cudaMemcpyHostToDevice));
+  const auto seen = [&] {
+    OVT_CHECK(cudaMemcpy(c.get(), ones.data(), kN * 2, cudaMemcpyHostToDevice));
+    OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
+    kernels::compare(stream(), c.get(), kN, Dtype::bf16, static_cast<double*>(reference.get()),
+                     static_cast<std::int64_t*>(rows.get()), 1, kN,
+                     static_cast<kernels::Deviation*>(deviation.get()));
+    return on_host<kernels::Deviation>(deviation.get(), 1).front();
+  };
+  EXPECT_EQ(seen().largest, 0);
+  EXPECT_EQ(seen().not_finite, 0U);
+  ones[70] = 0x4000;  // 2: off by 1 among 72 ones
+  EXPECT_NEAR(seen().largest, 1 / std::sqrt(72.0), 1e-12);
+  ones[3] = 0xffff;
+  EXPECT_EQ(seen().not_finite, 1U);
+  EXPECT_TRUE(std::isinf(seen().largest));
+}
+
+TEST_F(Support, occupied_sms_are_given_back) {
+  int device = 0;
+  cudaDeviceProp properties{};
+  OVT_CHECK(cudaGetDevice(&device));
+  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const Occupied most(stream(), properties.multiProcessorCount - 1);
+    kernels::nothing(stream());
+  }
+  // Neither kept out for good nor left to the limit.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+}  // namespace
+}  // namespace overlaptune::run
