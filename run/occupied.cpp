@@ -15,6 +15,7 @@ Occupied::Occupied(cudaStream_t stream, int sms) : stream_(stream) {
   beside_ = make_stream(Priority::high);
   flag_ = device_memory(sizeof(std::uint32_t));
   OVT_CHECK(cudaMemset(flag_.get(), 0, sizeof(std::uint32_t)));
+  kernels::spin(stream, 0);  // loaded by now
   kernels::occupy(beside_.get(), sms, static_cast<std::uint32_t*>(flag_.get()), kLongest);
   OVT_CHECK(cudaGetLastError());
   kernels::spin(stream, kStart);
