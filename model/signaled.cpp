@@ -15,7 +15,7 @@ constexpr double kTypicalGroups = 4;
 }  // namespace
 
 Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
-                  const Curve& curve, Launch launch) {
+                  const Curve& curve, Launch launch, const Company& company) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown = parts.contention(key, bytes / kTypicalGroups);
   return {.key = key,
@@ -31,7 +31,7 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                     .trigger = parts.launch.trigger,
                     .gap = parts.launch.kernel_gap},
           .sms = parts.platform.sms - key.comm_ctas,
-          .company = company_of(parts, problem)};
+          .company = company};
 }
 
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
@@ -91,7 +91,7 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   }
   const CollectiveKey key{collective_of(problem.op), problem.ranks, config.comm_ctas,
                           config.transport};
-  const Exchange side = exchange(parts, problem, key, **curve, launch);
+  const Exchange side = exchange(parts, problem, key, **curve, launch, company_of(parts, problem));
   const GemmWork work{.tile = config.tile,
                       .order = tile_order(problem, config.tile, config.raster),
                       .k = problem.k,

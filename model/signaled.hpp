@@ -31,7 +31,8 @@ struct Exchange {
 };
 
 [[nodiscard]] Exchange exchange(const Model::Parts& parts, const Problem& problem,
-                                const CollectiveKey& key, const Curve& curve, Launch launch);
+                                const CollectiveKey& key, const Curve& curve, Launch launch,
+                                const Company& company);
 
 /// A GEMM of ours with its tile time at the clock that it will run at.
 struct ClockedGemm {

@@ -184,11 +184,13 @@ void settle_first(const Model::Parts& parts, const Problem& problem,
 void search_signaled(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
                      BestConfigs& best) {
   if (!is_supported(problem.op) || !parts.tiled) return;
+  const Company company = company_of(parts, problem);
   std::vector<Exchange> exchanges;
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
     if (key.comm_ctas >= parts.platform.sms) continue;
-    exchanges.push_back(exchange(parts, problem, key, *parts.collectives.find(key), launch));
+    exchanges.push_back(
+        exchange(parts, problem, key, *parts.collectives.find(key), launch, company));
   }
   if (exchanges.empty()) return;
   const std::vector<Walk> list = walks(parts.limits, problem, space);
