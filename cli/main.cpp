@@ -65,6 +65,8 @@ int run(int argc, char** argv) {
   add_evaluate(app, session);
   add_report(app, session);
   add_db(app, session);
+  add_kernels(app, session);
+  add_cache(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version

@@ -1,0 +1,72 @@
+// overlaptune cache: the compiled kernels on disk.
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/cuda_support.hpp"
+#include "kernels/cubin_cache.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+kernels::CubinCache open_cache() {
+  require_cuda_support("cache");
+  kernels::CubinCacheOptions options = value_or_throw(kernels::cubin_cache_options());
+  if (options.folder.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  "kernel cache: no folder: set OVERLAPTUNE_CACHE, XDG_CACHE_HOME or HOME");
+  }
+  return kernels::CubinCache(std::move(options));
+}
+
+int info(const CommonFlags& flags, const Session& /*session*/) {
+  const kernels::CubinCache cache = open_cache();
+  const auto [entries, bytes] = cache.contents();
+  const auto& [folder, largest] = cache.options();
+  if (flags.json) {
+    print(OrderedJson{{"folder", folder.string()},
+                      {"entries", entries},
+                      {"bytes", bytes},
+                      {"largest_bytes", largest}}
+              .dump(2) +
+          "\n");
+  } else {
+    print(fmt::format("{:15} {}\n{:15} {}\n{:15} {}\n{:15} {}\n", "folder", folder.string(),
+                      "entries", entries, "bytes", bytes, "largest_bytes", largest));
+  }
+  return kDone;
+}
+
+int clear(const CommonFlags& flags, const Session& /*session*/) {
+  const kernels::CubinCache cache = open_cache();
+  const auto [entries, bytes] = cache.clear();
+  const std::string folder = cache.options().folder.string();
+  if (flags.json) {
+    print(OrderedJson{{"folder", folder}, {"removed_entries", entries}, {"removed_bytes", bytes}}
+              .dump(2) +
+          "\n");
+  } else {
+    print(fmt::format("{}: removed {} entries, {} bytes\n", folder, entries, bytes));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_cache(CLI::App& root, Session& session) {
+  CLI::App* group = root.add_subcommand("cache", "Look at and clear the cache of compiled kernels");
+  group->require_subcommand(1);
+  group->footer("Example:\n  overlaptune cache info");
+  const auto add = [&](const std::string& name, const std::string& description,
+                       const std::string& example, int (*run)(const CommonFlags&, const Session&)) {
+    auto flags = std::make_shared<CommonFlags>();
+    CLI::App* command = add_command(*group, name, description, example, *flags);
+    on_parsed(*command, session, flags, run);
+  };
+  add("info", "Folder, entries and bytes", "overlaptune cache info --json", info);
+  add("clear", "Remove every compiled kernel; they are compiled again when needed",
+      "overlaptune cache clear", clear);
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,18 @@
+#pragma once
+// What only builds with CUDA do.
+
+#include <string>
+
+#include "core/error.hpp"
+
+namespace overlaptune::cli {
+
+/// Throws `Failure` (`machine_unavailable`) in a build without CUDA.
+inline void require_cuda_support([[maybe_unused]] const std::string& command) {
+#if !OVERLAPTUNE_HAS_CUDA
+  throw Failure(ErrorKind::machine_unavailable,
+                command + ": this build has no CUDA support, and so no kernels of its own");
+#endif
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,139 @@
+// overlaptune kernels: compiles our kernels ahead of time, and judges what became of them.
+
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/command.hpp"
+#include "cli/cuda_support.hpp"
+#include "cli/progress.hpp"
+#include "kernels/compile_all.hpp"
+#include "kernels/registry.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+using kernels::Compiled;
+using kernels::CompileJob;
+
+struct Flags {
+  CommonFlags common{};
+  bool compile_all = false;
+  std::vector<std::string> architectures{"sm_80", "sm_89", "sm_90a"};
+  unsigned threads = 0;
+};
+
+std::vector<CompileJob> jobs_of(const Flags& flags, const kernels::Compiler& compiler) {
+  std::vector<CompileJob> jobs;
+  std::set<std::string> seen;
+  for (const std::string& architecture : flags.architectures) {
+    if (const auto known = compiler.check_architecture(architecture); !known) {
+      throw Failure(Error{known.error().kind, "--arch: " + known.error().message});
+    }
+    if (!seen.insert(architecture).second) continue;
+    for (kernels::KernelSource& source : kernels::kernels_of(architecture)) {
+      jobs.push_back({.source = std::move(source), .architecture = architecture});
+    }
+  }
+  return jobs;
+}
+
+/// What is wrong with a kernel of ours, logged; whether it is fit to be measured.
+bool is_fit(const CompileJob& job, const Expected<Compiled>& result) {
+  if (!result) {
+    spdlog::error("{}", result.error().message);
+    return false;
+  }
+  const std::string name = fmt::format("kernel {} for {}", to_string(job.source), job.architecture);
+  for (const std::string& line : result->cubin.warnings) spdlog::warn("{}: {}", name, line);
+  const auto& [registers, spilled, local, shared] = result->cubin.properties;
+  if (spilled == 0 && local == 0) return true;
+  spdlog::error("{}: {} bytes of spills, {} bytes of local memory: expected none", name, spilled,
+                local);
+  return false;
+}
+
+Table table_of(const std::vector<CompileJob>& jobs,
+               const std::vector<Expected<Compiled>>& results) {
+  Table table{.name = "kernels",
+              .columns = {{"kernel"},
+                          {"arch"},
+                          {"registers"},
+                          {"spill_bytes"},
+                          {"local_bytes"},
+                          {"static_shared_bytes"},
+                          {"cubin_bytes"},
+                          {"from_cache"}}};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    std::vector<Cell> row{to_string(jobs[i].source), jobs[i].architecture};
+    if (const auto& result = results[i]) {
+      const auto& [registers, spilled, local, shared] = result->cubin.properties;
+      for (const std::int64_t number : {registers, spilled, local, shared,
+                                        static_cast<std::int64_t>(result->cubin.bytes.size())}) {
+        row.emplace_back(number);
+      }
+      row.emplace_back(result->from_cache);
+    }
+    row.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+int compile_all(const Flags& flags, const Session& /*session*/) {
+  require_cuda_support("kernels");
+  const kernels::CubinCache cache(value_or_throw(kernels::cubin_cache_options()));
+  const auto compiler = value_or_throw(kernels::Compiler::load());
+  const std::vector<CompileJob> jobs = jobs_of(flags, compiler);
+  std::vector<Expected<Compiled>> results;
+  {
+    ProgressBar bar;
+    const Progress draw = bar.callback();
+    results = kernels::compile_all(compiler, cache, jobs, flags.threads,
+                                   [&](std::size_t done, std::size_t total, const CompileJob& job) {
+                                     return draw(done, total, "compiling " + to_string(job.source));
+                                   });
+  }
+  const Table table = table_of(jobs, results);
+  std::size_t unfit = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) unfit += is_fit(jobs[i], results[i]) ? 0 : 1;
+  if (flags.common.json) {
+    print(OrderedJson{{"nvrtc", compiler.version()},
+                      {"cache", cache.options().folder.string()},
+                      {"unfit", unfit},
+                      {"kernels", to_json_rows(table)}}
+              .dump(2) +
+          "\n");
+  } else {
+    print(to_markdown(table));
+  }
+  // Our own kernels: a defect of this program.
+  return unfit == 0 ? kDone : kInternalError;
+}
+
+}  // namespace
+
+void add_kernels(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      add_command(root, "kernels",
+                  "Compile our kernels, without a GPU; exit code 1 if one spills registers or uses "
+                  "local memory",
+                  "overlaptune kernels --compile-all --arch sm_80,sm_89,sm_90a", flags->common);
+  command->add_flag("--compile-all", flags->compile_all, "Compile every kernel there is")
+      ->required();
+  command
+      ->add_option("--arch", flags->architectures,
+                   "Architectures to compile for (sm_80,sm_89,sm_90a)")
+      ->delimiter(',')
+      ->type_name("SM,...");
+  add_parsed(*command, "--threads", flags->threads, whole_number<unsigned>(1, 1024),
+             "Kernels to compile at once (one a core)")
+      ->type_name("N");
+  on_parsed(*command, session, flags, compile_all);
+}
+
+}  // namespace overlaptune::cli

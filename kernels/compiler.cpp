@@ -1,0 +1,213 @@
+#include "kernels/compiler.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace overlaptune::kernels {
+namespace {
+
+constexpr int kSuccess = 0;  // NVRTC_SUCCESS
+
+/// `--ptxas-options=-v` has the log tell registers, spills and stack, also where NVRTC makes the
+/// cubin itself (checked with 13.0). Without sources beside it nothing can be included.
+constexpr const char* kFlags[] = {"--std=c++20", "--device-as-default-execution-space",
+                                  "--no-source-include", "--ptxas-options=-v"};
+
+class Program {
+ public:
+  Program(const Nvrtc& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
+    const std::string file = source.name + ".cu";
+    check("nvrtcCreateProgram",
+          nvrtc_.create(&program_, source.text.c_str(), file.c_str(), 0, nullptr, nullptr));
+  }
+  ~Program() { nvrtc_.destroy(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] int compile(const std::vector<std::string>& options) const {
+    std::vector<const char*> texts;
+    texts.reserve(options.size());
+    for (const std::string& option : options) texts.push_back(option.c_str());
+    return nvrtc_.compile(program_, static_cast<int>(texts.size()), texts.data());
+  }
+  [[nodiscard]] std::string log() const {
+    std::string text = read("nvrtcGetProgramLog", nvrtc_.log_size, nvrtc_.log);
+    text.erase(std::find(text.begin(), text.end(), '\0'), text.end());
+    return text;
+  }
+  [[nodiscard]] std::string cubin() const {
+    return read("nvrtcGetCUBIN", nvrtc_.cubin_size, nvrtc_.cubin);
+  }
+
+ private:
+  void check(const char* call, int status) const {
+    if (status == kSuccess) return;
+    throw Failure(ErrorKind::machine_unavailable,
+                  fmt::format("{}: {} ({})", call, nvrtc_.error_string(status), status));
+  }
+  template <class Size, class Fill>
+  std::string read(const char* call, Size size, Fill fill) const {
+    std::size_t bytes = 0;
+    check(call, size(program_, &bytes));
+    std::string content(bytes, '\0');
+    check(call, fill(program_, content.data()));
+    return content;
+  }
+
+  const Nvrtc& nvrtc_;
+  Nvrtc::Program program_ = nullptr;
+};
+
+std::vector<std::string> options_of(const KernelSource& source, const std::string& architecture) {
+  std::vector<std::string> options{"--gpu-architecture=" + architecture};
+  options.insert(options.end(), std::begin(kFlags), std::end(kFlags));
+  for (const auto& [name, value] : source.macros) {
+    options.push_back(fmt::format("--define-macro={}={}", name, value));
+  }
+  return options;
+}
+
+/// The lines that are not blank, without blanks around them.
+std::vector<std::string> lines_of(const std::string& log) {
+  std::vector<std::string> lines;
+  std::istringstream in(log);
+  for (std::string line; std::getline(in, line);) {
+    const auto begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos) continue;
+    lines.push_back(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
+  }
+  return lines;
+}
+
+std::string first_lines(const std::string& log) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> lines = lines_of(log);
+  // Lines that point at a column mean nothing once joined.
+  std::erase_if(lines, [](const std::string& line) {
+    return line.find_first_not_of("^~ ") == std::string::npos;
+  });
+  if (lines.size() > kShown) lines.resize(kShown);
+  return fmt::format("{}", fmt::join(lines, " | "));
+}
+
+bool warns(const std::string& line) {
+  for (const char* word : {"warning", "Performance Loss", "setmaxnreg"}) {
+    if (line.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// 64 of `Used 64 registers` for " registers".
+std::optional<std::int64_t> number_before(std::string_view line, std::string_view unit) {
+  const auto end = line.find(unit);
+  if (end == std::string_view::npos) return std::nullopt;
+  auto begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  std::int64_t number = 0;
+  const auto [rest, failure] = std::from_chars(line.data() + begin, line.data() + end, number);
+  if (failure != std::errc{} || rest != line.data() + end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::string to_string(const KernelSource& source) {
+  if (source.macros.empty()) return source.name;
+  std::vector<std::string> parts;
+  parts.reserve(source.macros.size());
+  for (const auto& [name, value] : source.macros) {
+    parts.push_back(fmt::format("{}={}", name, value));
+  }
+  return fmt::format("{} ({})", source.name, fmt::join(parts, ", "));
+}
+
+Expected<CubinProperties> parse_properties(const std::string& log) {
+  CubinProperties most;
+  bool found = false;
+  const auto take = [](std::int64_t& value, std::optional<std::int64_t> other) {
+    value = std::max(value, other.value_or(0));
+  };
+  for (const std::string& line : lines_of(log)) {
+    const auto registers = number_before(line, " registers");
+    found = found || registers.has_value();
+    take(most.registers, registers);
+    take(most.local_bytes, number_before(line, " bytes stack frame"));
+    take(most.local_bytes, number_before(line, " bytes cumulative stack size"));
+    take(most.static_shared_bytes, number_before(line, " bytes smem"));
+    const auto stores = number_before(line, " bytes spill stores").value_or(0);
+    take(most.spill_bytes, stores + number_before(line, " bytes spill loads").value_or(0));
+  }
+  if (!found) return bad_input("the compiler's log names no kernel: expected 'Used N registers'");
+  return most;
+}
+
+Expected<Compiler> Compiler::load(const std::vector<std::string>& libraries) {
+  const auto nvrtc = load_nvrtc(libraries);
+  if (!nvrtc) return tl::make_unexpected(nvrtc.error());
+  int major = 0;
+  int minor = 0;
+  if (const int status = nvrtc->version(&major, &minor); status != kSuccess) {
+    return tl::make_unexpected(
+        Error{ErrorKind::machine_unavailable,
+              fmt::format("nvrtcVersion: {} ({})", nvrtc->error_string(status), status)});
+  }
+  return Compiler(*nvrtc, fmt::format("{}.{}", major, minor));
+}
+
+Expected<Cubin> Compiler::compile(const KernelSource& source,
+                                  const std::string& architecture) const {
+  const auto failed = [&](const std::string& reason) {
+    return bad_input(fmt::format("kernel {} for {}: {}", to_string(source), architecture, reason));
+  };
+  const Program program(nvrtc_, source);
+  const int status = program.compile(options_of(source, architecture));
+  const std::string log = program.log();
+  if (status != kSuccess) {
+    return failed(fmt::format("{}: {}", nvrtc_.error_string(status), first_lines(log)));
+  }
+  const auto properties = parse_properties(log);
+  if (!properties) return failed(properties.error().message);
+  Cubin cubin{.bytes = program.cubin(), .properties = *properties};
+  for (std::string& line : lines_of(log)) {
+    if (warns(line)) cubin.warnings.push_back(std::move(line));
+  }
+  return cubin;
+}
+
+Expected<void> Compiler::check_architecture(const std::string& architecture) const {
+  int count = 0;
+  std::vector<int> known;
+  if (nvrtc_.supported_count(&count) == kSuccess && count > 0) {
+    known.resize(static_cast<std::size_t>(count));
+    if (nvrtc_.supported(known.data()) != kSuccess) known.clear();
+  }
+  for (const int number : known) {
+    const std::string name = fmt::format("sm_{}", number);
+    // 90a: what only this GPU has; 100f: what its family has.
+    if (architecture == name || architecture == name + "a" || architecture == name + "f") return {};
+  }
+  return bad_input(
+      fmt::format("architecture '{}': NVRTC {} knows sm_{}, and some of them with the "
+                  "suffix a or f",
+                  architecture, version_, fmt::join(known, ", sm_")));
+}
+
+std::string Compiler::key(const KernelSource& source, const std::string& architecture) const {
+  std::string key = fmt::format("overlaptune {}, NVRTC {}\n", OVERLAPTUNE_VERSION, version_);
+  // With its length before it no part can be taken for another.
+  const auto add = [&](const std::string& part) {
+    key += fmt::format("{} {}\n", part.size(), part);
+  };
+  add(source.name);
+  for (const std::string& option : options_of(source, architecture)) add(option);
+  add(source.text);
+  return key;
+}
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,78 @@
+#pragma once
+// The run-time compiler of our kernels: CUDA C++ to a cubin, by NVRTC. It needs the libraries of
+// NVRTC and its builtins, which are loaded when they are asked for (nvrtc.hpp); no GPU, no driver,
+// no nvcc and no headers: sources include nothing.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "kernels/nvrtc.hpp"
+
+namespace overlaptune::kernels {
+
+/// One kernel to be compiled: a source and the macros that are defined before its first line, in
+/// this order.
+struct KernelSource {
+  std::string name{};
+  std::string text{};
+  std::vector<std::pair<std::string, std::string>> macros{};
+
+  friend bool operator==(const KernelSource&, const KernelSource&) = default;
+};
+
+/// What a thread or block takes, as ptxas tells; of several kernels in one source the most of each.
+struct CubinProperties {
+  std::int64_t registers = 0;
+  std::int64_t spill_bytes = 0;          ///< stores and loads of spilled registers, as instructions
+  std::int64_t local_bytes = 0;          ///< stack a thread, spilled registers included
+  std::int64_t static_shared_bytes = 0;  ///< shared memory a block
+
+  friend bool operator==(const CubinProperties&, const CubinProperties&) = default;
+};
+
+struct Cubin {
+  std::string bytes{};
+  CubinProperties properties{};
+  /// Lines of the compiler that warn, or tell of a cost (serialised wgmma, an ignored setmaxnreg).
+  std::vector<std::string> warnings{};
+
+  friend bool operator==(const Cubin&, const Cubin&) = default;
+};
+
+/// `wait_for_value`, or `gemm (BLOCK_M=128, STAGES=4)`: for messages and tables.
+[[nodiscard]] std::string to_string(const KernelSource& source);
+
+class Compiler {
+ public:
+  /// Loads NVRTC; `machine_unavailable` where it is not there.
+  [[nodiscard]] static Expected<Compiler> load(
+      const std::vector<std::string>& libraries = nvrtc_libraries());
+
+  /// For `architecture` as in `sm_80`, `sm_90a`. Several threads may compile at once. Errors are
+  /// `bad_input`, one line: kernel, macros, architecture, and the compiler's first lines.
+  [[nodiscard]] Expected<Cubin> compile(const KernelSource& source,
+                                        const std::string& architecture) const;
+
+  /// Whether this NVRTC knows it.
+  [[nodiscard]] Expected<void> check_architecture(const std::string& architecture) const;
+
+  /// All that decides what `compile` returns, as one text: the key of a cache.
+  [[nodiscard]] std::string key(const KernelSource& source, const std::string& architecture) const;
+
+  /// NVRTC's: `13.0`.
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+ private:
+  Compiler(const Nvrtc& nvrtc, std::string version) : nvrtc_(nvrtc), version_(std::move(version)) {}
+
+  Nvrtc nvrtc_;
+  std::string version_;
+};
+
+/// The properties in a log of `--ptxas-options=-v`; nothing where it names no kernel.
+[[nodiscard]] Expected<CubinProperties> parse_properties(const std::string& log);
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,304 @@
+#include "kernels/cubin_cache.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "core/hash.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "overlaptune cubin 1\n";
+constexpr std::string_view kSuffix = ".kernel";
+constexpr std::string_view kTemporary = "writing-";
+constexpr std::size_t kNameDigits = 32;
+/// A writer takes milliseconds: what is older was killed.
+constexpr auto kStale = std::chrono::hours(1);
+
+// An entry: the magic, the fields, each a number of 8 bytes or a text after its length, and the
+// FNV-1a of all before it.
+
+void put(std::string& entry, std::uint64_t number) {
+  entry.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+void put(std::string& entry, std::string_view text) {
+  put(entry, std::uint64_t{text.size()});
+  entry.append(text);
+}
+
+std::string to_entry(std::string_view key, const Cubin& cubin) {
+  std::string entry(kMagic);
+  put(entry, key);
+  const CubinProperties& p = cubin.properties;
+  for (const auto number : {p.registers, p.spill_bytes, p.local_bytes, p.static_shared_bytes}) {
+    put(entry, static_cast<std::uint64_t>(number));
+  }
+  put(entry, std::uint64_t{cubin.warnings.size()});
+  for (const std::string& line : cubin.warnings) put(entry, std::string_view(line));
+  put(entry, std::string_view(cubin.bytes));
+  put(entry, fnv1a(entry));
+  return entry;
+}
+
+/// Reads the fields one by one; once one is not there, nothing is.
+class Reader {
+ public:
+  explicit Reader(std::string_view rest) : rest_(rest) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    const std::string_view bytes = take(sizeof value);
+    if (good_) std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  std::string_view text() { return take(number()); }
+  [[nodiscard]] bool is_good() const { return good_; }
+  [[nodiscard]] bool is_at_end() const { return good_ && rest_.empty(); }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    good_ = good_ && count <= rest_.size();
+    if (!good_) return {};
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+/// Nothing where it is damaged or another key's.
+std::optional<Cubin> from_entry(std::string_view key, std::string_view entry) {
+  if (!entry.starts_with(kMagic) || entry.size() < kMagic.size() + sizeof(std::uint64_t)) {
+    return std::nullopt;
+  }
+  const std::string_view body = entry.substr(0, entry.size() - sizeof(std::uint64_t));
+  if (Reader(entry.substr(body.size())).number() != fnv1a(body)) return std::nullopt;
+  Reader reader(body.substr(kMagic.size()));
+  if (reader.text() != key) return std::nullopt;
+  Cubin cubin;
+  CubinProperties& p = cubin.properties;
+  for (std::int64_t* number :
+       {&p.registers, &p.spill_bytes, &p.local_bytes, &p.static_shared_bytes}) {
+    *number = static_cast<std::int64_t>(reader.number());
+  }
+  const std::uint64_t lines = reader.number();
+  for (std::uint64_t i = 0; i < lines && reader.is_good(); ++i) {
+    cubin.warnings.emplace_back(reader.text());
+  }
+  cubin.bytes = reader.text();
+  if (!reader.is_at_end()) return std::nullopt;
+  return cubin;
+}
+
+bool is_entry(const std::string& name) {
+  return name.size() == kNameDigits + kSuffix.size() && name.ends_with(kSuffix) &&
+         name.find_first_not_of("0123456789abcdef") == kNameDigits;
+}
+
+bool is_temporary(const std::string& name) {
+  return name.starts_with(kTemporary) && name.size() == kTemporary.size() + 6;
+}
+
+struct File {
+  fs::path path{};
+  std::uint64_t bytes = 0;
+  fs::file_time_type used{};
+  bool temporary = false;
+};
+
+/// What of ours is in the folder; files that others remove meanwhile are left out.
+std::vector<File> files_in(const fs::path& folder) {
+  std::vector<File> files;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    if (!is_entry(name) && !is_temporary(name)) continue;
+    struct stat status {};
+    if (::lstat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    std::error_code gone;
+    const auto used = fs::last_write_time(entry->path(), gone);
+    if (gone) continue;
+    files.push_back({.path = entry->path(),
+                     .bytes = static_cast<std::uint64_t>(status.st_size),
+                     .used = used,
+                     .temporary = is_temporary(name)});
+  }
+  return files;
+}
+
+/// Writes, flushes to the disk and renames; the errno of what failed, or 0.
+int publish(const fs::path& file, const std::string& content) {
+  std::string temporary = (file.parent_path() / kTemporary).string() + "XXXXXX";
+  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  int failure = 0;
+  std::string_view rest = content;
+  while (failure == 0 && !rest.empty()) {
+    const ssize_t written = ::write(descriptor, rest.data(), rest.size());
+    if (written >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      failure = errno;
+    }
+  }
+  if (failure == 0 && ::fsync(descriptor) != 0) failure = errno;
+  if (::close(descriptor) != 0 && failure == 0) failure = errno;
+  if (failure == 0 && std::rename(temporary.c_str(), file.c_str()) != 0) failure = errno;
+  if (failure != 0) ::unlink(temporary.c_str());
+  return failure;
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+Expected<CubinCacheOptions> cubin_cache_options(const Variables& variables) {
+  CubinCacheOptions options;
+  if (const auto folder = variables("OVERLAPTUNE_CACHE")) {
+    options.folder = *folder;
+  } else if (const auto xdg = variables("XDG_CACHE_HOME"); xdg && fs::path(*xdg).is_absolute()) {
+    options.folder = fs::path(*xdg) / "overlaptune";  // the specification ignores relative ones
+  } else if (const auto home = variables("HOME")) {
+    options.folder = fs::path(*home) / ".cache" / "overlaptune";
+  }
+  if (const auto text = variables("OVERLAPTUNE_CACHE_MB")) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max() >> 20;
+    std::uint64_t megabytes = 0;
+    const char* const end = text->data() + text->size();
+    const auto [rest, failure] = std::from_chars(text->data(), end, megabytes);
+    if (failure != std::errc{} || rest != end || megabytes > kMost) {
+      return bad_input(fmt::format(
+          "OVERLAPTUNE_CACHE_MB = '{}': expected a whole number of MiB, 0 for no cache", *text));
+    }
+    options.largest_bytes = megabytes << 20;
+  }
+  return options;
+}
+
+bool CubinCache::is_off() const {
+  return options_.folder.empty() || options_.largest_bytes == 0;
+}
+
+fs::path CubinCache::file_of(std::string_view key) const {
+  // Of the name nothing depends: the entry holds the whole key.
+  return options_.folder /
+         fmt::format("{:016x}{:016x}{}", fnv1a(key), fnv1a(key, mix(key.size())), kSuffix);
+}
+
+void CubinCache::warn_once(const std::string& what) const {
+  if (!warned_.exchange(true)) spdlog::warn("kernel cache {}", what);
+}
+
+std::optional<Cubin> CubinCache::find(std::string_view key) const {
+  if (is_off()) return std::nullopt;
+  const fs::path file = file_of(key);
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  const std::string entry((std::istreambuf_iterator<char>(in)), {});
+  std::error_code ignored;
+  auto cubin = from_entry(key, entry);
+  if (!cubin) {
+    spdlog::debug("kernel cache {}: damaged, compiled again", file.string());
+    fs::remove(file, ignored);
+    return std::nullopt;
+  }
+  // Fails where others own the entries: they then go in the order of their making.
+  fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);
+  return cubin;
+}
+
+void CubinCache::store(std::string_view key, const Cubin& cubin) const {
+  if (options_.folder.empty()) {
+    warn_once("is off: none of OVERLAPTUNE_CACHE, XDG_CACHE_HOME and HOME is set");
+  }
+  if (is_off()) return;
+  const std::string entry = to_entry(key, cubin);
+  if (entry.size() > options_.largest_bytes) {
+    warn_once(
+        fmt::format("{}: an entry of {} bytes is over the limit of {}: raise "
+                    "OVERLAPTUNE_CACHE_MB",
+                    options_.folder.string(), entry.size(), options_.largest_bytes));
+    return;
+  }
+  std::error_code failure;
+  fs::create_directories(options_.folder, failure);
+  if (!failure) failure = {publish(file_of(key), entry), std::generic_category()};
+  if (failure) {
+    warn_once(
+        fmt::format("{}: cannot be written: {}: goes on without; set OVERLAPTUNE_CACHE to "
+                    "another folder",
+                    options_.folder.string(), failure.message()));
+    return;
+  }
+  remove_oldest();
+}
+
+void CubinCache::remove_oldest() const {
+  std::vector<File> files = files_in(options_.folder);
+  std::sort(files.begin(), files.end(),
+            [](const File& a, const File& b) { return a.used < b.used; });
+  std::uint64_t bytes = 0;
+  for (const File& file : files) bytes += file.temporary ? 0 : file.bytes;
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code ignored;  // another process may have been faster
+  for (const File& file : files) {
+    if (file.temporary) {
+      if (now - file.used > kStale) fs::remove(file.path, ignored);
+    } else if (bytes > options_.largest_bytes) {
+      fs::remove(file.path, ignored);
+      bytes -= file.bytes;
+    }
+  }
+}
+
+CubinCache::Contents CubinCache::contents() const {
+  Contents contents;
+  for (const File& file : files_in(options_.folder)) {
+    if (file.temporary) continue;
+    ++contents.entries;
+    contents.bytes += file.bytes;
+  }
+  return contents;
+}
+
+CubinCache::Contents CubinCache::clear() const {
+  Contents removed;
+  const auto now = fs::file_time_type::clock::now();
+  for (const File& file : files_in(options_.folder)) {
+    if (file.temporary && now - file.used <= kStale) continue;  // its writer may live
+    std::error_code failure;
+    const bool was_there = fs::remove(file.path, failure);
+    if (failure) {
+      throw Failure(ErrorKind::cannot_write, fmt::format("{}: cannot be removed: {}",
+                                                         file.path.string(), failure.message()));
+    }
+    if (was_there && !file.temporary) ++removed.entries;
+    if (was_there) removed.bytes += file.bytes;
+  }
+  return removed;
+}
+
+}  // namespace overlaptune::kernels

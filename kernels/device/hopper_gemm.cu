@@ -1,0 +1,324 @@
+// C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
+// sums in fp32. One persistent CTA an SM. Of its first warpgroup one thread loads tiles of A and B by
+// TMA into a ring of stages, and one for each consumer stores C by TMA; CONSUMERS warpgroups multiply
+// (wgmma). Where a wave group's tiles are stored its counter says so. Compiled at run time; includes
+// nothing. Macros, all given by the caller of the compiler (kernels/hopper_gemm.cpp):
+//   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
+//   STAGES            of the ring
+//   CONSUMERS         warpgroups, each of BLOCK_M / CONSUMERS rows (64 or 128)
+//   BUFFERS           for C on its way out, of each consumer: 1 or 2
+//   GROUPS            most wave groups that a launch may have
+//   HALF              1: fp16, 0: bf16
+// and before this text the function `multiply`, one wgmma of m64 x BLOCK_N x k16.
+//
+// Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
+// descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
+// map".
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+
+constexpr int kBlockK = 64;
+constexpr int kRowBytes = 2 * kBlockK;
+constexpr int kABytes = BLOCK_M * kRowBytes;
+constexpr int kBBytes = BLOCK_N * kRowBytes;
+constexpr int kStageBytes = kABytes + kBBytes;
+/// C is staged so many columns at a time: as many as divide BLOCK_N, one swizzled row.
+constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
+constexpr int kSlabs = BLOCK_N / kSlab;
+constexpr int kSlabBytes = 64 * kSlab * 2;
+constexpr int kParts = BLOCK_M / 64 / CONSUMERS;  // of 64 rows, for each consumer
+constexpr int kAccumulators = BLOCK_N / 2;
+
+struct alignas(64) TensorMap {
+  char opaque[128];
+};
+
+/// A wave group: it ends before tile `end`; its rows of every row block begin at `first_row` and
+/// are rows 0 .. of its own tensor map of C.
+struct Group {
+  int end;
+  int first_row;
+};
+
+/// As core/tiling.hpp's TileOrder.
+struct Order {
+  int panels;   // of one row block
+  int blocks;   // row blocks
+  int columns;  // tiles across n
+  int raster;
+  int tiles;
+  int k_steps;
+  u32* counters;  // one a group, up by CONSUMERS with each tile that is stored; null: none
+  Group groups[GROUPS];
+};
+
+struct Outputs {
+  TensorMap c[GROUPS];
+};
+
+struct Place {
+  int block;
+  int row;  // in its block
+  int column;
+};
+
+__device__ __forceinline__ Place place_of(const Order& order, int tile) {
+  const int super_tiles = order.columns * order.blocks * order.raster;
+  const int super = tile / super_tiles;
+  const int rest = tile - super * super_tiles;
+  const int left = order.panels - super * order.raster;
+  const int height = left < order.raster ? left : order.raster;
+  const int column_tiles = height * order.blocks;
+  const int column = rest / column_tiles;
+  const int in_column = rest - column * column_tiles;
+  const int block = in_column / height;
+  const int panel = super * order.raster + in_column - block * height;
+  return {block, panel * BLOCK_M, column * BLOCK_N};
+}
+
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+  return static_cast<u32>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(u32 barrier, u32 phase) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra.uni ready;\n"
+      "bra.uni again;\n"
+      "ready:\n"
+      "}\n" ::"r"(barrier),
+      "r"(phase)
+      : "memory");
+}
+
+__device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+__device__ __forceinline__ void store(const TensorMap* map, u32 from, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+      "r"(from), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+/// Of 128-byte rows, swizzled: 1024 bytes from one group of 8 rows to the next.
+__device__ __forceinline__ u64 descriptor(u32 address) {
+  return (u64{1} << 62) | (u64{1024 >> 4} << 32) | (u64{1} << 16) | ((address & 0x3ffff) >> 4);
+}
+
+__device__ __forceinline__ u32 packed(float low, float high) {
+  u32 pair;
+#if HALF
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#endif
+  return pair;
+}
+
+/// Where the 16 bytes of column group `chunk` of a row lie in a slab, swizzled as the tensor map of C
+/// says: rows of 128, 64 or 32 bytes.
+__device__ __forceinline__ u32 slab_offset(int row, int chunk) {
+  const int turn = kSlab == 64 ? row & 7 : kSlab == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
+  return static_cast<u32>(row * kSlab * 2 + (chunk ^ turn) * 16);
+}
+
+/// The loading thread.
+__device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, const Order& order,
+                                        u32 stages, u32 full, u32 empty) {
+  int stage = 0;
+  u32 phase = 1;  // the ring is empty: the first waits are over at once
+  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+    const Place place = place_of(order, tile);
+    for (int step = 0; step < order.k_steps; ++step) {
+      barrier_wait(empty + 8 * stage, phase);
+      barrier_expect(full + 8 * stage, kStageBytes);
+      const u32 to = stages + stage * kStageBytes;
+      load(to, a, full + 8 * stage, step * kBlockK, place.row, place.block);
+      load(to + kABytes, b, full + 8 * stage, step * kBlockK, place.column, 0);
+      if (++stage == STAGES) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+  }
+}
+
+/// The storing thread of one consumer.
+__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order, int consumer,
+                                        u32 slabs, u32 filled, u32 free) {
+  int buffer = 0;
+  u32 phase = 0;
+  int group = 0;
+  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+    while (tile >= order.groups[group].end) ++group;
+    const Place place = place_of(order, tile);
+    const int first_row = place.row + consumer * kParts * 64 - order.groups[group].first_row;
+    int taken = -1;
+    for (int i = 0; i < kParts * kSlabs; ++i) {
+      barrier_wait(filled + 8 * buffer, phase);
+      store(&outputs.c[group], slabs + buffer * kSlabBytes, place.column + i % kSlabs * kSlab,
+            first_row + i / kSlabs * 64, place.block);
+      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      // All but the last BUFFERS - 1 have been read.
+      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS - 1) : "memory");
+      if (BUFFERS == 1) {
+        barrier_arrive(free);
+      } else if (taken >= 0) {
+        barrier_arrive(free + 8 * taken);
+      }
+      taken = buffer;
+      if (++buffer == BUFFERS) {
+        buffer = 0;
+        phase ^= 1;
+      }
+    }
+    if (BUFFERS > 1) {
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+      barrier_arrive(free + 8 * taken);
+    }
+    if (order.counters != nullptr) {
+      // Stored, not only read; then for all the system to see. The consumers do not wait for it.
+      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+      asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(order.counters + group)
+                   : "memory");
+    }
+  }
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+__device__ __forceinline__ void consume(const Order& order, int consumer, u32 stages, u32 slabs,
+                                        u32 full, u32 empty, u32 filled, u32 free) {
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  const int first_row = consumer * kParts * 64;
+  // Of four 8 x 8 matrices this lane gives a row's address: of rows 0-7 and 8-15, two column groups.
+  const int matrix = lane / 8;
+  const int slab_row = warp * 16 + (matrix & 1) * 8 + lane % 8;
+  int stage = 0;
+  u32 phase = 0;
+  int buffer = 0;
+  u32 buffer_phase = 1;
+  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+    float sums[kParts][kAccumulators];
+    int last = -1;
+    for (int step = 0; step < order.k_steps; ++step) {
+      barrier_wait(full + 8 * stage, phase);
+      const u32 from = stages + stage * kStageBytes;
+      const u64 b = descriptor(from + kABytes);
+      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+      for (int k = 0; k < kBlockK / 16; ++k) {
+#pragma unroll
+        for (int part = 0; part < kParts; ++part) {
+          const u64 a = descriptor(from + (first_row + part * 64) * kRowBytes);
+          multiply(sums[part], a + 2 * k, b + 2 * k, step + k > 0);
+        }
+      }
+      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+      // The one before has been read when this one is the only one under way.
+      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+      if (last >= 0 && thread == 0) barrier_arrive(empty + 8 * last);
+      last = stage;
+      if (++stage == STAGES) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    if (thread == 0) barrier_arrive(empty + 8 * last);
+
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+      for (int s = 0; s < kSlabs; ++s) {
+        barrier_wait(free + 8 * buffer, buffer_phase);
+        const u32 slab = slabs + buffer * kSlabBytes;
+#pragma unroll
+        for (int pair = 0; pair < kSlab / 16; ++pair) {
+          const float* sum = &sums[part][(s * kSlab / 8 + 2 * pair) * 4];
+          const u32 at = slab + slab_offset(slab_row, 2 * pair + (matrix >> 1));
+          asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                       "r"(packed(sum[0], sum[1])), "r"(packed(sum[2], sum[3])),
+                       "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
+                       : "memory");
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        barrier_arrive(filled + 8 * buffer);
+        if (++buffer == BUFFERS) {
+          buffer = 0;
+          buffer_phase ^= 1;
+        }
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
+    hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                const __grid_constant__ Outputs outputs, const __grid_constant__ Order order) {
+  extern __shared__ char memory[];
+  __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS];
+  const u32 stages = (shared_address(memory) + 1023) / 1024 * 1024;
+  const u32 slabs = stages + STAGES * kStageBytes;
+  const u32 full = shared_address(barriers);
+  const u32 empty = full + 8 * STAGES;
+  const u32 filled = empty + 8 * STAGES;
+  const u32 free = filled + 8 * BUFFERS * CONSUMERS;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      barrier_init(full + 8 * i, 1);
+      barrier_init(empty + 8 * i, CONSUMERS);
+    }
+    for (int i = 0; i < BUFFERS * CONSUMERS; ++i) {
+      barrier_init(filled + 8 * i, 128);
+      barrier_init(free + 8 * i, 1);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  __syncthreads();
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (warp < 4) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3 ? 32 : 40));
+    if (threadIdx.x == 0) {
+      produce(&a, &b, order, stages, full, empty);
+    } else if (threadIdx.x % 32 == 0 && warp <= CONSUMERS) {
+      const int consumer = warp - 1;
+      const u32 first = BUFFERS * consumer;
+      deliver(outputs, order, consumer, slabs + first * kSlabBytes, filled + 8 * first,
+              free + 8 * first);
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3   ? 160
+                                                             : CONSUMERS == 2 ? 232
+                                                                              : 240));
+    const int consumer = warp / 4 - 1;
+    const u32 first = BUFFERS * consumer;
+    consume(order, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
+            free + 8 * first);
+  }
+}

@@ -1,0 +1,90 @@
+#include "kernels/hopper_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include "core/gpu.hpp"
+#include "kernels/registry.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+constexpr int kComputeCapability = 90;
+constexpr int kMostColumnsOf192 = 192;
+/// One 128-byte row of 2-byte elements.
+constexpr int kRowBytes = 128;
+/// The ring begins at a multiple of so many bytes: one pattern of the swizzle.
+constexpr int kAlignment = 1024;
+/// Barriers and what the compiler takes.
+constexpr int kStaticBytes = 512;
+
+/// One wgmma of m64 x n x k16 as a function: its operands cannot be written for all n at once.
+std::string multiply_function(int n, Dtype dtype) {
+  const int sums = n / 2;
+  const std::string type = dtype == Dtype::bf16 ? "bf16" : "f16";
+  std::string registers;
+  std::string operands;
+  for (int i = 0; i < sums; ++i) {
+    const std::string comma = i > 0 ? ", " : "";
+    registers += fmt::format("{}%{}", comma, i);
+    operands += fmt::format("{}\"+f\"(sums[{}])", comma, i);
+  }
+  return fmt::format(R"(
+__device__ __forceinline__ void multiply(float (&sums)[{0}], unsigned long long a,
+                                         unsigned long long b, int add) {{
+  asm volatile("{{\n.reg .pred p;\nsetp.ne.b32 p, %{1}, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n{2}k16.f32.{3}.{3} {{{4}}}, %{0}, %{5}, p, 1, 1, 0, 0;"
+               "\n}}\n"
+               : {6}
+               : "l"(a), "l"(b), "r"(add));
+}}
+)",
+                     sums, sums + 2, n, type, registers, sums + 1, operands);
+}
+
+}  // namespace
+
+Expected<HopperLayout> hopper_layout(const Tile& tile) {
+  const GpuLimits& limits = gpu_limits(kComputeCapability);
+  if (!is_feasible(tile, limits)) {
+    return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
+                                 to_string(tile), tile.stages));
+  }
+  if (tile.cluster > 1) return bad_input("cluster = 2: our kernel has no clusters yet");
+  if (tile.block_m == 192 && tile.block_n > kMostColumnsOf192) {
+    return bad_input(fmt::format("tile {}: 192 rows: expected at most {} columns", to_string(tile),
+                                 kMostColumnsOf192));
+  }
+  HopperLayout layout;
+  layout.consumers = tile.block_m == 256 ? 2 : tile.block_m / 64;
+  layout.threads = 128 * (layout.consumers + 1);
+  layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
+  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
+  const int buffer = layout.consumers * 64 * layout.slab * kElementBytes;
+  layout.buffers = ring + 2 * buffer + kStaticBytes <= limits.shared_memory_bytes ? 2 : 1;
+  layout.shared_bytes = ring + layout.buffers * buffer;
+  if (layout.shared_bytes + kStaticBytes > limits.shared_memory_bytes) {
+    return bad_input(
+        fmt::format("tile {} with {} stages: needs {} bytes of shared memory, a block "
+                    "has {}",
+                    to_string(tile), tile.stages, layout.shared_bytes + kStaticBytes,
+                    limits.shared_memory_bytes));
+  }
+  return layout;
+}
+
+Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int groups) {
+  const auto layout = hopper_layout(tile);
+  if (!layout) return tl::make_unexpected(layout.error());
+  return KernelSource{
+      .name = "hopper_gemm",
+      .text = multiply_function(tile.block_n, dtype) + embedded_source("hopper_gemm"),
+      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
+                 {"BLOCK_N", std::to_string(tile.block_n)},
+                 {"STAGES", std::to_string(tile.stages)},
+                 {"CONSUMERS", std::to_string(layout->consumers)},
+                 {"BUFFERS", std::to_string(layout->buffers)},
+                 {"GROUPS", std::to_string(groups)},
+                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
+}
+
+}  // namespace overlaptune::kernels

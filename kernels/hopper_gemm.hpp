@@ -1,0 +1,27 @@
+#pragma once
+// The source of our GEMM on Hopper (kernels/device/hopper_gemm.cu) for a given tile, and what a
+// launch of it needs to know. Text and numbers only: no GPU, no CUDA.
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "kernels/compiler.hpp"
+
+namespace overlaptune::kernels {
+
+/// What follows from the tile.
+struct HopperLayout {
+  int consumers = 0;     ///< warpgroups that multiply
+  int threads = 0;       ///< of a block
+  int buffers = 0;       ///< for C on its way out, of each consumer
+  int slab = 0;          ///< columns of C that are stored at a time: 64, 32 or 16
+  int shared_bytes = 0;  ///< dynamic shared memory of a block
+};
+
+/// Error (`bad_input`): a tile that this kernel cannot have. Beyond `is_feasible`: clusters of 2,
+/// and 192 rows of more than 192 columns, whose sums do not fit the registers of four warpgroups.
+[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile);
+
+/// For launches of up to `groups` wave groups.
+[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int groups);
+
+}  // namespace overlaptune::kernels

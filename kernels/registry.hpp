@@ -1,0 +1,29 @@
+#pragma once
+// Which kernels there are: their sources, which are part of the program, and the macros of each.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/compiler.hpp"
+
+namespace overlaptune::kernels {
+
+/// A file of kernels/device, without `.cu`.
+struct EmbeddedSource {
+  std::string_view name;
+  std::string_view text;
+};
+
+[[nodiscard]] const std::vector<EmbeddedSource>& embedded_sources();
+
+/// The text of kernels/device/NAME.cu. Throws `std::out_of_range` where there is none.
+[[nodiscard]] std::string embedded_source(std::string_view name);
+
+/// Spins on a 32-bit counter until it reaches a value or a limit passes (kernels/device/wait.cu).
+[[nodiscard]] KernelSource wait_kernel();
+
+/// All that a GPU of this architecture (`sm_90a`) may be asked to run.
+[[nodiscard]] std::vector<KernelSource> kernels_of(const std::string& architecture);
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,77 @@
+// overlaptune kernels and cache: with NVRTC, without it, and in a build without CUDA.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/tool.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Kernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("OVERLAPTUNE_CACHE", (folder / "cache").c_str(), 1);
+    unsetenv("OVERLAPTUNE_CACHE_MB");
+    const tool::Outcome outcome = tool::run(folder, "kernels --compile-all --arch sm_90a --json");
+    if (outcome.status == 3) {
+      EXPECT_THAT(outcome.err, testing::AnyOf(HasSubstr("kernels: this build has no CUDA support"),
+                                              HasSubstr("NVRTC: none among")));
+      EXPECT_EQ(outcome.out, "");
+      GTEST_SKIP() << outcome.err;
+    }
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    compiled = nlohmann::json::parse(outcome.out);
+  }
+  void TearDown() override { unsetenv("OVERLAPTUNE_CACHE"); }
+
+  tool::Folder folder;
+  nlohmann::json compiled;
+};
+
+TEST_F(Kernels, are_compiled_without_a_gpu_and_then_come_from_the_cache) {
+  ASSERT_FALSE(compiled["kernels"].empty());
+  for (const auto& kernel : compiled["kernels"]) {
+    EXPECT_EQ(kernel["arch"], "sm_90a");
+    EXPECT_GT(kernel["registers"], 0);
+    EXPECT_EQ(kernel["spill_bytes"], 0);
+    EXPECT_EQ(kernel["local_bytes"], 0);
+    EXPECT_EQ(kernel["from_cache"], false);
+  }
+  const auto again = tool::json(folder, "kernels --compile-all --arch sm_90a,sm_80,sm_90a");
+  for (const auto& kernel : again["kernels"]) {
+    EXPECT_EQ(kernel["from_cache"], kernel["arch"] == "sm_90a");
+  }
+  EXPECT_EQ(again["unfit"], 0);
+}
+
+TEST_F(Kernels, the_cache_tells_what_it_holds_and_can_be_cleared) {
+  const auto info = tool::json(folder, "cache info");
+  EXPECT_EQ(info["folder"], (folder / "cache").string());
+  EXPECT_EQ(info["entries"], compiled["kernels"].size());
+  EXPECT_EQ(info["largest_bytes"], 1 << 30);
+  EXPECT_THAT(tool::run(folder, "cache clear").out,
+              HasSubstr("removed " + info["entries"].dump() + " entries, " + info["bytes"].dump()));
+  EXPECT_EQ(tool::json(folder, "cache info")["bytes"], 0);
+  EXPECT_EQ(tool::json(folder, "cache clear")["removed_entries"], 0);
+}
+
+TEST_F(Kernels, bad_input_is_refused_in_one_line) {
+  for (const char* line : {"kernels", "kernels --compile-all --arch sm_17", "cache",
+                           "kernels --compile-all --threads 0"}) {
+    const tool::Outcome outcome = tool::run(folder, line);
+    EXPECT_EQ(outcome.status, 2) << line;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+  setenv("OVERLAPTUNE_CACHE_MB", "much", 1);
+  EXPECT_EQ(tool::run(folder, "cache info").status, 2);
+  unsetenv("OVERLAPTUNE_CACHE_MB");
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,218 @@
+#include "kernels/cubin_cache.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "tests/kernels/sources.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+Cubin sample(char letter, std::size_t bytes = 1000) {
+  return {.bytes = std::string(bytes, letter),
+          .properties = {.registers = 168,
+                         .spill_bytes = 4,
+                         .local_bytes = 8,
+                         .static_shared_bytes = letter},
+          .warnings = {"first", "", "third\n"}};
+}
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+void set_age(const fs::path& file, std::chrono::minutes age) {
+  fs::last_write_time(file, fs::file_time_type::clock::now() - age);
+}
+
+class CubinCacheTest : public testing::Test {
+ protected:
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path() / "deep" / "cache";
+  CubinCache cache{{.folder = folder}};
+};
+
+TEST_F(CubinCacheTest, finds_what_was_stored_and_nothing_else) {
+  EXPECT_EQ(cache.find("a"), std::nullopt);
+  EXPECT_EQ(cache.contents().entries, 0U);
+  cache.store("a", sample('a'));
+  cache.store("b", sample('b'));
+  EXPECT_EQ(cache.find("a"), sample('a'));
+  EXPECT_EQ(cache.find("b"), sample('b'));
+  EXPECT_EQ(cache.find("c"), std::nullopt);
+  EXPECT_EQ(CubinCache({.folder = folder}).find("a"), sample('a'));
+  EXPECT_EQ(cache.contents().entries, 2U);
+  EXPECT_GT(cache.contents().bytes, 2000U);
+}
+
+TEST_F(CubinCacheTest, any_damage_is_seen_and_the_entry_removed) {
+  cache.store("a", sample('a', 40));
+  const fs::path file = cache.file_of("a");
+  const std::string whole = content(file);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    write(file, changed);
+    EXPECT_EQ(cache.find("a"), std::nullopt) << "byte " << i;
+    EXPECT_FALSE(fs::exists(file)) << "byte " << i;
+    write(file, whole.substr(0, i));
+    EXPECT_EQ(cache.find("a"), std::nullopt) << "cut at " << i;
+  }
+  write(file, whole + "x");
+  EXPECT_EQ(cache.find("a"), std::nullopt);
+  cache.store("a", sample('z'));
+  EXPECT_EQ(cache.find("a"), sample('z'));
+}
+
+TEST_F(CubinCacheTest, an_entry_of_another_key_is_not_taken) {
+  cache.store("a", sample('a'));
+  fs::rename(cache.file_of("a"), cache.file_of("b"));
+  EXPECT_EQ(cache.find("b"), std::nullopt);
+}
+
+TEST_F(CubinCacheTest, those_used_longest_ago_go_first) {
+  cache.store("old", sample('o'));
+  cache.store("hit", sample('u'));
+  cache.store("new", sample('n'));
+  set_age(cache.file_of("old"), std::chrono::minutes(20));
+  set_age(cache.file_of("hit"), std::chrono::minutes(30));
+  set_age(cache.file_of("new"), std::chrono::minutes(10));
+  EXPECT_TRUE(cache.find("hit"));
+  const CubinCache small({.folder = folder, .largest_bytes = cache.contents().bytes});
+  small.store("add", sample('m'));
+  EXPECT_FALSE(fs::exists(cache.file_of("old")));
+  for (const char* key : {"hit", "new", "add"}) EXPECT_TRUE(small.find(key)) << key;
+  EXPECT_LE(small.contents().bytes, small.options().largest_bytes);
+}
+
+TEST_F(CubinCacheTest, files_of_others_stay_and_those_of_killed_writers_go) {
+  cache.store("a", sample('a'));
+  const std::vector<std::string> others{"notes.txt", "writing-is-a-novel",
+                                        "0123456789abcdef0123456789abcdef.cubin"};
+  for (const std::string& name : others) write(folder / name, "text");
+  write(folder / "writing-AbCdEf", "killed");
+  write(folder / "writing-GhIjKl", "living");
+  set_age(folder / "writing-AbCdEf", std::chrono::minutes(90));
+  const auto removed = cache.clear();
+  EXPECT_EQ(removed.entries, 1U);
+  EXPECT_GT(removed.bytes, 1000U);
+  EXPECT_FALSE(fs::exists(folder / "writing-AbCdEf"));
+  EXPECT_TRUE(fs::exists(folder / "writing-GhIjKl"));
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder / name)) << name;
+  EXPECT_EQ(cache.contents().entries, 0U);
+  EXPECT_EQ(cache.clear().entries, 0U);
+}
+
+/// What is logged while it lives.
+class Log {
+ public:
+  Log() {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~Log() { spdlog::set_default_logger(before_); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  [[nodiscard]] std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
+
+TEST_F(CubinCacheTest, a_folder_that_cannot_be_written_warns_once) {
+  const Log log;
+  write(temporary.path() / "file", "");  // stops root too, whom no permission does
+  const CubinCache none({.folder = temporary.path() / "file" / "cache"});
+  none.store("a", sample('a'));
+  none.store("b", sample('b'));
+  EXPECT_EQ(none.find("a"), std::nullopt);
+  EXPECT_EQ(none.contents().entries, 0U);
+  const std::string text = log.text();
+  EXPECT_THAT(text, HasSubstr("file/cache: cannot be written: Not a directory"));
+  EXPECT_EQ(text.find("cannot be written"), text.rfind("cannot be written"));
+}
+
+TEST_F(CubinCacheTest, what_is_over_the_limit_alone_is_not_stored) {
+  const Log log;
+  cache.store("a", sample('a'));
+  const CubinCache small({.folder = folder, .largest_bytes = 1500});
+  small.store("b", sample('b', 2000));
+  EXPECT_FALSE(small.find("b"));
+  EXPECT_TRUE(small.find("a"));
+  EXPECT_THAT(log.text(), HasSubstr("over the limit of 1500"));
+  const CubinCache off({.folder = folder, .largest_bytes = 0});
+  off.store("c", sample('c'));
+  EXPECT_FALSE(off.find("a"));
+  EXPECT_FALSE(fs::exists(off.file_of("c")));
+}
+
+TEST_F(CubinCacheTest, many_writers_readers_and_removers_at_once) {
+  constexpr int kThreads = 6;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      // As a process of its own; the limit leaves room for 5 of 8.
+      const CubinCache own({.folder = folder, .largest_bytes = 6000});
+      for (int i = 0; i < 60; ++i) {
+        const char letter = static_cast<char>('a' + (i * 5 + t) % 8);
+        const std::string key(1, letter);
+        const auto found = own.find(key);
+        if (found && *found != sample(letter)) ++wrong;
+        if (!found) own.store(key, sample(letter));
+        if (t == 0 && i % 20 == 19) own.clear();
+        if (t == 1 && i % 10 == 9) write(own.file_of(key), "damage");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    EXPECT_EQ(entry.path().extension(), ".kernel");
+  }
+}
+
+TEST(CubinCacheOptionsTest, come_from_the_environment) {
+  const auto read = [](std::map<std::string, std::string> variables) {
+    return cubin_cache_options([variables](const char* name) -> std::optional<std::string> {
+      const auto found = variables.find(name);
+      if (found == variables.end()) return std::nullopt;
+      return found->second;
+    });
+  };
+  EXPECT_EQ(read({{"HOME", "/h"}}),
+            (CubinCacheOptions{.folder = "/h/.cache/overlaptune", .largest_bytes = 1U << 30}));
+  EXPECT_EQ(read({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}})->folder, "/x/overlaptune");
+  EXPECT_EQ(read({{"HOME", "/h"}, {"XDG_CACHE_HOME", "x"}})->folder, "/h/.cache/overlaptune");
+  EXPECT_EQ(read({{"OVERLAPTUNE_CACHE", "/o"}, {"XDG_CACHE_HOME", "/x"}})->folder, "/o");
+  EXPECT_EQ(read({{"OVERLAPTUNE_CACHE_MB", "3"}}),
+            (CubinCacheOptions{.folder = "", .largest_bytes = 3U << 20}));
+  for (const char* wrong : {"x", "-1", "1.5", "3 ", "99999999999999999999"}) {
+    const auto options = read({{"OVERLAPTUNE_CACHE_MB", wrong}});
+    ASSERT_FALSE(options) << wrong;
+    EXPECT_THAT(options.error().message, HasSubstr("OVERLAPTUNE_CACHE_MB = '"));
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::kernels

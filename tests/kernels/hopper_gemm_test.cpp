@@ -1,0 +1,56 @@
+#include "kernels/hopper_gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/gpu.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+TEST(HopperGemm, has_what_the_hardware_allows) {
+  int possible = 0;
+  for (const Tile& tile : feasible_tiles(gpu_limits(90))) {
+    const auto layout = hopper_layout(tile);
+    const bool expected = tile.cluster == 1 && !(tile.block_m == 192 && tile.block_n > 192);
+    // What is left over for barriers may be too little for the deepest rings.
+    if (!expected) {
+      EXPECT_FALSE(layout) << to_string(tile);
+    }
+    if (!layout) continue;
+    ++possible;
+    EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
+    EXPECT_EQ(tile.block_m % (64 * layout->consumers), 0);
+    EXPECT_EQ(tile.block_n % layout->slab, 0);
+    // Sums of a thread, beside what else it needs, in the registers that it is given.
+    const int sums = tile.block_m * tile.block_n / (128 * layout->consumers);
+    EXPECT_LE(sums, layout->consumers == 3 ? 128 : 200);
+  }
+  EXPECT_GE(possible, 150);
+}
+
+TEST(HopperGemm, says_what_it_cannot_be) {
+  EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}));
+  EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 2}));
+  EXPECT_FALSE(hopper_gemm({192, 256, 64, 3, 1}, Dtype::bf16, 1));
+}
+
+TEST(HopperGemm, compiles_without_spills) {
+  const auto compiler = Compiler::load();
+  if (!compiler) GTEST_SKIP() << compiler.error().message;
+  for (const Tile& tile : {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1},
+                           Tile{192, 192, 64, 4, 1}, Tile{256, 192, 64, 3, 1}}) {
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+      const auto source = hopper_gemm(tile, dtype, 16);
+      ASSERT_TRUE(source);
+      const auto cubin = compiler->compile(*source, "sm_90a");
+      ASSERT_TRUE(cubin) << cubin.error().message;
+      EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
+      EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
+      EXPECT_LE(cubin->properties.static_shared_bytes, 512) << to_string(tile);
+      EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::kernels
