@@ -87,8 +87,8 @@ double macs(const GemmProbe& probe) {
   return static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
 }
 
-/// Shapes in the region that layers have, no single one of which takes long. Layers are made of whole
-/// tiles, which libraries serve best; one shape in four is not.
+/// Shapes in the region that layers have, no single one of which takes long. Layers are made of
+/// whole tiles, which libraries serve best; one shape in four is not.
 GemmProbe gemm_shape(std::uint64_t i, double least_m) {
   constexpr double kMostMacs = 8192.0 * 8192.0 * 16384.0;
   constexpr double kLowest = 256;  // fewer rows come as they come: tokens

@@ -30,7 +30,7 @@ std::int64_t workspace_bytes(const Problem& problem) {
 Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& problem,
                                           const Config& config, std::span<const Operands> operands,
                                           Mutant mutant) {
-  if (!config.tile.is_library()) {
+  if (!config.tile.is_library() && config.strategy != Strategy::signaled) {
     return bad_input("tile " + to_string(config.tile) + ": strategy " +
                      std::string(to_string(config.strategy)) + " runs the library's");
   }
@@ -49,6 +49,8 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
       return make_sequential(request);
     case Strategy::chunked:
       return make_chunked(request);
+    case Strategy::signaled:
+      return make_signaled(request);
     default:
       return bad_input("strategy " + std::string(to_string(config.strategy)) +
                        ": not available on GPUs yet");

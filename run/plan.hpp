@@ -9,6 +9,7 @@
 #include "core/problem.hpp"
 #include "run/collective.hpp"
 #include "run/gemm.hpp"
+#include "run/own_gemm.hpp"
 
 namespace overlaptune::run {
 
@@ -36,6 +37,7 @@ enum class Mutant { none, skipped_tile, skipped_k_step, missing_wait };
 struct Engine {
   World& world;
   GemmLibrary& library;
+  OwnLibrary& own;
   int sms = 0;  ///< of one GPU
 };
 

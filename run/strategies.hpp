@@ -17,5 +17,6 @@ struct Request {
 
 Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
 Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);
+Expected<std::unique_ptr<Plan>> make_signaled(const Request& request);
 
 }  // namespace overlaptune::run

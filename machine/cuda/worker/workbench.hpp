@@ -10,6 +10,7 @@ namespace overlaptune::cuda {
 struct Workbench {
   run::World world;
   run::GemmLibrary library;
+  run::OwnLibrary own{};
   Timer timer;
   const Nvml& nvml;
   int sms = 0;
@@ -18,7 +19,7 @@ struct Workbench {
 
   Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast, const Nvml& gpu);
 
-  [[nodiscard]] run::Engine engine() { return {world, library, sms}; }
+  [[nodiscard]] run::Engine engine() { return {world, library, own, sms}; }
   /// Conditions of what was timed just now.
   [[nodiscard]] Conditions conditions(const Timed& timed) const;
   /// Buffer sets of so many bytes each among which to rotate, so that each is cold when its turn

@@ -1,0 +1,113 @@
+#include "run/own_gemm.hpp"
+
+#include "gpu.hpp"
+#include "kernels/support.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+struct Shape {
+  std::int64_t rows = 0;  ///< of one block
+  int blocks = 1;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  Dtype dtype = Dtype::bf16;
+};
+
+class OwnGemmTest : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    int major = 0;
+    OVT_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    if (major != 9) GTEST_SKIP() << "no Hopper GPU";
+  }
+
+  /// The largest relative error of a segment; the counters of the groups are checked, too.
+  double error_of(const Shape& shape, const Tile& tile, int raster, std::size_t most_groups) {
+    const std::int64_t rows = shape.rows * shape.blocks;
+    const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
+    const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
+    const DeviceMemory c = device_memory(static_cast<std::size_t>(rows * shape.n) * 2);
+    const DeviceMemory sums = device_memory(static_cast<std::size_t>(rows * shape.n) * 8);
+    const DeviceMemory deviation = device_memory(sizeof(kernels::Deviation));
+    const DeviceMemory counters = device_memory(most_groups * sizeof(std::uint32_t));
+    std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    const DeviceMemory list = device_memory(all.size() * 8);
+    OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
+    kernels::fill_normal(stream(), a.get(), shape.dtype, rows * shape.k, 1);
+    kernels::fill_normal(stream(), b.get(), shape.dtype, shape.n * shape.k, 2);
+    OVT_CHECK(
+        cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, stream()));
+    kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()), shape.dtype,
+                          rows, shape.n, shape.k);
+
+    const TileOrder order{.block_rows = shape.rows,
+                          .n = shape.n,
+                          .blocks = shape.blocks,
+                          .block_m = tile.block_m,
+                          .block_n = tile.block_n,
+                          .raster = raster};
+    OwnOperands operands{.a = a.get(), .b = b.get(), .k = shape.k};
+    std::int64_t end = 0;
+    std::int64_t first_row = 0;
+    for (std::int64_t i = 0; i < order.super_panels(); ++i) {
+      end += order.column_tiles(i) * order.columns();
+      const std::int64_t group_rows = order.rows(i) / shape.blocks;
+      if (operands.groups.size() < most_groups) {
+        operands.groups.push_back({.first_row = first_row,
+                                   .c = static_cast<std::uint16_t*>(c.get()) + first_row * shape.n,
+                                   .block_stride = shape.rows * shape.n});
+      }
+      operands.groups.back().end = end;
+      operands.groups.back().rows += group_rows;
+      first_row += group_rows;
+    }
+    const auto gemm = library_.gemm(tile, shape.dtype, static_cast<int>(operands.groups.size()));
+    EXPECT_TRUE(gemm) << gemm.error().message;
+    if (!gemm) return 1;
+    OVT_CHECK(
+        cudaMemsetAsync(c.get(), 0xff, static_cast<std::size_t>(rows * shape.n) * 2, stream()));
+    OVT_CHECK(cudaMemsetAsync(counters.get(), 0, most_groups * sizeof(std::uint32_t), stream()));
+    (*gemm)->enqueue(stream(), order, 64, operands, static_cast<std::uint32_t*>(counters.get()));
+    OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
+    kernels::compare(stream(), c.get(), rows * shape.n, shape.dtype,
+                     static_cast<double*>(sums.get()), static_cast<std::int64_t*>(list.get()), rows,
+                     shape.n, static_cast<kernels::Deviation*>(deviation.get()));
+    const auto counted = on_host<std::uint32_t>(counters.get(), operands.groups.size());
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      EXPECT_EQ(counted[i], static_cast<std::uint32_t>((operands.groups[i].end - begin) *
+                                                       (*gemm)->signals_a_tile()));
+      begin = operands.groups[i].end;
+    }
+    const auto seen = on_host<kernels::Deviation>(deviation.get(), 1).front();
+    EXPECT_EQ(seen.not_finite, 0U);
+    return seen.largest;
+  }
+
+  OwnLibrary library_{};
+};
+
+TEST_F(OwnGemmTest, every_kind_of_tile_is_right) {
+  const Shape shape{.rows = 640, .n = 1096, .k = 328};
+  for (const Tile& tile :
+       {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
+        Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1},
+        Tile{128, 80, 64, 7, 1}}) {
+    EXPECT_LT(error_of(shape, tile, 2, 1), 1.0 / 256) << to_string(tile);
+  }
+}
+
+TEST_F(OwnGemmTest, groups_of_row_blocks_are_counted) {
+  EXPECT_LT(error_of({.rows = 300, .blocks = 4, .n = 512, .k = 256}, {128, 128, 64, 4, 1}, 1, 16),
+            1.0 / 256);
+  EXPECT_LT(
+      error_of({.rows = 1000, .n = 520, .k = 72, .dtype = Dtype::fp16}, {64, 64, 64, 4, 1}, 3, 16),
+      1.0 / 2048);
+}
+
+}  // namespace
+}  // namespace overlaptune::run
