@@ -217,7 +217,13 @@ std::optional<Cubin> CubinCache::find(std::string_view key) const {
   const fs::path file = file_of(key);
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
-  const std::string entry((std::istreambuf_iterator<char>(in)), {});
+  std::string entry;
+  try {
+    entry.assign((std::istreambuf_iterator<char>(in)), {});
+  } catch (const std::ios_base::failure& failure) {
+    warn_once(file.string() + ": cannot be read: " + failure.what());
+    return std::nullopt;
+  }
   std::error_code ignored;
   auto cubin = from_entry(key, entry);
   if (!cubin) {

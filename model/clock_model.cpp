@@ -86,7 +86,7 @@ ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
     model.constants_.peak_rate =
         std::max(model.constants_.peak_rate, row.load.work / row.load.round);
   }
-  if (model.constants_.peak_rate <= 0) return model;
+  if (model.constants_.peak_rate <= 0) return ClockModel();  // no GEMM tells its clock
   add_sustained(rows, measurements, model.constants_.peak_rate, model.full_clock_mhz_);
 
   auto with = [&model](const Eigen::VectorXd& x) {

@@ -14,7 +14,7 @@ Occupied::Occupied(cudaStream_t stream, int sms) : stream_(stream) {
   if (sms <= 0) return;
   beside_ = make_stream(Priority::high);
   flag_ = device_memory(sizeof(std::uint32_t));
-  OVT_CHECK(cudaMemset(flag_.get(), 0, sizeof(std::uint32_t)));
+  OVT_CHECK(cudaMemsetAsync(flag_.get(), 0, sizeof(std::uint32_t), beside_.get()));
   kernels::spin(stream, 0);  // loaded by now
   kernels::occupy(beside_.get(), sms, static_cast<std::uint32_t*>(flag_.get()), kLongest);
   OVT_CHECK(cudaGetLastError());

@@ -103,7 +103,11 @@ Expected<kernels::Cubin> compiled(const kernels::KernelSource& source, const std
   const std::string key = compiler->key(source, target);
   if (auto known = cache.find(key)) return std::move(*known);
   auto made = compiler->compile(source, target);
-  if (made) cache.store(key, *made);
+  if (!made) return made;
+  if (made->properties.spill_bytes > 0 || made->properties.local_bytes > 0) {
+    return bad_input(to_string(source) + ": its sums do not fit the registers");
+  }
+  cache.store(key, *made);
   return made;
 }
 
@@ -125,6 +129,7 @@ void OwnGemm::enqueue(cudaStream_t stream, const TileOrder& order, int sms,
                       const OwnOperands& operands, std::uint32_t* counters) const {
   const std::int64_t k = operands.k - operands.left_out_k;
   const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
+  if (tiles <= 0) return;
   const Matrix a{.base = operands.a,
                  .columns = k,
                  .rows = order.block_rows,
@@ -141,13 +146,14 @@ void OwnGemm::enqueue(cudaStream_t stream, const TileOrder& order, int sms,
   std::vector<CUtensorMap> c_maps(static_cast<std::size_t>(most_groups_));
   std::vector<std::byte> head(sizeof(OrderHead) +
                               sizeof(Group) * static_cast<std::size_t>(most_groups_));
-  const OrderHead fields{.panels = static_cast<int>(order.panels_per_block()),
-                         .blocks = order.blocks,
-                         .columns = static_cast<int>(order.columns()),
-                         .raster = order.raster,
-                         .tiles = static_cast<int>(tiles),
-                         .k_steps = static_cast<int>((k + 63) / 64),
-                         .counters = counters};
+  const OrderHead fields{
+      .panels = static_cast<int>(order.panels_per_block()),
+      .blocks = order.blocks,
+      .columns = static_cast<int>(order.columns()),
+      .raster = static_cast<int>(std::min<std::int64_t>(order.raster, order.panels_per_block())),
+      .tiles = static_cast<int>(tiles),
+      .k_steps = static_cast<int>((k + 63) / 64),
+      .counters = counters};
   std::memcpy(head.data(), &fields, sizeof fields);
   for (std::size_t i = 0; i < operands.groups.size(); ++i) {
     const OwnGroup& group = operands.groups[i];

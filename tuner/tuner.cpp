@@ -101,7 +101,7 @@ class Tuning {
       if (!result && result.error().kind == ErrorKind::bad_input) {
         // It does not fit this machine (memory): the others may.
         spdlog::warn("{}: left out: {}", to_string(problem), result.error().message);
-        return {};
+        break;
       }
       if (!result) return tl::make_unexpected(result.error());
       store_.add_candidate(report_.run, *result);

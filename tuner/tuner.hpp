@@ -37,7 +37,8 @@ struct TuneReport {
 /// measured. The winner of a problem that was finished is traced once, unless it is `sequential`;
 /// a trace that fails, or that the machine has no means for, costs the overlap fraction only, and
 /// the log says so.
-/// Error: `bad_input` (a problem that the machine cannot hold; a resume of another request),
+/// A problem that does not fit the memory is left out.
+/// Error: `bad_input` (a problem of more ranks than there are; a resume of another request),
 /// `machine_unavailable`, `nothing_validated` (no problem has a winner).
 [[nodiscard]] Expected<TuneReport> tune(Machine& machine, Store& store,
                                         std::span<const Problem> problems,

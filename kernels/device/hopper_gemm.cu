@@ -249,6 +249,12 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
       }
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    // The compiler does not know that the sums were not there before.
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+      for (int i = 0; i < kAccumulators; ++i) asm volatile("" : "+f"(sums[part][i])::"memory");
+    }
     if (thread == 0) barrier_arrive(empty + 8 * last);
 
 #pragma unroll

@@ -158,8 +158,8 @@ Expected<Measurement> merge(const Probe& probe, const std::vector<Samples>& samp
     }
     measurement.collective_time = summarize(*others);
   }
-  for (const Samples& one : samples) {
-    measurement.conditions = merged(measurement.conditions, one.conditions);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    measurement.conditions = merged(measurement.conditions, samples[rank].conditions);
   }
   return measurement;
 }

@@ -125,16 +125,21 @@ double cycles(Microseconds time, const std::optional<double>& clock_mhz, bool cl
 /// What one takes while the other runs, as if replayed by a graph as every other probe: chains
 /// alone and beside the other give the factor, a replay alone what it applies to. Alone a GEMM
 /// (`taken` > 0) has no more SMs than beside the collective.
-Timed beside(Workbench& bench, Chains& chains, const Side& timed, const Side& around, int taken) {
+Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, const Side& around,
+                       int taken, bool takes_part) {
   const int inner = length(kTimed, timed);
   int outer = length(inner * timed.guess * kMargin + us(100), around);
   ChainTimes together;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  bool outlasted = false;
+  for (int attempt = 0; attempt < kTries && !outlasted; ++attempt) {
     together = chains.run(timed, inner, around, outer, kRepetitions);
-    // All ranks must agree.
-    if (bench.world.largest(-together.margin.count()) < 0) break;
-    outer *= 2;
+    // All ranks that take part must agree.
+    const double margin = takes_part ? together.margin.count() : 0;
+    outlasted = bench.world.largest(-margin) <= 0;
+    if (!outlasted) outer = std::min(2 * outer, kLongestChain);
   }
+  if (!outlasted)
+    return bad_input("concurrent: the other side ended first: it is too short beside");
   const Replay replay(bench.world, 1, timed.work);
   const Work replays = [&](cudaStream_t to, int turn) { replay(to, turn); };
   static_cast<void>(bench.timer.rounds({replays}, 1));
@@ -174,9 +179,13 @@ Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& pr
     side->guess = us(bench.world.largest(std::min(times[2], times[3]).count()));
   }
   Chains chains(bench);
-  Timed products = beside(bench, chains, product, exchange, ctas);
-  Samples samples{.times = std::move(products.times), .conditions = bench.conditions(products)};
-  samples.collective_times = beside(bench, chains, exchange, product, 0).times;
+  const bool takes_part = bench.world.rank() < probe.collective.ranks;
+  auto products = beside(bench, chains, product, exchange, ctas, takes_part);
+  if (!products) return tl::make_unexpected(products.error());
+  auto exchanges = beside(bench, chains, exchange, product, 0, takes_part);
+  if (!exchanges) return tl::make_unexpected(exchanges.error());
+  Samples samples{.times = std::move(products->times), .conditions = bench.conditions(*products)};
+  samples.collective_times = std::move(exchanges->times);
   return samples;
 }
 

@@ -203,9 +203,10 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
     const Fault fault = fault_for(request.fault, index);
     auto plan = run::make_plan(bench.engine(), request.problem, request.configs[i],
                                trial.operands(), fault.mutant);
-    if (!plan) {
+    // What one rank cannot make, none runs: the others would wait for it.
+    if (bench.world.largest(plan ? 0 : 1) > 0) {
       samples.verdict = Verdict::unsupported;
-      samples.reason = plan.error().message;
+      samples.reason = plan ? "another rank cannot" : plan.error().message;
       continue;
     }
     entries[i] = std::make_unique<Entry>(bench, trial, std::move(*plan), request.launch);
