@@ -58,9 +58,9 @@ class Machine {
   /// Strategies that `run` can run here; `sequential` is always among them.
   [[nodiscard]] virtual std::vector<Strategy> strategies() const = 0;
 
-  /// Measures one point: warmed up, repeated until it is quiet, of each repetition the slowest rank.
-  /// Error: `bad_input` for a probe that this machine cannot do (too many ranks, too much memory,
-  /// an infeasible tile), which is skipped; `machine_unavailable` when the machine is lost.
+  /// Measures one point: warmed up, repeated until it is quiet, of each repetition the slowest
+  /// rank. Error: `bad_input` for a probe that this machine cannot do (too many ranks, too much
+  /// memory, an infeasible tile), which is skipped; `machine_unavailable` when the machine is lost.
   [[nodiscard]] virtual Expected<Measurement> measure(const Probe& probe) = 0;
 
   /// Checks and times configs of one problem, one repetition of each in turn, so that they can be

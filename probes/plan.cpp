@@ -162,7 +162,7 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
-/// From a GEMM without a pause to one that runs a third of the time, small and large.
+/// From a GEMM that runs most of the time to one that runs a fifth of it, small and large.
 void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
   for (const std::int64_t k : {2048, 8192}) {
     for (const std::int64_t m : {2048, 8192}) {
@@ -171,7 +171,7 @@ void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
       gemm.m = m;
       gemm.n = 8192;
       gemm.k = k;
-      // Bytes of a result of so many rows: about as long as so many of these GEMMs.
+      // Between half and four times as long as the GEMM on 4 H200 with NVLink.
       for (const std::int64_t parts : {8, 2, 1}) {
         const std::int64_t bytes = m * 8192 * kElementBytes * (k / 1024) / parts;
         plan.emplace_back(
