@@ -212,12 +212,27 @@ Opened open_for_reading(const fs::path& file, int version) {
   return {std::move(connection), version, frozen};
 }
 
+/// A file without a log is taken alone to be given one, and for that SQLite does not wait while
+/// another process is about to do the same.
+void use_log(Connection& connection) {
+  constexpr const char* kUse = "PRAGMA journal_mode = WAL";
+  constexpr auto kLimit = std::chrono::seconds(20);
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  sqlite3* handle = connection.database().getHandle();
+  const auto deadline = std::chrono::steady_clock::now() + kLimit;
+  while ((sqlite3_exec(handle, kUse, nullptr, nullptr, nullptr) & 0xff) == SQLITE_BUSY &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kPause);
+  }
+  connection.execute(kUse);  // nothing where it is done; otherwise its error
+}
+
 Opened open_for_writing(const fs::path& file, int version) {
   auto connection = connect(file, "mode=rw", SQLite::OPEN_READWRITE);
   if (sqlite3_db_readonly(connection->database().getHandle(), "main") != 0) {
     throw Failure(ErrorKind::cannot_write, about(file, "is read-only; make it writable"));
   }
-  connection->execute("PRAGMA journal_mode = WAL");
+  use_log(*connection);
   // A process that dies loses nothing; a machine that loses power may lose the last transactions,
   // never the consistency of the file (sqlite.org/pragma.html#pragma_synchronous).
   connection->execute("PRAGMA synchronous = NORMAL");
