@@ -27,7 +27,12 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
       ->type_name("N");
   command->add_flag("--json", flags.json, "Print one JSON document");
   command->add_flag_callback(
-      "--verbose", [] { spdlog::set_level(spdlog::level::debug); }, "Log every step");
+      "--verbose",
+      [] {
+        spdlog::set_level(spdlog::level::debug);
+        spdlog::set_pattern("%^%l%$: %T.%e: %v");
+      },
+      "Log every step, with the time of day");
   return command;
 }
 

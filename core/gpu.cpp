@@ -13,6 +13,7 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .largest_block_m = 256,
      .largest_block_n = 256,
      .largest_block_area = 128 * 256,
+     .largest_block_n_of_192 = 256,
      .block_k = 64,
      .fewest_stages = 3,
      .most_stages = 5,
@@ -23,6 +24,7 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .largest_block_m = 256,
      .largest_block_n = 256,
      .largest_block_area = 128 * 256,
+     .largest_block_n_of_192 = 256,
      .block_k = 64,
      .fewest_stages = 2,
      .most_stages = 4,
@@ -33,6 +35,7 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .largest_block_m = 256,
      .largest_block_n = 256,
      .largest_block_area = 49152,
+     .largest_block_n_of_192 = 192,
      .block_k = 64,
      .fewest_stages = 3,
      .most_stages = 7,
@@ -40,7 +43,7 @@ constexpr std::array<GpuLimits, 3> kLimits{{
 }};
 
 constexpr int kBlockNMultiple = 16;
-constexpr int kBarrierBytes = 1024;  // mbarriers of the pipeline and alignment of the first stage
+constexpr int kBarrierBytes = 1536;  // mbarriers of the pipeline and alignment of the first stage
 
 }  // namespace
 
@@ -64,6 +67,7 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits) {
          tile.block_m % limits.block_m_multiple == 0 && tile.block_n >= kBlockNMultiple &&
          tile.block_n <= limits.largest_block_n && tile.block_n % kBlockNMultiple == 0 &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
+         (tile.block_m != 192 || tile.block_n <= limits.largest_block_n_of_192) &&
          tile.block_k == limits.block_k && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
          tile.cluster <= limits.largest_cluster &&

@@ -18,6 +18,7 @@ struct GpuLimits {
   int largest_block_m = 0;
   int largest_block_n = 0;
   int largest_block_area = 0;  ///< block_m * block_n: fp32 accumulators that fit the registers
+  int largest_block_n_of_192 = 0;  ///< with 192 rows: three warpgroups have fewer registers each
   int block_k = 0;             ///< one 128-byte swizzle row of 2-byte elements
   int fewest_stages = 0;
   int most_stages = 0;

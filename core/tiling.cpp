@@ -107,6 +107,49 @@ Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& conf
   return cuts;
 }
 
+std::vector<Region> regions(const TileOrder& order, const Cut& begin, const Cut& end) {
+  const std::int64_t whole_super = order.columns() * order.column_tiles(0);
+  const std::int64_t super_rows = std::int64_t{order.raster} * order.block_m;
+  std::vector<Region> list;
+  for (std::int64_t at = begin.tiles; at < end.tiles; at = list.back().end) {
+    const std::int64_t index = at / whole_super;
+    const std::int64_t first = index * super_rows;
+    const std::int64_t column_tiles = order.column_tiles(index);
+    const std::int64_t column = (at - index * whole_super) / column_tiles;
+    const std::int64_t after = end.tiles == order.tiles() ? order.super_panels()
+                                                          : end.tiles / whole_super;
+    if (column == 0 && after > index) {
+      list.push_back({.end = std::min(after * whole_super, order.tiles()),
+                      .first_row = first,
+                      .rows = std::min(after * super_rows, order.block_rows) - first,
+                      .first_column = 0,
+                      .columns = order.n});
+      continue;
+    }
+    const std::int64_t last = std::min(order.columns(), column + (end.tiles - at) / column_tiles);
+    list.push_back({.end = at + (last - column) * column_tiles,
+                    .first_row = first,
+                    .rows = std::min(super_rows, order.block_rows - first),
+                    .first_column = column * order.block_n,
+                    .columns = std::min(last * order.block_n, order.n) - column * order.block_n});
+  }
+  return list;
+}
+
+std::optional<TiledKernel> kernel_of(const Problem& problem, const Config& config) {
+  if (config.tile.is_library()) return std::nullopt;
+  TiledKernel kernel{.tile = config.tile, .dtype = problem.dtype, .regions = 0};
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  const auto cuts = group_cuts(order, config);
+  if (!cuts) return std::nullopt;
+  Cut before;
+  for (const Cut& cut : *cuts) {
+    kernel.regions += static_cast<int>(regions(order, before, cut).size());
+    before = cut;
+  }
+  return kernel;
+}
+
 int received_divisor(const Problem& problem) {
   return problem.op == Op::gemm_reduce_scatter ? problem.ranks : 1;
 }

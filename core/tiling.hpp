@@ -4,6 +4,7 @@
 // no times.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/config.hpp"
@@ -58,6 +59,31 @@ struct Cut {
 /// The cuts after each group of `config.wave_groups`.
 /// Error: a group that is not positive, does not end on a whole column, or a wrong sum.
 [[nodiscard]] Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config);
+
+/// A part of C that consecutive tiles fill: the same rows of every row block, some columns of them.
+struct Region {
+  std::int64_t end = 0;        ///< tiles up to there
+  std::int64_t first_row = 0;  ///< of a row block
+  std::int64_t rows = 0;
+  std::int64_t first_column = 0;
+  std::int64_t columns = 0;  ///< of C
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// What the tiles between two cuts fill, in their order: at most the rest of one super panel, whole
+/// super panels, and the first columns of another.
+[[nodiscard]] std::vector<Region> regions(const TileOrder& order, const Cut& begin, const Cut& end);
+
+/// A GEMM of ours, to be compiled for launches that fill up to so many regions.
+struct TiledKernel {
+  Tile tile{};
+  Dtype dtype = Dtype::bf16;
+  int regions = 1;
+  friend auto operator<=>(const TiledKernel&, const TiledKernel&) = default;
+};
+
+/// What a config needs; nothing where the library computes, or where the config does not fit.
+[[nodiscard]] std::optional<TiledKernel> kernel_of(const Problem& problem, const Config& config);
 
 /// A rank receives the whole of a group divided by this: `ranks` for reduce-scatter, else 1.
 [[nodiscard]] int received_divisor(const Problem& problem);

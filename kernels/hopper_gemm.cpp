@@ -9,7 +9,6 @@ namespace overlaptune::kernels {
 namespace {
 
 constexpr int kComputeCapability = 90;
-constexpr int kMostColumnsOf192 = 192;
 /// One 128-byte row of 2-byte elements.
 constexpr int kRowBytes = 128;
 /// The ring begins at a multiple of so many bytes: one pattern of the swizzle.
@@ -49,18 +48,17 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
                                  to_string(tile), tile.stages));
   }
-  if (tile.cluster > 1) return bad_input("cluster = 2: our kernel has no clusters yet");
-  if (tile.block_m == 192 && tile.block_n > kMostColumnsOf192) {
-    return bad_input(fmt::format("tile {}: 192 rows: expected at most {} columns", to_string(tile),
-                                 kMostColumnsOf192));
-  }
   HopperLayout layout;
   layout.consumers = tile.block_m == 256 ? 2 : tile.block_m / 64;
   layout.threads = 128 * (layout.consumers + 1);
   layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
   const int buffer = layout.consumers * 64 * layout.slab * kElementBytes;
-  layout.buffers = ring + 2 * buffer + kStaticBytes <= limits.shared_memory_bytes ? 2 : 1;
+  // Four hold a tile of 256 columns: its consumers are free for the next one at once.
+  layout.buffers = 1;
+  for (const int buffers : {2, 4}) {
+    if (ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes) layout.buffers = buffers;
+  }
   layout.shared_bytes = ring + layout.buffers * buffer;
   if (layout.shared_bytes + kStaticBytes > limits.shared_memory_bytes) {
     return bad_input(
@@ -72,7 +70,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
   return layout;
 }
 
-Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int groups) {
+Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) {
   const auto layout = hopper_layout(tile);
   if (!layout) return tl::make_unexpected(layout.error());
   return KernelSource{
@@ -81,9 +79,10 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int groups) {
       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
                  {"BLOCK_N", std::to_string(tile.block_n)},
                  {"STAGES", std::to_string(tile.stages)},
+                 {"CLUSTER", std::to_string(tile.cluster)},
                  {"CONSUMERS", std::to_string(layout->consumers)},
                  {"BUFFERS", std::to_string(layout->buffers)},
-                 {"GROUPS", std::to_string(groups)},
+                 {"SEGMENTS", std::to_string(segments)},
                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 

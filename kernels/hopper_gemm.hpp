@@ -17,11 +17,10 @@ struct HopperLayout {
   int shared_bytes = 0;  ///< dynamic shared memory of a block
 };
 
-/// Error (`bad_input`): a tile that this kernel cannot have. Beyond `is_feasible`: clusters of 2,
-/// and 192 rows of more than 192 columns, whose sums do not fit the registers of four warpgroups.
+/// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
 [[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile);
 
-/// For launches of up to `groups` wave groups.
-[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int groups);
+/// For launches of up to `segments` segments.
+[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments);
 
 }  // namespace overlaptune::kernels

@@ -13,6 +13,7 @@
 #include "core/config.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
+#include "core/tiling.hpp"
 #include "core/timeline.hpp"
 
 namespace overlaptune {
@@ -57,6 +58,12 @@ class Machine {
 
   /// Strategies that `run` can run here; `sequential` is always among them.
   [[nodiscard]] virtual std::vector<Strategy> strategies() const = 0;
+
+  /// Makes ready, all at once and ahead of measuring, what `measure` and `run` are going to need.
+  /// Nothing is timed; what cannot be made is told when it is needed. Error: the machine is lost.
+  [[nodiscard]] virtual Expected<void> prepare(std::span<const TiledKernel> /*kernels*/) {
+    return {};
+  }
 
   /// Measures one point: warmed up, repeated until it is quiet, of each repetition the slowest
   /// rank. Error: `bad_input` for a probe that this machine cannot do (too many ranks, too much

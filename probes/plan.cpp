@@ -62,7 +62,7 @@ void add_copies(std::vector<Probe>& plan) {
 
 void add_collectives(std::vector<Probe>& plan, const Platform& platform,
                      std::span<const Transport> transports, int ranks, ProbeDepth depth) {
-  const int step = depth == ProbeDepth::full ? 2 : 8;
+  const int step = depth == ProbeDepth::full ? 2 : 16;
   std::vector<int> ctas_list = usable_ctas(platform, depth);
   ctas_list.insert(ctas_list.begin(), 0);
   for (const Transport transport : transports) {
@@ -104,7 +104,7 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m) {
 }
 
 void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 160 : 64;
+  const std::uint64_t count = depth == ProbeDepth::full ? 160 : 56;
   constexpr double kLeastRows = 8;  // of a chunk
   std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -118,7 +118,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 256 : 64;
+  const std::uint64_t count = depth == ProbeDepth::full ? 256 : 48;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
   // One shape of tile is as likely as another, however many stages fit it.
@@ -166,7 +166,7 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
 void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
   for (const std::int64_t k : {2048, 8192}) {
     for (const std::int64_t m : {2048, 8192}) {
-      if (depth == ProbeDepth::quick && m == 2048) continue;
+      if (depth == ProbeDepth::quick && (m == 2048 || k == 2048)) continue;
       GemmProbe gemm;
       gemm.m = m;
       gemm.n = 8192;

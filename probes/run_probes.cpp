@@ -7,6 +7,20 @@
 
 namespace overlaptune {
 
+namespace {
+
+std::vector<TiledKernel> kernels_of(std::span<const Probe* const> probes) {
+  std::set<TiledKernel> kernels;
+  for (const Probe* probe : probes) {
+    const auto* gemm = std::get_if<GemmProbe>(probe);
+    if (gemm == nullptr || gemm->tile.is_library()) continue;
+    kernels.insert({.tile = gemm->tile, .dtype = gemm->dtype});
+  }
+  return {kernels.begin(), kernels.end()};
+}
+
+}  // namespace
+
 Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const Probe> plan,
                                  const Provenance& provenance, bool again,
                                  const Progress& progress) {
@@ -27,6 +41,9 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
     }
   }
   if (missing.empty()) return report;
+  if (auto ready = machine.prepare(kernels_of(missing)); !ready) {
+    return tl::make_unexpected(ready.error());
+  }
 
   const ProbeRunId run = store.begin_probe_run(platform, provenance);
   for (std::size_t i = 0; i < missing.size(); ++i) {
@@ -35,6 +52,7 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
     const auto measurement = machine.measure(*missing[i]);
     if (measurement) {
       store.add_measurement(run, *measurement);
+      spdlog::debug("measured {}", name);
       ++report.measured;
     } else if (measurement.error().kind == ErrorKind::bad_input) {
       spdlog::debug("skipped {}: {}", name, measurement.error().message);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <cuda.h>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -12,13 +12,15 @@
 namespace overlaptune::run {
 namespace {
 
-/// Kernels are made for so many groups at a time: their tensor maps are parameters.
-constexpr std::array<int, 3> kGroupCounts{1, 16, 192};
+/// Kernels are made for so many segments at a time: their tensor maps are parameters.
+constexpr std::array<int, 2> kSegmentCounts{16, 192};
 
 // What the kernel takes, as kernels/device/hopper_gemm.cu declares it.
-struct Group {
+struct Segment {
   int end;
+  int counter;
   int first_row;
+  int first_column;
 };
 struct OrderHead {
   int panels;
@@ -85,6 +87,12 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
   return map;
 }
 
+template <class T>
+std::vector<std::byte> bytes_of(std::span<const T> values) {
+  const auto bytes = std::as_bytes(values);
+  return {bytes.begin(), bytes.end()};
+}
+
 std::string architecture() {
   int device = 0;
   cudaDeviceProp properties{};
@@ -94,28 +102,43 @@ std::string architecture() {
                      properties.major == 9 ? "a" : "");
 }
 
-Expected<kernels::Cubin> compiled(const kernels::KernelSource& source, const std::string& target) {
-  const auto compiler = kernels::Compiler::load();
-  if (!compiler) return tl::make_unexpected(compiler.error());
-  const auto options = kernels::cubin_cache_options();
-  if (!options) return tl::make_unexpected(options.error());
-  const kernels::CubinCache cache(*options);
-  const std::string key = compiler->key(source, target);
-  if (auto known = cache.find(key)) return std::move(*known);
-  auto made = compiler->compile(source, target);
-  if (!made) return made;
-  if (made->properties.spill_bytes > 0 || made->properties.local_bytes > 0) {
-    return bad_input(to_string(source) + ": its sums do not fit the registers");
+/// Error: see `OwnLibrary::gemm`.
+Expected<kernels::CompileJob> job_of(const TiledKernel& kernel) {
+  const auto* most = std::find_if(kSegmentCounts.begin(), kSegmentCounts.end(),
+                                  [&](int count) { return kernel.regions <= count; });
+  if (kernel.regions < 1 || most == kSegmentCounts.end()) {
+    return bad_input(fmt::format("wave_groups: {} regions of C: expected 1 to {}", kernel.regions,
+                                 kSegmentCounts.back()));
   }
-  cache.store(key, *made);
-  return made;
+  const std::string target = architecture();
+  if (target != "sm_90a") {
+    return bad_input("tile " + to_string(kernel.tile) + ": our kernels run on sm_90a yet, not on " +
+                     target);
+  }
+  auto source = kernels::hopper_gemm(kernel.tile, kernel.dtype, *most);
+  if (!source) return tl::make_unexpected(source.error());
+  return kernels::CompileJob{.source = std::move(*source), .architecture = target};
 }
+
+/// The compiler, and where its results are kept.
+struct Workshop {
+  kernels::Compiler compiler;
+  kernels::CubinCacheOptions cache;
+
+  static Expected<Workshop> open() {
+    auto compiler = kernels::Compiler::load();
+    if (!compiler) return tl::make_unexpected(compiler.error());
+    auto options = kernels::cubin_cache_options();
+    if (!options) return tl::make_unexpected(options.error());
+    return Workshop{std::move(*compiler), std::move(*options)};
+  }
+};
 
 }  // namespace
 
-OwnGemm::OwnGemm(const kernels::HopperLayout& layout, Dtype dtype, int groups,
-                 const std::string& cubin)
-    : layout_(layout), dtype_(dtype), most_groups_(groups) {
+OwnGemm::OwnGemm(const Tile& tile, const kernels::HopperLayout& layout, Dtype dtype,
+                 int most_segments, const std::string& cubin)
+    : tile_(tile), layout_(layout), dtype_(dtype), most_segments_(most_segments) {
   cudaLibrary_t library = nullptr;
   OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   library_ = Handle<cudaLibrary_t, &cudaLibraryUnload>(library);
@@ -125,11 +148,12 @@ OwnGemm::OwnGemm(const kernels::HopperLayout& layout, Dtype dtype, int groups,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, layout.shared_bytes));
 }
 
-void OwnGemm::enqueue(cudaStream_t stream, const TileOrder& order, int sms,
-                      const OwnOperands& operands, std::uint32_t* counters) const {
+OwnLaunch OwnGemm::prepare(const TileOrder& order, int sms, const OwnOperands& operands,
+                           std::uint32_t* counters) const {
   const std::int64_t k = operands.k - operands.left_out_k;
   const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
-  if (tiles <= 0) return;
+  OwnLaunch launch;
+  if (tiles <= 0) return launch;
   const Matrix a{.base = operands.a,
                  .columns = k,
                  .rows = order.block_rows,
@@ -141,12 +165,7 @@ void OwnGemm::enqueue(cudaStream_t stream, const TileOrder& order, int sms,
                  .rows = order.n,
                  .row_stride = operands.k,
                  .block_stride = order.n * operands.k};
-  CUtensorMap a_map = tensor_map(a, 64, order.block_m, dtype_);
-  CUtensorMap b_map = tensor_map(b, 64, order.block_n, dtype_);
-  std::vector<CUtensorMap> c_maps(static_cast<std::size_t>(most_groups_));
-  std::vector<std::byte> head(sizeof(OrderHead) +
-                              sizeof(Group) * static_cast<std::size_t>(most_groups_));
-  const OrderHead fields{
+  const OrderHead head{
       .panels = static_cast<int>(order.panels_per_block()),
       .blocks = order.blocks,
       .columns = static_cast<int>(order.columns()),
@@ -154,47 +173,82 @@ void OwnGemm::enqueue(cudaStream_t stream, const TileOrder& order, int sms,
       .tiles = static_cast<int>(tiles),
       .k_steps = static_cast<int>((k + 63) / 64),
       .counters = counters};
-  std::memcpy(head.data(), &fields, sizeof fields);
-  for (std::size_t i = 0; i < operands.groups.size(); ++i) {
-    const OwnGroup& group = operands.groups[i];
-    const Group entry{static_cast<int>(group.end), static_cast<int>(group.first_row)};
-    std::memcpy(head.data() + sizeof fields + i * sizeof entry, &entry, sizeof entry);
-    c_maps[i] = tensor_map({.base = group.c,
-                            .columns = order.n,
-                            .rows = group.rows,
-                            .blocks = order.blocks,
-                            .row_stride = order.n,
-                            .block_stride = group.block_stride},
-                           layout_.slab, 64, dtype_);
+  std::vector<Segment> segments(static_cast<std::size_t>(most_segments_));
+  std::vector<CUtensorMap> maps(segments.size());
+  for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+    const OwnSegment& segment = operands.segments[i];
+    const Region& region = segment.region;
+    segments[i] = {static_cast<int>(region.end), segment.counter,
+                   static_cast<int>(region.first_row), static_cast<int>(region.first_column)};
+    maps[i] = tensor_map({.base = segment.c,
+                          .columns = region.columns,
+                          .rows = region.rows,
+                          .blocks = order.blocks,
+                          .row_stride = segment.row_stride,
+                          .block_stride = segment.block_stride},
+                         layout_.slab, 64, dtype_);
   }
-  std::array<void*, 4> parameters{&a_map, &b_map, c_maps.data(), head.data()};
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(sms, tiles));
-  OVT_CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_), dim3(blocks),
+  const CUtensorMap a_map = tensor_map(a, 64, order.block_m, dtype_);
+  const CUtensorMap b_map = tensor_map(b, 64, order.block_n / tile_.cluster, dtype_);
+  launch.parameters = {bytes_of<CUtensorMap>({&a_map, 1}), bytes_of<CUtensorMap>({&b_map, 1}),
+                       bytes_of<CUtensorMap>(maps),
+                       bytes_of<OrderHead>({&head, 1})};
+  // The order and its segments are one parameter.
+  const auto table = bytes_of<Segment>(segments);
+  launch.parameters.back().insert(launch.parameters.back().end(), table.begin(), table.end());
+  // Whole clusters, of which the last may have a tile for one of its CTAs only.
+  const std::int64_t cluster = tile_.cluster;
+  launch.blocks = static_cast<unsigned>(
+      std::max(cluster, std::min<std::int64_t>(sms, tiles + cluster - 1) / cluster * cluster));
+  return launch;
+}
+
+void OwnGemm::enqueue(cudaStream_t stream, const OwnLaunch& launch) const {
+  if (launch.blocks == 0) return;
+  std::vector<void*> parameters;
+  for (const auto& parameter : launch.parameters) {
+    parameters.push_back(const_cast<std::byte*>(parameter.data()));
+  }
+  OVT_CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_), dim3(launch.blocks),
                              dim3(static_cast<unsigned>(layout_.threads)), parameters.data(),
                              static_cast<std::size_t>(layout_.shared_bytes), stream));
 }
 
-Expected<const OwnGemm*> OwnLibrary::gemm(const Tile& tile, Dtype dtype, int groups) {
-  const auto* most = std::find_if(kGroupCounts.begin(), kGroupCounts.end(),
-                                  [&](int count) { return groups <= count; });
-  if (groups < 1 || most == kGroupCounts.end()) {
-    return bad_input(
-        fmt::format("wave_groups: {} groups: expected 1 to {}", groups, kGroupCounts.back()));
-  }
-  const std::string target = architecture();
-  if (target != "sm_90a") {
-    return bad_input("tile " + to_string(tile) + ": our kernels run on sm_90a yet, not on " +
-                     target);
-  }
-  const Key key{tile, dtype, *most};
+Expected<const OwnGemm*> OwnLibrary::gemm(const TiledKernel& kernel) {
+  const auto job = job_of(kernel);
+  if (!job) return tl::make_unexpected(job.error());
+  const int most = *std::find_if(kSegmentCounts.begin(), kSegmentCounts.end(),
+                                 [&](int count) { return kernel.regions <= count; });
+  const Key key{kernel.tile, kernel.dtype, most};
   if (const auto known = gemms_.find(key); known != gemms_.end()) return &known->second;
-  const auto source = kernels::hopper_gemm(tile, dtype, *most);
-  if (!source) return tl::make_unexpected(source.error());
-  const auto cubin = compiled(*source, target);
-  if (!cubin) return tl::make_unexpected(cubin.error());
-  const auto layout = kernels::hopper_layout(tile);
-  const auto [entry, fresh] = gemms_.emplace(key, OwnGemm(*layout, dtype, *most, cubin->bytes));
+  const auto workshop = Workshop::open();
+  if (!workshop) return tl::make_unexpected(workshop.error());
+  const auto compiled = kernels::compile_cached(
+      workshop->compiler, kernels::CubinCache(workshop->cache), *job);
+  if (!compiled) return tl::make_unexpected(compiled.error());
+  const kernels::CubinProperties& properties = compiled->cubin.properties;
+  if (properties.spill_bytes > 0 || properties.local_bytes > 0) {
+    return bad_input(to_string(job->source) + ": its sums do not fit the registers");
+  }
+  const auto layout = kernels::hopper_layout(kernel.tile);
+  const auto [entry, fresh] = gemms_.emplace(
+      key, OwnGemm(kernel.tile, *layout, kernel.dtype, most, compiled->cubin.bytes));
   return &entry->second;
+}
+
+void OwnLibrary::compile(std::span<const TiledKernel> kernels, int part, int parts) {
+  std::vector<kernels::CompileJob> jobs;
+  for (const TiledKernel& kernel : kernels) {
+    if (auto job = job_of(kernel)) jobs.push_back(std::move(*job));
+  }
+  const auto workshop = Workshop::open();
+  if (!workshop || jobs.empty()) return;
+  const auto begin = static_cast<std::ptrdiff_t>(jobs.size()) * part / parts;
+  std::rotate(jobs.begin(), jobs.begin() + begin, jobs.end());
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads = std::max(1U, cores / static_cast<unsigned>(parts));
+  const kernels::CubinCache cache(workshop->cache);
+  static_cast<void>(kernels::compile_all(workshop->compiler, cache, jobs, threads));
 }
 
 }  // namespace overlaptune::run

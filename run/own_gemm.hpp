@@ -6,20 +6,19 @@
 #include <vector>
 
 #include "core/tiling.hpp"
-#include "kernels/compiler.hpp"
-#include "kernels/cubin_cache.hpp"
+#include "kernels/compile_all.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "run/handles.hpp"
 
 namespace overlaptune::run {
 
-/// Tiles up to `end` of the order, and where their rows of C go: rows `first_row ..
-/// first_row + rows` of every row block, n to a row, row blocks `block_stride` elements apart.
-struct OwnGroup {
-  std::int64_t end = 0;
-  std::int64_t first_row = 0;
-  std::int64_t rows = 0;
+/// Where the tiles of a region store what they fill: element (row 0, column 0) of the region in the
+/// first row block, rows and row blocks so many elements apart.
+struct OwnSegment {
+  Region region{};
+  int counter = 0;  ///< of its wave group
   void* c = nullptr;
+  std::int64_t row_stride = 0;
   std::int64_t block_stride = 0;
 };
 
@@ -27,10 +26,16 @@ struct OwnOperands {
   const void* a = nullptr;  ///< [block][row][k]
   const void* b = nullptr;  ///< [n][k]
   std::int64_t k = 0;
-  std::vector<OwnGroup> groups{};
+  std::vector<OwnSegment> segments{};  ///< of consecutive tiles, all of them
   // For what is wrong on purpose:
   std::int64_t left_out_k = 0;
   std::int64_t left_out_tiles = 0;  ///< the last ones
+};
+
+/// All that one launch takes, made ready.
+struct OwnLaunch {
+  std::vector<std::vector<std::byte>> parameters{};
+  unsigned blocks = 0;
 };
 
 /// A kernel of ours for one tile, loaded on the current GPU.
@@ -42,18 +47,23 @@ class OwnGemm {
   /// How far the counter of a group goes up for each of its tiles.
   [[nodiscard]] int signals_a_tile() const { return layout_.consumers; }
 
-  /// On `sms` SMs. `counters` (device memory, one a group, zero before) go up as tiles are stored;
-  /// null: none do. No allocation, no synchronization.
-  void enqueue(cudaStream_t stream, const TileOrder& order, int sms, const OwnOperands& operands,
-               std::uint32_t* counters) const;
+  /// On `sms` SMs. `counters` (device memory, zero before) go up as tiles are stored; null: none
+  /// do. Throws `Failure` (`bad_input`) for what TMA cannot address.
+  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, int sms, const OwnOperands& operands,
+                                  std::uint32_t* counters) const;
+
+  /// No allocation, no synchronization.
+  void enqueue(cudaStream_t stream, const OwnLaunch& launch) const;
 
  private:
   friend class OwnLibrary;
-  OwnGemm(const kernels::HopperLayout& layout, Dtype dtype, int groups, const std::string& cubin);
+  OwnGemm(const Tile& tile, const kernels::HopperLayout& layout, Dtype dtype, int most_segments,
+          const std::string& cubin);
 
+  Tile tile_{};
   kernels::HopperLayout layout_{};
   Dtype dtype_{};
-  int most_groups_ = 0;
+  int most_segments_ = 0;
   Handle<cudaLibrary_t, &cudaLibraryUnload> library_{};
   cudaKernel_t kernel_ = nullptr;
 };
@@ -63,13 +73,18 @@ class OwnLibrary {
  public:
   /// Error: `bad_input` for a tile that cannot be, or another GPU than Hopper's;
   /// `machine_unavailable` where NVRTC is not there.
-  [[nodiscard]] Expected<const OwnGemm*> gemm(const Tile& tile, Dtype dtype, int groups);
+  [[nodiscard]] Expected<const OwnGemm*> gemm(const TiledKernel& kernel);
+
+  /// Compiles what the cache lacks, several at once. Processes that share a cache share the work,
+  /// too: each begins at another place (`part` of `parts`). What cannot be compiled is told by
+  /// `gemm`.
+  static void compile(std::span<const TiledKernel> kernels, int part, int parts);
 
  private:
   struct Key {
     Tile tile{};
     Dtype dtype{};
-    int groups = 0;
+    int segments = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   std::map<Key, OwnGemm> gemms_{};

@@ -79,10 +79,6 @@ Expected<void> Pieces::choose(std::span<const Operands> operands) {
   return {};
 }
 
-void* Pieces::product(std::size_t piece, const Operands& operands) const {
-  return gemm_operands(pieces_[piece], operands).c;
-}
-
 void Pieces::enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const {
   engine_.library.enqueue(stream, shape(pieces_[piece]), choices_[piece],
                           gemm_operands(pieces_[piece], operands));

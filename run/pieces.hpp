@@ -27,9 +27,6 @@ class Pieces {
   /// all_gather_gemm exchanges first, the others last.
   [[nodiscard]] bool exchanges_first() const { return problem_.op == Op::all_gather_gemm; }
 
-  /// Where the product of a piece goes: rows of C themselves, or staged as [block][row][column].
-  [[nodiscard]] void* product(std::size_t piece, const Operands& operands) const;
-
   void enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
   void enqueue_exchange(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
 

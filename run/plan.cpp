@@ -24,7 +24,8 @@ std::int64_t elements_of_c(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
-  return problem.op == Op::gemm_all_reduce ? 0 : collective_bytes(problem).count;
+  // What a rank computed, and for all_to_all what it received, on the way to its place.
+  return (problem.op == Op::gemm_all_to_all ? 2 : 1) * collective_bytes(problem).count;
 }
 
 Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& problem,

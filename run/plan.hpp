@@ -22,6 +22,7 @@ struct Operands {
   const void* b = nullptr;
   void* c = nullptr;
   void* workspace = nullptr;
+  friend bool operator==(const Operands&, const Operands&) = default;
 };
 
 /// Elements of each operand on one rank.

@@ -46,6 +46,14 @@ std::vector<int> probed_ctas(std::span<const Measurement> measurements) {
   return {ctas.begin(), ctas.end()};
 }
 
+std::vector<TiledKernel> kernels_of(const std::vector<Candidate>& candidates) {
+  std::set<TiledKernel> kernels;
+  for (const Candidate& candidate : candidates) {
+    if (auto kernel = kernel_of(candidate.problem, candidate.config)) kernels.insert(*kernel);
+  }
+  return {kernels.begin(), kernels.end()};
+}
+
 Expected<void> check(const Machine& machine, std::span<const Problem> problems) {
   if (problems.empty()) return bad_input("tune: no problem given");
   for (const Problem& problem : problems) {
@@ -80,6 +88,9 @@ class Tuning {
     const auto candidates = candidates_of(problem, launch);
     if (!candidates) return tl::make_unexpected(candidates.error());
     if (report_.stopped) return {};
+    if (auto ready = machine_.prepare(kernels_of(*candidates)); !ready) {
+      return tl::make_unexpected(ready.error());
+    }
     std::vector<Candidate> known = store_.candidates(report_.run, problem, launch);
     std::vector<Candidate> measured;
     const Candidate& sequential = candidates->front();

@@ -1,13 +1,16 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
 // sums in fp32. One persistent CTA an SM. Of its first warpgroup one thread loads tiles of A and B by
 // TMA into a ring of stages, and one for each consumer stores C by TMA; CONSUMERS warpgroups multiply
-// (wgmma). Where a wave group's tiles are stored its counter says so. Compiled at run time; includes
-// nothing. Macros, all given by the caller of the compiler (kernels/hopper_gemm.cpp):
+// (wgmma). Two CTAs of a cluster compute tiles that follow one another, and where both are of one
+// column each loads half of B for the two. Where a wave group's tiles are stored its counter says so.
+// Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
+// (kernels/hopper_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
 //   STAGES            of the ring
+//   CLUSTER           CTAs: 1 or 2
 //   CONSUMERS         warpgroups, each of BLOCK_M / CONSUMERS rows (64 or 128)
-//   BUFFERS           for C on its way out, of each consumer: 1 or 2
-//   GROUPS            most wave groups that a launch may have
+//   BUFFERS           for C on its way out, of each consumer: 1, 2 or 4
+//   SEGMENTS          most segments that a launch may have
 //   HALF              1: fp16, 0: bf16
 // and before this text the function `multiply`, one wgmma of m64 x BLOCK_N x k16.
 //
@@ -23,6 +26,9 @@ constexpr int kRowBytes = 2 * kBlockK;
 constexpr int kABytes = BLOCK_M * kRowBytes;
 constexpr int kBBytes = BLOCK_N * kRowBytes;
 constexpr int kStageBytes = kABytes + kBBytes;
+/// Columns of B, rows of its tensor map, that are loaded at a time.
+constexpr int kBLoad = BLOCK_N / CLUSTER;
+constexpr int kBLoadBytes = kBLoad * kRowBytes;
 /// C is staged so many columns at a time: as many as divide BLOCK_N, one swizzled row.
 constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
 constexpr int kSlabs = BLOCK_N / kSlab;
@@ -34,11 +40,13 @@ struct alignas(64) TensorMap {
   char opaque[128];
 };
 
-/// A wave group: it ends before tile `end`; its rows of every row block begin at `first_row` and
-/// are rows 0 .. of its own tensor map of C.
-struct Group {
+/// Tiles before `end` (and not of the segment before) that fill one matrix of every row block, with a
+/// tensor map of its own: row 0 of that is row `first_row` of the block, column 0 `first_column`.
+struct Segment {
   int end;
+  int counter;  // of its wave group
   int first_row;
+  int first_column;
 };
 
 /// As core/tiling.hpp's TileOrder.
@@ -49,12 +57,12 @@ struct Order {
   int raster;
   int tiles;
   int k_steps;
-  u32* counters;  // one a group, up by CONSUMERS with each tile that is stored; null: none
-  Group groups[GROUPS];
+  u32* counters;  // up by CONSUMERS with each tile that is stored; null: none
+  Segment segments[SEGMENTS];
 };
 
 struct Outputs {
-  TensorMap c[GROUPS];
+  TensorMap c[SEGMENTS];
 };
 
 struct Place {
@@ -108,11 +116,48 @@ __device__ __forceinline__ void barrier_wait(u32 barrier, u32 phase) {
       : "memory");
 }
 
+__device__ __forceinline__ u32 cluster_rank() {
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+/// Both CTAs' threads, all of them.
+__device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/// On the same barrier of the cluster's other CTA.
+__device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+      "}\n" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
+__device__ __forceinline__ void prefetch(const TensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 __device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
       " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+/// To the same place in both CTAs, each of whose barriers counts the bytes.
+__device__ __forceinline__ void load_for_both(u32 to, const TensorMap* map, u32 barrier, int x, int y,
+                                              int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(static_cast<short>(3))
       : "memory");
 }
 
@@ -145,19 +190,41 @@ __device__ __forceinline__ u32 slab_offset(int row, int chunk) {
   return static_cast<u32>(row * kSlab * 2 + (chunk ^ turn) * 16);
 }
 
+/// The tiles of a CTA. A cluster takes part in its last step as a whole: a CTA that finds no tile of
+/// its own left computes that of its partner once more, and stores nothing.
+__device__ __forceinline__ bool has_step(const Order& order, int tile) {
+  return (CLUSTER == 2 ? tile & ~1 : tile) < order.tiles;
+}
+__device__ __forceinline__ int computed(const Order& order, int tile) {
+  return tile < order.tiles ? tile : tile - 1;
+}
+
 /// The loading thread.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, const Order& order,
                                         u32 stages, u32 full, u32 empty) {
+  const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
   int stage = 0;
   u32 phase = 1;  // the ring is empty: the first waits are over at once
-  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
-    const Place place = place_of(order, tile);
+  for (int tile = static_cast<int>(blockIdx.x); has_step(order, tile); tile += gridDim.x) {
+    const Place place = place_of(order, computed(order, tile));
+    const bool shared =
+        CLUSTER == 2 && place_of(order, computed(order, tile ^ 1)).column == place.column;
     for (int step = 0; step < order.k_steps; ++step) {
+      // In both CTAs: their consumers release a stage to both.
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, kStageBytes);
       const u32 to = stages + stage * kStageBytes;
       load(to, a, full + 8 * stage, step * kBlockK, place.row, place.block);
-      load(to + kABytes, b, full + 8 * stage, step * kBlockK, place.column, 0);
+      if (shared) {
+        load_for_both(to + kABytes + rank * kBLoadBytes, b, full + 8 * stage, step * kBlockK,
+                      place.column + rank * kBLoad, 0);
+      } else {
+#pragma unroll
+        for (int part = 0; part < CLUSTER; ++part) {
+          load(to + kABytes + part * kBLoadBytes, b, full + 8 * stage, step * kBlockK,
+               place.column + part * kBLoad, 0);
+        }
+      }
       if (++stage == STAGES) {
         stage = 0;
         phase ^= 1;
@@ -171,38 +238,38 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
                                         u32 slabs, u32 filled, u32 free) {
   int buffer = 0;
   u32 phase = 0;
-  int group = 0;
+  int segment = 0;
   for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
-    while (tile >= order.groups[group].end) ++group;
+    while (tile >= order.segments[segment].end) ++segment;
+    const Segment& part = order.segments[segment];
     const Place place = place_of(order, tile);
-    const int first_row = place.row + consumer * kParts * 64 - order.groups[group].first_row;
-    int taken = -1;
+    const int first_row = place.row + consumer * kParts * 64 - part.first_row;
+    const int first_column = place.column - part.first_column;
+    int under_way = 0;  // slabs that are being read: the last ones, up to this buffer
+    const auto release = [&](int count) {
+      for (; count > 0; --count) barrier_arrive(free + 8 * ((buffer - under_way-- + BUFFERS) % BUFFERS));
+    };
     for (int i = 0; i < kParts * kSlabs; ++i) {
       barrier_wait(filled + 8 * buffer, phase);
-      store(&outputs.c[group], slabs + buffer * kSlabBytes, place.column + i % kSlabs * kSlab,
+      store(&outputs.c[segment], slabs + buffer * kSlabBytes, first_column + i % kSlabs * kSlab,
             first_row + i / kSlabs * 64, place.block);
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      // All but the last BUFFERS - 1 have been read.
-      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS - 1) : "memory");
-      if (BUFFERS == 1) {
-        barrier_arrive(free);
-      } else if (taken >= 0) {
-        barrier_arrive(free + 8 * taken);
-      }
-      taken = buffer;
+      ++under_way;
       if (++buffer == BUFFERS) {
         buffer = 0;
         phase ^= 1;
       }
+      if (under_way == BUFFERS) {
+        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS - 1) : "memory");
+        release(1);
+      }
     }
-    if (BUFFERS > 1) {
-      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-      barrier_arrive(free + 8 * taken);
-    }
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    release(under_way);
     if (order.counters != nullptr) {
       // Stored, not only read; then for all the system to see. The consumers do not wait for it.
       asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-      asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(order.counters + group)
+      asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(order.counters + part.counter)
                    : "memory");
     }
   }
@@ -222,7 +289,12 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
   u32 phase = 0;
   int buffer = 0;
   u32 buffer_phase = 1;
-  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+  const auto release = [&](int which) {
+    if (thread != 0) return;
+    barrier_arrive(empty + 8 * which);
+    if (CLUSTER == 2) barrier_arrive_at(empty + 8 * which, cluster_rank() ^ 1);
+  };
+  for (int tile = static_cast<int>(blockIdx.x); has_step(order, tile); tile += gridDim.x) {
     float sums[kParts][kAccumulators];
     int last = -1;
     for (int step = 0; step < order.k_steps; ++step) {
@@ -241,7 +313,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
       // The one before has been read when this one is the only one under way.
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      if (last >= 0 && thread == 0) barrier_arrive(empty + 8 * last);
+      if (last >= 0) release(last);
       last = stage;
       if (++stage == STAGES) {
         stage = 0;
@@ -255,7 +327,8 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
 #pragma unroll
       for (int i = 0; i < kAccumulators; ++i) asm volatile("" : "+f"(sums[part][i])::"memory");
     }
-    if (thread == 0) barrier_arrive(empty + 8 * last);
+    release(last);
+    if (tile >= order.tiles) break;
 
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
@@ -283,7 +356,13 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
+#if CLUSTER == 2
+#define IN_CLUSTERS __cluster_dims__(2, 1, 1)
+#else
+#define IN_CLUSTERS
+#endif
+
+extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 1)
     hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                 const __grid_constant__ Outputs outputs, const __grid_constant__ Order order) {
   extern __shared__ char memory[];
@@ -295,9 +374,12 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
   const u32 filled = empty + 8 * STAGES;
   const u32 free = filled + 8 * BUFFERS * CONSUMERS;
   if (threadIdx.x == 0) {
+    prefetch(&a);
+    prefetch(&b);
+    prefetch(&outputs.c[0]);
     for (int i = 0; i < STAGES; ++i) {
       barrier_init(full + 8 * i, 1);
-      barrier_init(empty + 8 * i, CONSUMERS);
+      barrier_init(empty + 8 * i, CLUSTER * CONSUMERS);
     }
     for (int i = 0; i < BUFFERS * CONSUMERS; ++i) {
       barrier_init(filled + 8 * i, 128);
@@ -307,6 +389,8 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
+  // No CTA of a cluster may load for one whose barriers are not there yet ...
+  if (CLUSTER == 2) cluster_barrier();
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3 ? 32 : 40));
@@ -326,5 +410,10 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
     const u32 first = BUFFERS * consumer;
     consume(order, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
             free + 8 * first);
+  }
+  // ... nor release a stage to one that is gone.
+  if (CLUSTER == 2) {
+    __syncwarp();
+    cluster_barrier();
   }
 }

@@ -22,6 +22,9 @@ class Backend {
   [[nodiscard]] virtual std::string unique_id() = 0;
   virtual void join(const JoinRequest& request, int rank) = 0;
 
+  /// Ahead of what needs it; what cannot be made is told then.
+  virtual void prepare(const PrepareRequest& request) = 0;
+
   /// Error: `bad_input` where this machine cannot do it; the same on every rank.
   [[nodiscard]] virtual Expected<Samples> measure(const Probe& probe) = 0;
 

@@ -86,6 +86,10 @@ std::vector<Transport> CudaMachine::transports() const {
 }
 
 std::vector<Strategy> CudaMachine::strategies() const {
+  // Our own kernels run on Hopper.
+  if (platform_.compute_capability / 10 == 9) {
+    return {Strategy::sequential, Strategy::chunked, Strategy::signaled};
+  }
   return {Strategy::sequential, Strategy::chunked};
 }
 
@@ -111,6 +115,20 @@ Expected<void> CudaMachine::recover() {
 Expected<void> CudaMachine::count_failure(const std::string& reason) {
   if (++failures_ < kMostFailures) return {};
   return lose(fmt::format("{} failures in a row, the last one: {}", failures_, reason));
+}
+
+Expected<void> CudaMachine::prepare(std::span<const TiledKernel> kernels) {
+  if (!lost_.empty()) return unavailable(lost_);
+  if (kernels.empty()) return {};
+  const auto replies =
+      pool_->ask(PrepareRequest{{kernels.begin(), kernels.end()}},
+                 [this](const RunStep*) { return options_.limits.unknown; });
+  if (replies) return {};
+  spdlog::warn("{} kernels could not be compiled ahead: {}", kernels.size(),
+               replies.error().reason);
+  auto alive = count_failure(replies.error().reason);
+  if (alive) alive = recover();
+  return alive;
 }
 
 Expected<Measurement> CudaMachine::measure(const Probe& probe) {

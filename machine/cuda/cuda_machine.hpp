@@ -32,6 +32,7 @@ class CudaMachine : public Machine {
   [[nodiscard]] const Platform& platform() const override { return platform_; }
   [[nodiscard]] std::vector<Transport> transports() const override;
   [[nodiscard]] std::vector<Strategy> strategies() const override;
+  [[nodiscard]] Expected<void> prepare(std::span<const TiledKernel> kernels) override;
   [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override;
   [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
                                                      std::span<const Config> configs,

@@ -10,12 +10,13 @@
 #include "core/candidate.hpp"
 #include "core/config.hpp"
 #include "core/measurement.hpp"
+#include "core/tiling.hpp"
 #include "core/timeline.hpp"
 
 namespace overlaptune::cuda {
 
 /// Raised when a message changes: both sides must speak the same.
-inline constexpr int kProtocol = 2;
+inline constexpr int kProtocol = 3;
 
 /// The GPU of one rank and what drives it.
 struct Device {
@@ -50,6 +51,11 @@ struct JoinRequest {
   std::string nccl_id;  ///< hexadecimal, from rank 0's `unique_id`
   int ranks = 0;
   bool allow_multicast = false;
+};
+
+/// To all ranks: compile these, each its share.
+struct PrepareRequest {
+  std::vector<TiledKernel> kernels{};
 };
 
 /// What one rank saw of a probe: one time a repetition, the same number on every rank.

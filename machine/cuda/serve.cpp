@@ -48,6 +48,11 @@ class Server {
     say(Joined{});
     return true;
   }
+  bool answer_one(const PrepareRequest& request) {
+    backend_.prepare(request);
+    say(Prepared{});
+    return true;
+  }
   bool answer_one(const MeasureRequest& request) {
     reply(backend_.measure(request.probe));
     return true;
@@ -90,8 +95,9 @@ int fail(Connection& connection, const std::string& message) {
   return 1;
 }
 
-/// After a failure: in whatever state the GPU is, its driver takes back all that was this
-/// process's, and destructors, which would ask that state to clean up, may hang or crash.
+/// In whatever state the GPU is, its driver takes back all that was this process's. Destructors
+/// would ask that state to clean up: after a failure they may hang or crash, and without one they
+/// take seconds for dozens of communicators.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
   _exit(code);
@@ -185,10 +191,7 @@ int run_worker(int argc, const char* const* argv,
   } catch (const std::exception& error) {
     leave(fail(*connection, error.what()));
   }
-  const int code =
-      serve(std::move(*connection), options->rank, options->token, program_version(), *backend);
-  if (code != 0) leave(code);
-  return code;
+  leave(serve(std::move(*connection), options->rank, options->token, program_version(), *backend));
 }
 
 }  // namespace overlaptune::cuda

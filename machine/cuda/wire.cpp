@@ -29,6 +29,11 @@ struct CommandWriter {
   Json operator()(const JoinRequest& request) const {
     return {{"do", "join"}, {"request", to_json(request)}};
   }
+  Json operator()(const PrepareRequest& request) const {
+    Json kernels = Json::array();
+    for (const TiledKernel& kernel : request.kernels) kernels.push_back(to_json(kernel));
+    return {{"do", "prepare"}, {"kernels", std::move(kernels)}};
+  }
   Json operator()(const MeasureRequest& request) const {
     return {{"do", "measure"}, {"probe", to_json(request.probe)}};
   }
@@ -45,6 +50,7 @@ struct ReplyWriter {
   }
   Json operator()(const UniqueId& id) const { return {{"unique_id", id.hex}}; }
   Json operator()(const Joined&) const { return {{"joined", true}}; }
+  Json operator()(const Prepared&) const { return {{"prepared", true}}; }
   Json operator()(const Samples& samples) const { return {{"samples", to_json(samples)}}; }
   Json operator()(const RunStep& step) const { return {{"at", to_json(step)}}; }
   Json operator()(const RunReply& reply) const { return {{"run", to_json(reply)}}; }
@@ -81,11 +87,12 @@ Command command_of(const JsonReader& reader) {
   const std::string what = reader["do"].text();
   if (what == "unique_id") return UniqueIdRequest{};
   if (what == "join") return join_request_of(reader["request"]);
+  if (what == "prepare") return PrepareRequest{reader["kernels"].list(tiled_kernel_of)};
   if (what == "measure") return MeasureRequest{probe_of(reader["probe"])};
   if (what == "run") return run_request_of(reader["request"]);
   if (what == "ping") return Ping{};
   if (what == "quit") return Quit{};
-  reader["do"].fail("expected unique_id, join, measure, run, ping or quit");
+  reader["do"].fail("expected unique_id, join, prepare, measure, run, ping or quit");
 }
 
 Reply reply_of(const JsonReader& reader) {
@@ -94,6 +101,7 @@ Reply reply_of(const JsonReader& reader) {
   }
   if (reader.has("unique_id")) return UniqueId{reader["unique_id"].text()};
   if (reader.has("joined")) return Joined{};
+  if (reader.has("prepared")) return Prepared{};
   if (reader.has("samples")) return samples_of(reader["samples"]);
   if (reader.has("at")) return run_step_of(reader["at"]);
   if (reader.has("run")) return run_reply_of(reader["run"]);

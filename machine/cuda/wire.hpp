@@ -4,6 +4,7 @@
 // Controller to worker, one command at a time:
 //   {"do": "unique_id"}                     answered by {"unique_id": "..."}
 //   {"do": "join", "request": {...}}        answered by {"joined": true}
+//   {"do": "prepare", "kernels": [...]}     answered by {"prepared": true}
 //   {"do": "measure", "probe": {...}}       answered by {"samples": {...}}
 //   {"do": "run", "request": {...}}         answered by {"at": {...}} any number of times, {"run":
 //   {...}}
@@ -42,7 +43,8 @@ struct MeasureRequest {
 };
 struct Ping {};
 struct Quit {};
-using Command = std::variant<UniqueIdRequest, JoinRequest, MeasureRequest, RunRequest, Ping, Quit>;
+using Command = std::variant<UniqueIdRequest, JoinRequest, PrepareRequest, MeasureRequest,
+                             RunRequest, Ping, Quit>;
 
 /// A worker's first line. The token keeps strangers out: only the controller's own workers know it.
 struct Greeting {
@@ -53,6 +55,7 @@ struct UniqueId {
   std::string hex;
 };
 struct Joined {};
+struct Prepared {};
 struct Pong {};
 struct Refused {
   std::string message;
@@ -60,8 +63,8 @@ struct Refused {
 struct Failed {
   std::string message;
 };
-using Reply =
-    std::variant<Greeting, UniqueId, Joined, Samples, RunStep, RunReply, Pong, Refused, Failed>;
+using Reply = std::variant<Greeting, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Pong,
+                           Refused, Failed>;
 
 /// An agent's first line. The job is the launcher's: two jobs that chose the same port must not
 /// mix.

@@ -191,6 +191,18 @@ Hello hello_of(const JsonReader& reader) {
   return hello;
 }
 
+Json to_json(const TiledKernel& kernel) {
+  return {{"tile", to_json(kernel.tile)},
+          {"dtype", to_string(kernel.dtype)},
+          {"regions", kernel.regions}};
+}
+
+TiledKernel tiled_kernel_of(const JsonReader& reader) {
+  return {.tile = tile_of(reader["tile"]),
+          .dtype = reader["dtype"].name<Dtype>(),
+          .regions = reader["regions"].small()};
+}
+
 Json to_json(const JoinRequest& request) {
   return {{"nccl_id", request.nccl_id},
           {"ranks", request.ranks},

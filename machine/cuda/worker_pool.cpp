@@ -32,7 +32,7 @@ WorkerPool::WorkerPool(Lobby lobby, std::vector<std::unique_ptr<Seat>> seats, Po
       hellos_(seats_.size()) {}
 
 WorkerPool::~WorkerPool() {
-  // A worker that may end by itself leaves nothing of its own behind (shared memory, sockets).
+  // A worker that may end by itself has said all that it had to say.
   constexpr auto kLeaveLimit = 5s;
   const Deadline deadline = Clock::now() + kLeaveLimit;
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
@@ -47,6 +47,7 @@ WorkerPool::~WorkerPool() {
     }
   }
   static_cast<void>(kill());
+  spdlog::debug("{} workers have left", size());
 }
 
 Expected<void> WorkerPool::kill() {
@@ -75,6 +76,7 @@ Expected<void> WorkerPool::start() {
   gone_by_.reset();
   const std::string token = new_token();
   auto ready = start_all(token);
+  spdlog::debug("{} workers were started", size());
   if (ready) ready = await_hellos(token);
   if (ready) ready = join();
   // Who does not go is told by the next start.
@@ -143,6 +145,7 @@ Expected<void> WorkerPool::admit(Lobby::Visitor visitor, const std::string& toke
 }
 
 Expected<void> WorkerPool::join() {
+  spdlog::debug("{} workers have said hello", size());
   const auto limit = [this](const RunStep*) { return options_.join_limit; };
   const auto id =
       ask_round({{.rank = 0, .connection = &*connections_.front(), .seat = seats_.front().get()}},

@@ -106,6 +106,43 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
   }
 }
 
+TEST(TileOrder, regions_hold_what_their_tiles_fill) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 500; ++round) {
+    const TileOrder order = random_order(random);
+    const auto tiles = enumerate(order);
+    std::int64_t tile = 0;
+    Cut begin;
+    while (begin.tiles < order.tiles()) {
+      const auto most = static_cast<std::uint64_t>(order.tiles() - begin.tiles);
+      const Cut end =
+          cut_at(order, begin.tiles + 1 + static_cast<std::int64_t>(random() % (2 * most)));
+      if (end.tiles == begin.tiles) continue;
+      const auto list = regions(order, begin, end);
+      ASSERT_LE(list.size(), 3U);
+      if (begin.contiguous && end.contiguous) {
+        ASSERT_EQ(list.size(), 1U);
+      }
+      for (const Region& region : list) {
+        std::int64_t elements = 0;
+        for (; tile < region.end; ++tile) {
+          const Enumerated& seen = tiles[static_cast<std::size_t>(tile)];
+          const std::int64_t first_column = seen.column * order.block_n;
+          ASSERT_GE(seen.first_row, region.first_row);
+          ASSERT_LE(seen.first_row + seen.rows, region.first_row + region.rows);
+          ASSERT_GE(first_column, region.first_column);
+          ASSERT_LE(first_column + seen.columns, region.first_column + region.columns);
+          elements += seen.rows * seen.columns;
+        }
+        ASSERT_EQ(elements, region.rows * region.columns * order.blocks);
+      }
+      ASSERT_EQ(list.back().end, end.tiles);
+      begin = end;
+    }
+    ASSERT_EQ(tile, order.tiles());
+  }
+}
+
 TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
   const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
   const Tile tile{64, 128, 64, 4, 1};

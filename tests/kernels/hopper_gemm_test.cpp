@@ -11,12 +11,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
   int possible = 0;
   for (const Tile& tile : feasible_tiles(gpu_limits(90))) {
     const auto layout = hopper_layout(tile);
-    const bool expected = tile.cluster == 1 && !(tile.block_m == 192 && tile.block_n > 192);
-    // What is left over for barriers may be too little for the deepest rings.
-    if (!expected) {
-      EXPECT_FALSE(layout) << to_string(tile);
-    }
-    if (!layout) continue;
+    ASSERT_TRUE(layout) << layout.error().message;
     ++possible;
     EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
     EXPECT_EQ(tile.block_m % (64 * layout->consumers), 0);
@@ -30,7 +25,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
 
 TEST(HopperGemm, says_what_it_cannot_be) {
   EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}));
-  EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 2}));
+  EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 3}));
   EXPECT_FALSE(hopper_gemm({192, 256, 64, 3, 1}, Dtype::bf16, 1));
 }
 
@@ -38,7 +33,8 @@ TEST(HopperGemm, compiles_without_spills) {
   const auto compiler = Compiler::load();
   if (!compiler) GTEST_SKIP() << compiler.error().message;
   for (const Tile& tile : {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1},
-                           Tile{192, 192, 64, 4, 1}, Tile{256, 192, 64, 3, 1}}) {
+                           Tile{192, 192, 64, 4, 1}, Tile{256, 192, 64, 3, 1},
+                           Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2}}) {
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
       const auto source = hopper_gemm(tile, dtype, 16);
       ASSERT_TRUE(source);

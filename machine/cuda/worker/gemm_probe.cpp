@@ -4,16 +4,10 @@
 #include "run/occupied.hpp"
 
 namespace overlaptune::cuda {
+namespace {
 
-Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
-  if (!probe.tile.is_library()) {
-    return bad_input("gemm: tile " + to_string(probe.tile) + ": only the library's GEMM runs here");
-  }
-  const run::GemmShape shape{.m = probe.m,
-                             .n = probe.n,
-                             .k = probe.k,
-                             .dtype = probe.dtype,
-                             .sms = probe.sms == bench.sms ? 0 : probe.sms};
+/// Sets of operands to rotate between, filled.
+Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const GemmProbe& probe) {
   const std::int64_t a = probe.m * probe.k;
   const std::int64_t b = probe.n * probe.k;
   const std::int64_t c = probe.m * probe.n;
@@ -31,19 +25,74 @@ Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
     kernels::fill_normal(stream, const_cast<void*>(operands[i].a), probe.dtype, a, 2 * i + 1);
     kernels::fill_normal(stream, const_cast<void*>(operands[i].b), probe.dtype, b, 2 * i + 2);
   }
-  const auto choice = bench.library.choose(shape, operands);
-  if (!choice) return tl::make_unexpected(choice.error());
-  const Replay replay(bench.world, sets, [&](cudaStream_t to, int set) {
-    bench.library.enqueue(to, shape, *choice, operands[static_cast<std::size_t>(set)]);
-  });
+  return operands;
+}
+
+/// Replays of what `submit(stream, set)` enqueues, while `occupied` SMs are kept from it.
+Samples timed(Workbench& bench, std::size_t sets, int occupied, Microseconds settling,
+              const Work& submit) {
+  const Replay replay(bench.world, static_cast<int>(sets), submit);
   const auto work = [&](cudaStream_t to, int turn) { replay(to, turn); };
   static_cast<void>(bench.timer.rounds({work}, 1));
-  const run::Occupied others(stream, shape.sms > 0 ? bench.sms - shape.sms : 0);
-  bench.timer.sustain(work, us(40'000));
-  Timed timed = bench.timer.until_quiet(work, 5, 15, us(10'000));
-  Samples samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
+  const run::Occupied others(bench.world.stream(), occupied);
+  bench.timer.sustain(work, settling);
+  Timed seen = bench.timer.until_quiet(work, 5, 15, us(10'000));
+  return {.times = std::move(seen.times), .conditions = bench.conditions(seen)};
+}
+
+Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
+                                  std::span<const run::GemmOperands> operands) {
+  const run::GemmShape shape{.m = probe.m,
+                             .n = probe.n,
+                             .k = probe.k,
+                             .dtype = probe.dtype,
+                             .sms = probe.sms == bench.sms ? 0 : probe.sms};
+  const auto choice = bench.library.choose(shape, operands);
+  if (!choice) return tl::make_unexpected(choice.error());
+  Samples samples = timed(bench, operands.size(), shape.sms > 0 ? bench.sms - shape.sms : 0,
+                          us(40'000), [&](cudaStream_t to, int set) {
+                            bench.library.enqueue(to, shape, *choice,
+                                                  operands[static_cast<std::size_t>(set)]);
+                          });
   if (!choice->tile.is_library()) samples.library_tile = choice->tile;
   return samples;
+}
+
+/// With its signals, which nobody waits for. On so many SMs by the size of its grid.
+Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
+                              std::span<const run::GemmOperands> operands) {
+  const auto gemm = bench.own.gemm({.tile = probe.tile, .dtype = probe.dtype});
+  if (!gemm) return tl::make_unexpected(gemm.error());
+  const run::DeviceMemory counter = run::device_memory(sizeof(std::uint32_t));
+  const TileOrder order{.block_rows = probe.m,
+                        .n = probe.n,
+                        .block_m = probe.tile.block_m,
+                        .block_n = probe.tile.block_n,
+                        .raster = probe.raster};
+  const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
+  std::vector<run::OwnLaunch> launches;
+  for (const run::GemmOperands& set : operands) {
+    launches.push_back((*gemm)->prepare(
+        order, probe.sms > 0 ? probe.sms : bench.sms,
+        {.a = set.a,
+         .b = set.b,
+         .k = probe.k,
+         .segments = {{.region = all, .c = set.c, .row_stride = probe.n, .block_stride = probe.m * probe.n}}},
+        static_cast<std::uint32_t*>(counter.get())));
+  }
+  // Shorter than the library's, from which the law of the clock is taken.
+  return timed(bench, operands.size(), 0, us(15'000), [&](cudaStream_t to, int set) {
+    (*gemm)->enqueue(to, launches[static_cast<std::size_t>(set)]);
+  });
+}
+
+}  // namespace
+
+Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
+  const auto operands = take_operands(bench, probe);
+  if (!operands) return tl::make_unexpected(operands.error());
+  return probe.tile.is_library() ? measure_library(bench, probe, *operands)
+                                 : measure_own(bench, probe, *operands);
 }
 
 }  // namespace overlaptune::cuda

@@ -62,6 +62,11 @@ void GpuBackend::join(const JoinRequest& request, int rank) {
                                        request.allow_multicast, nvml_);
 }
 
+void GpuBackend::prepare(const PrepareRequest& request) {
+  const run::World& world = bench().world;
+  run::OwnLibrary::compile(request.kernels, world.rank(), world.ranks());
+}
+
 Workbench& GpuBackend::bench() {
   if (!bench_) throw Failure(ErrorKind::machine_unavailable, "asked to measure before joining");
   return *bench_;

@@ -16,6 +16,7 @@ class GpuBackend : public Backend {
   [[nodiscard]] Device device() override;
   [[nodiscard]] std::string unique_id() override;
   void join(const JoinRequest& request, int rank) override;
+  void prepare(const PrepareRequest& request) override;
   [[nodiscard]] Expected<Samples> measure(const Probe& probe) override;
   [[nodiscard]] Expected<RunReply> run(const RunRequest& request,
                                        const std::function<void(const RunStep&)>& at) override;

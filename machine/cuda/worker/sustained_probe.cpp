@@ -5,7 +5,8 @@
 namespace overlaptune::cuda {
 
 Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& probe) {
-  constexpr Microseconds kSettling = us(200'000);
+  // The driver holds the power limit on the mean over about a second.
+  constexpr Microseconds kSettling = us(1'000'000);
   constexpr Microseconds kTimed = us(20'000);
   const auto pair = Pair::make(bench, probe.gemm, probe.gemm.sms, probe.collective);
   if (!pair) return tl::make_unexpected(pair.error());

@@ -2,6 +2,7 @@
 // A problem to try configs on: inputs, and what the right result is.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/support.hpp"
@@ -24,6 +25,9 @@ class Trial {
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] std::span<const run::Operands> operands() const { return operands_; }
 
+  /// Whether this is the first time that it is asked.
+  [[nodiscard]] bool first_contest() { return !std::exchange(contested_, true); }
+
   /// Fills what a run writes with values that are no numbers.
   void poison(int set);
   /// Of the result that is there; the largest of all ranks.
@@ -45,6 +49,7 @@ class Trial {
   std::vector<run::Operands> operands_{};
   std::vector<std::int64_t> rows_{};  ///< of the result that are checked
   int checked_ = 0;
+  bool contested_ = false;
   run::DeviceMemory rows_on_device_{};
   run::DeviceMemory deviation_;
   std::vector<run::DeviceMemory> references_{};

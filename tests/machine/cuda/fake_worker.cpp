@@ -96,6 +96,10 @@ class FakeBackend : public Backend {
     ranks_ = request.ranks;
   }
 
+  void prepare(const PrepareRequest& request) override {
+    if (!request.kernels.empty() && request.kernels.front().regions == 13) do_it(Act::crash);
+  }
+
   Expected<Samples> measure(const Probe& probe) override {
     Samples samples{.times = times(10), .conditions = {.sm_clock_mhz = 1900.0 - options_.rank}};
     if (const auto* copy = std::get_if<CopyProbe>(&probe)) {

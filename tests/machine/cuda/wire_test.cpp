@@ -63,6 +63,9 @@ RunRequest some_run() {
 std::vector<Command> all_commands() {
   return {UniqueIdRequest{},
           JoinRequest{.nccl_id = "c0ffee", .ranks = 8, .allow_multicast = true},
+          PrepareRequest{},
+          PrepareRequest{{{.tile = {128, 256, 64, 4, 2}, .dtype = Dtype::fp16, .regions = 3},
+                          {.tile = {64, 16, 64, 7, 1}}}},
           MeasureRequest{some_gemm()},
           MeasureRequest{some_collective()},
           MeasureRequest{ConcurrentProbe{std::get<GemmProbe>(some_gemm()),
@@ -88,6 +91,7 @@ std::vector<Reply> all_replies() {
           .hello = {.version = "1", .rank = 3, .pid = 99, .host = "h", .device = some_device()}},
       UniqueId{"c0ffee"},
       Joined{},
+      Prepared{},
       Samples{.times = {us(1.25), us(1e9)},
               .collective_times = {us(0.1)},
               .library_tile = Tile{64, 64, 64, 3, 1},
@@ -144,7 +148,7 @@ TEST(Wire, values_are_the_same_on_the_other_side) {
   EXPECT_TRUE(request.trace);
   const auto probe = parse_command(to_line(Command(MeasureRequest{some_collective()})));
   EXPECT_EQ(std::get<MeasureRequest>(*probe).probe, some_collective());
-  const auto reply = parse_reply(to_line(all_replies()[3]));
+  const auto reply = parse_reply(to_line(all_replies()[4]));
   const auto& samples = std::get<Samples>(*reply);
   EXPECT_EQ(samples.times, (std::vector{us(1.25), us(1e9)}));
   EXPECT_EQ(samples.library_tile, (Tile{64, 64, 64, 3, 1}));

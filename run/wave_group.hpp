@@ -1,0 +1,40 @@
+#pragma once
+// A wave group of `signaled`: where its tiles store, and how that becomes part of the result.
+
+#include <vector>
+
+#include "run/plan.hpp"
+
+namespace overlaptune::run {
+
+class WaveGroup {
+ public:
+  /// The tiles between two cuts. Cuts that are contiguous need no copies: the rows of the group are
+  /// whole, and received where they belong.
+  WaveGroup(const Problem& problem, const CommKey& route, const TileOrder& order, const Cut& begin,
+            const Cut& end);
+
+  [[nodiscard]] std::int64_t tiles() const { return tiles_; }
+
+  /// One a region, in the order of their tiles.
+  void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;
+
+  /// The collective, and the copies that a group which is not contiguous takes.
+  void enqueue_exchange(cudaStream_t stream, World& world, const Operands& operands) const;
+
+ private:
+  [[nodiscard]] std::byte* staged(const Operands& operands) const;
+  void enqueue_copies(cudaStream_t stream, const std::byte* from, const Operands& operands) const;
+
+  Problem problem_;
+  CommKey route_;
+  std::vector<Region> regions_;
+  bool contiguous_;
+  std::int64_t tiles_;
+  int blocks_;              ///< row blocks
+  std::int64_t elements_;   ///< of one row block
+  std::int64_t before_;     ///< elements of the groups before, all row blocks
+  std::int64_t block_rows_;
+};
+
+}  // namespace overlaptune::run
