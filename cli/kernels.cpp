@@ -1,9 +1,11 @@
 // overlaptune kernels: compiles our kernels ahead of time, and judges what became of them.
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
@@ -23,8 +25,18 @@ struct Flags {
   CommonFlags common{};
   bool compile_all = false;
   std::vector<std::string> architectures{"sm_80", "sm_89", "sm_90a"};
+  std::vector<std::string> only{};
   unsigned threads = 0;
 };
+
+/// Whether each of `parts` is the kernel's name or, as `BLOCK_N=64`, one of its macros.
+bool has_all(const kernels::KernelSource& source, const std::vector<std::string>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return part == source.name ||
+           std::any_of(source.macros.begin(), source.macros.end(),
+                       [&](const auto& macro) { return part == macro.first + "=" + macro.second; });
+  });
+}
 
 std::vector<CompileJob> jobs_of(const Flags& flags, const kernels::Compiler& compiler) {
   std::vector<CompileJob> jobs;
@@ -35,8 +47,15 @@ std::vector<CompileJob> jobs_of(const Flags& flags, const kernels::Compiler& com
     }
     if (!seen.insert(architecture).second) continue;
     for (kernels::KernelSource& source : kernels::kernels_of(architecture)) {
+      if (!has_all(source, flags.only)) continue;
       jobs.push_back({.source = std::move(source), .architecture = architecture});
     }
+  }
+  if (jobs.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("--only {}: no kernel has all of these: expected names and macros of "
+                              "the table, as hopper_gemm,BLOCK_N=64",
+                              fmt::join(flags.only, ",")));
   }
   return jobs;
 }
@@ -130,6 +149,12 @@ void add_kernels(CLI::App& root, Session& session) {
                    "Architectures to compile for (sm_80,sm_89,sm_90a)")
       ->delimiter(',')
       ->type_name("SM,...");
+  command
+      ->add_option("--only", flags->only,
+                   "Only kernels that have all of these, names or macros of the table "
+                   "(ampere_gemm,BLOCK_M=128)")
+      ->delimiter(',')
+      ->type_name("PART,...");
   add_parsed(*command, "--threads", flags->threads, whole_number<unsigned>(1, 1024),
              "Kernels to compile at once (one a core)")
       ->type_name("N");

@@ -17,7 +17,8 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .block_k = 64,
      .fewest_stages = 3,
      .most_stages = 5,
-     .largest_cluster = 1},
+     .largest_cluster = 1,
+     .default_depths = 1},
     {.compute_capability = 89,
      .shared_memory_bytes = 99 * 1024,
      .block_m_multiple = 64,
@@ -28,7 +29,8 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .block_k = 64,
      .fewest_stages = 2,
      .most_stages = 4,
-     .largest_cluster = 1},
+     .largest_cluster = 1,
+     .default_depths = 1},
     {.compute_capability = 90,
      .shared_memory_bytes = 227 * 1024,
      .block_m_multiple = 64,
@@ -39,7 +41,8 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .block_k = 64,
      .fewest_stages = 3,
      .most_stages = 7,
-     .largest_cluster = 2},
+     .largest_cluster = 2,
+     .default_depths = 5},
 }};
 
 constexpr int kBlockNMultiple = 16;
@@ -86,6 +89,16 @@ std::vector<Tile> feasible_tiles(const GpuLimits& limits) {
       }
     }
   }
+  return tiles;
+}
+
+std::vector<Tile> default_tiles(const GpuLimits& limits) {
+  std::vector<Tile> tiles = feasible_tiles(limits);
+  std::erase_if(tiles, [&](const Tile& tile) {
+    Tile deeper = tile;
+    deeper.stages += limits.default_depths;
+    return tile.cluster != 1 || is_feasible(deeper, limits);
+  });
   return tiles;
 }
 

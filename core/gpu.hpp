@@ -23,6 +23,7 @@ struct GpuLimits {
   int fewest_stages = 0;
   int most_stages = 0;
   int largest_cluster = 0;  ///< CTAs that can share operand loads
+  int default_depths = 0;   ///< stage counts of one shape in `default_tiles`
 };
 
 /// The limits for a compute capability, or those of the nearest lower one in the table (80, 89,
@@ -34,6 +35,11 @@ struct GpuLimits {
 
 /// Every tile that the limits allow: block_m, block_n (a multiple of 16), stages, cluster.
 [[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits);
+
+/// The tiles that our own GEMMs are compiled for ahead of time: without clusters, every shape of
+/// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
+/// capability 90 all; on 80 and 89 the deepest, since a shallower one only hides less).
+[[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits);
 

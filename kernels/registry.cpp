@@ -1,9 +1,32 @@
 #include "kernels/registry.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 
+#include "core/gpu.hpp"
+#include "kernels/ampere_gemm.hpp"
+#include "kernels/hopper_gemm.hpp"
+
 namespace overlaptune::kernels {
+namespace {
+
+constexpr std::string_view kPrefix = "sm_";
+/// Beginnings of cp.async and of mma.sync with bf16.
+constexpr int kLeastCapability = 80;
+/// Of a launch; where a config has more its kernel is compiled when it is asked for.
+constexpr int kUsualGroups = 16;
+
+/// 90 of `sm_90a`; 0 where it is no such name.
+int capability_of(std::string_view architecture) {
+  if (architecture.substr(0, kPrefix.size()) != kPrefix) return 0;
+  architecture.remove_prefix(kPrefix.size());
+  int capability = 0;
+  std::from_chars(architecture.data(), architecture.data() + architecture.size(), capability);
+  return capability;
+}
+
+}  // namespace
 
 std::string embedded_source(std::string_view name) {
   const auto& sources = embedded_sources();
@@ -20,8 +43,19 @@ KernelSource wait_kernel() {
   return {.name = "wait_for_value", .text = embedded_source("wait")};
 }
 
-std::vector<KernelSource> kernels_of(const std::string& /*architecture*/) {
-  return {wait_kernel()};
+std::vector<KernelSource> kernels_of(const std::string& architecture) {
+  std::vector<KernelSource> list{wait_kernel()};
+  const int capability = capability_of(architecture);
+  if (capability < kLeastCapability) return list;
+  const GpuLimits& limits = gpu_limits(capability);
+  for (const Tile& tile : default_tiles(limits)) {
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+      auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, kUsualGroups)
+                                             : ampere_gemm(tile, limits, dtype, kUsualGroups);
+      if (source) list.push_back(std::move(*source));
+    }
+  }
+  return list;
 }
 
 }  // namespace overlaptune::kernels

@@ -23,7 +23,9 @@ struct EmbeddedSource {
 /// Spins on a 32-bit counter until it reaches a value or a limit passes (kernels/device/wait.cu).
 [[nodiscard]] KernelSource wait_kernel();
 
-/// All that a GPU of this architecture (`sm_90a`) may be asked to run.
+/// What is worth compiling ahead of time for GPUs of this architecture: the wait kernel, and for
+/// each dtype a GEMM for each of the `default_tiles` that it can have, for up to 16 wave groups:
+/// Hopper's for `sm_90a`, the one with mma.sync for any other from `sm_80` on.
 [[nodiscard]] std::vector<KernelSource> kernels_of(const std::string& architecture);
 
 }  // namespace overlaptune::kernels

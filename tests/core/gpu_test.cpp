@@ -1,6 +1,9 @@
 #include "core/gpu.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +48,25 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
   EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits));  // 240 KiB of stages
   EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits));
   EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits));
+}
+
+TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
+  for (const int capability : {80, 89, 90}) {
+    const GpuLimits& limits = gpu_limits(capability);
+    const auto shape = [](const Tile& tile) { return std::pair{tile.block_m, tile.block_n}; };
+    std::map<std::pair<int, int>, std::set<int>> feasible;
+    std::map<std::pair<int, int>, std::set<int>> chosen;
+    for (const Tile& tile : feasible_tiles(limits)) feasible[shape(tile)].insert(tile.stages);
+    for (const Tile& tile : default_tiles(limits)) {
+      EXPECT_EQ(tile.cluster, 1);
+      EXPECT_TRUE(chosen[shape(tile)].insert(tile.stages).second);
+    }
+    ASSERT_EQ(chosen.size(), feasible.size());
+    for (const auto& [key, depths] : feasible) {
+      const std::set<int> expected = capability == 90 ? depths : std::set{*depths.rbegin()};
+      EXPECT_EQ(chosen[key], expected) << key.first << " x " << key.second;
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#include "kernels/ampere_gemm.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/registry.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+constexpr int kBytes = kElementBytes;  // of an element
+/// fp32 sums that fit the registers of 8 warps beside what is multiplied.
+constexpr int kMostSums = 128 * 256;
+/// More sums than these get 8 warps: two on a scheduler, which hide each other's waits.
+constexpr int kMostSumsOfFourWarps = 64 * 128;
+/// One 128-byte row of 2-byte elements.
+constexpr int kRowBytes = 128;
+constexpr int kSlabRows = 16;
+constexpr int kWidestSlab = 64;
+
+/// Warps down and across such that they read the fewest rows of A and B from shared memory. 2 x 2
+/// and 4 x 2 always divide a tile.
+void share(const Tile& tile, AmpereLayout& layout) {
+  const int warps = tile.block_m * tile.block_n > kMostSumsOfFourWarps ? 8 : 4;
+  int fewest = 0;
+  for (int down = warps; down >= 1; down /= 2) {
+    const int across = warps / down;
+    if (tile.block_m % (16 * down) != 0 || tile.block_n % (8 * across) != 0) continue;
+    const int rows = across * tile.block_m + down * tile.block_n;
+    if (fewest != 0 && rows >= fewest) continue;
+    fewest = rows;
+    layout.warps_m = down;
+    layout.warps_n = across;
+  }
+  layout.threads = 32 * warps;
+}
+
+}  // namespace
+
+Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits) {
+  if (!is_feasible(tile, limits)) {
+    return bad_input(
+        fmt::format("tile {} with {} stages does not fit a GPU of compute capability {}",
+                    to_string(tile), tile.stages, limits.compute_capability));
+  }
+  if (tile.cluster > 1) return bad_input("cluster = 2: our kernel has no clusters");
+  if (tile.block_m * tile.block_n > kMostSums) {
+    return bad_input(fmt::format("tile {}: {} sums: expected at most {}, which fit the registers",
+                                 to_string(tile), tile.block_m * tile.block_n, kMostSums));
+  }
+  AmpereLayout layout;
+  share(tile, layout);
+  const int warps = layout.warps_m * layout.warps_n;
+  // As much as `shared_memory_bytes` has for the output, so that no feasible tile is refused.
+  const int output = kBytes * tile.block_m * std::min(tile.block_n, 64);
+  const auto bytes = [&](int slab) { return kBytes * warps * kSlabRows * slab; };
+  layout.slab = kWidestSlab;
+  while (layout.slab > tile.block_n / layout.warps_n || bytes(layout.slab) > output) {
+    layout.slab /= 2;
+  }
+  layout.shared_bytes =
+      tile.stages * (tile.block_m + tile.block_n) * kRowBytes + bytes(layout.slab);
+  return layout;
+}
+
+Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dtype dtype,
+                                   int groups) {
+  const auto layout = ampere_layout(tile, limits);
+  if (!layout) return tl::make_unexpected(layout.error());
+  return KernelSource{.name = "ampere_gemm",
+                      .text = embedded_source("ampere_gemm"),
+                      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
+                                 {"BLOCK_N", std::to_string(tile.block_n)},
+                                 {"STAGES", std::to_string(tile.stages)},
+                                 {"WARPS_M", std::to_string(layout->warps_m)},
+                                 {"WARPS_N", std::to_string(layout->warps_n)},
+                                 {"SLAB", std::to_string(layout->slab)},
+                                 {"GROUPS", std::to_string(groups)},
+                                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
+}
+
+}  // namespace overlaptune::kernels

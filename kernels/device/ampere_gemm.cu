@@ -1,0 +1,373 @@
+// C = A * B^T with mma.sync: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte
+// elements, sums in fp32. For sm_80 and sm_89, and for any later GPU that has no kernel of its own.
+// One persistent CTA an SM. All threads copy tiles of A and B into a ring of stages (cp.async),
+// always STAGES - 1 steps of k ahead, past the end of a tile too: the first steps of the next one
+// arrive while C is stored. Where a wave group's tiles are stored its counter says so. Compiled at
+// run time; includes nothing. Macros, all given by the caller of the compiler
+// (kernels/ampere_gemm.cpp):
+//   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
+//   STAGES            of the ring, 2 or more
+//   WARPS_M, WARPS_N  warps that share the rows, and the columns, of a tile
+//   SLAB              columns of C that a warp turns into whole rows at a time: 16, 32 or 64
+//   GROUPS            most wave groups that a launch may have
+//   HALF              1: fp16, 0: bf16
+//
+// Sources: PTX ISA 8.x, "Matrix fragments for mma.m16n8k16 with floating point type", "ldmatrix",
+// "cp.async", "cp.async.wait_group", "Memory consistency model" (causality order, release
+// patterns).
+
+using u32 = unsigned;
+using i64 = long long;
+
+constexpr int kThreads = 32 * WARPS_M * WARPS_N;
+constexpr int kBlockK = 64;
+constexpr int kRowBytes = 2 * kBlockK;
+constexpr int kABytes = BLOCK_M * kRowBytes;
+constexpr int kStageBytes = (BLOCK_M + BLOCK_N) * kRowBytes;
+/// Of a warp.
+constexpr int kRows = BLOCK_M / WARPS_M;
+constexpr int kColumns = BLOCK_N / WARPS_N;
+/// mma m16n8k16: so many down, across, and along a step of k.
+constexpr int kDown = kRows / 16;
+constexpr int kAcross = kColumns / 8;
+constexpr int kDeep = kBlockK / 16;
+/// 16 rows of C.
+constexpr int kSlabBytes = 16 * SLAB * 2;
+static_assert(BLOCK_M % (16 * WARPS_M) == 0 && BLOCK_N % (8 * WARPS_N) == 0 && STAGES >= 2);
+
+/// A wave group: it ends before tile `end`; its rows of every row block begin at `first_row`, which
+/// is row 0 of `c`, n to a row. The next row block is `block_stride` elements further.
+struct Group {
+  int end;
+  int first_row;
+  void* c;
+  i64 block_stride;
+};
+
+/// As core/tiling.hpp's TileOrder.
+struct Order {
+  int panels;   // of one row block
+  int blocks;   // row blocks
+  int columns;  // tiles across n
+  int raster;
+  int tiles;
+  int k_steps;
+  u32* counters;  // one a group, up by 1 with each tile that is stored; null: none
+  Group groups[GROUPS];
+};
+
+/// Strides in elements, multiples of 8; every address a multiple of 16 bytes.
+struct Operands {
+  const void* a;  // [block][row][k]
+  const void* b;  // [n][k]
+  i64 a_block_stride;
+  int a_stride;  // from row to row; k or more
+  int b_stride;
+  int rows;  // of one row block
+  int n;
+  int k;
+};
+
+struct Place {
+  int block;
+  int row;  // in its block
+  int column;
+};
+
+__device__ __forceinline__ Place place_of(const Order& order, int tile) {
+  const int super_tiles = order.columns * order.blocks * order.raster;
+  const int super = tile / super_tiles;
+  const int rest = tile - super * super_tiles;
+  const int left = order.panels - super * order.raster;
+  const int height = left < order.raster ? left : order.raster;
+  const int column_tiles = height * order.blocks;
+  const int column = rest / column_tiles;
+  const int in_column = rest - column * column_tiles;
+  const int block = in_column / height;
+  const int panel = super * order.raster + in_column - block * height;
+  return {block, panel * BLOCK_M, column * BLOCK_N};
+}
+
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+  return static_cast<u32>(__cvta_generic_to_shared(pointer));
+}
+
+/// 16 bytes, of which the first `bytes` are read and the rest become zero.
+__device__ __forceinline__ void copy(u32 to, const char* from, u32 bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void end_step() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Until all but the last `pending` steps of this thread have arrived.
+template <int pending>
+__device__ __forceinline__ void wait_for_steps() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+/// Four 8 x 8 matrices, a row of each from 8 lanes.
+__device__ __forceinline__ void load_four(u32 (&to)[4], u32 from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_two(u32 (&to)[2], u32 from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(to[0]), "=r"(to[1])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void multiply(float (&sums)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+#if HALF
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+#else
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+#endif
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ __forceinline__ u32 packed(float low, float high) {
+  u32 pair;
+#if HALF
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#endif
+  return pair;
+}
+
+__device__ __forceinline__ void put(u32 to, u32 pair) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(pair) : "memory");
+}
+
+/// 16 bytes of C.
+__device__ __forceinline__ void deliver(char* to, u32 from) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 a, b, c, d;\n"
+      "ld.shared.v4.b32 {a, b, c, d}, [%1];\n"
+      "st.global.v4.b32 [%0], {a, b, c, d};\n"
+      "}\n" ::"l"(to),
+      "r"(from)
+      : "memory");
+}
+
+/// After a barrier that all who stored have passed: what they stored comes before the count, for
+/// all the system to see.
+__device__ __forceinline__ void signal(u32* counter) {
+  __threadfence_system();
+  asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+/// Where the next step of k is read, ahead of the multiplications.
+struct Cursor {
+  int tile;
+  int step;
+  const char* a;  // row 0 of the row block
+  int row;        // of A, that this thread's first copy has
+  int column;     // of C, so row of B
+};
+
+__device__ __forceinline__ void go_to(Cursor& cursor, const Operands& operands, const Order& order,
+                                      int tile) {
+  cursor.tile = tile;
+  cursor.step = 0;
+  if (tile >= order.tiles) return;
+  const Place place = place_of(order, tile);
+  const int row = static_cast<int>(threadIdx.x) / 8;
+  cursor.a = static_cast<const char*>(operands.a) + 2 * place.block * operands.a_block_stride;
+  cursor.row = place.row + row;
+  cursor.column = place.column + row;
+}
+
+/// ROWS rows of 128 bytes. Rows beyond `last` are copies of it: what becomes of them is not stored.
+template <int ROWS>
+__device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, int row, int last,
+                                          u32 bytes) {
+  constexpr int kPass = kThreads / 8;  // rows; a multiple of 8, so that the swizzle stays the same
+#pragma unroll
+  for (int i = 0; i < ROWS; i += kPass) {
+    if (i + kPass > ROWS && static_cast<int>(threadIdx.x) / 8 >= ROWS - i) break;
+    const int wanted = row + i;
+    const i64 offset = static_cast<i64>(wanted < last ? wanted : last) * stride;
+    copy(to + i * kRowBytes, from + offset, bytes);
+  }
+}
+
+/// One step of k of A and B, if there is one left, and the cursor goes on.
+__device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operands,
+                                          const Order& order, u32 stage) {
+  if (cursor.tile < order.tiles) {
+    const int row = static_cast<int>(threadIdx.x) / 8;
+    const int chunk = static_cast<int>(threadIdx.x) % 8;
+    const u32 to = stage + row * kRowBytes + (chunk ^ (row & 7)) * 16;
+    const int first = cursor.step * kBlockK + chunk * 8;
+    const int left = operands.k - first;
+    const u32 bytes = left >= 8 ? 16 : left > 0 ? 2 * left : 0;
+    // An address inside the row even where nothing is read.
+    const int offset = left > 0 ? 2 * first : 0;
+    load_rows<BLOCK_M>(to, cursor.a + offset, 2 * operands.a_stride, cursor.row, operands.rows - 1,
+                       bytes);
+    load_rows<BLOCK_N>(to + kABytes, static_cast<const char*>(operands.b) + offset,
+                       2 * operands.b_stride, cursor.column, operands.n - 1, bytes);
+    if (++cursor.step == order.k_steps) {
+      go_to(cursor, operands, order, cursor.tile + static_cast<int>(gridDim.x));
+    }
+  }
+  end_step();  // an empty one too: waits count them
+}
+
+/// What a warp multiplies at a time: 16 of k.
+struct Fragments {
+  u32 a[kDown][4];
+  u32 b[kAcross][2];
+};
+
+/// `a` and `b`: the address in the stage that this lane gives for k = 0.
+__device__ __forceinline__ void load_fragments(Fragments& fragments, u32 a, u32 b, int k) {
+  // Column group 2 * k + (0 or 1) of a row, swizzled: with these bits of its own, by exclusive or.
+  const u32 turned_a = a ^ (32 * k);
+  const u32 turned_b = b ^ (32 * k);
+#pragma unroll
+  for (int i = 0; i < kDown; ++i) load_four(fragments.a[i], turned_a + i * 16 * kRowBytes);
+#pragma unroll
+  for (int i = 0; i + 1 < kAcross; i += 2) {
+    u32 two[4];
+    load_four(two, turned_b + i * 8 * kRowBytes);
+    fragments.b[i][0] = two[0];
+    fragments.b[i][1] = two[1];
+    fragments.b[i + 1][0] = two[2];
+    fragments.b[i + 1][1] = two[3];
+  }
+  if (kAcross % 2 == 1) {
+    load_two(fragments.b[kAcross - 1], turned_b + (kAcross - 1) * 8 * kRowBytes);
+  }
+}
+
+/// Where the 16 bytes of column group `chunk` of a row lie in a slab: swizzled, so that neither 8
+/// rows of one column group nor the groups of a row meet in a bank.
+__device__ __forceinline__ u32 slab_offset(int row, int chunk) {
+  const int turn = SLAB == 64 ? row & 7 : SLAB == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
+  return static_cast<u32>(row * SLAB * 2 + (chunk ^ turn) * 16);
+}
+
+/// Stores this warp's part of a tile, by way of its own slab: no other warp is waited for.
+__device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], char* c, int row,
+                                      int rows, int column, int n, u32 slab) {
+  int lane = static_cast<int>(threadIdx.x) % 32;
+  // What follows from it is not to be kept in registers while the sums grow.
+  asm volatile("" : "+r"(lane));
+#pragma unroll
+  for (int i = 0; i < kDown; ++i) {
+#pragma unroll
+    for (int first = 0; first < kAcross; first += SLAB / 8) {
+      const int chunks = kAcross - first < SLAB / 8 ? kAcross - first : SLAB / 8;
+#pragma unroll
+      for (int j = 0; j < chunks; ++j) {
+        const float(&sum)[4] = sums[i][first + j];
+        put(slab + slab_offset(lane / 4, j) + lane % 4 * 4, packed(sum[0], sum[1]));
+        put(slab + slab_offset(lane / 4 + 8, j) + lane % 4 * 4, packed(sum[2], sum[3]));
+      }
+      __syncwarp();
+#pragma unroll
+      for (int round = 0; round < 16 * chunks; round += 32) {
+        const int piece = round + lane;
+        if (piece >= 16 * chunks) break;  // half a warp is enough for the last odd chunk
+        const int in_slab = piece / chunks;
+        const int chunk = piece - in_slab * chunks;
+        const int to_row = row + i * 16 + in_slab;
+        const int to_column = column + (first + chunk) * 8;
+        if (to_row < rows && to_column < n) {
+          deliver(c + 2 * (static_cast<i64>(to_row) * n + to_column),
+                  slab + slab_offset(in_slab, chunk));
+        }
+      }
+      __syncwarp();
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    ampere_gemm(const __grid_constant__ Operands operands, const __grid_constant__ Order order) {
+  alignas(128) extern __shared__ char memory[];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int first_row = warp / WARPS_N * kRows;
+  const int first_column = warp % WARPS_N * kColumns;
+  const u32 ring = shared_address(memory);
+  const u32 end = ring + STAGES * kStageBytes;
+  const u32 slab = end + warp * kSlabBytes;
+  // Of four 8 x 8 matrices this lane gives a row's address. Of A they are rows 0-7 and 8-15 of the
+  // first 8 of k, then of the second; of B the first and second 8 of k of rows 0-7, then of rows
+  // 8-15.
+  const u32 a_row = first_row + lane % 16;
+  const u32 a_offset = a_row * kRowBytes + ((lane / 16) ^ (a_row & 7)) * 16;
+  const u32 b_row = first_column + lane / 16 * 8 + lane % 8;
+  const u32 b_offset = kABytes + b_row * kRowBytes + ((lane / 8 & 1) ^ (b_row & 7)) * 16;
+
+  Cursor ahead;
+  go_to(ahead, operands, order, static_cast<int>(blockIdx.x));
+#pragma unroll 1
+  for (u32 filled = ring; filled != end; filled += kStageBytes) {
+    load_step(ahead, operands, order, filled);
+  }
+  wait_for_steps<STAGES - 1>();
+  __syncthreads();
+  Fragments fragments[2];
+  load_fragments(fragments[0], ring + a_offset, ring + b_offset, 0);
+
+  u32 stage = ring;
+  int group = 0;
+  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+    float sums[kDown][kAcross][4] = {};
+#pragma unroll 1
+    for (int step = 0; step < order.k_steps; ++step) {
+      const u32 next = stage + kStageBytes == end ? ring : stage + kStageBytes;
+#pragma unroll
+      for (int k = 0; k < kDeep; ++k) {
+        if (k + 1 < kDeep) {
+          load_fragments(fragments[(k + 1) % 2], stage + a_offset, stage + b_offset, k + 1);
+        } else {
+          // Of the steps under way only the last STAGES - 2 may still be: the next one is here, and
+          // after the barrier all of it is, and nobody reads this stage any more. (After the last
+          // step of all the next one is an old one, whose fragments nobody multiplies.)
+          wait_for_steps<STAGES - 2>();
+          __syncthreads();
+          load_fragments(fragments[0], next + a_offset, next + b_offset, 0);
+          load_step(ahead, operands, order, stage);
+        }
+#pragma unroll
+        for (int i = 0; i < kDown; ++i) {
+#pragma unroll
+          for (int j = 0; j < kAcross; ++j) {
+            multiply(sums[i][j], fragments[k % 2].a[i], fragments[k % 2].b[j]);
+          }
+        }
+      }
+      stage = next;
+    }
+
+    while (tile >= order.groups[group].end) ++group;
+    const Place place = place_of(order, tile);
+    // Row 0 of the row block, which only in the first group is one of the group's.
+    char* c = static_cast<char*>(order.groups[group].c) +
+              2 * (place.block * order.groups[group].block_stride -
+                   static_cast<i64>(order.groups[group].first_row) * operands.n);
+    store(sums, c, place.row + first_row, operands.rows, place.column + first_column, operands.n,
+          slab);
+    if (order.counters != nullptr) {
+      __syncthreads();
+      if (threadIdx.x == 0) signal(order.counters + group);
+    }
+  }
+}

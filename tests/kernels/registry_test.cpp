@@ -1,0 +1,54 @@
+#include "kernels/registry.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace overlaptune::kernels {
+namespace {
+
+/// How many of a list are named so, of one dtype.
+std::ptrdiff_t count(const std::vector<KernelSource>& list, const std::string& name, bool half) {
+  return std::count_if(list.begin(), list.end(), [&](const KernelSource& source) {
+    return source.name == name &&
+           source.macros.back() == std::pair<std::string, std::string>{"HALF", half ? "1" : "0"};
+  });
+}
+
+TEST(Registry, lists_the_default_space_of_each_architecture) {
+  for (const bool half : {false, true}) {
+    const auto hopper = count(kernels_of("sm_90a"), "hopper_gemm", half);
+    EXPECT_GE(hopper, 150);
+    EXPECT_LE(hopper, 220);
+    EXPECT_EQ(count(kernels_of("sm_90a"), "ampere_gemm", half), 0);
+    for (const char* architecture : {"sm_80", "sm_89"}) {
+      const auto ampere = count(kernels_of(architecture), "ampere_gemm", half);
+      EXPECT_GE(ampere, 30) << architecture;
+      EXPECT_LE(ampere, 60) << architecture;
+    }
+  }
+}
+
+TEST(Registry, lists_each_kernel_once_and_the_wait_kernel_always) {
+  for (const char* architecture : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_120"}) {
+    const auto list = kernels_of(architecture);
+    std::set<std::string> names;
+    for (const KernelSource& source : list) EXPECT_TRUE(names.insert(to_string(source)).second);
+    EXPECT_GT(names.size(), 50U) << architecture;
+    EXPECT_TRUE(names.contains("wait_for_value"));
+  }
+  for (const char* architecture : {"", "sm_", "sm_75", "compute_80"}) {
+    EXPECT_EQ(kernels_of(architecture), std::vector{wait_kernel()}) << architecture;
+  }
+}
+
+TEST(Registry, unknown_sources_are_refused) {
+  EXPECT_THAT(embedded_source("wait"), testing::HasSubstr("wait_for_value"));
+  EXPECT_THROW((void)embedded_source("nothing"), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace overlaptune::kernels
