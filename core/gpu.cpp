@@ -6,7 +6,7 @@ namespace overlaptune {
 namespace {
 
 // Without wgmma the accumulators of a block live in 8 warps of at most 255 registers: 128 x 256.
-constexpr std::array<GpuLimits, 3> kLimits{{
+constexpr std::array<GpuLimits, 4> kLimits{{
     {.compute_capability = 80,
      .shared_memory_bytes = 163 * 1024,
      .block_m_multiple = 64,
@@ -17,6 +17,18 @@ constexpr std::array<GpuLimits, 3> kLimits{{
      .block_k = 64,
      .fewest_stages = 3,
      .most_stages = 5,
+     .largest_cluster = 1,
+     .default_depths = 1},
+    {.compute_capability = 86,
+     .shared_memory_bytes = 99 * 1024,
+     .block_m_multiple = 64,
+     .largest_block_m = 256,
+     .largest_block_n = 256,
+     .largest_block_area = 128 * 256,
+     .largest_block_n_of_192 = 256,
+     .block_k = 64,
+     .fewest_stages = 2,
+     .most_stages = 4,
      .largest_cluster = 1,
      .default_depths = 1},
     {.compute_capability = 89,

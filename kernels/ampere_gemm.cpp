@@ -65,7 +65,7 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits) 
 }
 
 Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dtype dtype,
-                                   int groups) {
+                                   int segments) {
   const auto layout = ampere_layout(tile, limits);
   if (!layout) return tl::make_unexpected(layout.error());
   return KernelSource{.name = "ampere_gemm",
@@ -76,7 +76,7 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
                                  {"WARPS_M", std::to_string(layout->warps_m)},
                                  {"WARPS_N", std::to_string(layout->warps_n)},
                                  {"SLAB", std::to_string(layout->slab)},
-                                 {"GROUPS", std::to_string(groups)},
+                                 {"SEGMENTS", std::to_string(segments)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 

@@ -26,12 +26,12 @@ struct AmpereLayout {
 /// `is_feasible`: clusters of 2, and more than 128 x 256 sums.
 [[nodiscard]] Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits);
 
-/// For launches of up to `groups` wave groups. The kernel is `ampere_gemm`.
+/// For launches of up to `segments` segments. The kernel is `ampere_gemm`.
 [[nodiscard]] Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits,
-                                                 Dtype dtype, int groups);
+                                                 Dtype dtype, int segments);
 
 // What the kernel takes, as kernels/device/ampere_gemm.cu declares it: an `AmpereOperands`, then an
-// `AmpereOrder` with the `groups` that it was made for right behind it, as one parameter. Launched
+// `AmpereOrder` with the segments that it was made for right behind it, as one parameter. Launched
 // with at most one block an SM and at most one a tile.
 
 /// Strides are in elements and multiples of 8; `a` and `b` are multiples of 16 bytes.
@@ -55,20 +55,24 @@ struct AmpereOrder {
   std::int32_t raster = 0;   ///< at most `panels`
   std::int32_t tiles = 0;    ///< that are computed: the first ones
   std::int32_t k_steps = 0;  ///< k / 64, rounded up
-  /// One a group, up by `signals` with each tile that is stored; null: none.
+  /// Up by `signals` with each tile that is stored; null: none.
   std::uint32_t* counters = nullptr;
 };
 static_assert(sizeof(AmpereOrder) == 32);
 
-/// Tiles up to `end`, which lie in whole panels. Their rows `first_row` .. of every row block go to
-/// rows 0 .. of `c`, n elements to a row; of the next row block, `block_stride` elements further.
-/// `c` is a multiple of 16 bytes and `block_stride` of 8. The last one's `end` is at least `tiles`.
-struct AmpereGroup {
+/// Tiles up to `end` that fill one matrix of every row block: row `first_row` and column
+/// `first_column` of the block are row 0 and column 0 of `c`, of which rows and row blocks are so
+/// many elements apart. `c` is a multiple of 16 bytes, the strides are multiples of 8. The last
+/// one's `end` is at least `tiles`.
+struct AmpereSegment {
   std::int32_t end = 0;
+  std::int32_t counter = 0;  ///< of its wave group
   std::int32_t first_row = 0;
+  std::int32_t first_column = 0;
   void* c = nullptr;
+  std::int64_t row_stride = 0;
   std::int64_t block_stride = 0;
 };
-static_assert(sizeof(AmpereGroup) == 24);
+static_assert(sizeof(AmpereSegment) == 40);
 
 }  // namespace overlaptune::kernels

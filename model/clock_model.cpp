@@ -26,11 +26,11 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
     if (const auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) {
       rows.push_back({{.work = macs(*gemm),
                        .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k),
-                       .collective = 0,
+                       .gemm = time,
                        .round = time},
                       clock});
     } else if (std::get_if<CollectiveProbe>(&measurement.probe) != nullptr) {
-      rows.push_back({{.work = 0, .bytes = 0, .collective = time, .round = time}, clock});
+      rows.push_back({{.collective = time, .round = time}, clock});
     }
   }
   return rows;
@@ -39,20 +39,26 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
 /// Weight of a round that was repeated until the clock had settled, in rows that were not.
 constexpr int kSustainedWeight = 4;
 
-void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements,
-                   double peak_rate, double full_clock_mhz) {
+/// Those whose collective was also timed alone, so that it is known how long the GEMM took.
+void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements) {
+  const auto alone = [&](const CollectiveProbe& wanted) {
+    const auto found = std::find_if(
+        measurements.begin(), measurements.end(),
+        [&](const Measurement& measurement) { return measurement.probe == Probe(wanted); });
+    return found == measurements.end() ? 0.0 : found->time.median.count();
+  };
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<SustainedProbe>(&measurement.probe);
     if (probe == nullptr || !measurement.conditions.sm_clock_mhz) continue;
-    const double time = measurement.time.median.count();
-    const double clock = *measurement.conditions.sm_clock_mhz;
-    const double work = macs(probe->gemm);
-    const double gemm = work / peak_rate * full_clock_mhz / clock;
-    const Row row{{.work = work,
+    const double round = measurement.time.median.count();
+    const double collective = alone(probe->collective);
+    if (collective <= 0 || collective >= round) continue;
+    const Row row{{.work = macs(probe->gemm),
                    .bytes = gemm_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k),
-                   .collective = std::max(0.0, time - gemm),
-                   .round = time},
-                  clock};
+                   .gemm = round - collective,
+                   .collective = collective,
+                   .round = round},
+                  *measurement.conditions.sm_clock_mhz};
     rows.insert(rows.end(), kSustainedWeight, row);
   }
 }
@@ -66,14 +72,25 @@ double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
   return (rows * depth + columns * depth + rows * columns) * kElementBytes;
 }
 
-double ClockModel::slowdown(const Load& load, const Constants& constants) {
-  const double power = (load.work / constants.peak_rate + constants.byte_heat * load.bytes +
-                        constants.collective_heat * load.collective) /
-                       load.round;
-  const double heat = power * (1 - std::exp(-load.round / constants.scale));
-  const double above = (heat - constants.onset) / constants.rounding;
-  const double smooth = above > 30 ? above : std::log1p(std::exp(above));
-  return 1 + constants.loss * constants.rounding * smooth;
+ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
+  const double gemm = load.work / constants.peak_rate + constants.byte_heat * load.bytes;
+  const double collective = constants.collective_heat * load.collective;
+  const double mean =
+      (gemm + collective) / load.round * (1 - std::exp(-load.round / constants.scale));
+  const auto slowdown = [&](double now) {
+    const double heat = constants.instant * now + (1 - constants.instant) * mean;
+    const double above = (heat - constants.onset) / constants.rounding;
+    const double smooth = above > 30 ? above : std::log1p(std::exp(above));
+    return 1 + constants.loss * constants.rounding * smooth;
+  };
+  return {.gemm = load.gemm > 0 ? slowdown(gemm / load.gemm) : 1,
+          .collective = slowdown(constants.collective_heat)};
+}
+
+/// As the clock of a whole round tells it.
+double ClockModel::mean_slowdown(const Load& load, const Constants& constants) {
+  const Slowdowns slow = slowdowns(load, constants);
+  return load.round / (load.gemm / slow.gemm + (load.round - load.gemm) / slow.collective);
 }
 
 ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
@@ -87,7 +104,7 @@ ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
         std::max(model.constants_.peak_rate, row.load.work / row.load.round);
   }
   if (model.constants_.peak_rate <= 0) return ClockModel();  // no GEMM tells its clock
-  add_sustained(rows, measurements, model.constants_.peak_rate, model.full_clock_mhz_);
+  add_sustained(rows, measurements);
 
   auto with = [&model](const Eigen::VectorXd& x) {
     return Constants{.peak_rate = model.constants_.peak_rate,
@@ -96,26 +113,28 @@ ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
                      .rounding = x[2],
                      .loss = x[3],
                      .byte_heat = x[4],
-                     .collective_heat = x[5]};
+                     .collective_heat = x[5],
+                     .instant = x[6] / (1 + x[6])};
   };
-  Eigen::VectorXd typical(6);
-  typical << 1000, 0.5, 0.1, 0.3, 1e-7, 0.2;
+  Eigen::VectorXd typical(7);
+  typical << 1000, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5;
   constexpr double kPull = 1e-4;
-  const Eigen::VectorXd fitted = fit_positive(
-      typical, static_cast<Eigen::Index>(rows.size()), kPull,
-      [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
-        const Constants constants = with(x);
-        Eigen::Index i = 0;
-        for (const Row& row : rows) {
-          residuals[i++] = slowdown(row.load, constants) - model.full_clock_mhz_ / row.clock_mhz;
-        }
-      });
+  const Eigen::VectorXd fitted =
+      fit_positive(typical, static_cast<Eigen::Index>(rows.size()), kPull,
+                   [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
+                     const Constants constants = with(x);
+                     Eigen::Index i = 0;
+                     for (const Row& row : rows) {
+                       residuals[i++] = mean_slowdown(row.load, constants) -
+                                        model.full_clock_mhz_ / row.clock_mhz;
+                     }
+                   });
   model.constants_ = with(fitted);
   return model;
 }
 
 double ClockModel::slowdown(const Load& load) const {
-  return slowdown(load, constants_);
+  return slowdowns(load, constants_).gemm;
 }
 
 double ClockModel::recorded(const Conditions& conditions) const {

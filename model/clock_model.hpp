@@ -15,19 +15,20 @@ namespace overlaptune {
 struct Load {
   double work = 0;        ///< multiply-adds of one round
   double bytes = 0;       ///< operands and results of the GEMM of one round
-  double collective = 0;  ///< time of a round in which collectives run
+  double gemm = 0;        ///< time of a round in which GEMMs run
+  double collective = 0;  ///< and in which collectives do
   double round = 0;       ///< time of a round
 };
 
-/// The clock is a function of *heat*: the mean power over rounds (tensor cores at the rate of
-/// useful work, a share for collectives), approached with a time constant. Above an onset it falls
-/// in proportion.
+/// The clock is a function of *heat*: in part of the power right now, in part of the mean power
+/// over rounds (tensor cores at the rate of useful work, a share for collectives), approached with
+/// a time constant. Above an onset it falls in proportion.
 class ClockModel {
  public:
   /// From the SM clocks that probes recorded. Without any the clock is constant.
   [[nodiscard]] static ClockModel fit(std::span<const Measurement> measurements);
 
-  /// Factor on times at full clock.
+  /// Factor on the times of its GEMMs at full clock.
   [[nodiscard]] double slowdown(const Load& load) const;
 
   /// Factor by which a measurement was slowed: from its own recorded clock, else 1.
@@ -42,8 +43,14 @@ class ClockModel {
     double loss = 0;       ///< slowdown for one unit of heat above the onset
     double byte_heat = 0;  ///< of one byte in a microsecond
     double collective_heat = 0;
+    double instant = 0;  ///< share of the power right now
   };
-  [[nodiscard]] static double slowdown(const Load& load, const Constants& constants);
+  struct Slowdowns {
+    double gemm = 1;
+    double collective = 1;
+  };
+  [[nodiscard]] static Slowdowns slowdowns(const Load& load, const Constants& constants);
+  [[nodiscard]] static double mean_slowdown(const Load& load, const Constants& constants);
   struct Residuals;
 
   double full_clock_mhz_ = 0;  ///< the highest recorded; 0: none was

@@ -236,8 +236,7 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
   }
   LibraryGemmModel model;
   model.menu_ = menu_of(rows);
-  model.constants_ = fit_constants(whole_gpu, model.menu_,
-                                   ours != nullptr ? ours->constants() : typical(whole_gpu));
+  model.constants_ = fit_constants(whole_gpu, model.menu_, typical(whole_gpu));
   // A prediction takes the best of the menu, which by choice errs low: the correction is fitted to
   // that, whatever tile was seen.
   for (Row& row : whole_gpu) row.library_tile.reset();

@@ -59,6 +59,7 @@ double clock_slowdown(const ClockModel& clock, const Problem& problem, const Com
     const double next =
         clock.slowdown({.work = rounds * flops(problem) / 2,
                         .bytes = rounds * gemm_bytes(problem.m, problem.n, problem.k),
+                        .gemm = (gemm + kTimes * company.gemm) * slowdown,
                         .collective = collective + kTimes * company.collective,
                         .round = round(gemm * slowdown) +
                                  kTimes * (company.gemm * slowdown + company.collective)});

@@ -62,9 +62,8 @@ class SignaledPlan : public Plan {
 
   /// Operands that the plan was not made for cost a few microseconds more.
   void enqueue_gemm(cudaStream_t stream, const Operands& operands) const {
-    const auto known =
-        std::find_if(launches_.begin(), launches_.end(),
-                     [&](const auto& each) { return each.first == operands; });
+    const auto known = std::find_if(launches_.begin(), launches_.end(),
+                                    [&](const auto& each) { return each.first == operands; });
     if (known != launches_.end()) {
       gemm_.enqueue(stream, known->second);
     } else {

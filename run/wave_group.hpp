@@ -31,9 +31,9 @@ class WaveGroup {
   std::vector<Region> regions_;
   bool contiguous_;
   std::int64_t tiles_;
-  int blocks_;              ///< row blocks
-  std::int64_t elements_;   ///< of one row block
-  std::int64_t before_;     ///< elements of the groups before, all row blocks
+  int blocks_;             ///< row blocks
+  std::int64_t elements_;  ///< of one row block
+  std::int64_t before_;    ///< elements of the groups before, all row blocks
   std::int64_t block_rows_;
 };
 

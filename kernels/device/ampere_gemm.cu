@@ -9,7 +9,7 @@
 //   STAGES            of the ring, 2 or more
 //   WARPS_M, WARPS_N  warps that share the rows, and the columns, of a tile
 //   SLAB              columns of C that a warp turns into whole rows at a time: 16, 32 or 64
-//   GROUPS            most wave groups that a launch may have
+//   SEGMENTS          most segments that a launch may have
 //   HALF              1: fp16, 0: bf16
 //
 // Sources: PTX ISA 8.x, "Matrix fragments for mma.m16n8k16 with floating point type", "ldmatrix",
@@ -35,12 +35,15 @@ constexpr int kDeep = kBlockK / 16;
 constexpr int kSlabBytes = 16 * SLAB * 2;
 static_assert(BLOCK_M % (16 * WARPS_M) == 0 && BLOCK_N % (8 * WARPS_N) == 0 && STAGES >= 2);
 
-/// A wave group: it ends before tile `end`; its rows of every row block begin at `first_row`, which
-/// is row 0 of `c`, n to a row. The next row block is `block_stride` elements further.
-struct Group {
+/// Tiles before `end` (and not of the segment before) that fill one matrix of every row block: its
+/// rows from `first_row` on and its columns from `first_column` on. Strides in elements.
+struct Segment {
   int end;
+  int counter;  // of its wave group
   int first_row;
+  int first_column;
   void* c;
+  i64 row_stride;
   i64 block_stride;
 };
 
@@ -52,8 +55,8 @@ struct Order {
   int raster;
   int tiles;
   int k_steps;
-  u32* counters;  // one a group, up by 1 with each tile that is stored; null: none
-  Group groups[GROUPS];
+  u32* counters;  // up by 1 with each tile that is stored; null: none
+  Segment segments[SEGMENTS];
 };
 
 /// Strides in elements, multiples of 8; every address a multiple of 16 bytes.
@@ -261,9 +264,10 @@ __device__ __forceinline__ u32 slab_offset(int row, int chunk) {
   return static_cast<u32>(row * SLAB * 2 + (chunk ^ turn) * 16);
 }
 
-/// Stores this warp's part of a tile, by way of its own slab: no other warp is waited for.
-__device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], char* c, int row,
-                                      int rows, int column, int n, u32 slab) {
+/// Stores this warp's part of a tile, by way of its own slab: no other warp is waited for. `c`: where
+/// row 0 and column 0 of the row block would be.
+__device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], char* c, i64 stride,
+                                      int row, int rows, int column, int n, u32 slab) {
   int lane = static_cast<int>(threadIdx.x) % 32;
   // What follows from it is not to be kept in registers while the sums grow.
   asm volatile("" : "+r"(lane));
@@ -288,7 +292,7 @@ __device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], ch
         const int to_row = row + i * 16 + in_slab;
         const int to_column = column + (first + chunk) * 8;
         if (to_row < rows && to_column < n) {
-          deliver(c + 2 * (static_cast<i64>(to_row) * n + to_column),
+          deliver(c + 2 * (to_row * stride + to_column),
                   slab + slab_offset(in_slab, chunk));
         }
       }
@@ -327,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   load_fragments(fragments[0], ring + a_offset, ring + b_offset, 0);
 
   u32 stage = ring;
-  int group = 0;
+  int index = 0;
   for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
     float sums[kDown][kAcross][4] = {};
 #pragma unroll 1
@@ -357,17 +361,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       stage = next;
     }
 
-    while (tile >= order.groups[group].end) ++group;
+    while (tile >= order.segments[index].end) ++index;
+    const Segment& segment = order.segments[index];
     const Place place = place_of(order, tile);
-    // Row 0 of the row block, which only in the first group is one of the group's.
-    char* c = static_cast<char*>(order.groups[group].c) +
-              2 * (place.block * order.groups[group].block_stride -
-                   static_cast<i64>(order.groups[group].first_row) * operands.n);
-    store(sums, c, place.row + first_row, operands.rows, place.column + first_column, operands.n,
-          slab);
+    char* c = static_cast<char*>(segment.c) +
+              2 * (place.block * segment.block_stride - segment.first_row * segment.row_stride -
+                   segment.first_column);
+    store(sums, c, segment.row_stride, place.row + first_row, operands.rows,
+          place.column + first_column, operands.n, slab);
     if (order.counters != nullptr) {
       __syncthreads();
-      if (threadIdx.x == 0) signal(order.counters + group);
+      if (threadIdx.x == 0) signal(order.counters + segment.counter);
     }
   }
 }

@@ -86,8 +86,8 @@ std::vector<Transport> CudaMachine::transports() const {
 }
 
 std::vector<Strategy> CudaMachine::strategies() const {
-  // Our own kernels run on Hopper.
-  if (platform_.compute_capability / 10 == 9) {
+  constexpr int kAmpere = 80;  // the oldest that our own kernels run on
+  if (platform_.compute_capability >= kAmpere) {
     return {Strategy::sequential, Strategy::chunked, Strategy::signaled};
   }
   return {Strategy::sequential, Strategy::chunked};
@@ -120,9 +120,8 @@ Expected<void> CudaMachine::count_failure(const std::string& reason) {
 Expected<void> CudaMachine::prepare(std::span<const TiledKernel> kernels) {
   if (!lost_.empty()) return unavailable(lost_);
   if (kernels.empty()) return {};
-  const auto replies =
-      pool_->ask(PrepareRequest{{kernels.begin(), kernels.end()}},
-                 [this](const RunStep*) { return options_.limits.unknown; });
+  const auto replies = pool_->ask(PrepareRequest{{kernels.begin(), kernels.end()}},
+                                  [this](const RunStep*) { return options_.limits.unknown; });
   if (replies) return {};
   spdlog::warn("{} kernels could not be compiled ahead: {}", kernels.size(),
                replies.error().reason);

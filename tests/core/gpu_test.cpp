@@ -13,7 +13,8 @@ namespace {
 TEST(Gpu, the_limits_are_those_of_the_nearest_lower_capability) {
   EXPECT_EQ(gpu_limits(90).shared_memory_bytes, 232448);  // 227 KiB, CUDA programming guide
   EXPECT_EQ(gpu_limits(80).shared_memory_bytes, 166912);
-  EXPECT_EQ(gpu_limits(86).compute_capability, 80);
+  EXPECT_EQ(gpu_limits(86).shared_memory_bytes, 101376);
+  EXPECT_EQ(gpu_limits(87).compute_capability, 86);
   EXPECT_EQ(gpu_limits(89).shared_memory_bytes, 101376);
   EXPECT_EQ(gpu_limits(100).compute_capability, 90);
 }

@@ -19,13 +19,13 @@ class OwnGemmTest : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
-    int major = 0;
-    OVT_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-    if (major != 9) GTEST_SKIP() << "no Hopper GPU";
+    OVT_CHECK(cudaDeviceGetAttribute(&major_, cudaDevAttrComputeCapabilityMajor, 0));
+    if (major_ < 8) GTEST_SKIP() << "older than Ampere";
   }
 
   /// The largest relative error of a segment; the counters of the groups are checked, too.
-  double error_of(const Shape& shape, const Tile& tile, int raster, std::size_t most_groups) {
+  double error_of(OwnLibrary& library, const Shape& shape, const Tile& tile, int raster,
+                  std::size_t most_groups) {
     const std::int64_t rows = shape.rows * shape.blocks;
     const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
     const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
@@ -68,9 +68,9 @@ class OwnGemmTest : public GpuTest {
       operands.segments.back().region.rows += group_rows;
       first_row += group_rows;
     }
-    const auto gemm = library_.gemm({.tile = tile,
-                                     .dtype = shape.dtype,
-                                     .regions = static_cast<int>(operands.segments.size())});
+    const auto gemm = library.gemm({.tile = tile,
+                                    .dtype = shape.dtype,
+                                    .regions = static_cast<int>(operands.segments.size())});
     EXPECT_TRUE(gemm) << gemm.error().message;
     if (!gemm) return 1;
     OVT_CHECK(
@@ -94,29 +94,49 @@ class OwnGemmTest : public GpuTest {
     return seen.largest;
   }
 
-  OwnLibrary library_{};
+  int major_ = 0;
 };
 
-TEST_F(OwnGemmTest, every_kind_of_tile_is_right) {
+constexpr double kBf16 = 1.0 / 256;
+constexpr double kFp16 = 1.0 / 2048;
+
+TEST_F(OwnGemmTest, every_kind_of_tile_is_right_on_hopper) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  OwnLibrary library;
   const Shape shape{.rows = 640, .n = 1096, .k = 328};
   for (const Tile& tile :
        {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
         Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1},
-        Tile{128, 80, 64, 7, 1}, Tile{128, 256, 64, 4, 2}, Tile{64, 128, 64, 6, 2},
-        Tile{256, 112, 64, 4, 2}}) {
-    EXPECT_LT(error_of(shape, tile, 2, 1), 1.0 / 256) << to_string(tile);
+        Tile{128, 80, 64, 7, 1}, Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
+        Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}}) {
+    EXPECT_LT(error_of(library, shape, tile, 2, 1), kBf16) << to_string(tile);
+  }
+  // Five tiles to a column: clusters of two that share a column take turns with those that do not,
+  // and the last tile has no partner.
+  EXPECT_LT(error_of(library, {.rows = 1300, .n = 520, .k = 200}, {256, 64, 64, 4, 2}, 5, 16),
+            kBf16);
+}
+
+TEST_F(OwnGemmTest, every_kind_of_tile_is_right_with_mma_sync) {
+  OwnLibrary library(OwnFamily::portable);
+  const Shape shape{.rows = 640, .n = 1096, .k = 328};
+  for (const Tile& tile :
+       {Tile{64, 64, 64, 3, 1}, Tile{64, 16, 64, 3, 1}, Tile{128, 128, 64, 3, 1},
+        Tile{128, 80, 64, 3, 1}, Tile{192, 64, 64, 3, 1}, Tile{64, 176, 64, 3, 1}}) {
+    EXPECT_LT(error_of(library, shape, tile, 2, 1), kBf16) << to_string(tile);
   }
 }
 
 TEST_F(OwnGemmTest, groups_of_row_blocks_are_counted) {
-  EXPECT_LT(error_of({.rows = 300, .blocks = 4, .n = 512, .k = 256}, {128, 128, 64, 4, 1}, 1, 16),
-            1.0 / 256);
-  // Five tiles to a column: clusters of two that share a column take turns with those that do not,
-  // and the last tile has no partner.
-  EXPECT_LT(error_of({.rows = 1300, .n = 520, .k = 200}, {256, 64, 64, 4, 2}, 5, 16), 1.0 / 256);
-  EXPECT_LT(
-      error_of({.rows = 1000, .n = 520, .k = 72, .dtype = Dtype::fp16}, {64, 64, 64, 4, 1}, 3, 16),
-      1.0 / 2048);
+  for (const OwnFamily family : {OwnFamily::best, OwnFamily::portable}) {
+    OwnLibrary library(family);
+    EXPECT_LT(error_of(library, {.rows = 300, .blocks = 4, .n = 512, .k = 256},
+                       {128, 128, 64, 3, 1}, 1, 16),
+              kBf16);
+    EXPECT_LT(error_of(library, {.rows = 1000, .n = 520, .k = 72, .dtype = Dtype::fp16},
+                       {64, 64, 64, 3, 1}, 3, 16),
+              kFp16);
+  }
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ void GpuBackend::join(const JoinRequest& request, int rank) {
 }
 
 void GpuBackend::prepare(const PrepareRequest& request) {
-  const run::World& world = bench().world;
-  run::OwnLibrary::compile(request.kernels, world.rank(), world.ranks());
+  const Workbench& on = bench();
+  on.own.compile(request.kernels, on.world.rank(), on.world.ranks());
 }
 
 Workbench& GpuBackend::bench() {

@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "kernels/ampere_gemm.hpp"
+#include "run/own_form.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+class AmpereForm : public OwnForm {
+ public:
+  AmpereForm(kernels::KernelSource source, const kernels::AmpereLayout& layout, int segments)
+      : OwnForm(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
+        segments_(static_cast<std::size_t>(segments)) {}
+
+  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, int sms, const OwnOperands& operands,
+                                  std::uint32_t* counters) const override {
+    const auto k = static_cast<std::int32_t>(operands.k - operands.left_out_k);
+    const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
+    if (tiles <= 0) return {};
+    const kernels::AmpereOperands head{.a = operands.a,
+                                       .b = operands.b,
+                                       .a_block_stride = order.block_rows * operands.k,
+                                       .a_stride = static_cast<std::int32_t>(operands.k),
+                                       .b_stride = static_cast<std::int32_t>(operands.k),
+                                       .rows = static_cast<std::int32_t>(order.block_rows),
+                                       .n = static_cast<std::int32_t>(order.n),
+                                       .k = k};
+    const kernels::AmpereOrder places{.panels = static_cast<std::int32_t>(order.panels_per_block()),
+                                      .blocks = order.blocks,
+                                      .columns = static_cast<std::int32_t>(order.columns()),
+                                      .raster = static_cast<std::int32_t>(std::min<std::int64_t>(
+                                          order.raster, order.panels_per_block())),
+                                      .tiles = static_cast<std::int32_t>(tiles),
+                                      .k_steps = (k + 63) / 64,
+                                      .counters = counters};
+    std::vector<kernels::AmpereSegment> segments(segments_);
+    for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+      const OwnSegment& segment = operands.segments[i];
+      const Region& region = segment.region;
+      segments[i] = {.end = static_cast<std::int32_t>(region.end),
+                     .counter = segment.counter,
+                     .first_row = static_cast<std::int32_t>(region.first_row),
+                     .first_column = static_cast<std::int32_t>(region.first_column),
+                     .c = segment.c,
+                     .row_stride = segment.row_stride,
+                     .block_stride = segment.block_stride};
+    }
+    // The order and its segments are one parameter.
+    return {.parameters = {bytes_of<kernels::AmpereOperands>({&head, 1}),
+                           bytes_of<kernels::AmpereOrder, kernels::AmpereSegment>({&places, 1},
+                                                                                  segments)},
+            .blocks = static_cast<unsigned>(std::min<std::int64_t>(sms, tiles))};
+  }
+
+ private:
+  std::size_t segments_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<OwnForm>> ampere_form(const Tile& tile, Dtype dtype, int segments,
+                                               int compute_capability) {
+  // Its tiles are those of a GPU without wgmma, whatever runs them.
+  const GpuLimits& limits = gpu_limits(compute_capability < 90 ? compute_capability : 80);
+  auto source = kernels::ampere_gemm(tile, limits, dtype, segments);
+  if (!source) return tl::make_unexpected(source.error());
+  return std::make_unique<AmpereForm>(std::move(*source), *kernels::ampere_layout(tile, limits),
+                                      segments);
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,92 @@
+#pragma once
+// How a kernel of ours is launched: what differs between its families (kernels/hopper_gemm.hpp,
+// kernels/ampere_gemm.hpp). To add one: a file with a function as those below, and a line in
+// own_gemm.cpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/tiling.hpp"
+#include "kernels/compiler.hpp"
+
+namespace overlaptune::run {
+
+/// Where the tiles of a region store what they fill: element (row 0, column 0) of the region in the
+/// first row block, rows and row blocks so many elements apart.
+struct OwnSegment {
+  Region region{};
+  int counter = 0;  ///< of its wave group
+  void* c = nullptr;
+  std::int64_t row_stride = 0;
+  std::int64_t block_stride = 0;
+};
+
+struct OwnOperands {
+  const void* a = nullptr;  ///< [block][row][k]
+  const void* b = nullptr;  ///< [n][k]
+  std::int64_t k = 0;
+  std::vector<OwnSegment> segments{};  ///< of consecutive tiles, all of them
+  // For what is wrong on purpose:
+  std::int64_t left_out_k = 0;
+  std::int64_t left_out_tiles = 0;  ///< the last ones
+};
+
+/// All that one launch takes, made ready.
+struct OwnLaunch {
+  std::vector<std::vector<std::byte>> parameters{};
+  unsigned blocks = 0;
+};
+
+/// One behind the other.
+template <class... T>
+std::vector<std::byte> bytes_of(std::span<const T>... values) {
+  std::vector<std::byte> all((values.size_bytes() + ...));
+  std::byte* to = all.data();
+  const auto put = [&](std::span<const std::byte> bytes) {
+    to = std::copy(bytes.begin(), bytes.end(), to);
+  };
+  (put(std::as_bytes(values)), ...);
+  return all;
+}
+
+/// Of a kernel for one tile and up to so many segments.
+class OwnForm {
+ public:
+  virtual ~OwnForm() = default;
+  OwnForm(const OwnForm&) = delete;
+  OwnForm& operator=(const OwnForm&) = delete;
+
+  [[nodiscard]] const kernels::KernelSource& source() const { return source_; }
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] int shared_bytes() const { return shared_bytes_; }
+  /// How far a counter goes up with each tile.
+  [[nodiscard]] int signals() const { return signals_; }
+
+  [[nodiscard]] virtual OwnLaunch prepare(const TileOrder& order, int sms,
+                                          const OwnOperands& operands,
+                                          std::uint32_t* counters) const = 0;
+
+ protected:
+  OwnForm(kernels::KernelSource source, int threads, int shared_bytes, int signals)
+      : source_(std::move(source)),
+        threads_(threads),
+        shared_bytes_(shared_bytes),
+        signals_(signals) {}
+
+ private:
+  kernels::KernelSource source_;
+  int threads_;
+  int shared_bytes_;
+  int signals_;
+};
+
+/// Error (`bad_input`): a tile that this family cannot have.
+[[nodiscard]] Expected<std::unique_ptr<OwnForm>> hopper_form(const Tile& tile, Dtype dtype,
+                                                             int segments);
+[[nodiscard]] Expected<std::unique_ptr<OwnForm>> ampere_form(const Tile& tile, Dtype dtype,
+                                                             int segments, int compute_capability);
+
+}  // namespace overlaptune::run
