@@ -74,6 +74,12 @@ struct Region {
 /// super panels, and the first columns of another.
 [[nodiscard]] std::vector<Region> regions(const TileOrder& order, const Cut& begin, const Cut& end);
 
+/// A launch of ours has a description of each region among its parameters, of which there is room
+/// for so many.
+inline constexpr int kMostRegions = 192;
+/// Kernels that are made for fewer take less time to launch.
+inline constexpr int kUsualRegions = 16;
+
 /// A GEMM of ours, to be compiled for launches that fill up to so many regions.
 struct TiledKernel {
   Tile tile{};

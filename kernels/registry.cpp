@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/gpu.hpp"
+#include "core/tiling.hpp"
 #include "kernels/ampere_gemm.hpp"
 #include "kernels/hopper_gemm.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 constexpr std::string_view kPrefix = "sm_";
 /// Beginnings of cp.async and of mma.sync with bf16.
 constexpr int kLeastCapability = 80;
-/// Of a launch; where a config has more its kernel is compiled when it is asked for.
-constexpr int kUsualGroups = 16;
 
 /// 90 of `sm_90a`; 0 where it is no such name.
 int capability_of(std::string_view architecture) {
@@ -50,8 +49,8 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
   const GpuLimits& limits = gpu_limits(capability);
   for (const Tile& tile : default_tiles(limits)) {
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-      auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, kUsualGroups)
-                                             : ampere_gemm(tile, limits, dtype, kUsualGroups);
+      auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, kUsualRegions)
+                                             : ampere_gemm(tile, limits, dtype, kUsualRegions);
       if (source) list.push_back(std::move(*source));
     }
   }

@@ -77,7 +77,8 @@ Prediction predict(const Model::Parts& parts, const Problem& problem, const Conf
                    Launch launch, const Exchange& exchange, const std::vector<std::int64_t>& rows) {
   const Slowdown slowdown = parts.contention(
       {collective_of(problem.op), problem.ranks, config.comm_ctas, config.transport},
-      static_cast<double>(collective_bytes(problem).count) / config.chunks);
+      static_cast<double>(collective_bytes(problem).count) / config.chunks, problem.k,
+      GemmFamily::library);
   const Chains chain =
       chains(parts, problem, exchange, parts.platform.sms - config.comm_ctas, rows, slowdown);
   const bool gather = problem.op == Op::all_gather_gemm;

@@ -83,8 +83,10 @@ ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& c
     const double smooth = above > 30 ? above : std::log1p(std::exp(above));
     return 1 + constants.loss * constants.rounding * smooth;
   };
-  return {.gemm = load.gemm > 0 ? slowdown(gemm / load.gemm) : 1,
-          .collective = slowdown(constants.collective_heat)};
+  const double both = std::max(0.0, load.gemm + load.collective - load.round);
+  return {
+      .gemm = load.gemm > 0 ? slowdown((gemm + constants.collective_heat * both) / load.gemm) : 1,
+      .collective = slowdown(constants.collective_heat)};
 }
 
 /// As the clock of a whole round tells it.

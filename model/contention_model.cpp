@@ -10,6 +10,21 @@ namespace {
 
 constexpr double kLargestGemmSlowdown = 1.9;
 
+Slowdown mix(const Slowdown& a, const Slowdown& b, double t) {
+  return {std::lerp(a.gemm, b.gemm, t), std::lerp(a.collective, b.collective, t)};
+}
+
+/// Between the nearest of `list` (ascending in what `place` tells), the first or last beyond.
+template <class T, class Place, class Value>
+Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value value) {
+  const auto high =
+      std::find_if(list.begin(), list.end(), [&](const T& each) { return place(each) >= at; });
+  if (high == list.end()) return value(list.back());
+  if (high == list.begin()) return value(*high);
+  const auto low = high - 1;
+  return mix(value(*low), value(*high), (at - place(*low)) / (place(*high) - place(*low)));
+}
+
 }  // namespace
 
 ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
@@ -26,13 +41,14 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
       gemms[*probe] = at_full_clock(measurement);
     }
   }
-  // Several GEMMs may be probed beside one collective: the factors are their geometric means.
+  // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
+  // means.
   struct Sum {
     double log_gemm = 0;
     double log_collective = 0;
     int count = 0;
   };
-  std::map<CollectiveKey, std::map<std::int64_t, Sum>> sums;
+  std::map<Key, std::map<std::int64_t, std::map<std::int64_t, Sum>>> sums;  // by k, by bytes
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
     if (probe == nullptr || !measurement.collective_time) continue;
@@ -45,45 +61,53 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     const double gemm_factor = at_full_clock(measurement) / gemm->second;
     const double collective_factor =
         (measurement.collective_time->median.count() - launch.replay) / alone;
-    Sum& sum = sums[key][c.bytes.count];
+    const GemmFamily family =
+        probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
+    Sum& sum = sums[{key, family}][probe->gemm.k][c.bytes.count];
     sum.log_gemm += std::log(std::clamp(gemm_factor, 1.0, kLargestGemmSlowdown));
     sum.log_collective += std::log(std::max(collective_factor, 1.0));
     ++sum.count;
   }
   ContentionModel model;
-  for (const auto& [key, by_bytes] : sums) {
-    for (const auto& [bytes, sum] : by_bytes) {
-      model.points_[key].push_back({.log_bytes = std::log(static_cast<double>(bytes)),
-                                    .slowdown = {std::exp(sum.log_gemm / sum.count),
-                                                 std::exp(sum.log_collective / sum.count)}});
+  for (const auto& [key, by_k] : sums) {
+    for (const auto& [k, by_bytes] : by_k) {
+      Depth& depth = model.depths_[key].emplace_back();
+      depth.log_k = std::log(static_cast<double>(k));
+      for (const auto& [bytes, sum] : by_bytes) {
+        depth.points.push_back({.log_bytes = std::log(static_cast<double>(bytes)),
+                                .slowdown = {std::exp(sum.log_gemm / sum.count),
+                                             std::exp(sum.log_collective / sum.count)}});
+      }
     }
   }
   return model;
 }
 
-Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes) const {
-  const std::vector<Point>* points = nullptr;
+Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std::int64_t k,
+                                     GemmFamily family) const {
+  const std::vector<Depth>* depths = nullptr;
   int nearest = std::numeric_limits<int>::max();
-  for (const auto& [probed, list] : points_) {
-    const int distance = std::abs(probed.comm_ctas - key.comm_ctas);
-    if (probed.collective == key.collective && probed.ranks == key.ranks &&
-        probed.transport == key.transport && distance < nearest) {
+  for (const auto& [probed, list] : depths_) {
+    const int distance = std::abs(probed.collective.comm_ctas - key.comm_ctas);
+    if (probed.family == family && probed.collective.collective == key.collective &&
+        probed.collective.ranks == key.ranks && probed.collective.transport == key.transport &&
+        distance < nearest) {
       nearest = distance;
-      points = &list;
+      depths = &list;
     }
   }
-  if (points == nullptr) return {};
-  const double at = std::log(std::max(bytes, 1.0));
-  if (at <= points->front().log_bytes) return points->front().slowdown;
-  for (std::size_t i = 1; i < points->size(); ++i) {
-    const Point& low = (*points)[i - 1];
-    const Point& high = (*points)[i];
-    if (at > high.log_bytes) continue;
-    const double t = (at - low.log_bytes) / (high.log_bytes - low.log_bytes);
-    return {std::lerp(low.slowdown.gemm, high.slowdown.gemm, t),
-            std::lerp(low.slowdown.collective, high.slowdown.collective, t)};
+  if (depths == nullptr) {
+    return family == GemmFamily::library ? Slowdown{} : (*this)(key, bytes, k, GemmFamily::library);
   }
-  return points->back().slowdown;
+  const double log_bytes = std::log(std::max(bytes, 1.0));
+  const auto at_depth = [&](const Depth& depth) {
+    return interpolated(
+        depth.points, log_bytes, [](const Point& point) { return point.log_bytes; },
+        [](const Point& point) { return point.slowdown; });
+  };
+  return interpolated(
+      *depths, std::log(static_cast<double>(k)), [](const Depth& depth) { return depth.log_k; },
+      at_depth);
 }
 
 }  // namespace overlaptune

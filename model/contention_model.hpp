@@ -16,6 +16,8 @@ struct Slowdown {
   double collective = 1;  ///< at least 1
 };
 
+enum class GemmFamily { library, ours };
+
 class ContentionModel {
  public:
   /// From concurrent probes and, for the times apart, the GEMM and collective probes of the same
@@ -24,17 +26,28 @@ class ContentionModel {
                                            const LaunchModel& launch, const ClockModel& clock,
                                            const CollectiveModel& collectives);
 
-  /// For collectives of about `bytes` each: linear in log bytes between probed sizes, constant
-  /// beyond. Without a probe of the setting, of the probed setting nearest in CTAs; {1, 1} if there
-  /// is none of this transport.
-  [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes) const;
+  /// For collectives of about `bytes` each beside a GEMM of this depth, the library's or ours.
+  /// Linear in log bytes and log k between what was probed, constant beyond. Without a probe of the
+  /// setting, of the probed setting nearest in CTAs; of the library's if ours was not probed;
+  /// {1, 1} if there is none of this transport.
+  [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
+                                    GemmFamily family) const;
 
  private:
   struct Point {
     double log_bytes = 0;
     Slowdown slowdown{};
   };
-  std::map<CollectiveKey, std::vector<Point>> points_;
+  struct Depth {
+    double log_k = 0;
+    std::vector<Point> points{};
+  };
+  struct Key {
+    CollectiveKey collective{};
+    GemmFamily family{};
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  std::map<Key, std::vector<Depth>> depths_;
 };
 
 }  // namespace overlaptune

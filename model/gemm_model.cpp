@@ -217,16 +217,45 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   GemmModel model;
   model.constants_ = fit_constants(rows, {}, typical(rows));
   model.correction_ = fit_correction(rows, {}, model.constants_);
+  std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
+  for (const Row& row : rows) {
+    const GemmWork work = work_of(row, {}, model.constants_);
+    const double time = model.produced(model.tile_time(work), work.order.tiles(), work.sms);
+    layers[{row.probe.n, row.probe.k}].add(row.probe.tile, std::log(row.probe.m),
+                                           std::log(row.time / time));
+  }
+  model.layers_ = std::move(layers);
   return model;
 }
 
 double GemmModel::tile_time(const GemmWork& work) const {
-  return corrected(tile_bounds(work, constants_), correction_, work);
+  const double time = corrected(tile_bounds(work, constants_), correction_, work);
+  const auto layer = layers_.find({work.order.n, work.k});
+  if (layer == layers_.end()) return time;
+  const double log_m = std::log(work.order.block_rows * work.order.blocks);
+  return time * std::exp(layer->second.at(work.tile, log_m));
+}
+
+void LayerResiduals::add(const Tile& tile, double log_m, double residual) {
+  tiles_[tile].push_back({log_m, residual});
+  sum_ += residual;
+  ++count_;
+}
+
+double LayerResiduals::at(const Tile& tile, double log_m) const {
+  constexpr double kPull = 3;
+  const auto same = tiles_.find(tile);
+  if (same == tiles_.end()) return sum_ / (count_ + kPull);
+  return std::min_element(same->second.begin(), same->second.end(),
+                          [&](const Seen& a, const Seen& b) {
+                            return std::abs(a.log_m - log_m) < std::abs(b.log_m - log_m);
+                          })
+      ->residual;
 }
 
 Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,
                                                  const LaunchModel& launch, const ClockModel& clock,
-                                                 int all_sms, const GemmModel* ours) {
+                                                 int all_sms) {
   const std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
   std::vector<Row> whole_gpu;
   std::vector<Row> partial;

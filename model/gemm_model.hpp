@@ -2,7 +2,9 @@
 // GEMM alone: constants fitted to probes, and a correction for what they do not explain. Times are
 // microseconds at full clock, without the launch.
 
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -13,6 +15,25 @@
 #include "model/launch_model.hpp"
 
 namespace overlaptune {
+
+/// What probes of one layer's GEMMs (n, k) leave unexplained: logarithms of measured over predicted
+/// time. A layer that was probed with many tiles is predicted better than one that was not.
+class LayerResiduals {
+ public:
+  void add(const Tile& tile, double log_m, double residual);
+  /// Of the same tile at the nearest m, else the mean, which is drawn towards 0 where few are
+  /// known.
+  [[nodiscard]] double at(const Tile& tile, double log_m) const;
+
+ private:
+  struct Seen {
+    double log_m = 0;
+    double residual = 0;
+  };
+  std::map<Tile, std::vector<Seen>> tiles_{};
+  double sum_ = 0;
+  int count_ = 0;
+};
 
 /// Our kernels, whose tile is given.
 class GemmModel {
@@ -35,18 +56,17 @@ class GemmModel {
  private:
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};  // of the logarithm of the tile time, by `features`
+  std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers_{};  // by n, k
 };
 
 /// The library's kernels: it takes the best tile of its menu, which is what it was seen to choose
 /// (or, for a library that does not tell, what libraries usually offer).
 class LibraryGemmModel {
  public:
-  /// From the probes without a tile; the constants start from those of our kernels on the same GPU
-  /// where these are known. Error: fewer probes than constants.
+  /// From the probes without a tile. Error: fewer probes than constants.
   [[nodiscard]] static Expected<LibraryGemmModel> fit(std::span<const Measurement> measurements,
                                                       const LaunchModel& launch,
-                                                      const ClockModel& clock, int all_sms,
-                                                      const GemmModel* ours);
+                                                      const ClockModel& clock, int all_sms);
 
   /// The whole GEMM at full clock on `sms` SMs.
   [[nodiscard]] double time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const {

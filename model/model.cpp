@@ -17,8 +17,7 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   if (!collectives) return tl::make_unexpected(collectives.error());
   const ClockModel clock = ClockModel::fit(measurements);
   auto tiled = GemmModel::fit(measurements, *launch, clock, platform.sms);
-  auto library =
-      LibraryGemmModel::fit(measurements, *launch, clock, platform.sms, tiled ? &*tiled : nullptr);
+  auto library = LibraryGemmModel::fit(measurements, *launch, clock, platform.sms);
   if (!library) return tl::make_unexpected(library.error());
   auto contention = ContentionModel::fit(measurements, *launch, clock, *collectives);
 

@@ -17,7 +17,8 @@ constexpr double kTypicalGroups = 4;
 Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
                   const Curve& curve, Launch launch, const Company& company) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
-  const Slowdown slowdown = parts.contention(key, bytes / kTypicalGroups);
+  const Slowdown slowdown =
+      parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
   return {.key = key,
           .curve = &curve,
           .bytes = bytes,
@@ -83,6 +84,11 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
     return bad_input("config: tile " + to_string(config.tile) + " with " +
                      std::to_string(config.tile.stages) + " stages does not fit this GPU");
   }
+  const auto kernel = kernel_of(problem, config);
+  if (kernel && kernel->regions > kMostRegions) {
+    return bad_input("config: wave_groups: " + std::to_string(kernel->regions) +
+                     " regions of C: expected at most " + std::to_string(kMostRegions));
+  }
   const auto curve = probed_curve(parts, problem, config);
   if (!curve) return tl::make_unexpected(curve.error());
   if (config.comm_ctas < 1 || config.comm_ctas >= parts.platform.sms) {
@@ -106,7 +112,7 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
 
   Prediction prediction;
-  prediction.timeline = overlap(side.start, pieces(partition, ends), side.rates);
+  prediction.timeline = overlap(side.start, pieces(partition, ends), partition.rates);
   prediction.time = prediction.timeline.groups.back().end;
   prediction.gemm_alone = us(points.back().produced);
   for (std::size_t i = 0; i < ends.size(); ++i) {

@@ -154,6 +154,9 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
     begin = cuts[end - 1].tiles;
   }
+  // So many groups are worth it nowhere; but a model may say so.
+  const auto kernel = kernel_of(problem, config);
+  if (!kernel || kernel->regions > kMostRegions) return std::nullopt;
   return Scored{std::move(config), us(partition.time)};
 }
 

@@ -121,7 +121,8 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
   const std::uint64_t count = depth == ProbeDepth::full ? 256 : 48;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-  // One shape of tile is as likely as another, however many stages fit it.
+  // One shape of tile is as likely as another, however many stages fit it; large ones, among which
+  // the fastest are, more so.
   std::vector<std::vector<Tile>> shapes;
   for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability))) {
     if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
@@ -130,9 +131,12 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
     }
     shapes.back().push_back(tile);
   }
+  std::sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
+    return a.front().block_m * a.front().block_n < b.front().block_m * b.front().block_n;
+  });
   for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe = gemm_shape(i + 1000, kLeastRows);
-    probe.tile = pick(halton(i, 13), pick(halton(i, 11), shapes));
+    probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
@@ -162,6 +166,33 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
+/// Our own GEMM feels a collective otherwise than the library's.
+void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
+                        std::span<const Transport> transports, int ranks, ProbeDepth depth) {
+  const GpuLimits& limits = gpu_limits(platform.compute_capability);
+  for (const int ctas : usable_ctas(platform, ProbeDepth::quick)) {
+    for (const std::int64_t k : {1024, 8192}) {
+      if (depth == ProbeDepth::quick && (ctas != 16 || k == 1024)) continue;
+      GemmProbe gemm;
+      gemm.m = 4096;
+      gemm.n = 8192;
+      gemm.k = k;
+      gemm.tile = {128, 256, 64, 4, 1};
+      if (!is_feasible(gemm.tile, limits)) gemm.tile = {128, 128, 64, limits.fewest_stages, 1};
+      gemm.raster = 4;
+      gemm.sms = platform.sms - ctas;
+      plan.emplace_back(gemm);
+      for (const Transport transport : transports) {
+        for (const Collective collective :
+             {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
+          plan.emplace_back(
+              ConcurrentProbe{gemm, {collective, {std::int64_t{1} << 24}, ranks, ctas, transport}});
+        }
+      }
+    }
+  }
+}
+
 /// From a GEMM that runs most of the time to one that runs a fifth of it, small and large.
 void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
   for (const std::int64_t k : {2048, 8192}) {
@@ -174,8 +205,10 @@ void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
       // Between half and four times as long as the GEMM on 4 H200 with NVLink.
       for (const std::int64_t parts : {8, 2, 1}) {
         const std::int64_t bytes = m * 8192 * kElementBytes * (k / 1024) / parts;
-        plan.emplace_back(
-            SustainedProbe{gemm, {Collective::all_reduce, {bytes}, ranks, 0, Transport::ring}});
+        const CollectiveProbe collective{
+            Collective::all_reduce, {bytes}, ranks, 0, Transport::ring};
+        plan.emplace_back(collective);
+        plan.emplace_back(SustainedProbe{gemm, collective});
       }
     }
   }
@@ -193,6 +226,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
   add_tiled_gemms(plan, platform, depth);
   for (const int count : ranks) add_sustained(plan, count, depth);
   for (const int count : ranks) add_contention(plan, platform, transports, count, depth);
+  for (const int count : ranks) add_own_contention(plan, platform, transports, count, depth);
   std::vector<Probe> unique;
   for (const Probe& probe : plan) {
     if (std::find(unique.begin(), unique.end(), probe) == unique.end()) {

@@ -17,6 +17,7 @@ class AmpereForm : public OwnForm {
     const auto k = static_cast<std::int32_t>(operands.k - operands.left_out_k);
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
+    check_room(operands, segments_);
     const kernels::AmpereOperands head{.a = operands.a,
                                        .b = operands.b,
                                        .a_block_stride = order.block_rows * operands.k,

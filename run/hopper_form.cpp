@@ -99,6 +99,7 @@ class HopperForm : public OwnForm {
     const std::int64_t k = operands.k - operands.left_out_k;
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
+    check_room(operands, segments_);
     const CUtensorMap a = tensor_map({.base = operands.a,
                                       .columns = k,
                                       .rows = order.block_rows,

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/tiling.hpp"
 #include "kernels/compiler.hpp"
 
@@ -50,6 +51,14 @@ std::vector<std::byte> bytes_of(std::span<const T>... values) {
   };
   (put(std::as_bytes(values)), ...);
   return all;
+}
+
+/// Throws `Failure` where a launch has more segments than its kernel was made for.
+inline void check_room(const OwnOperands& operands, std::size_t segments) {
+  if (operands.segments.size() <= segments) return;
+  throw Failure(ErrorKind::bad_input, "a launch of " + std::to_string(operands.segments.size()) +
+                                          " segments: expected at most " +
+                                          std::to_string(segments));
 }
 
 /// Of a kernel for one tile and up to so many segments.

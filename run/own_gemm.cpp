@@ -14,9 +14,10 @@ namespace overlaptune::run {
 namespace {
 
 /// Kernels are made for so many segments at a time: they are parameters.
-constexpr std::array<int, 2> kSegmentCounts{16, 192};
+constexpr std::array<int, 2> kSegmentCounts{kUsualRegions, kMostRegions};
 constexpr int kAmpere = 80;
 constexpr int kHopper = 90;
+constexpr int kBlackwell = 100;
 
 int compute_capability() {
   int device = 0;
@@ -81,11 +82,10 @@ Expected<OwnLibrary::Job> OwnLibrary::job_of(const TiledKernel& kernel) const {
                                  kSegmentCounts.back()));
   }
   const int capability = compute_capability();
-  if (capability < kAmpere) {
-    return bad_input(
-        fmt::format("tile {}: our kernels need a GPU of compute capability 8.0 or "
-                    "more, this one has {}.{}",
-                    to_string(kernel.tile), capability / 10, capability % 10));
+  if (capability < kAmpere || capability >= kBlackwell) {
+    return bad_input(fmt::format(
+        "tile {}: our kernels are for GPUs of compute capability 8.0 to 9.0, this one has {}.{}",
+        to_string(kernel.tile), capability / 10, capability % 10));
   }
   const bool hopper = capability / 10 == kHopper / 10;
   auto form = hopper && family_ == OwnFamily::best
@@ -117,12 +117,16 @@ Expected<const OwnGemm*> OwnLibrary::gemm(const TiledKernel& kernel) {
 }
 
 void OwnLibrary::compile(std::span<const TiledKernel> kernels, int part, int parts) const {
-  std::vector<kernels::CompileJob> jobs;
+  std::map<TiledKernel, kernels::CompileJob> different;
   for (const TiledKernel& kernel : kernels) {
-    if (auto job = job_of(kernel)) jobs.push_back(std::move(job->compile));
+    if (auto job = job_of(kernel)) different.emplace(job->key, std::move(job->compile));
   }
+  std::vector<kernels::CompileJob> jobs;
+  for (auto& [key, job] : different) jobs.push_back(std::move(job));
   const auto workshop = Workshop::open();
-  if (!workshop || jobs.empty()) return;
+  const bool kept =
+      workshop && !workshop->cache.folder.empty() && workshop->cache.largest_bytes > 0;
+  if (jobs.empty() || !kept) return;
   const auto begin = static_cast<std::ptrdiff_t>(jobs.size()) * part / parts;
   std::rotate(jobs.begin(), jobs.begin() + begin, jobs.end());
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());

@@ -46,7 +46,7 @@ class OwnLibrary {
  public:
   explicit OwnLibrary(OwnFamily family = OwnFamily::best) : family_(family) {}
 
-  /// Error: `bad_input` for a tile that cannot be, or a GPU older than Ampere;
+  /// Error: `bad_input` for a tile that cannot be, or a GPU that is neither Ampere, Ada nor Hopper;
   /// `machine_unavailable` where NVRTC is not there.
   [[nodiscard]] Expected<const OwnGemm*> gemm(const TiledKernel& kernel);
 

@@ -60,7 +60,7 @@ class SignaledPlan : public Plan {
     return mutant_ == Mutant::skipped_tile ? 1 : 0;
   }
 
-  /// Operands that the plan was not made for cost a few microseconds more.
+  /// For operands that the plan was not made for, a few microseconds a region.
   void enqueue_gemm(cudaStream_t stream, const Operands& operands) const {
     const auto known = std::find_if(launches_.begin(), launches_.end(),
                                     [&](const auto& each) { return each.first == operands; });
@@ -105,6 +105,7 @@ Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   if (problem.op == Op::all_gather_gemm) {
     return bad_input("signaled needs the GEMM before the collective, not all_gather_gemm");
   }
+  if (config.tile.is_library()) return bad_input("tile: signaled needs one of ours");
   if (config.comm_ctas < 1 || config.comm_ctas >= request.engine.sms) {
     return bad_input("comm_ctas: signaled needs 1 to " + std::to_string(request.engine.sms - 1));
   }

@@ -70,6 +70,7 @@ void WaveGroup::enqueue_copies(cudaStream_t stream, const std::byte* from,
 
 void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,
                                  const Operands& operands) const {
+  if (world.rank() >= problem_.ranks) return;  // this rank has no part in it
   const std::int64_t all = elements_ * blocks_;
   std::byte* const stage = staged(operands);
   std::byte* const in_place = at(operands.c, regions_.front().first_row * problem_.n);

@@ -143,6 +143,11 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
       const std::vector<Cut> cuts = wave_cuts(tile_order(problem, config.tile, config.raster),
                                               std::max(1, space.platform.sms - config.comm_ctas));
       config.wave_groups = random_groups(cuts, partition_deck.deal(dice), dice);
+      const auto kernel = kernel_of(problem, config);
+      if (!kernel || kernel->regions > kMostRegions) {
+        ++idle;
+        continue;
+      }
     }
     if (seen.insert(to_string(config)).second) {
       configs.push_back(std::move(config));

@@ -12,6 +12,7 @@
 #include "core/hash.hpp"
 #include "model/search.hpp"
 #include "tuner/explore.hpp"
+#include "tuner/layer_probes.hpp"
 #include "tuner/trace.hpp"
 #include "tuner/validate.hpp"
 
@@ -292,9 +293,23 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
   if (!probed) return tl::make_unexpected(probed.error());
   if (interrupted) return TuneReport{.run = *run, .stopped = true};
 
-  const std::vector<Measurement> measurements = store.measurements(platform);
-  const auto model = Model::fit(machine.platform(), measurements);
+  std::vector<Measurement> measurements = store.measurements(platform);
+  auto model = Model::fit(machine.platform(), measurements);
   if (!model) return tl::make_unexpected(model.error());
+  // What is best after one round of these may be something else.
+  constexpr int kLayerRounds = 2;
+  constexpr int kLayerTiles = 6;
+  for (int round = 0; round < kLayerRounds; ++round) {
+    const std::vector<Probe> layers = layer_probes(*model, problems, options.launches.front(),
+                                                   machine.platform().sms, kLayerTiles);
+    const auto again = run_probes(machine, store, layers, options.provenance, false, watched);
+    if (!again) return tl::make_unexpected(again.error());
+    if (interrupted) return TuneReport{.run = *run, .stopped = true};
+    if (again->measured == 0) break;
+    measurements = store.measurements(platform);
+    model = Model::fit(machine.platform(), measurements);
+    if (!model) return tl::make_unexpected(model.error());
+  }
   Tuning tuning(machine, store, *model, options, progress,
                 {.platform = machine.platform(),
                  .strategies = machine.strategies(),

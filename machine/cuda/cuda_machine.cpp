@@ -86,8 +86,10 @@ std::vector<Transport> CudaMachine::transports() const {
 }
 
 std::vector<Strategy> CudaMachine::strategies() const {
-  constexpr int kAmpere = 80;  // the oldest that our own kernels run on
-  if (platform_.compute_capability >= kAmpere) {
+  // Those that our own kernels are for.
+  constexpr int kAmpere = 80;
+  constexpr int kBlackwell = 100;
+  if (platform_.compute_capability >= kAmpere && platform_.compute_capability < kBlackwell) {
     return {Strategy::sequential, Strategy::chunked, Strategy::signaled};
   }
   return {Strategy::sequential, Strategy::chunked};

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
@@ -49,36 +51,25 @@ Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
                              .sms = probe.sms == bench.sms ? 0 : probe.sms};
   const auto choice = bench.library.choose(shape, operands);
   if (!choice) return tl::make_unexpected(choice.error());
-  Samples samples = timed(bench, operands.size(), shape.sms > 0 ? bench.sms - shape.sms : 0,
-                          us(40'000), [&](cudaStream_t to, int set) {
-                            bench.library.enqueue(to, shape, *choice,
-                                                  operands[static_cast<std::size_t>(set)]);
-                          });
+  Samples samples =
+      timed(bench, operands.size(), shape.sms > 0 ? bench.sms - shape.sms : 0, us(40'000),
+            [&](cudaStream_t to, int set) {
+              bench.library.enqueue(to, shape, *choice, operands[static_cast<std::size_t>(set)]);
+            });
   if (!choice->tile.is_library()) samples.library_tile = choice->tile;
   return samples;
 }
 
-/// With its signals, which nobody waits for. On so many SMs by the size of its grid.
+/// On so many SMs by the size of its grid.
 Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
                               std::span<const run::GemmOperands> operands) {
-  const auto gemm = bench.own.gemm({.tile = probe.tile, .dtype = probe.dtype});
+  const auto gemm = own_gemm(bench, probe);
   if (!gemm) return tl::make_unexpected(gemm.error());
   const run::DeviceMemory counter = run::device_memory(sizeof(std::uint32_t));
-  const TileOrder order{.block_rows = probe.m,
-                        .n = probe.n,
-                        .block_m = probe.tile.block_m,
-                        .block_n = probe.tile.block_n,
-                        .raster = probe.raster};
-  const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
   std::vector<run::OwnLaunch> launches;
   for (const run::GemmOperands& set : operands) {
-    launches.push_back((*gemm)->prepare(
-        order, probe.sms > 0 ? probe.sms : bench.sms,
-        {.a = set.a,
-         .b = set.b,
-         .k = probe.k,
-         .segments = {{.region = all, .c = set.c, .row_stride = probe.n, .block_stride = probe.m * probe.n}}},
-        static_cast<std::uint32_t*>(counter.get())));
+    launches.push_back(
+        own_launch(**gemm, probe, probe.sms > 0 ? probe.sms : bench.sms, set, counter.get()));
   }
   // Shorter than the library's, from which the law of the clock is taken.
   return timed(bench, operands.size(), 0, us(15'000), [&](cudaStream_t to, int set) {
@@ -87,6 +78,34 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
 }
 
 }  // namespace
+
+Expected<const run::OwnGemm*> own_gemm(Workbench& bench, const GemmProbe& probe) {
+  auto gemm = bench.own.gemm({.tile = probe.tile, .dtype = probe.dtype});
+  // All ranks or none: they are going to wait for each other.
+  if (bench.world.largest(gemm ? 0 : 1) > 0) {
+    return bad_input(gemm ? "another rank cannot compile it" : gemm.error().message);
+  }
+  return gemm;
+}
+
+run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int sms,
+                          const run::GemmOperands& operands, void* counter) {
+  const TileOrder order{.block_rows = probe.m,
+                        .n = probe.n,
+                        .block_m = probe.tile.block_m,
+                        .block_n = probe.tile.block_n,
+                        .raster = std::max(probe.raster, 1)};
+  const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
+  return gemm.prepare(order, sms,
+                      {.a = operands.a,
+                       .b = operands.b,
+                       .k = probe.k,
+                       .segments = {{.region = all,
+                                     .c = operands.c,
+                                     .row_stride = probe.n,
+                                     .block_stride = probe.m * probe.n}}},
+                      static_cast<std::uint32_t*>(counter));
+}
 
 Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
   const auto operands = take_operands(bench, probe);

@@ -7,7 +7,6 @@ namespace overlaptune::cuda {
 
 Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
                           const CollectiveProbe& collective) {
-  if (!gemm.tile.is_library()) return bad_input("gemm: only the library's GEMM runs here");
   const auto route = route_of(bench, collective);
   if (!route) return tl::make_unexpected(route.error());
   Pair pair;
@@ -30,6 +29,14 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
   OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,
                             static_cast<std::size_t>(sent * kElementBytes), stream));
   static_cast<void>(bench.world.comm(*route));
+  if (!gemm.tile.is_library()) {
+    auto own = own_gemm(bench, gemm);
+    if (!own) return tl::make_unexpected(own.error());
+    pair.own_ = *own;
+    pair.counter_ = run::device_memory(sizeof(std::uint32_t));
+    pair.own_launch_ = own_launch(**own, gemm, sms, pair.operands_, pair.counter_.get());
+    return pair;
+  }
   const auto choice = bench.library.choose(pair.shape_, std::span(&pair.operands_, 1));
   if (!choice) return tl::make_unexpected(choice.error());
   pair.choice_ = *choice;
@@ -37,7 +44,11 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
 }
 
 void Pair::enqueue_gemm(Workbench& bench, cudaStream_t stream) const {
-  bench.library.enqueue(stream, shape_, choice_, operands_);
+  if (own_ != nullptr) {
+    own_->enqueue(stream, own_launch_);
+  } else {
+    bench.library.enqueue(stream, shape_, choice_, operands_);
+  }
 }
 
 void Pair::enqueue_collective(Workbench& bench, cudaStream_t stream) const {

@@ -1,5 +1,5 @@
 #pragma once
-// A library GEMM and a collective, ready to be run beside each other or in turn.
+// A GEMM, the library's or ours, and a collective, ready to be run beside each other or in turn.
 
 #include "machine/cuda/worker/probes.hpp"
 
@@ -19,6 +19,9 @@ class Pair {
   run::CommKey route_{};
   run::GemmShape shape_{};
   run::GemmChoice choice_{};
+  const run::OwnGemm* own_ = nullptr;  ///< instead of the library's
+  run::OwnLaunch own_launch_{};
+  run::DeviceMemory counter_{};  ///< of its signals
   run::GemmOperands operands_{};
   CollectiveBuffers buffers_{};
   std::int64_t count_ = 0;

@@ -1,0 +1,17 @@
+#pragma once
+// Probes of our GEMMs at the very shapes that are tuned.
+
+#include <span>
+#include <vector>
+
+#include "model/model.hpp"
+
+namespace overlaptune {
+
+/// The `tiles` tiles that the model thinks best for each problem as `signaled`, as GEMMs alone. A
+/// search that picks the fastest of thousands of predictions picks the most optimistic ones: these
+/// are what is worth knowing better. Each probe once; none where the model knows no tiled GEMM.
+[[nodiscard]] std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
+                                              Launch launch, int sms, int tiles);
+
+}  // namespace overlaptune
