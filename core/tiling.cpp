@@ -75,8 +75,8 @@ std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
       cuts.push_back(cut_at(order, total));
       return cuts;
     }
-    const std::int64_t super_end = end / whole_super * whole_super;
-    const Cut cut = cut_at(order, super_end > last ? super_end : end);
+    const bool by_columns = order.super_panels() == 1;
+    const Cut cut = cut_at(order, by_columns ? end : end / whole_super * whole_super);
     if (cut.tiles > last) {
       last = cut.tiles;
       cuts.push_back(cut);
@@ -116,8 +116,8 @@ std::vector<Region> regions(const TileOrder& order, const Cut& begin, const Cut&
     const std::int64_t first = index * super_rows;
     const std::int64_t column_tiles = order.column_tiles(index);
     const std::int64_t column = (at - index * whole_super) / column_tiles;
-    const std::int64_t after = end.tiles == order.tiles() ? order.super_panels()
-                                                          : end.tiles / whole_super;
+    const std::int64_t after =
+        end.tiles == order.tiles() ? order.super_panels() : end.tiles / whole_super;
     if (column == 0 && after > index) {
       list.push_back({.end = std::min(after * whole_super, order.tiles()),
                       .first_row = first,

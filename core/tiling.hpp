@@ -51,8 +51,9 @@ struct Cut {
 /// The cut at or before `tiles`: whole columns only. `tiles` is clamped to the tile count.
 [[nodiscard]] Cut cut_at(const TileOrder& order, std::int64_t tiles);
 
-/// The cuts that may end a wave group when `sms` SMs compute: for each wave the last super panel
-/// that it completes, or, where it completes none, its last whole column. Ascending, without
+/// The cuts that are worth ending a wave group when `sms` SMs compute: for each wave the last super
+/// panel that it completes or, where all is one super panel, its last whole column. (Within one of
+/// several super panels there is a lower raster that needs no copies.) Ascending, without
 /// repetition; the last one is the whole problem. `sms` >= 1.
 [[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms);
 

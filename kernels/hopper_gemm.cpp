@@ -57,7 +57,8 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
   // Four hold a tile of 256 columns: its consumers are free for the next one at once.
   layout.buffers = 1;
   for (const int buffers : {2, 4}) {
-    if (ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes) layout.buffers = buffers;
+    if (ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes)
+      layout.buffers = buffers;
   }
   layout.shared_bytes = ring + layout.buffers * buffer;
   if (layout.shared_bytes + kStaticBytes > limits.shared_memory_bytes) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -99,10 +100,15 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
       last = cut.tiles;
     }
     ASSERT_EQ(last, order.tiles());
-    // No coarser than waves: one cut for each wave that completes a column.
-    if (order.column_tiles(0) <= sms) {
-      ASSERT_EQ(static_cast<std::int64_t>(cuts.size()), (order.tiles() + sms - 1) / sms);
+    // No coarser than waves: one cut for each wave that completes a super panel, or, of a single
+    // one, a column.
+    const std::int64_t unit =
+        order.super_panels() > 1 ? order.column_tiles(0) * order.columns() : order.column_tiles(0);
+    std::set<std::int64_t> expected{order.tiles()};
+    for (std::int64_t end = sms; end < order.tiles(); end += sms) {
+      if (end / unit > 0) expected.insert(end / unit * unit);
     }
+    ASSERT_EQ(cuts.size(), expected.size());
   }
 }
 

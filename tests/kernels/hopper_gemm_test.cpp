@@ -32,9 +32,9 @@ TEST(HopperGemm, says_what_it_cannot_be) {
 TEST(HopperGemm, compiles_without_spills) {
   const auto compiler = Compiler::load();
   if (!compiler) GTEST_SKIP() << compiler.error().message;
-  for (const Tile& tile : {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1},
-                           Tile{192, 192, 64, 4, 1}, Tile{256, 192, 64, 3, 1},
-                           Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2}}) {
+  for (const Tile& tile :
+       {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
+        Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2}}) {
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
       const auto source = hopper_gemm(tile, dtype, 16);
       ASSERT_TRUE(source);

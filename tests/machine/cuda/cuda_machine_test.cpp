@@ -49,7 +49,8 @@ TEST(CudaMachine, has_the_platform_of_its_workers) {
   EXPECT_EQ(machine->platform().machine, "cuda");
   EXPECT_TRUE(machine->platform().multicast_allowed);
   EXPECT_EQ(machine->transports(), (std::vector{Transport::ring, Transport::symmetric}));
-  EXPECT_EQ(machine->strategies(), (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
+  EXPECT_EQ(machine->strategies(),
+            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
 }
 
 TEST(CudaMachine, ranks_with_different_gpus_are_refused) {
