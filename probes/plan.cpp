@@ -118,7 +118,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 256 : 48;
+  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 48;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
   // One shape of tile is as likely as another, however many stages fit it; large ones, among which
@@ -193,23 +193,22 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
-/// From a GEMM that runs most of the time to one that runs a fifth of it, small and large.
+/// From a GEMM that runs most of the time to one that runs a fifth of it.
 void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
+  constexpr std::int64_t kSize = 8192;
   for (const std::int64_t k : {2048, 8192}) {
-    for (const std::int64_t m : {2048, 8192}) {
-      if (depth == ProbeDepth::quick && (m == 2048 || k == 2048)) continue;
+    if (depth == ProbeDepth::quick && k == 2048) continue;
+    // Between half and four times as long as the GEMM on 4 H200 with NVLink.
+    for (const std::int64_t parts : {8, 2, 1}) {
+      if (depth == ProbeDepth::quick && parts == 2) continue;
       GemmProbe gemm;
-      gemm.m = m;
-      gemm.n = 8192;
+      gemm.m = kSize;
+      gemm.n = kSize;
       gemm.k = k;
-      // Between half and four times as long as the GEMM on 4 H200 with NVLink.
-      for (const std::int64_t parts : {8, 2, 1}) {
-        const std::int64_t bytes = m * 8192 * kElementBytes * (k / 1024) / parts;
-        const CollectiveProbe collective{
-            Collective::all_reduce, {bytes}, ranks, 0, Transport::ring};
-        plan.emplace_back(collective);
-        plan.emplace_back(SustainedProbe{gemm, collective});
-      }
+      const std::int64_t bytes = kSize * kSize * kElementBytes * (k / 1024) / parts;
+      const CollectiveProbe collective{Collective::all_reduce, {bytes}, ranks, 0, Transport::ring};
+      plan.emplace_back(collective);
+      plan.emplace_back(SustainedProbe{gemm, collective});
     }
   }
 }
