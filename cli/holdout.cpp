@@ -13,7 +13,9 @@
 #include "cli/progress.hpp"
 #include "model/model.hpp"
 #include "probes/held_out.hpp"
+#include "probes/probes.hpp"
 #include "reports/table.hpp"
+#include "tuner/layer_probes.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -24,6 +26,7 @@ struct Flags {
   WorkloadFlags workload{};
   std::string database{};
   int points = 100;
+  int tiles = 0;
 };
 
 struct Point {
@@ -35,8 +38,15 @@ struct Point {
 };
 
 std::string kind_of(const Probe& probe) {
-  const auto* collective = std::get_if<CollectiveProbe>(&probe);
-  return collective != nullptr ? std::string(to_string(collective->collective)) : "gemm";
+  if (const auto* collective = std::get_if<CollectiveProbe>(&probe)) {
+    return std::string(to_string(collective->collective));
+  }
+  const auto* gemm = std::get_if<GemmProbe>(&probe);
+  return gemm == nullptr || gemm->tile.is_library() ? "gemm" : "own gemm";
+}
+
+bool is_gemm(const std::string& kind) {
+  return kind == "gemm" || kind == "own gemm";
 }
 
 /// Of all points, of all collectives, and of each kind.
@@ -57,7 +67,7 @@ Table summary(const std::vector<Point>& points) {
   for (const std::string& kind : kinds) {
     std::vector<double> errors;
     for (const Point& point : points) {
-      if (point.kind == kind || (kind == "collectives" && point.kind != "gemm")) {
+      if (point.kind == kind || (kind == "collectives" && !is_gemm(point.kind))) {
         errors.push_back(100 * point.error());
       }
     }
@@ -87,6 +97,14 @@ int holdout(const Flags& flags, const Session& /*session*/) {
                  probes.size(), flags.points);
   }
   for (const Probe& probe : gemms_of(problems)) probes.push_back(probe);
+  if (flags.tiles > 0) {
+    for (const Probe& probe : best_gemms(model, platform.platform, problems, flags.tiles)) {
+      probes.push_back(probe);
+    }
+  }
+  if (const auto ready = machine->prepare(kernels_of(probes)); !ready) {
+    throw Failure(ready.error());
+  }
   std::vector<Point> points;
   int left_out = 0;
   {
@@ -145,6 +163,11 @@ void add_holdout(CLI::App& root, Session& session) {
   add_workload_flags(*command, flags->workload);
   add_parsed(*command, "--points", flags->points, whole_number(0, 100'000),
              "Collectives to draw (100); GEMMs are those of the problems given")
+      ->type_name("N");
+  add_parsed(
+      *command, "--tiles", flags->tiles, whole_number(0, 1000),
+      "Our own GEMMs of the problems too, on all SMs, with so many of the tiles that the model "
+      "thinks best (0)")
       ->type_name("N");
   on_parsed(*command, session, flags, holdout);
 }

@@ -52,9 +52,9 @@ struct Cut {
 [[nodiscard]] Cut cut_at(const TileOrder& order, std::int64_t tiles);
 
 /// The cuts that are worth ending a wave group when `sms` SMs compute: for each wave the last super
-/// panel that it completes or, where all is one super panel, its last whole column. (Within one of
-/// several super panels there is a lower raster that needs no copies.) Ascending, without
-/// repetition; the last one is the whole problem. `sms` >= 1.
+/// panel that it completes or, where row blocks are a single panel high, its last whole column. (Of
+/// higher ones a lower raster has cuts that need no copies.) Ascending, without repetition; the
+/// last one is the whole problem. `sms` >= 1.
 [[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms);
 
 /// The cuts after each group of `config.wave_groups`.

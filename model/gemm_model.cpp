@@ -219,8 +219,7 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   model.correction_ = fit_correction(rows, {}, model.constants_);
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
   for (const Row& row : rows) {
-    const GemmWork work = work_of(row, {}, model.constants_);
-    const double time = model.produced(model.tile_time(work), work.order.tiles(), work.sms);
+    const double time = model.whole(row.probe, row.sms);
     layers[{row.probe.n, row.probe.k}].add(row.probe.tile, std::log(row.probe.m),
                                            std::log(row.time / time));
   }
@@ -234,6 +233,11 @@ double GemmModel::tile_time(const GemmWork& work) const {
   if (layer == layers_.end()) return time;
   const double log_m = std::log(work.order.block_rows * work.order.blocks);
   return time * std::exp(layer->second.at(work.tile, log_m));
+}
+
+double GemmModel::whole(const GemmProbe& probe, int sms) const {
+  const GemmWork work = work_of(probe, probe.tile, probe.raster, sms);
+  return produced(tile_time(work), work.order.tiles(), sms);
 }
 
 void LayerResiduals::add(const Tile& tile, double log_m, double residual) {

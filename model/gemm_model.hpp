@@ -51,6 +51,9 @@ class GemmModel {
     return constants_.per_launch + overlaptune::produced(tile_time, tiles, sms, constants_.spread);
   }
 
+  /// The GEMM of a probe with a tile, at full clock.
+  [[nodiscard]] double whole(const GemmProbe& probe, int sms) const;
+
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 
  private:

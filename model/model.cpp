@@ -42,11 +42,14 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
     return us(parts_->launch.replay + (*curve)(static_cast<double>(collective->bytes.count)));
   }
   const auto* gemm = std::get_if<GemmProbe>(&probe);
-  if (gemm == nullptr || !gemm->tile.is_library()) {
-    return bad_input("model: " + to_string(probe) + ": expected a library GEMM or a collective");
+  const bool ours = gemm != nullptr && !gemm->tile.is_library();
+  if (gemm == nullptr || (ours && !parts_->tiled)) {
+    return bad_input("model: " + to_string(probe) +
+                     ": expected a collective, a library GEMM or, where these were probed, ours");
   }
   const int sms = gemm->sms > 0 ? gemm->sms : parts_->platform.sms;
-  const double full_clock = parts_->library.time(gemm->m, gemm->n, gemm->k, sms);
+  const double full_clock = ours ? parts_->tiled->whole(*gemm, sms)
+                                 : parts_->library.time(gemm->m, gemm->n, gemm->k, sms);
   const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k};
   return us(parts_->launch.replay +
             full_clock * clock_slowdown_in_turn(parts_->clock, problem, {}, full_clock, 0));

@@ -37,8 +37,8 @@ class Model {
   [[nodiscard]] Expected<Prediction> predict(const Problem& problem, const Config& config,
                                              Launch launch) const;
 
-  /// What a probe of the library's GEMM or of a collective would measure, replay of the graph
-  /// included. Error: another kind of probe, or a collective that was never probed.
+  /// What a probe of a GEMM or of a collective would measure, replay of the graph included. Error:
+  /// another kind of probe, a collective or tiles that were never probed.
   [[nodiscard]] Expected<Microseconds> predict(const Probe& probe) const;
 
   struct Parts;  // model/parts.hpp: the fitted parts, for the search

@@ -22,6 +22,9 @@ enum class ProbeDepth { quick, full };
                                             std::span<const int> ranks,
                                             ProbeDepth depth = ProbeDepth::full);
 
+/// What `Machine::prepare` is to make ready for them.
+[[nodiscard]] std::vector<TiledKernel> kernels_of(std::span<const Probe> probes);
+
 struct ProbeReport {
   int measured = 0;
   int known = 0;    ///< already in the database

@@ -7,19 +7,15 @@
 
 namespace overlaptune {
 
-namespace {
-
-std::vector<TiledKernel> kernels_of(std::span<const Probe* const> probes) {
+std::vector<TiledKernel> kernels_of(std::span<const Probe> probes) {
   std::set<TiledKernel> kernels;
-  for (const Probe* probe : probes) {
-    const auto* gemm = std::get_if<GemmProbe>(probe);
+  for (const Probe& probe : probes) {
+    const auto* gemm = std::get_if<GemmProbe>(&probe);
     if (gemm == nullptr || gemm->tile.is_library()) continue;
     kernels.insert({.tile = gemm->tile, .dtype = gemm->dtype});
   }
   return {kernels.begin(), kernels.end()};
 }
-
-}  // namespace
 
 Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const Probe> plan,
                                  const Provenance& provenance, bool again,
@@ -32,12 +28,12 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
     }
   }
   ProbeReport report;
-  std::vector<const Probe*> missing;
+  std::vector<Probe> missing;
   for (const Probe& probe : plan) {
     if (known.contains(to_string(probe))) {
       ++report.known;
     } else {
-      missing.push_back(&probe);
+      missing.push_back(probe);
     }
   }
   if (missing.empty()) return report;
@@ -47,9 +43,9 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
 
   const ProbeRunId run = store.begin_probe_run(platform, provenance);
   for (std::size_t i = 0; i < missing.size(); ++i) {
-    const std::string name = to_string(*missing[i]);
+    const std::string name = to_string(missing[i]);
     if (!progress(i, missing.size(), name)) return report;
-    const auto measurement = machine.measure(*missing[i]);
+    const auto measurement = machine.measure(missing[i]);
     if (measurement) {
       store.add_measurement(run, *measurement);
       spdlog::debug("measured {}", name);

@@ -1,8 +1,11 @@
 #include "tuner/layer_probes.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "core/gpu.hpp"
 #include "model/search.hpp"
 
 namespace overlaptune {
@@ -28,6 +31,37 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
                                     .sms = sms - config.comm_ctas};
       if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
       if (static_cast<int>(seen.size()) == tiles) break;
+    }
+  }
+  return probes;
+}
+
+std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
+                              std::span<const Problem> problems, int tiles) {
+  std::vector<Probe> probes;
+  for (const Problem& problem : problems) {
+    std::vector<std::pair<Microseconds, Probe>> timed;
+    for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability))) {
+      std::optional<std::pair<Microseconds, Probe>> best;
+      for (const int raster : {2, 4, 8, 16}) {
+        const Probe probe = GemmProbe{.m = problem.m,
+                                      .n = problem.n,
+                                      .k = problem.k,
+                                      .dtype = problem.dtype,
+                                      .tile = tile,
+                                      .raster = raster};
+        const auto time = model.predict(probe);
+        if (time && (!best || *time < best->first)) best = {*time, probe};
+      }
+      if (best) timed.push_back(*best);
+    }
+    const auto wanted = std::min<std::ptrdiff_t>(std::ssize(timed), tiles);
+    std::partial_sort(timed.begin(), timed.begin() + wanted, timed.end(),
+                      [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto each = timed.begin(); each != timed.begin() + wanted; ++each) {
+      if (std::find(probes.begin(), probes.end(), each->second) == probes.end()) {
+        probes.push_back(each->second);
+      }
     }
   }
   return probes;

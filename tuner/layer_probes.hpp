@@ -14,4 +14,9 @@ namespace overlaptune {
 [[nodiscard]] std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
                                               Launch launch, int sms, int tiles);
 
+/// The `tiles` fastest of our GEMMs for each problem by the model, on all SMs. Each probe once;
+/// none where the model knows no tiled GEMM.
+[[nodiscard]] std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
+                                            std::span<const Problem> problems, int tiles);
+
 }  // namespace overlaptune

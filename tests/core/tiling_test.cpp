@@ -101,9 +101,9 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
     }
     ASSERT_EQ(last, order.tiles());
     // No coarser than waves: one cut for each wave that completes a super panel, or, of a single
-    // one, a column.
-    const std::int64_t unit =
-        order.super_panels() > 1 ? order.column_tiles(0) * order.columns() : order.column_tiles(0);
+    // panel, a column.
+    const bool one_panel = order.block_rows <= order.block_m;
+    const std::int64_t unit = order.column_tiles(0) * (one_panel ? 1 : order.columns());
     std::set<std::int64_t> expected{order.tiles()};
     for (std::int64_t end = sms; end < order.tiles(); end += sms) {
       if (end / unit > 0) expected.insert(end / unit * unit);
