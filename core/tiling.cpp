@@ -75,7 +75,9 @@ std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
       cuts.push_back(cut_at(order, total));
       return cuts;
     }
-    const bool by_columns = order.panels_per_block() == 1;
+    const bool by_columns =
+        order.panels_per_block() == 1 ||
+        (order.super_panels() > 1 && end / whole_super == order.super_panels() - 1);
     const Cut cut = cut_at(order, by_columns ? end : end / whole_super * whole_super);
     if (cut.tiles > last) {
       last = cut.tiles;

@@ -52,9 +52,10 @@ struct Cut {
 [[nodiscard]] Cut cut_at(const TileOrder& order, std::int64_t tiles);
 
 /// The cuts that are worth ending a wave group when `sms` SMs compute: for each wave the last super
-/// panel that it completes or, where row blocks are a single panel high, its last whole column. (Of
-/// higher ones a lower raster has cuts that need no copies.) Ascending, without repetition; the
-/// last one is the whole problem. `sms` >= 1.
+/// panel that it completes; its last whole column in the last of several super panels, whose copies
+/// come when the GEMM is about to end, and where a row block is a single panel. (Elsewhere a lower
+/// raster has cuts that need no copies.) Ascending, without repetition; the last one is the whole
+/// problem. `sms` >= 1.
 [[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms);
 
 /// The cuts after each group of `config.wave_groups`.

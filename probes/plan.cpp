@@ -41,7 +41,7 @@ const auto& pick(double u, const List& list) {
 std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeDepth::full) {
   std::vector<int> list;
   for (const int ctas : kCommCtas) {
-    const bool wanted = depth == ProbeDepth::full || ctas == 8 || ctas == 16 || ctas == 32;
+    const bool wanted = depth == ProbeDepth::full || ctas == 8 || ctas == 16;
     if (wanted && ctas < platform.sms / 2) list.push_back(ctas);
   }
   return list;
@@ -104,12 +104,16 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m) {
 }
 
 void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 160 : 56;
+  constexpr std::uint64_t kCount = 160;
   constexpr double kLeastRows = 8;  // of a chunk
+  // What the whole GPU does takes the most shapes to know.
+  int whole = depth == ProbeDepth::full ? kCount : 30;
+  int partial = depth == ProbeDepth::full ? kCount : 10;
   std::vector<GemmProbe> shapes;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    shapes.push_back(gemm_shape(i, kLeastRows));
-    shapes.back().sms = sms_of(halton(i, 7), platform);
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    GemmProbe shape = gemm_shape(i, kLeastRows);
+    shape.sms = sms_of(halton(i, 7), platform);
+    if ((shape.sms == 0 ? whole : partial)-- > 0) shapes.push_back(shape);
   }
   // Small ones first: a GPU that a large one has heated takes long to recover its clock.
   std::sort(shapes.begin(), shapes.end(),
@@ -118,7 +122,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 48;
+  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
   // One shape of tile is as likely as another, however many stages fit it; large ones, among which
@@ -170,7 +174,8 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
 void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
                         std::span<const Transport> transports, int ranks, ProbeDepth depth) {
   const GpuLimits& limits = gpu_limits(platform.compute_capability);
-  for (const int ctas : usable_ctas(platform, ProbeDepth::quick)) {
+  for (const int ctas : usable_ctas(platform)) {
+    if (ctas != 8 && ctas != 16 && ctas != 32) continue;
     for (const std::int64_t k : {1024, 8192}) {
       if (depth == ProbeDepth::quick && (ctas != 16 || k == 1024)) continue;
       GemmProbe gemm;

@@ -100,13 +100,19 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
       last = cut.tiles;
     }
     ASSERT_EQ(last, order.tiles());
-    // No coarser than waves: one cut for each wave that completes a super panel, or, of a single
-    // panel, a column.
-    const bool one_panel = order.block_rows <= order.block_m;
-    const std::int64_t unit = order.column_tiles(0) * (one_panel ? 1 : order.columns());
+    // No coarser than waves: one cut for each wave that completes a super panel, or, in the last of
+    // several and of a single panel, a column.
+    const std::int64_t super_panel = order.column_tiles(0) * order.columns();
+    const std::int64_t before_last = (order.super_panels() - 1) * super_panel;
     std::set<std::int64_t> expected{order.tiles()};
     for (std::int64_t end = sms; end < order.tiles(); end += sms) {
-      if (end / unit > 0) expected.insert(end / unit * unit);
+      std::int64_t cut = end / super_panel * super_panel;
+      const bool columns = before_last > 0 || order.block_rows <= order.block_m;
+      if (columns && end >= before_last) {
+        const std::int64_t column = order.column_tiles(order.super_panels() - 1);
+        cut = before_last + (end - before_last) / column * column;
+      }
+      if (cut > 0) expected.insert(cut);
     }
     ASSERT_EQ(cuts.size(), expected.size());
   }

@@ -55,7 +55,7 @@ TEST(Effects, trigger_and_signal) {
 
 TEST(Effects, contention_on_the_gemm) {
   // GEMM and collective take equally long: each runs beside the other most of the time.
-  const Config config = test::signaled(kLarge, kTile, 1, 132, 24, 2);
+  const Config config = test::signaled(kLarge, kTile, 1, 132, 24, 1);
   EXPECT_GT(weight(&Effects::gemm_contention, kLarge, config), 0.02);
 }
 
