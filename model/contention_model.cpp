@@ -48,7 +48,9 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     double log_collective = 0;
     int count = 0;
   };
-  std::map<Key, std::map<std::int64_t, std::map<std::int64_t, Sum>>> sums;  // by k, by bytes
+  std::map<std::pair<CollectiveKey, GemmFamily>,
+           std::map<std::int64_t, std::map<std::int64_t, Sum>>>
+      sums;  // by k, by bytes
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
     if (probe == nullptr || !measurement.collective_time) continue;
@@ -70,8 +72,11 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   }
   ContentionModel model;
   for (const auto& [key, by_k] : sums) {
+    Setting& setting = model.settings_.emplace_back();
+    setting.collective = key.first;
+    setting.family = key.second;
     for (const auto& [k, by_bytes] : by_k) {
-      Depth& depth = model.depths_[key].emplace_back();
+      Depth& depth = setting.depths.emplace_back();
       depth.log_k = std::log(static_cast<double>(k));
       for (const auto& [bytes, sum] : by_bytes) {
         depth.points.push_back({.log_bytes = std::log(static_cast<double>(bytes)),
@@ -83,22 +88,23 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   return model;
 }
 
-Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std::int64_t k,
-                                     GemmFamily family) const {
-  const std::vector<Depth>* depths = nullptr;
-  int nearest = std::numeric_limits<int>::max();
-  for (const auto& [probed, list] : depths_) {
-    const int distance = std::abs(probed.collective.comm_ctas - key.comm_ctas);
-    if (probed.family == family && probed.collective.collective == key.collective &&
-        probed.collective.ranks == key.ranks && probed.collective.transport == key.transport &&
-        distance < nearest) {
-      nearest = distance;
-      depths = &list;
+const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,
+                                                         GemmFamily family) const {
+  const Setting* found = nullptr;
+  int least = std::numeric_limits<int>::max();
+  for (const Setting& setting : settings_) {
+    const CollectiveKey& probed = setting.collective;
+    const int distance = std::abs(probed.comm_ctas - key.comm_ctas);
+    if (setting.family == family && probed.collective == key.collective &&
+        probed.ranks == key.ranks && probed.transport == key.transport && distance < least) {
+      least = distance;
+      found = &setting;
     }
   }
-  if (depths == nullptr) {
-    return family == GemmFamily::library ? Slowdown{} : (*this)(key, bytes, k, GemmFamily::library);
-  }
+  return found;
+}
+
+Slowdown ContentionModel::at(const Setting& setting, double bytes, std::int64_t k) {
   const double log_bytes = std::log(std::max(bytes, 1.0));
   const auto at_depth = [&](const Depth& depth) {
     return interpolated(
@@ -106,8 +112,23 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
         [](const Point& point) { return point.slowdown; });
   };
   return interpolated(
-      *depths, std::log(static_cast<double>(k)), [](const Depth& depth) { return depth.log_k; },
-      at_depth);
+      setting.depths, std::log(static_cast<double>(k)),
+      [](const Depth& depth) { return depth.log_k; }, at_depth);
+}
+
+Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std::int64_t k,
+                                     GemmFamily family) const {
+  const Setting* library = nearest(key, GemmFamily::library);
+  const Setting* ours = family == GemmFamily::ours ? nearest(key, family) : nullptr;
+  if (library == nullptr) return ours == nullptr ? Slowdown{} : at(*ours, bytes, k);
+  const Slowdown base = at(*library, bytes, k);
+  if (ours == nullptr) return base;
+  // Ours is probed at few settings: what is taken from there is how it differs.
+  const Setting* same = nearest(ours->collective, GemmFamily::library);
+  const Slowdown there = at(*same, bytes, k);
+  const Slowdown differs = at(*ours, bytes, k);
+  return {std::clamp(base.gemm * differs.gemm / there.gemm, 1.0, kLargestGemmSlowdown),
+          std::max(base.collective * differs.collective / there.collective, 1.0)};
 }
 
 }  // namespace overlaptune

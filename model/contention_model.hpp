@@ -28,8 +28,8 @@ class ContentionModel {
 
   /// For collectives of about `bytes` each beside a GEMM of this depth, the library's or ours.
   /// Linear in log bytes and log k between what was probed, constant beyond. Without a probe of the
-  /// setting, of the probed setting nearest in CTAs; of the library's if ours was not probed;
-  /// {1, 1} if there is none of this transport.
+  /// setting, of the probed setting nearest in CTAs; {1, 1} if there is none of this transport.
+  /// Ours is the library's times what differs where both were probed.
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;
 
@@ -42,12 +42,17 @@ class ContentionModel {
     double log_k = 0;
     std::vector<Point> points{};
   };
-  struct Key {
+  /// A collective beside GEMMs of one family.
+  struct Setting {
     CollectiveKey collective{};
     GemmFamily family{};
-    friend auto operator<=>(const Key&, const Key&) = default;
+    std::vector<Depth> depths{};
   };
-  std::map<Key, std::vector<Depth>> depths_;
+  /// In CTAs; null: none of this op, rank count and transport was probed.
+  [[nodiscard]] const Setting* nearest(const CollectiveKey& key, GemmFamily family) const;
+  [[nodiscard]] static Slowdown at(const Setting& setting, double bytes, std::int64_t k);
+
+  std::vector<Setting> settings_;
 };
 
 }  // namespace overlaptune

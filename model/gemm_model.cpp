@@ -248,13 +248,22 @@ void LayerResiduals::add(const Tile& tile, double log_m, double residual) {
 
 double LayerResiduals::at(const Tile& tile, double log_m) const {
   constexpr double kPull = 3;
+  constexpr double kLargest = 0.3;
+  const auto limited = [&](double residual) { return std::clamp(residual, -kLargest, kLargest); };
   const auto same = tiles_.find(tile);
-  if (same == tiles_.end()) return sum_ / (count_ + kPull);
-  return std::min_element(same->second.begin(), same->second.end(),
-                          [&](const Seen& a, const Seen& b) {
-                            return std::abs(a.log_m - log_m) < std::abs(b.log_m - log_m);
-                          })
-      ->residual;
+  if (same == tiles_.end()) return limited(sum_ / (count_ + kPull));
+  // The mean of all at the nearest m, whatever SMs and raster.
+  const auto distance = [&](const Seen& seen) { return std::abs(seen.log_m - log_m); };
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const Seen& seen : same->second) nearest = std::min(nearest, distance(seen));
+  double sum = 0;
+  int count = 0;
+  for (const Seen& seen : same->second) {
+    if (distance(seen) > nearest) continue;
+    sum += seen.residual;
+    ++count;
+  }
+  return limited(sum / count);
 }
 
 Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,

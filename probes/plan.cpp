@@ -107,7 +107,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
   constexpr std::uint64_t kCount = 160;
   constexpr double kLeastRows = 8;  // of a chunk
   // What the whole GPU does takes the most shapes to know.
-  int whole = depth == ProbeDepth::full ? kCount : 30;
+  int whole = depth == ProbeDepth::full ? kCount : 34;
   int partial = depth == ProbeDepth::full ? kCount : 10;
   std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < kCount; ++i) {
@@ -122,7 +122,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
+  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 36;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
   // One shape of tile is as likely as another, however many stages fit it; large ones, among which
@@ -135,7 +135,7 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
     }
     shapes.back().push_back(tile);
   }
-  std::sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
+  std::stable_sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
     return a.front().block_m * a.front().block_n < b.front().block_m * b.front().block_n;
   });
   for (std::uint64_t i = 0; i < count; ++i) {

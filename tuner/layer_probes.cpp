@@ -11,26 +11,29 @@
 namespace overlaptune {
 
 std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
-                                Launch launch, int sms, int tiles) {
-  constexpr int kAsked = 16;  // configs for each tile: the best ones differ in little else
+                                const LayerOptions& options) {
+  constexpr int kAsked = 24;  // configs for each tile: the best ones differ in little else
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
-    const auto scored = search(model, problem, launch,
-                               {.best = kAsked * tiles, .strategies = {Strategy::signaled}});
+    const auto scored = search(
+        model, problem, options.launch,
+        {.best = kAsked * options.tiles, .strategies = {Strategy::signaled}, .stop = options.stop});
+    if (options.stop && options.stop()) return probes;
     if (!scored) continue;
-    std::set<Tile> seen;
+    std::set<std::pair<int, int>> seen;
     for (const Scored& each : *scored) {
       const Config& config = each.config;
-      if (config.strategy != Strategy::signaled || !seen.insert(config.tile).second) continue;
+      if (config.strategy != Strategy::signaled) continue;
+      if (!seen.insert({config.tile.block_m, config.tile.block_n}).second) continue;
       const Probe probe = GemmProbe{.m = problem.m,
                                     .n = problem.n,
                                     .k = problem.k,
                                     .dtype = problem.dtype,
                                     .tile = config.tile,
                                     .raster = config.raster * row_blocks(problem),
-                                    .sms = sms - config.comm_ctas};
+                                    .sms = options.sms - config.comm_ctas};
       if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
-      if (static_cast<int>(seen.size()) == tiles) break;
+      if (static_cast<int>(seen.size()) == options.tiles) break;
     }
   }
   return probes;

@@ -71,7 +71,7 @@ class Tuning {
  public:
   Tuning(Machine& machine, Store& store, const Model& model, const TuneOptions& options,
          const Progress& progress, ExploreSpace space, PlatformId platform, TuningRunId run,
-         std::size_t problems)
+         std::size_t problems, std::chrono::steady_clock::time_point started)
       : machine_(machine),
         store_(store),
         model_(model),
@@ -80,7 +80,7 @@ class Tuning {
         space_(std::move(space)),
         platform_(platform),
         total_(problems * static_cast<std::size_t>(1 + options.top_k + options.explore)),
-        started_(std::chrono::steady_clock::now()) {
+        started_(started) {
     report_.run = run;
   }
 
@@ -128,6 +128,12 @@ class Tuning {
     // Of a problem that was not finished any winner is better than none, but not than an earlier
     // one.
     const bool finished = measured.size() == candidates->size();
+    // Those that are not proposed any more were measured all the same.
+    for (Candidate& other : known) {
+      const bool again = std::any_of(candidates->begin(), candidates->end(),
+                                     [&](const auto& each) { return each.config == other.config; });
+      if (!again) measured.push_back(std::move(other));
+    }
     if (!finished && store_.winner(platform_, problem, launch)) return {};
     return keep_winner(problem, measured);
   }
@@ -257,6 +263,15 @@ class Tuning {
   std::chrono::steady_clock::time_point started_;
 };
 
+bool has_candidates(const Store& store, TuningRunId run, std::span<const Problem> problems,
+                    const TuneOptions& options) {
+  return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+    return std::any_of(options.launches.begin(), options.launches.end(), [&](Launch launch) {
+      return !store.candidates(run, problem, launch).empty();
+    });
+  });
+}
+
 Expected<TuningRunId> run_id(Store& store, PlatformId platform, const std::string& request,
                              const TuneOptions& options) {
   const auto last = options.resume ? store.last_tuning_run(platform) : std::nullopt;
@@ -296,26 +311,37 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
   std::vector<Measurement> measurements = store.measurements(platform);
   auto model = Model::fit(machine.platform(), measurements);
   if (!model) return tl::make_unexpected(model.error());
-  // What is best after one round of these may be something else.
+  // What is best after one round of these may be something else. A run that has candidates already
+  // had its rounds: more of them would propose other ones.
+  const auto started = std::chrono::steady_clock::now();
+  const auto stop = [&] {
+    const bool late =
+        options.budget && std::chrono::steady_clock::now() - started > *options.budget;
+    return interrupted || late || !watched(0, problems.size(), "layers");
+  };
   constexpr int kLayerRounds = 2;
   constexpr int kLayerTiles = 6;
-  for (int round = 0; round < kLayerRounds; ++round) {
-    const std::vector<Probe> layers = layer_probes(*model, problems, options.launches.front(),
-                                                   machine.platform().sms, kLayerTiles);
+  const int rounds = has_candidates(store, *run, problems, options) ? 0 : kLayerRounds;
+  for (int round = 0; round < rounds && !stop(); ++round) {
+    const std::vector<Probe> layers = layer_probes(*model, problems,
+                                                   {.launch = options.launches.front(),
+                                                    .sms = machine.platform().sms,
+                                                    .tiles = kLayerTiles,
+                                                    .stop = stop});
     const auto again = run_probes(machine, store, layers, options.provenance, false, watched);
     if (!again) return tl::make_unexpected(again.error());
-    if (interrupted) return TuneReport{.run = *run, .stopped = true};
     if (again->measured == 0) break;
     measurements = store.measurements(platform);
     model = Model::fit(machine.platform(), measurements);
     if (!model) return tl::make_unexpected(model.error());
   }
+  if (interrupted) return TuneReport{.run = *run, .stopped = true};
   Tuning tuning(machine, store, *model, options, progress,
                 {.platform = machine.platform(),
                  .strategies = machine.strategies(),
                  .transports = transports,
                  .comm_ctas = probed_ctas(measurements)},
-                platform, *run, problems.size() * options.launches.size());
+                platform, *run, problems.size() * options.launches.size(), started);
   for (const Problem& problem : problems) {
     for (const Launch launch : options.launches) {
       if (tuning.stopped()) break;

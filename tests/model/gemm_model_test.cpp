@@ -26,5 +26,22 @@ TEST(GemmModel, too_few_probes_are_an_error_that_says_so) {
   EXPECT_NE(model.error().message.find("overlaptune probe"), std::string::npos);
 }
 
+TEST(LayerResiduals, a_tile_is_known_by_its_nearest_probes_and_others_by_the_mean) {
+  const Tile probed{128, 256, 64, 4, 1};
+  const Tile other{64, 64, 64, 4, 1};
+  LayerResiduals layer;
+  EXPECT_EQ(layer.at(probed, 7), 0);
+  layer.add(probed, 7, 0.1);
+  layer.add(probed, 7, 0.2);
+  layer.add(probed, 9, -0.1);
+  EXPECT_DOUBLE_EQ(layer.at(probed, 7.5), 0.15);
+  EXPECT_DOUBLE_EQ(layer.at(probed, 20), -0.1);
+  // Of three probes, as if there were three more without any.
+  EXPECT_DOUBLE_EQ(layer.at(other, 7), 0.2 / 6);
+  // However far off a probe was, it is not believed wholly.
+  layer.add(other, 7, 5);
+  EXPECT_LT(layer.at(other, 7), 0.5);
+}
+
 }  // namespace
 }  // namespace overlaptune
