@@ -122,6 +122,7 @@ void OwnLibrary::compile(std::span<const TiledKernel> kernels, int part, int par
     if (auto job = job_of(kernel)) different.emplace(job->key, std::move(job->compile));
   }
   std::vector<kernels::CompileJob> jobs;
+  jobs.reserve(different.size());
   for (auto& [key, job] : different) jobs.push_back(std::move(job));
   const auto workshop = Workshop::open();
   const bool kept =
