@@ -38,7 +38,7 @@ struct GpuLimits {
 
 /// The tiles that our own GEMMs are compiled for ahead of time: without clusters, every shape of
 /// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
-/// capability 90 all; on 80 and 89 the deepest, since a shallower one only hides less).
+/// capability 90 all; below it the deepest, since a shallower one only hides less).
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits);

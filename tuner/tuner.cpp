@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -101,6 +102,7 @@ class Tuning {
       });
       if (stored != known.end()) {
         measured.push_back(std::move(*stored));
+        known.erase(stored);
         ++report_.resumed;
         ++done_;
         continue;
@@ -129,11 +131,7 @@ class Tuning {
     // one.
     const bool finished = measured.size() == candidates->size();
     // Those that are not proposed any more were measured all the same.
-    for (Candidate& other : known) {
-      const bool again = std::any_of(candidates->begin(), candidates->end(),
-                                     [&](const auto& each) { return each.config == other.config; });
-      if (!again) measured.push_back(std::move(other));
-    }
+    std::move(known.begin(), known.end(), std::back_inserter(measured));
     if (!finished && store_.winner(platform_, problem, launch)) return {};
     return keep_winner(problem, measured);
   }

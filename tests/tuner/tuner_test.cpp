@@ -1,8 +1,10 @@
 #include "tuner/tuner.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <unistd.h>
 
@@ -282,6 +284,37 @@ TEST_F(TunerTest, a_machine_that_tells_nothing_is_asked_once_and_that_is_said) {
   EXPECT_EQ(machine.traces.size(), 1U);
   EXPECT_EQ(log.count("h200-nvlink-x8 does not tell what its GPUs do (is CUPTI installed?)"), 1)
       << log.text();
+}
+
+TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  TuneOptions again = options();
+  again.resume = true;
+  const auto first = tune(machine, store, std::vector{kLarge}, again, carry_on);
+  ASSERT_TRUE(first);
+  std::vector<Candidate> stored = store.candidates(first->run, kLarge, Launch::graph);
+  const auto signaled = std::find_if(stored.begin(), stored.end(), [](const Candidate& each) {
+    return each.config.strategy == Strategy::signaled && each.config.wave_groups.size() > 1;
+  });
+  ASSERT_NE(signaled, stored.end());
+  // One that the model would not propose: all as one group, and by far the fastest.
+  Candidate odd = *signaled;
+  odd.config.wave_groups = {std::accumulate(odd.config.wave_groups.begin(),
+                                            odd.config.wave_groups.end(), std::int64_t{0})};
+  odd.rank_by_model = std::nullopt;
+  odd.origin = Origin::explore;
+  odd.measured->median = us(1);
+  odd.speedup->median = 1000;
+  store.add_candidate(first->run, odd);
+  const int runs = machine.runs;
+  const auto second = tune(machine, store, std::vector{kLarge}, again, carry_on);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->measured, 0);
+  EXPECT_EQ(second->resumed, first->measured);
+  EXPECT_LE(machine.runs, runs + 1);  // the trace of the winner
+  ASSERT_EQ(second->winners.size(), 1U);
+  EXPECT_EQ(second->winners.front().candidate.config, odd.config);
 }
 
 TEST_F(TunerTest, another_request_is_not_resumed) {
