@@ -69,7 +69,7 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
   const auto layout = ampere_layout(tile, limits);
   if (!layout) return tl::make_unexpected(layout.error());
   return KernelSource{.name = "ampere_gemm",
-                      .text = embedded_source("ampere_gemm"),
+                      .text = embedded_source("tiles") + embedded_source("ampere_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
                                  {"BLOCK_N", std::to_string(tile.block_n)},
                                  {"STAGES", std::to_string(tile.stages)},

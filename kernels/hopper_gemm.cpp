@@ -74,17 +74,17 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
 Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) {
   const auto layout = hopper_layout(tile);
   if (!layout) return tl::make_unexpected(layout.error());
-  return KernelSource{
-      .name = "hopper_gemm",
-      .text = multiply_function(tile.block_n, dtype) + embedded_source("hopper_gemm"),
-      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
-                 {"BLOCK_N", std::to_string(tile.block_n)},
-                 {"STAGES", std::to_string(tile.stages)},
-                 {"CLUSTER", std::to_string(tile.cluster)},
-                 {"CONSUMERS", std::to_string(layout->consumers)},
-                 {"BUFFERS", std::to_string(layout->buffers)},
-                 {"SEGMENTS", std::to_string(segments)},
-                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
+  return KernelSource{.name = "hopper_gemm",
+                      .text = embedded_source("tiles") + multiply_function(tile.block_n, dtype) +
+                              embedded_source("hopper_gemm"),
+                      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
+                                 {"BLOCK_N", std::to_string(tile.block_n)},
+                                 {"STAGES", std::to_string(tile.stages)},
+                                 {"CLUSTER", std::to_string(tile.cluster)},
+                                 {"CONSUMERS", std::to_string(layout->consumers)},
+                                 {"BUFFERS", std::to_string(layout->buffers)},
+                                 {"SEGMENTS", std::to_string(segments)},
+                                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 
 }  // namespace overlaptune::kernels

@@ -3,7 +3,7 @@
 // One persistent CTA an SM. All threads copy tiles of A and B into a ring of stages (cp.async),
 // always STAGES - 1 steps of k ahead, past the end of a tile too: the first steps of the next one
 // arrive while C is stored. Where a wave group's tiles are stored its counter says so. Compiled at
-// run time; includes nothing. Macros, all given by the caller of the compiler
+// run time, after the text of tiles.cu; includes nothing. Macros, all given by the caller of the compiler
 // (kernels/ampere_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
 //   STAGES            of the ring, 2 or more
@@ -16,7 +16,6 @@
 // "cp.async", "cp.async.wait_group", "Memory consistency model" (causality order, release
 // patterns).
 
-using u32 = unsigned;
 using i64 = long long;
 
 constexpr int kThreads = 32 * WARPS_M * WARPS_N;
@@ -71,30 +70,6 @@ struct Operands {
   int k;
 };
 
-struct Place {
-  int block;
-  int row;  // in its block
-  int column;
-};
-
-__device__ __forceinline__ Place place_of(const Order& order, int tile) {
-  const int super_tiles = order.columns * order.blocks * order.raster;
-  const int super = tile / super_tiles;
-  const int rest = tile - super * super_tiles;
-  const int left = order.panels - super * order.raster;
-  const int height = left < order.raster ? left : order.raster;
-  const int column_tiles = height * order.blocks;
-  const int column = rest / column_tiles;
-  const int in_column = rest - column * column_tiles;
-  const int block = in_column / height;
-  const int panel = super * order.raster + in_column - block * height;
-  return {block, panel * BLOCK_M, column * BLOCK_N};
-}
-
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-  return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
-
 /// 16 bytes, of which the first `bytes` are read and the rest become zero.
 __device__ __forceinline__ void copy(u32 to, const char* from, u32 bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
@@ -137,16 +112,6 @@ __device__ __forceinline__ void multiply(float (&sums)[4], const u32 (&a)[4], co
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-__device__ __forceinline__ u32 packed(float low, float high) {
-  u32 pair;
-#if HALF
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#else
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#endif
-  return pair;
 }
 
 __device__ __forceinline__ void put(u32 to, u32 pair) {

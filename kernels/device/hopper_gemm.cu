@@ -12,13 +12,12 @@
 //   BUFFERS           for C on its way out, of each consumer: 1, 2 or 4
 //   SEGMENTS          most segments that a launch may have
 //   HALF              1: fp16, 0: bf16
-// and before this text the function `multiply`, one wgmma of m64 x BLOCK_N x k16.
+// and before this text that of tiles.cu and the function `multiply`, one wgmma of m64 x BLOCK_N x k16.
 //
 // Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
 // map".
 
-using u32 = unsigned;
 using u64 = unsigned long long;
 
 constexpr int kBlockK = 64;
@@ -64,30 +63,6 @@ struct Order {
 struct Outputs {
   TensorMap c[SEGMENTS];
 };
-
-struct Place {
-  int block;
-  int row;  // in its block
-  int column;
-};
-
-__device__ __forceinline__ Place place_of(const Order& order, int tile) {
-  const int super_tiles = order.columns * order.blocks * order.raster;
-  const int super = tile / super_tiles;
-  const int rest = tile - super * super_tiles;
-  const int left = order.panels - super * order.raster;
-  const int height = left < order.raster ? left : order.raster;
-  const int column_tiles = height * order.blocks;
-  const int column = rest / column_tiles;
-  const int in_column = rest - column * column_tiles;
-  const int block = in_column / height;
-  const int panel = super * order.raster + in_column - block * height;
-  return {block, panel * BLOCK_M, column * BLOCK_N};
-}
-
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-  return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
 
 __device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
@@ -171,16 +146,6 @@ __device__ __forceinline__ void store(const TensorMap* map, u32 from, int x, int
 /// Of 128-byte rows, swizzled: 1024 bytes from one group of 8 rows to the next.
 __device__ __forceinline__ u64 descriptor(u32 address) {
   return (u64{1} << 62) | (u64{1024 >> 4} << 32) | (u64{1} << 16) | ((address & 0x3ffff) >> 4);
-}
-
-__device__ __forceinline__ u32 packed(float low, float high) {
-  u32 pair;
-#if HALF
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#else
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#endif
-  return pair;
 }
 
 /// Where the 16 bytes of column group `chunk` of a row lie in a slab, swizzled as the tensor map of C
