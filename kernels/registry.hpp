@@ -24,8 +24,8 @@ struct EmbeddedSource {
 [[nodiscard]] KernelSource wait_kernel();
 
 /// What is worth compiling ahead of time for GPUs of this architecture: the wait kernel, and for
-/// each dtype a GEMM for each of the `default_tiles` that it can have, for launches of up to 16 regions of C:
-/// Hopper's for `sm_90a`, the one with mma.sync for any other from `sm_80` on.
+/// each dtype a GEMM for each of the `default_tiles` that it can have, for launches of up to 16
+/// regions of C: Hopper's for `sm_90a`, the one with mma.sync for any other from `sm_80` on.
 [[nodiscard]] std::vector<KernelSource> kernels_of(const std::string& architecture);
 
 }  // namespace overlaptune::kernels
