@@ -55,10 +55,12 @@ struct AmpereOrder {
   std::int32_t raster = 0;   ///< at most `panels`
   std::int32_t tiles = 0;    ///< that are computed: the first ones
   std::int32_t k_steps = 0;  ///< k / 64, rounded up
+  std::int32_t early = 0;    ///< tiles before the first blocks leave
+  std::int32_t leaving = 0;  ///< blocks
   /// Up by `signals` with each tile that is stored; null: none.
   std::uint32_t* counters = nullptr;
 };
-static_assert(sizeof(AmpereOrder) == 32);
+static_assert(sizeof(AmpereOrder) == 40);
 
 /// Tiles up to `end` that fill one matrix of every row block: row `first_row` and column
 /// `first_column` of the block are row 0 and column 0 of `c`, of which rows and row blocks are so

@@ -112,16 +112,19 @@ class Front {
 };
 
 double end_of(const PartitionProblem& problem, std::span<const std::size_t> ends) {
-  OverlapState state = initial_state(problem.start);
-  std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    const double work = problem.cuts[end].produced - problem.cuts[begin].produced;
-    const double group = problem.group_time(begin, end);
-    const bool last = end + 1 == problem.cuts.size();
-    state = (last ? finish : advance)(state, work, group, problem.rates).state;
-    begin = end;
+  return overlap(problem.start, pieces(problem, ends), problem.rates).groups.back().end.count();
+}
+
+/// The production after each cut, whatever the groups.
+std::vector<double> productions_after(const PartitionProblem& problem) {
+  const CutPoint& last = problem.cuts.back();
+  std::vector<double> rests{last.first};
+  rests.reserve(problem.cuts.size());
+  for (const CutPoint& cut : problem.cuts.subspan(1)) {
+    rests.push_back(last.produced - cut.produced);
+    rests.front() = std::min(rests.front(), cut.first + cut.debt + rests.back());
   }
-  return state.consumer_end;
+  return rests;
 }
 
 /// The best of the partitions into equal groups, to prune with from the beginning.
@@ -144,8 +147,8 @@ std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::
   list.reserve(ends.size());
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    list.push_back({.production = problem.cuts[end].produced - problem.cuts[begin].produced,
-                    .consumption = problem.group_time(begin, end)});
+    list.push_back(problem.production(begin, end));
+    list.back().consumption = problem.group_time(begin, end);
     begin = end;
   }
   return list;
@@ -165,13 +168,14 @@ Partition best_partition(const PartitionProblem& problem, double limit) {
   const OverlapRates& rates = problem.rates;
   const std::size_t last = cuts.size() - 1;
   const std::vector<double> rests = least_rests(problem);
+  const std::vector<double> productions = productions_after(problem);
   Partition best = equal_groups(problem);
   if (best.time >= limit) best = {limit, {}};
   // Whatever group comes last holds at least the last cut's bytes.
   const double last_group = (*problem.collective)(cuts[last].bytes - cuts[last - 1].bytes);
   const EarliestEnd earliest_end(rates, last_group);
   auto rest_from = [&](const OverlapState& state, double from, std::size_t cut) {
-    return earliest_end(state, from, cuts[last].produced - cuts[cut].produced, rests[cut]);
+    return earliest_end(state, from, productions[cut], rests[cut]);
   };
   auto hopeless = [&](const OverlapState& state, std::size_t cut) {
     return rest_from(state, state.consumer_end, cut) >= best.time;
@@ -188,17 +192,18 @@ Partition best_partition(const PartitionProblem& problem, double limit) {
       if (hopeless(node.state, i)) continue;
       const auto parent = static_cast<std::uint32_t>(kept.size());
       kept.push_back(node);
-      const double from = cuts[i].produced;
-      const double time =
-          finish(node.state, cuts[last].produced - from, problem.group_time(i, last), rates)
-              .state.consumer_end;
+      const double time = finish(node.state, problem.production(i, last).production,
+                                 problem.group_time(i, last), rates)
+                              .state.consumer_end;
       if (time < best.time) {
         best.time = time;
         best_parent = parent;
         improved = true;
       }
       for (std::size_t j = i + 1; j < last; ++j) {
-        const Step step = advance(node.state, cuts[j].produced - from, group_time(j), rates);
+        const Piece piece = problem.production(i, j);
+        Step step = advance(node.state, piece.production, group_time(j), rates);
+        step.state = indebted(step.state, piece.debt, rates);
         // Nothing of the rest is consumed before this start, nor before those of larger groups.
         if (rest_from(node.state, step.start - rates.gap, i) >= best.time) break;
         if (hopeless(step.state, j)) continue;

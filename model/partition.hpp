@@ -12,9 +12,13 @@ namespace overlaptune {
 
 /// A place where the GEMM may be cut.
 struct CutPoint {
-  double produced = 0;  ///< GEMM time (alone) up to here
+  double produced = 0;  ///< GEMM time (alone) up to here, on the SMs that stay
   double bytes = 0;     ///< bytes of the collective up to here
   bool contiguous = true;
+  /// If the first group ends here: its GEMM time, on all SMs, and by how much what follows takes
+  /// longer than the differences of `produced` say.
+  double first = 0;
+  double debt = 0;
 };
 
 struct PartitionProblem {
@@ -23,6 +27,12 @@ struct PartitionProblem {
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
   double reorder_per_byte = 0;        ///< for groups that are not contiguous
   OverlapRates rates{};
+
+  /// The group after cut `begin` up to cut `end`, without its consumption.
+  [[nodiscard]] Piece production(std::size_t begin, std::size_t end) const {
+    if (begin == 0) return {.production = cuts[end].first, .debt = cuts[end].debt};
+    return {.production = cuts[end].produced - cuts[begin].produced};
+  }
 
   /// Consumption of the group after cut `begin` up to cut `end`.
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {

@@ -32,6 +32,7 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                     .trigger = parts.launch.trigger,
                     .gap = parts.launch.kernel_gap},
           .sms = parts.platform.sms - key.comm_ctas,
+          .all_sms = parts.platform.sms,
           .company = company};
 }
 
@@ -45,16 +46,25 @@ ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const Gem
   return {.tile_time = tile_time * clock,
           .per_launch = model.constants().per_launch,
           .spread = model.constants().spread,
-          .sms = work.sms};
+          .sms = work.sms,
+          .all_sms = exchange.all_sms};
 }
 
 std::vector<CutPoint> cut_points(const ClockedGemm& gemm, const std::vector<Cut>& cuts) {
+  const std::int64_t tiles = cuts.back().tiles;
+  const double end = gemm.until(tiles);
   std::vector<CutPoint> points{{}};
   points.reserve(cuts.size() + 1);
   for (const Cut& cut : cuts) {
-    points.push_back({.produced = gemm.until(cut.tiles),
+    const double produced = gemm.until(cut.tiles);
+    const double first = gemm.first(cut.tiles);
+    // So that the GEMM ends as with the tiles that are left to those who stay.
+    const double rest = gemm.until(tiles - gemm.done_by_leaving(cut.tiles)) - first;
+    points.push_back({.produced = produced,
                       .bytes = static_cast<double>(cut.bytes.count),
-                      .contiguous = cut.contiguous});
+                      .contiguous = cut.contiguous,
+                      .first = first,
+                      .debt = cut.tiles < tiles ? rest - (end - produced) : 0});
   }
   return points;
 }
@@ -112,11 +122,12 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
 
   Prediction prediction;
-  prediction.timeline = overlap(side.start, pieces(partition, ends), partition.rates);
+  const std::vector<Piece> groups = pieces(partition, ends);
+  prediction.timeline = overlap(side.start, groups, partition.rates);
   prediction.time = prediction.timeline.groups.back().end;
-  prediction.gemm_alone = us(points.back().produced);
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    prediction.collective_alone += us(partition.group_time(i, i + 1));
+  for (const Piece& piece : groups) {
+    prediction.gemm_alone += us(piece.production + piece.debt);
+    prediction.collective_alone += us(piece.consumption);
   }
   return prediction;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What predicting and searching `signaled` configs have in common.
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Exchange {
   double reorder_per_byte = 0;
   double start = 0;
   OverlapRates rates{};
-  int sms = 0;  ///< left to the GEMM
+  int sms = 0;      ///< left to the GEMM
+  int all_sms = 0;  ///< that it has for the first group
   Company company{};
 };
 
@@ -34,15 +36,28 @@ struct Exchange {
                                 const CollectiveKey& key, const Curve& curve, Launch launch,
                                 const Company& company);
 
-/// A GEMM of ours with its tile time at the clock that it will run at.
+/// A GEMM of ours, on all SMs for the first group, with its tile time at the clock that it will run
+/// at.
 struct ClockedGemm {
   double tile_time = 0;
   double per_launch = 0;
   double spread = 0;
   int sms = 0;
+  int all_sms = 0;
 
+  /// On the SMs that stay alone.
   [[nodiscard]] double until(std::int64_t tiles) const {
     return per_launch + overlaptune::produced(tile_time, tiles, sms, spread);
+  }
+  /// A first group of so many tiles, on all SMs.
+  [[nodiscard]] double first(std::int64_t tiles) const {
+    return per_launch + overlaptune::produced(tile_time, tiles, all_sms, spread);
+  }
+  /// As many tiles of a first group as those SMs do that then leave: `leaving` of each whole turn,
+  /// and the first ones of the last (kernels/device/tiles.cu).
+  [[nodiscard]] std::int64_t done_by_leaving(std::int64_t first) const {
+    const std::int64_t leaving = all_sms - sms;
+    return first / all_sms * leaving + std::min(first % all_sms, leaving);
   }
 };
 

@@ -79,8 +79,8 @@ GemmWork work_of(const Walk& walk, const Problem& problem, int sms) {
 double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
   const std::int64_t tiles = walk.order.tiles();
   return lower_bound({.start = exchange.start,
-                      .first = gemm.until(std::min<std::int64_t>(exchange.sms, tiles)),
-                      .produced = gemm.until(tiles),
+                      .first = gemm.first(std::min<std::int64_t>(exchange.all_sms, tiles)),
+                      .produced = gemm.first(tiles),
                       .bytes = exchange.bytes,
                       .least_time_per_byte = exchange.least_time_per_byte,
                       .least_time = exchange.least_time,

@@ -12,12 +12,14 @@ class AmpereForm : public OwnForm {
       : OwnForm(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
         segments_(static_cast<std::size_t>(segments)) {}
 
-  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, int sms, const OwnOperands& operands,
+  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, const Crew& crew,
+                                  const OwnOperands& operands,
                                   std::uint32_t* counters) const override {
     const auto k = static_cast<std::int32_t>(operands.k - operands.left_out_k);
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
     check_room(operands, segments_);
+    const Turns turns = turns_of(crew, tiles, 1);
     const kernels::AmpereOperands head{.a = operands.a,
                                        .b = operands.b,
                                        .a_block_stride = order.block_rows * operands.k,
@@ -33,6 +35,8 @@ class AmpereForm : public OwnForm {
                                           order.raster, order.panels_per_block())),
                                       .tiles = static_cast<std::int32_t>(tiles),
                                       .k_steps = (k + 63) / 64,
+                                      .early = turns.early,
+                                      .leaving = turns.leaving,
                                       .counters = counters};
     std::vector<kernels::AmpereSegment> segments(segments_);
     for (std::size_t i = 0; i < operands.segments.size(); ++i) {
@@ -50,7 +54,7 @@ class AmpereForm : public OwnForm {
     return {.parameters = {bytes_of<kernels::AmpereOperands>({&head, 1}),
                            bytes_of<kernels::AmpereOrder, kernels::AmpereSegment>({&places, 1},
                                                                                   segments)},
-            .blocks = static_cast<unsigned>(std::min<std::int64_t>(sms, tiles))};
+            .blocks = turns.blocks};
   }
 
  private:

@@ -26,6 +26,8 @@ struct OrderHead {
   int raster;
   int tiles;
   int k_steps;
+  int early;
+  int leaving;
   std::uint32_t* counters;
 };
 
@@ -94,12 +96,15 @@ class HopperForm : public OwnForm {
         dtype_(dtype),
         segments_(static_cast<std::size_t>(segments)) {}
 
-  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, int sms, const OwnOperands& operands,
+  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, const Crew& crew,
+                                  const OwnOperands& operands,
                                   std::uint32_t* counters) const override {
     const std::int64_t k = operands.k - operands.left_out_k;
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
     check_room(operands, segments_);
+    // Whole clusters, of which the last may have a tile for one of its CTAs only.
+    const Turns turns = turns_of(crew, tiles, tile_.cluster);
     const CUtensorMap a = tensor_map({.base = operands.a,
                                       .columns = k,
                                       .rows = order.block_rows,
@@ -135,15 +140,14 @@ class HopperForm : public OwnForm {
         .raster = static_cast<int>(std::min<std::int64_t>(order.raster, order.panels_per_block())),
         .tiles = static_cast<int>(tiles),
         .k_steps = static_cast<int>((k + 63) / 64),
+        .early = turns.early,
+        .leaving = turns.leaving,
         .counters = counters};
     // The order and its segments are one parameter.
     OwnLaunch launch{.parameters = {bytes_of<CUtensorMap>({&a, 1}), bytes_of<CUtensorMap>({&b, 1}),
                                     bytes_of<CUtensorMap>(maps),
                                     bytes_of<OrderHead, Segment>({&head, 1}, segments)}};
-    // Whole clusters, of which the last may have a tile for one of its CTAs only.
-    const std::int64_t cluster = tile_.cluster;
-    launch.blocks = static_cast<unsigned>(
-        std::max(cluster, std::min<std::int64_t>(sms, tiles + cluster - 1) / cluster * cluster));
+    launch.blocks = turns.blocks;
     return launch;
   }
 

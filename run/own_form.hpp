@@ -35,6 +35,24 @@ struct OwnOperands {
   std::int64_t left_out_tiles = 0;  ///< the last ones
 };
 
+/// The SMs of a launch, one CTA on each. Once the first `early` tiles are given out, `leaving` of
+/// the CTAs end as they have no more, and leave their SMs to somebody else.
+struct Crew {
+  int sms = 0;
+  int leaving = 0;
+  std::int64_t early = 0;
+};
+
+/// The same, as kernels take it (kernels/device/tiles.cu).
+struct Turns {
+  unsigned blocks = 0;
+  int early = 0;
+  int leaving = 0;
+};
+
+/// In whole clusters. Throws `Failure` (`bad_input`) where nobody would stay.
+[[nodiscard]] Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster);
+
 /// All that one launch takes, made ready.
 struct OwnLaunch {
   std::vector<std::vector<std::byte>> parameters{};
@@ -74,7 +92,7 @@ class OwnForm {
   /// How far a counter goes up with each tile.
   [[nodiscard]] int signals() const { return signals_; }
 
-  [[nodiscard]] virtual OwnLaunch prepare(const TileOrder& order, int sms,
+  [[nodiscard]] virtual OwnLaunch prepare(const TileOrder& order, const Crew& crew,
                                           const OwnOperands& operands,
                                           std::uint32_t* counters) const = 0;
 

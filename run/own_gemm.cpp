@@ -45,6 +45,22 @@ struct Workshop {
 
 }  // namespace
 
+Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
+  const auto whole = [&](std::int64_t ctas) { return ctas / cluster * cluster; };
+  const std::int64_t staying = whole(crew.sms - crew.leaving);
+  if (staying < 1) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{} SMs of which {} leave: nobody is left", crew.sms, crew.leaving));
+  }
+  const std::int64_t needed = whole(tiles + cluster - 1);
+  const std::int64_t blocks = std::min(whole(crew.sms), needed);
+  const std::int64_t leaving = std::max<std::int64_t>(0, blocks - staying);
+  const std::int64_t early = std::min(whole(crew.early + cluster - 1), needed);
+  return {.blocks = static_cast<unsigned>(blocks),
+          .early = static_cast<int>(leaving > 0 ? early : 0),
+          .leaving = static_cast<int>(leaving)};
+}
+
 OwnGemm::OwnGemm(std::unique_ptr<OwnForm> form, const std::string& cubin) : form_(std::move(form)) {
   cudaLibrary_t library = nullptr;
   OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));

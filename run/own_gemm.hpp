@@ -17,11 +17,11 @@ class OwnGemm {
   /// How far the counter of a group goes up for each of its tiles.
   [[nodiscard]] int signals_a_tile() const { return form_->signals(); }
 
-  /// On `sms` SMs. `counters` (device memory, zero before) go up as tiles are stored; null: none
-  /// do. Throws `Failure` (`bad_input`) for what the GPU cannot address.
-  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, int sms, const OwnOperands& operands,
-                                  std::uint32_t* counters) const {
-    return form_->prepare(order, sms, operands, counters);
+  /// `counters` (device memory, zero before) go up as tiles are stored; null: none do. Throws
+  /// `Failure` (`bad_input`) for what the GPU cannot address.
+  [[nodiscard]] OwnLaunch prepare(const TileOrder& order, const Crew& crew,
+                                  const OwnOperands& operands, std::uint32_t* counters) const {
+    return form_->prepare(order, crew, operands, counters);
   }
 
   /// No allocation on the GPU, no synchronization.

@@ -1,5 +1,6 @@
-// `signaled`: one GEMM of ours on SMs - comm_ctas; as the tiles of a wave group are stored its
-// counter rises, and on a second stream its collective, which waits for that, starts.
+// `signaled`: one GEMM of ours; as the tiles of a wave group are stored its counter rises, and on a
+// second stream its collective, which waits for that, starts. The GEMM has all SMs for the tiles of
+// the first group, then leaves comm_ctas of them to the collectives.
 
 #include <algorithm>
 
@@ -20,8 +21,10 @@ class SignaledPlan : public Plan {
         gemm_(gemm),
         order_(order),
         k_(request.problem.k),
-        sms_(request.engine.sms - request.config.comm_ctas),
         groups_(std::move(groups)),
+        crew_{.sms = request.engine.sms,
+              .leaving = request.config.comm_ctas,
+              .early = groups_.front().tiles()},
         mutant_(request.mutant),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
@@ -80,15 +83,15 @@ class SignaledPlan : public Plan {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       groups_[i].add_segments(static_cast<int>(i), operands, own.segments);
     }
-    return gemm_.prepare(order_, sms_, own, counters());
+    return gemm_.prepare(order_, crew_, own, counters());
   }
 
   World& world_;
   const OwnGemm& gemm_;
   TileOrder order_;
   std::int64_t k_;
-  int sms_;
   std::vector<WaveGroup> groups_;
+  Crew crew_;
   Mutant mutant_;
   Stream comm_;
   Event fork_;

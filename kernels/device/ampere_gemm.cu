@@ -54,6 +54,8 @@ struct Order {
   int raster;
   int tiles;
   int k_steps;
+  int early;    // tiles before the first CTAs leave
+  int leaving;  // CTAs
   u32* counters;  // up by 1 with each tile that is stored; null: none
   Segment segments[SEGMENTS];
 };
@@ -189,7 +191,7 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operan
     load_rows<BLOCK_N>(to + kABytes, static_cast<const char*>(operands.b) + offset,
                        2 * operands.b_stride, cursor.column, operands.n - 1, bytes);
     if (++cursor.step == order.k_steps) {
-      go_to(cursor, operands, order, cursor.tile + static_cast<int>(gridDim.x));
+      go_to(cursor, operands, order, next_tile(order, cursor.tile));
     }
   }
   end_step();  // an empty one too: waits count them
@@ -285,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const u32 b_offset = kABytes + b_row * kRowBytes + ((lane / 8 & 1) ^ (b_row & 7)) * 16;
 
   Cursor ahead;
-  go_to(ahead, operands, order, static_cast<int>(blockIdx.x));
+  go_to(ahead, operands, order, first_tile(order));
 #pragma unroll 1
   for (u32 filled = ring; filled != end; filled += kStageBytes) {
     load_step(ahead, operands, order, filled);
@@ -297,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
   u32 stage = ring;
   int index = 0;
-  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+  for (int tile = first_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
     float sums[kDown][kAcross][4] = {};
 #pragma unroll 1
     for (int step = 0; step < order.k_steps; ++step) {

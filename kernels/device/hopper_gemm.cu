@@ -56,6 +56,8 @@ struct Order {
   int raster;
   int tiles;
   int k_steps;
+  int early;    // tiles before the first CTAs leave; whole clusters
+  int leaving;  // CTAs, whole clusters
   u32* counters;  // up by CONSUMERS with each tile that is stored; null: none
   Segment segments[SEGMENTS];
 };
@@ -170,7 +172,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, 
   const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
   int stage = 0;
   u32 phase = 1;  // the ring is empty: the first waits are over at once
-  for (int tile = static_cast<int>(blockIdx.x); has_step(order, tile); tile += gridDim.x) {
+  for (int tile = first_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
     const Place place = place_of(order, computed(order, tile));
     const bool shared =
         CLUSTER == 2 && place_of(order, computed(order, tile ^ 1)).column == place.column;
@@ -204,7 +206,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
   int buffer = 0;
   u32 phase = 0;
   int segment = 0;
-  for (int tile = static_cast<int>(blockIdx.x); tile < order.tiles; tile += gridDim.x) {
+  for (int tile = first_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
     const Place place = place_of(order, tile);
@@ -259,7 +261,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
     barrier_arrive(empty + 8 * which);
     if (CLUSTER == 2) barrier_arrive_at(empty + 8 * which, cluster_rank() ^ 1);
   };
-  for (int tile = static_cast<int>(blockIdx.x); has_step(order, tile); tile += gridDim.x) {
+  for (int tile = first_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
     float sums[kParts][kAccumulators];
     int last = -1;
     for (int step = 0; step < order.k_steps; ++step) {

@@ -1,4 +1,5 @@
-// What our GEMMs have in common, in front of the text of each: where a tile lies, and small things.
+// What our GEMMs have in common, in front of the text of each: which tiles a CTA computes, where a
+// tile lies, and small things.
 // Uses the macros BLOCK_M, BLOCK_N and HALF of whoever follows.
 
 using u32 = unsigned;
@@ -24,6 +25,33 @@ __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   const int block = in_column / height;
   const int panel = super * order.raster + in_column - block * height;
   return {block, panel * BLOCK_M, column * BLOCK_N};
+}
+
+constexpr int kNoTile = 0x7ffffffe;
+
+/// The CTA's first tile after the early ones. The first CTAs have left; of the others those begin that
+/// had none of the last early tiles. `Order` has besides `early` (tiles), `leaving` (CTAs).
+template <class Order>
+__device__ __forceinline__ int first_late_tile(const Order& order) {
+  const int all = static_cast<int>(gridDim.x);
+  const int mine = static_cast<int>(blockIdx.x) - order.leaving;
+  if (mine < 0) return kNoTile;
+  const int rest = order.early % all;
+  const int turn = mine - (rest > order.leaving ? rest - order.leaving : 0);
+  return order.early + (turn < 0 ? turn + all - order.leaving : turn);
+}
+
+/// Early tiles go to all CTAs in turn, late ones to those that stay.
+template <class Order>
+__device__ __forceinline__ int first_tile(const Order& order) {
+  const int mine = static_cast<int>(blockIdx.x);
+  return mine < order.early ? mine : first_late_tile(order);
+}
+template <class Order>
+__device__ __forceinline__ int next_tile(const Order& order, int tile) {
+  const int all = static_cast<int>(gridDim.x);
+  if (tile >= order.early) return tile + all - order.leaving;
+  return tile + all < order.early ? tile + all : first_late_tile(order);
 }
 
 __device__ __forceinline__ u32 shared_address(const void* pointer) {

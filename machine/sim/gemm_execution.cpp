@@ -13,6 +13,9 @@ class SmQueue {
  public:
   SmQueue(std::size_t sms, double free_at) : sms_(sms), buffer_(sms + kSlide, free_at) {}
 
+  /// Without the SMs that become free last.
+  void shrink(std::size_t count) { sms_ -= count; }
+
   /// Gives `time` of work to the SM that is free first; returns when it ends.
   double take(double time) {
     const double end = buffer_[first_] + time;
@@ -49,7 +52,8 @@ void append(TileSchedule& schedule, std::int64_t tiles, double time, bool new_gr
 TileSchedule tile_schedule(const GemmKernel& kernel, const TileTimes& times,
                            std::span<const std::int64_t> group_ends) {
   const TileOrder& order = kernel.order;
-  TileSchedule schedule{.sms = kernel.sms, .start = times.kernel_start};
+  TileSchedule schedule{
+      .sms = kernel.sms, .more_sms = kernel.more_sms, .start = times.kernel_start};
   std::size_t group = 0;
   std::int64_t placed = 0;
   bool new_group = true;
@@ -89,7 +93,7 @@ TileSchedule tile_schedule(const GemmKernel& kernel, const TileTimes& times,
 }
 
 std::vector<double> execute(const TileSchedule& schedule, double spread, const Noise& noise) {
-  SmQueue queue(static_cast<std::size_t>(schedule.sms), schedule.start);
+  SmQueue queue(static_cast<std::size_t>(schedule.sms + schedule.more_sms), schedule.start);
   std::vector<double> ends;
   ends.reserve(schedule.group_runs.size());
   std::uint64_t tile = 0;
@@ -102,6 +106,7 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
         end = std::max(end, queue.take(time * (1 + spread * noise.normal(tile++))));
       }
     }
+    if (ends.empty()) queue.shrink(static_cast<std::size_t>(schedule.more_sms));
     ends.push_back(end);
   }
   return ends;

@@ -20,6 +20,7 @@ struct TileRun {
 /// is all tiles).
 struct TileSchedule {
   int sms = 0;
+  int more_sms = 0;  ///< besides these, for the first group only
   double start = 0;  ///< until the first tile
   std::vector<TileRun> runs{};
   std::vector<std::size_t> group_runs{};  ///< runs up to the end of each group
@@ -28,8 +29,9 @@ struct TileSchedule {
 [[nodiscard]] TileSchedule tile_schedule(const GemmKernel& kernel, const TileTimes& times,
                                          std::span<const std::int64_t> group_ends);
 
-/// SMs take tiles one by one; each tile takes its time times (1 + spread * normal). Returns when
-/// the last tile of each group ends, in microseconds from the start of the kernel.
+/// SMs take tiles one by one; of the first group's those that end last leave. Each tile takes its
+/// time times (1 + spread * normal). Returns when the last tile of each group ends, in microseconds
+/// from the start of the kernel.
 [[nodiscard]] std::vector<double> execute(const TileSchedule& schedule, double spread,
                                           const Noise& noise);
 

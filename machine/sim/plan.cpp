@@ -44,7 +44,8 @@ Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, con
   const GemmKernel kernel{.order = order,
                           .k = problem.k,
                           .tile = config.tile,
-                          .sms = profile.gpu.sms - config.comm_ctas};
+                          .sms = profile.gpu.sms - config.comm_ctas,
+                          .more_sms = config.comm_ctas};
   Plan plan{.coupling = Coupling::signaled};
   std::vector<std::int64_t> ends;
   Cut begin;

@@ -14,6 +14,7 @@ struct GemmKernel {
   std::int64_t k = 0;
   Tile tile{};
   int sms = 0;
+  int more_sms = 0;      ///< besides these, for the first group
   bool library = false;  ///< the library's code, not ours
 };
 

@@ -25,7 +25,7 @@ class OwnGemmTest : public GpuTest {
 
   /// The largest relative error of a segment; the counters of the groups are checked, too.
   double error_of(OwnLibrary& library, const Shape& shape, const Tile& tile, int raster,
-                  std::size_t most_groups, int sms = 64) {
+                  std::size_t most_groups, const Crew& crew = {.sms = 64}) {
     const std::int64_t rows = shape.rows * shape.blocks;
     const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
     const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
@@ -76,7 +76,7 @@ class OwnGemmTest : public GpuTest {
     OVT_CHECK(
         cudaMemsetAsync(c.get(), 0xff, static_cast<std::size_t>(rows * shape.n) * 2, stream()));
     OVT_CHECK(cudaMemsetAsync(counters.get(), 0, most_groups * sizeof(std::uint32_t), stream()));
-    (*gemm)->enqueue(stream(), (*gemm)->prepare(order, sms, operands,
+    (*gemm)->enqueue(stream(), (*gemm)->prepare(order, crew, operands,
                                                 static_cast<std::uint32_t*>(counters.get())));
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
     kernels::compare(stream(), c.get(), rows * shape.n, shape.dtype,
@@ -114,9 +114,11 @@ TEST_F(OwnGemmTest, every_kind_of_tile_is_right_on_hopper) {
   // 5 tiles to a column and 9 columns: on 8 SMs every CTA has several tiles, clusters of two share
   // a column or do not in turn, the 45th tile has no partner, and 13 steps end in the midst of a
   // ring.
-  EXPECT_LT(error_of(library, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 2}, 5, 16, 8),
+  EXPECT_LT(error_of(library, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 2}, 5, 16,
+                     {.sms = 8}),
             kBf16);
-  EXPECT_LT(error_of(library, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 1}, 3, 16, 7),
+  EXPECT_LT(error_of(library, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 1}, 3, 16,
+                     {.sms = 7}),
             kBf16);
 }
 
@@ -127,6 +129,25 @@ TEST_F(OwnGemmTest, every_kind_of_tile_is_right_with_mma_sync) {
        {Tile{64, 64, 64, 3, 1}, Tile{64, 16, 64, 3, 1}, Tile{128, 128, 64, 3, 1},
         Tile{128, 80, 64, 3, 1}, Tile{192, 64, 64, 3, 1}, Tile{64, 176, 64, 3, 1}}) {
     EXPECT_LT(error_of(library, shape, tile, 2, 1), kBf16) << to_string(tile);
+  }
+}
+
+/// Every tile is stored once, whoever leaves and when: the counters and the sums say so.
+TEST_F(OwnGemmTest, the_others_compute_what_the_leaving_do_not) {
+  const Shape shape{.rows = 640, .n = 520, .k = 136};  // 45 tiles of 128 x 64
+  for (const OwnFamily family : {OwnFamily::best, OwnFamily::portable}) {
+    OwnLibrary library(family);
+    for (const int cluster : {1, 2}) {
+      if (cluster == 2 && (family == OwnFamily::portable || major_ != 9)) continue;
+      const Tile tile{128, 64, 64, 3, cluster};
+      for (const Crew& crew :
+           {Crew{12, 4, 0}, Crew{12, 4, 3}, Crew{12, 4, 12}, Crew{12, 4, 15}, Crew{12, 4, 29},
+            Crew{12, 10, 26}, Crew{12, 3, 40}, Crew{12, 4, 45}, Crew{60, 20, 7}, Crew{48, 4, 20}}) {
+        EXPECT_LT(error_of(library, shape, tile, 2, 16, crew), kBf16)
+            << to_string(tile) << " cluster " << cluster << ": " << crew.sms << " SMs, "
+            << crew.leaving << " leave after " << crew.early << " tiles";
+      }
+    }
   }
 }
 

@@ -96,7 +96,7 @@ run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int 
                         .block_n = probe.tile.block_n,
                         .raster = std::max(probe.raster, 1)};
   const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
-  return gemm.prepare(order, sms,
+  return gemm.prepare(order, {.sms = sms},
                       {.a = operands.a,
                        .b = operands.b,
                        .k = probe.k,
