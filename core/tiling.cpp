@@ -86,6 +86,15 @@ std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
   }
 }
 
+std::vector<Cut> cuts_for(Transport transport, std::vector<Cut> cuts) {
+  if (transport == Transport::copy_engine) {
+    cuts.erase(
+        std::remove_if(cuts.begin(), cuts.end(), [](const Cut& cut) { return !cut.contiguous; }),
+        cuts.end());
+  }
+  return cuts;
+}
+
 Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config) {
   std::vector<Cut> cuts;
   std::int64_t end = 0;

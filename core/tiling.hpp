@@ -58,6 +58,9 @@ struct Cut {
 /// problem. `sms` >= 1.
 [[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms);
 
+/// Those of the cuts that a config of this transport may have: copy engines move whole rows.
+[[nodiscard]] std::vector<Cut> cuts_for(Transport transport, std::vector<Cut> cuts);
+
 /// The cuts after each group of `config.wave_groups`.
 /// Error: a group that is not positive, does not end on a whole column, or a wrong sum.
 [[nodiscard]] Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config);

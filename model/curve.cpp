@@ -50,11 +50,11 @@ double Curve::operator()(double bytes) const {
   return low.time + (high.time - low.time) * (bytes - low.bytes) / (high.bytes - low.bytes);
 }
 
-double Curve::least_time_per_byte(double bytes) const {
+double Curve::least_time_per_byte(double bytes, double less) const {
   // On a segment time / bytes is monotonic, so the least lies at a measured point or at the end.
-  double least = (*this)(bytes) / bytes;
+  double least = ((*this)(bytes)-less) / bytes;
   for (const CurvePoint& point : points_) {
-    if (point.bytes < bytes) least = std::min(least, point.time / point.bytes);
+    if (point.bytes < bytes) least = std::min(least, (point.time - less) / point.bytes);
   }
   return least;
 }

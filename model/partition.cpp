@@ -172,7 +172,8 @@ Partition best_partition(const PartitionProblem& problem, double limit) {
   Partition best = equal_groups(problem);
   if (best.time >= limit) best = {limit, {}};
   // Whatever group comes last holds at least the last cut's bytes.
-  const double last_group = (*problem.collective)(cuts[last].bytes - cuts[last - 1].bytes);
+  const double last_group =
+      (*problem.collective)(cuts[last].bytes - cuts[last - 1].bytes) - problem.drain;
   const EarliestEnd earliest_end(rates, last_group);
   auto rest_from = [&](const OverlapState& state, double from, std::size_t cut) {
     return earliest_end(state, from, productions[cut], rests[cut]);

@@ -25,7 +25,8 @@ struct PartitionProblem {
   double start = 0;                   ///< when the GEMM starts
   std::span<const CutPoint> cuts{};   ///< [0] is the start (0, 0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
-  double reorder_per_byte = 0;        ///< for groups that are not contiguous
+  double drain = 0;  ///< of that, what a group shares with the next one: only the last one's counts
+  double reorder_per_byte = 0;  ///< for groups that are not contiguous
   OverlapRates rates{};
 
   /// The group after cut `begin` up to cut `end`, without its consumption.
@@ -38,11 +39,12 @@ struct PartitionProblem {
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {
     const double bytes = cuts[end].bytes - cuts[begin].bytes;
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
-    return (*collective)(bytes) + (contiguous ? 0 : bytes * reorder_per_byte);
+    return (*collective)(bytes)-drain + (contiguous ? 0 : bytes * reorder_per_byte);
   }
 };
 
 struct Partition {
+  /// To the end of the last group but for its drain.
   double time = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> ends{};  ///< the cut that ends each group; the last is cuts.size() - 1
 };
@@ -58,7 +60,7 @@ struct WholeProblem {
   double produced = 0;  ///< of everything
   double bytes = 0;
   double least_time_per_byte = 0;  ///< of any group
-  double least_time = 0;           ///< of any group, whatever its size
+  double least_time = 0;           ///< of any group, whatever its size, without its drain
   OverlapRates rates{};
 };
 

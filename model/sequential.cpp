@@ -52,7 +52,7 @@ void search_sequential(const Model::Parts& parts, const Problem& problem, Launch
   for (const auto& [transport, name] : NamesOf<Transport>::all) offer(0, transport);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
-    offer(key.comm_ctas, key.transport);
+    if (key.transport != Transport::copy_engine) offer(key.comm_ctas, key.transport);
   }
 }
 

@@ -11,20 +11,26 @@ namespace {
 
 /// Groups are of unlike sizes: contention is taken at a typical one, a quarter of the whole.
 constexpr double kTypicalGroups = 4;
+/// Between the copies of one group and those of the next: what else a small exchange takes, flags
+/// and sums, goes on beside these. (On H200, by traces.)
+constexpr double kCopyGap = 6;
 
 }  // namespace
 
 Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
                   const Curve& curve, Launch launch, const Company& company) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
+  const double drain =
+      key.transport == Transport::copy_engine ? std::max(0.0, curve(0) - kCopyGap) : 0;
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
   return {.key = key,
           .curve = &curve,
           .bytes = bytes,
           .whole = curve(bytes),
-          .least_time_per_byte = curve.least_time_per_byte(bytes),
-          .least_time = curve(0),
+          .least_time_per_byte = curve.least_time_per_byte(bytes, drain),
+          .least_time = curve(0) - drain,
+          .drain = drain,
           .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
           .start = parts.launch.start(launch),
           .rates = {.producer_slowdown = slowdown.gemm,
@@ -73,6 +79,7 @@ PartitionProblem partition_problem(const Exchange& exchange, std::span<const Cut
   return {.start = exchange.start,
           .cuts = cuts,
           .collective = exchange.curve,
+          .drain = exchange.drain,
           .reorder_per_byte = exchange.reorder_per_byte,
           .rates = exchange.rates};
 }
@@ -114,6 +121,9 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
                       .sms = side.sms};
   const auto cuts = group_cuts(work.order, config);
   if (!cuts) return tl::make_unexpected(cuts.error());
+  if (cuts_for(config.transport, *cuts).size() < cuts->size()) {
+    return bad_input("config: wave_groups: transport copy_engine needs groups of whole rows");
+  }
 
   const ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), side);
   const std::vector<CutPoint> points = cut_points(gemm, *cuts);
@@ -124,7 +134,10 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   Prediction prediction;
   const std::vector<Piece> groups = pieces(partition, ends);
   prediction.timeline = overlap(side.start, groups, partition.rates);
-  prediction.time = prediction.timeline.groups.back().end;
+  GroupTimes& last = prediction.timeline.groups.back();
+  last.end += us(partition.drain);
+  last.exposed += us(partition.drain);
+  prediction.time = last.end;
   for (const Piece& piece : groups) {
     prediction.gemm_alone += us(piece.production + piece.debt);
     prediction.collective_alone += us(piece.consumption);

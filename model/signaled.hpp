@@ -23,7 +23,8 @@ struct Exchange {
   double bytes = 0;
   double whole = 0;  ///< the collective in one piece
   double least_time_per_byte = 0;
-  double least_time = 0;  ///< of any piece
+  double least_time = 0;  ///< of any piece, without the drain
+  double drain = 0;       ///< of each piece, beside which the next one goes on
   double reorder_per_byte = 0;
   double start = 0;
   OverlapRates rates{};

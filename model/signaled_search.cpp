@@ -78,7 +78,8 @@ GemmWork work_of(const Walk& walk, const Problem& problem, int sms) {
 
 double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
   const std::int64_t tiles = walk.order.tiles();
-  return lower_bound({.start = exchange.start,
+  return exchange.drain +
+         lower_bound({.start = exchange.start,
                       .first = gemm.first(std::min<std::int64_t>(exchange.all_sms, tiles)),
                       .produced = gemm.first(tiles),
                       .bytes = exchange.bytes,
@@ -140,9 +141,11 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
                              const Combination& combination, std::size_t most_cuts, double limit) {
   const Walk& walk = *combination.walk;
   const Exchange& exchange = *combination.exchange;
-  const std::vector<Cut> cuts = thinned(wave_cuts(walk.order, exchange.sms), most_cuts);
+  const std::vector<Cut> cuts =
+      thinned(cuts_for(exchange.key.transport, wave_cuts(walk.order, exchange.sms)), most_cuts);
   const std::vector<CutPoint> points = cut_points(gemm_of(parts, problem, walk, exchange), cuts);
-  const Partition partition = best_partition(partition_problem(exchange, points), limit);
+  const Partition partition =
+      best_partition(partition_problem(exchange, points), limit - exchange.drain);
   if (partition.ends.empty()) return std::nullopt;
   Config config{.strategy = Strategy::signaled,
                 .tile = walk.tile,
@@ -157,7 +160,7 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
   // So many groups are worth it nowhere; but a model may say so.
   const auto kernel = kernel_of(problem, config);
   if (!kernel || kernel->regions > kMostRegions) return std::nullopt;
-  return Scored{std::move(config), us(partition.time)};
+  return Scored{std::move(config), us(partition.time + exchange.drain)};
 }
 
 bool is_of(const Combination& combination, const Config& config) {

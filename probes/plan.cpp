@@ -47,6 +47,16 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
   return list;
 }
 
+/// Copy engines exchange no all_gather, need CTAs for sums alone, and are worth it for what is
+/// large.
+bool is_worth_probing(const CollectiveProbe& probe) {
+  if (probe.transport != Transport::copy_engine) return true;
+  constexpr std::array<int, 3> kForSums{4, 8, 16};
+  return probe.collective != Collective::all_gather &&
+         probe.bytes.count >= (std::int64_t{64} << 10) &&
+         std::find(kForSums.begin(), kForSums.end(), probe.comm_ctas) != kForSums.end();
+}
+
 void add_launch(std::vector<Probe>& plan) {
   for (const auto& [cost, name] : NamesOf<LaunchCost>::all) plan.emplace_back(LaunchProbe{cost});
 }
@@ -68,8 +78,10 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
   for (const Transport transport : transports) {
     for (const auto& [collective, name] : NamesOf<Collective>::all) {
       for (const int ctas : ctas_list) {
-        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= step) {
-          plan.emplace_back(CollectiveProbe{collective, {bytes}, ranks, ctas, transport});
+        const int times = transport == Transport::copy_engine ? std::max(step, 4) : step;
+        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= times) {
+          const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
+          if (is_worth_probing(probe)) plan.emplace_back(probe);
         }
       }
     }
@@ -161,8 +173,9 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
           for (const int shift : {20, 26}) {
             if (depth == ProbeDepth::quick && (shift == 20 || k == 1024)) continue;
-            plan.emplace_back(ConcurrentProbe{
-                gemm, {collective, {std::int64_t{1} << shift}, ranks, ctas, transport}});
+            const CollectiveProbe probe{
+                collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
+            if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
           }
         }
       }
@@ -190,8 +203,8 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
       for (const Transport transport : transports) {
         for (const Collective collective :
              {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
-          plan.emplace_back(
-              ConcurrentProbe{gemm, {collective, {std::int64_t{1} << 24}, ranks, ctas, transport}});
+          const CollectiveProbe probe{collective, {std::int64_t{1} << 24}, ranks, ctas, transport};
+          if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
         }
       }
     }

@@ -34,7 +34,11 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
   }
   const bool pairwise = collective == Collective::all_to_all;
   if (transport == Transport::copy_engine) {
-    return bad_input("transport copy_engine: no collective of NCCL's");
+    if (collective == Collective::all_gather) {
+      return bad_input("transport copy_engine: not for all_gather");
+    }
+    if (ctas < 1) return bad_input("transport copy_engine: comm_ctas = 0: expected 1 or more");
+    return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
   }
   if (transport == Transport::symmetric && pairwise) {
     return bad_input("transport symmetric: NCCL has no such kernel for all_to_all");

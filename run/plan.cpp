@@ -24,8 +24,9 @@ std::int64_t elements_of_c(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
-  // What a rank computed, and for all_to_all what it received, on the way to its place.
-  return (problem.op == Op::gemm_all_to_all ? 2 : 1) * collective_bytes(problem).count;
+  // What a rank computed, and what it received, on the way to its place.
+  constexpr std::int64_t kShortParts = 4096;  // of all_reduce_part
+  return 2 * collective_bytes(problem).count + kShortParts;
 }
 
 Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& problem,
@@ -34,6 +35,10 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
   if (!config.tile.is_library() && config.strategy != Strategy::signaled) {
     return bad_input("tile " + to_string(config.tile) + ": strategy " +
                      std::string(to_string(config.strategy)) + " runs the library's");
+  }
+  if (config.transport == Transport::copy_engine && config.strategy != Strategy::signaled) {
+    return bad_input("transport copy_engine: strategy " + std::string(to_string(config.strategy)) +
+                     " has NCCL's");
   }
   const auto on = route(engine.world, collective_of(problem.op), problem.ranks, config.comm_ctas,
                         config.transport);

@@ -1,10 +1,12 @@
 // `signaled`: one GEMM of ours; as the tiles of a wave group are stored its counter rises, and on a
 // second stream its collective, which waits for that, starts. The GEMM has all SMs for the tiles of
-// the first group, then leaves comm_ctas of them to the collectives.
+// the first group, then leaves comm_ctas of them to the collectives (or, where copy engines
+// exchange, to sums of what arrives).
 
 #include <algorithm>
 
 #include "core/tiling.hpp"
+#include "run/copies.hpp"
 #include "run/own_gemm.hpp"
 #include "run/strategies.hpp"
 #include "run/stream_wait.hpp"
@@ -26,6 +28,8 @@ class SignaledPlan : public Plan {
               .leaving = request.config.comm_ctas,
               .early = groups_.front().tiles()},
         mutant_(request.mutant),
+        route_(request.route),
+        takes_part_(world_.rank() < request.problem.ranks),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
         join_(make_event(false)),
@@ -41,20 +45,40 @@ class SignaledPlan : public Plan {
     OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
     // The GEMM before any wait for it.
     enqueue_gemm(stream, operands);
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      const bool last = i + 1 == groups_.size();
-      const std::int64_t tiles = groups_[i].tiles() - (last ? left_out_tiles() : 0);
-      if (mutant_ != Mutant::missing_wait) {
-        wait_for_value(comm_.get(), counters() + i,
-                       static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile()));
-      }
-      groups_[i].enqueue_exchange(comm_.get(), world_, operands);
+    if (route_.copies) {
+      if (takes_part_) enqueue_copies(operands);
+    } else {
+      enqueue_collectives(operands);
     }
     OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
     OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
   }
 
  private:
+  void enqueue_collectives(const Operands& operands) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (const auto signal = signal_of(i)) {
+        wait_for_value(comm_.get(), signal->counter, signal->value);
+      }
+      groups_[i].enqueue_exchange(comm_.get(), world_, operands);
+    }
+  }
+
+  void enqueue_copies(const Operands& operands) {
+    Copies copies(world_, route_, comm_.get());
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      copies.enqueue(groups_[i].copy_piece(operands), signal_of(i));
+    }
+    copies.finish(comm_.get());
+  }
+
+  [[nodiscard]] std::optional<Signal> signal_of(std::size_t group) const {
+    if (mutant_ == Mutant::missing_wait) return std::nullopt;
+    const bool last = group + 1 == groups_.size();
+    const std::int64_t tiles = groups_[group].tiles() - (last ? left_out_tiles() : 0);
+    return Signal{counters() + group, static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile())};
+  }
+
   [[nodiscard]] std::uint32_t* counters() const {
     return static_cast<std::uint32_t*>(counters_.get());
   }
@@ -93,12 +117,27 @@ class SignaledPlan : public Plan {
   std::vector<WaveGroup> groups_;
   Crew crew_;
   Mutant mutant_;
+  CommKey route_;
+  bool takes_part_;
   Stream comm_;
   Event fork_;
   Event join_;
   DeviceMemory counters_;
   std::vector<std::pair<Operands, OwnLaunch>> launches_{};
 };
+
+Expected<void> check_copies(const Problem& problem, const std::vector<WaveGroup>& groups) {
+  const std::int64_t ranks = problem.ranks;
+  for (const WaveGroup& group : groups) {
+    if (!group.contiguous()) {
+      return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
+    }
+    if (problem.op == Op::gemm_all_reduce && group.elements() < 8 * ranks * ranks) {
+      return bad_input("wave_groups: too small a group for " + std::to_string(ranks) + " ranks");
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -121,6 +160,9 @@ Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   for (const Cut& cut : *cuts) {
     groups.emplace_back(problem, request.route, order, before, cut);
     before = cut;
+  }
+  if (request.route.copies) {
+    if (auto good = check_copies(problem, groups); !good) return tl::make_unexpected(good.error());
   }
   const auto gemm = request.engine.own.gemm(*kernel_of(problem, config));
   if (!gemm) return tl::make_unexpected(gemm.error());

@@ -1,5 +1,6 @@
 #include "run/stream_wait.hpp"
 
+#include <algorithm>
 #include <cuda.h>
 
 #include "core/error.hpp"
@@ -10,18 +11,26 @@ namespace {
 
 using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
 
+using BatchOperations = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
+
 /// By the runtime, so that the program starts where there is no driver.
-WaitValue entry_point() {
+template <class Entry>
+Entry entry_point(const char* name) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  const cudaError_t code = cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &entry, 12000,
-                                                            cudaEnableDefault, &found);
+  const cudaError_t code =
+      cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found);
   if (code != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
-  return reinterpret_cast<WaitValue>(entry);
+  return reinterpret_cast<Entry>(entry);
 }
 
 WaitValue wait_value() {
-  static const WaitValue entry = entry_point();
+  static const auto entry = entry_point<WaitValue>("cuStreamWaitValue32");
+  return entry;
+}
+
+BatchOperations batch_operations() {
+  static const auto entry = entry_point<BatchOperations>("cuStreamBatchMemOp");
   return entry;
 }
 
@@ -40,6 +49,45 @@ void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint
     throw Failure(ErrorKind::machine_unavailable,
                   "cuStreamWaitValue32: error " + std::to_string(code));
   }
+}
+
+void MemoryOperations::wait(const std::uint32_t* address, std::uint32_t value) {
+  operations_.push_back({.waits = true, .address = address, .value = value});
+}
+
+void MemoryOperations::write(std::uint32_t* address, std::uint32_t value) {
+  operations_.push_back({.address = address, .value = value});
+}
+
+void MemoryOperations::enqueue(cudaStream_t stream) {
+  constexpr std::size_t kMost = 256;  // that the driver takes at once
+  for (std::size_t begin = 0; begin < operations_.size(); begin += kMost) {
+    std::vector<CUstreamBatchMemOpParams> batch(std::min(kMost, operations_.size() - begin));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Operation& operation = operations_[begin + i];
+      const auto address = reinterpret_cast<CUdeviceptr>(operation.address);
+      if (operation.waits) {
+        batch[i].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+        batch[i].waitValue.address = address;
+        batch[i].waitValue.value = operation.value;
+        batch[i].waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+      } else {
+        batch[i].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+        batch[i].writeValue.address = address;
+        batch[i].writeValue.value = operation.value;
+        batch[i].writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+      }
+    }
+    const CUresult code =
+        batch_operations() == nullptr
+            ? CUDA_ERROR_NOT_SUPPORTED
+            : batch_operations()(stream, static_cast<unsigned>(batch.size()), batch.data(), 0);
+    if (code != CUDA_SUCCESS) {
+      throw Failure(ErrorKind::machine_unavailable,
+                    "cuStreamBatchMemOp: error " + std::to_string(code));
+    }
+  }
+  operations_.clear();
 }
 
 }  // namespace overlaptune::run

@@ -1,8 +1,10 @@
 #pragma once
-// Waits of a stream on memory, which no kernel and no copy engine takes part in.
+// Waits of a stream on memory and writes to it, which no kernel and no copy engine takes part in.
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
+#include <span>
+#include <vector>
 
 namespace overlaptune::run {
 
@@ -12,5 +14,23 @@ namespace overlaptune::run {
 /// What comes on the stream later starts once `*address` (device memory) is at least `value`, as an
 /// unsigned number. It may be captured. Throws `Failure` where `can_wait_for_value` is false.
 void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
+
+/// Several such waits, and writes, in the order in which they were added, as few pieces of work.
+class MemoryOperations {
+ public:
+  void wait(const std::uint32_t* address, std::uint32_t value);
+  /// After all that is before it on the stream, copies to peers included, for them to see.
+  void write(std::uint32_t* address, std::uint32_t value);
+  /// And forgets them. Throws `Failure`.
+  void enqueue(cudaStream_t stream);
+
+ private:
+  struct Operation {
+    bool waits = false;
+    const std::uint32_t* address = nullptr;
+    std::uint32_t value = 0;
+  };
+  std::vector<Operation> operations_{};
+};
 
 }  // namespace overlaptune::run

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "run/copies.hpp"
 #include "run/plan.hpp"
 
 namespace overlaptune::run {
@@ -15,12 +16,18 @@ class WaveGroup {
             const Cut& end);
 
   [[nodiscard]] std::int64_t tiles() const { return tiles_; }
+  [[nodiscard]] bool contiguous() const { return contiguous_; }
+  /// Of C, all row blocks.
+  [[nodiscard]] std::int64_t elements() const { return elements_ * blocks_; }
 
   /// One a region, in the order of their tiles.
   void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;
 
   /// The collective, and the copies that a group which is not contiguous takes.
   void enqueue_exchange(cudaStream_t stream, World& world, const Operands& operands) const;
+
+  /// The same by copy engines. Contiguous groups only.
+  [[nodiscard]] CopyPiece copy_piece(const Operands& operands) const;
 
  private:
   [[nodiscard]] std::byte* staged(const Operands& operands) const;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "kernels/exchange.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -16,6 +17,14 @@ constexpr std::size_t kScratch = std::size_t{1} << 20;
 constexpr std::size_t kSpare = std::size_t{2} << 30;
 constexpr std::size_t kFirst = std::size_t{4} << 30;
 constexpr std::size_t kGranularity = std::size_t{64} << 20;
+
+constexpr std::size_t kFlagBytes = World::kFlags * sizeof(std::uint32_t);
+
+/// Copies need the window only: one communicator, however many CTAs add up.
+CommKey communicator_of(CommKey key) {
+  if (key.copies) key.ctas = 0;
+  return key;
+}
 
 ncclConfig_t config_of(const CommKey& key) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -53,7 +62,8 @@ World::~World() {
   }
 }
 
-ncclComm_t World::comm(const CommKey& key) {
+ncclComm_t World::comm(const CommKey& asked) {
+  const CommKey key = communicator_of(asked);
   const auto [entry, fresh] = comms_.try_emplace(key);
   if (fresh) {
     ncclConfig_t config = config_of(key);
@@ -72,6 +82,7 @@ void World::release_memory() {
     if (comms_.at(key)) OVT_CHECK(ncclCommWindowDeregister(comms_.at(key).get(), window));
   }
   windows_.clear();
+  memories_.clear();
   // NCCL remembers buffers of captured collectives, and opens them on the peers, for as long as the
   // communicator lives: memory that comes to lie at the same address would not be what it opened.
   comms_.clear();
@@ -100,9 +111,11 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   if (bytes <= capacity_ || wanted + others > least) wanted = needed;
   release_memory();
   void* memory = nullptr;
-  OVT_CHECK(ncclMemAlloc(&memory, wanted));
+  OVT_CHECK(ncclMemAlloc(&memory, wanted + kFlagBytes));
   memory_ = NcclMemory(memory);
   capacity_ = wanted;
+  OVT_CHECK(cudaMemset(static_cast<std::byte*>(memory) + capacity_, 0, kFlagBytes));
+  OVT_CHECK(cudaDeviceSynchronize());
   return {};
 }
 
@@ -114,10 +127,43 @@ void World::register_window(const CommKey& key, ncclComm_t communicator) {
   if (windows_.contains(key) || capacity_ == 0) return;
   ncclWindow_t window = nullptr;
   if (communicator != nullptr) {
-    OVT_CHECK(ncclCommWindowRegister(communicator, memory(), capacity_, &window,
+    OVT_CHECK(ncclCommWindowRegister(communicator, memory(), capacity_ + kFlagBytes, &window,
                                      NCCL_WIN_COLL_SYMMETRIC));
+    if (key.copies) memories_.emplace(key, mapped(key, communicator, window));
   }
   windows_.emplace(key, window);
+}
+
+/// Empty where not all ranks are in one NVLink domain, or where this NCCL is not the one whose
+/// device code was compiled in (windows are described in its own way).
+std::vector<void*> World::mapped(const CommKey& key, ncclComm_t communicator,
+                                 ncclWindow_t window) const {
+  int version = 0;
+  OVT_CHECK(ncclGetVersion(&version));
+  const bool same = version / 100 == NCCL_VERSION_CODE / 100;
+  if (!same || kernels::ranks_in_reach(communicator) != key.ranks) return {};
+  std::vector<void*> addresses(static_cast<std::size_t>(key.ranks));
+  const std::size_t bytes = addresses.size() * sizeof(void*);
+  const DeviceMemory found = device_memory(bytes);
+  kernels::window_addresses(stream_.get(), window, key.ranks, static_cast<void**>(found.get()));
+  OVT_CHECK(
+      cudaMemcpyAsync(addresses.data(), found.get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
+  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  return addresses;
+}
+
+std::byte* World::memory_of(const CommKey& key, int peer) const {
+  const auto found = memories_.find(communicator_of(key));
+  if (found == memories_.end() || found->second.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  "transport copy_engine: the GPUs cannot write into one another's memory, or this "
+                  "NCCL is of another release than the one that the program was built with");
+  }
+  return static_cast<std::byte*>(found->second.at(static_cast<std::size_t>(peer)));
+}
+
+std::uint32_t* World::flags_of(const CommKey& key, int peer) const {
+  return reinterpret_cast<std::uint32_t*>(memory_of(key, peer) + capacity_);
 }
 
 std::vector<double> World::largest(std::span<const double> values) {

@@ -27,7 +27,19 @@ struct CommKey {
   /// For sends and receives alone: in NCCL 2.28 a captured collective that follows them on their
   /// communicator reads what is not there (NCCL issue 1859, mended in 2.29.2).
   bool pairwise = false;
+  /// No collectives of NCCL's at all: copy engines write into the peers' `World::memory`, which its
+  /// window maps, and `ctas` CTAs add up what arrives.
+  bool copies = false;
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
+};
+
+/// What exchanges by copy engines run on beside the caller's stream.
+struct CopyLanes {
+  Stream copies = make_stream(Priority::high);
+  Stream sums = make_stream(Priority::high);
+  Event forked = make_event(false);
+  Event copied = make_event(false);
+  Event summed = make_event(false);
 };
 
 /// All its functions but the plain getters are collective: every rank calls them in the same order.
@@ -54,6 +66,13 @@ class World {
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  /// Where rank `peer` has its `memory()`, as addresses here, and behind that its `kFlags` flags,
+  /// which are zero between exchanges. After `comm(key)`. Throws `Failure` (`bad_input`) where the
+  /// GPUs cannot reach one another's memory.
+  [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
+  [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
+  static constexpr std::size_t kFlags = std::size_t{1} << 15;
+  [[nodiscard]] const CopyLanes& copy_lanes() const { return copy_lanes_; }
   /// A zero in device memory.
   [[nodiscard]] const std::uint32_t* zero() const;
 
@@ -68,6 +87,8 @@ class World {
  private:
   void release_memory();
   void register_window(const CommKey& key, ncclComm_t communicator);
+  [[nodiscard]] std::vector<void*> mapped(const CommKey& key, ncclComm_t communicator,
+                                          ncclWindow_t window) const;
 
   int rank_;
   int ranks_;
@@ -79,6 +100,8 @@ class World {
   Comm world_;
   std::map<CommKey, Comm> comms_{};
   std::map<CommKey, ncclWindow_t> windows_{};
+  std::map<CommKey, std::vector<void*>> memories_{};  ///< of the peers, as mapped here
+  CopyLanes copy_lanes_{};
 };
 
 }  // namespace overlaptune::run

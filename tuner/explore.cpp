@@ -110,25 +110,27 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
   }
   Dice dice(mix(seed ^ fnv1a(to_string(problem))));
   Deck<Strategy> strategy_deck(strategies);
-  Deck<Transport> transport_deck(space.transports);
-  Deck<int> ctas_deck(space.comm_ctas);
+  const auto settings = space.settings.find(collective_of(problem.op));
+  Deck<CommSetting> setting_deck(settings == space.settings.end() ? std::vector<CommSetting>{}
+                                                                  : settings->second);
   Deck<std::vector<Tile>> tile_deck(tiles_by_shape(space.platform));
   Deck<int> raster_deck({1, 2, 4, 8, 16});
   Deck<PartitionKind> partition_deck({PartitionKind::one_group, PartitionKind::every_wave,
                                       PartitionKind::equal_groups, PartitionKind::random_cuts,
                                       PartitionKind::ever_smaller});
   std::vector<Config> configs;
-  if (strategy_deck.empty() || transport_deck.empty() || ctas_deck.empty()) return configs;
+  if (strategy_deck.empty() || setting_deck.empty()) return configs;
 
   std::set<std::string> seen;
   // A small space runs out: stop after many draws that brought nothing new.
   for (int idle = 0; static_cast<int>(configs.size()) < count && idle < 1000;) {
+    const CommSetting setting = setting_deck.deal(dice);
     Config config{.strategy = strategy_deck.deal(dice),
-                  .comm_ctas = ctas_deck.deal(dice),
-                  .transport = transport_deck.deal(dice)};
+                  .comm_ctas = setting.comm_ctas,
+                  .transport = setting.transport};
     if (config.strategy == Strategy::chunked) {
       const int most = most_chunks(problem);
-      if (most < 2) {
+      if (most < 2 || config.transport == Transport::copy_engine) {
         ++idle;
         continue;
       }
@@ -140,8 +142,9 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
       const TileOrder order = tile_order(problem, config.tile, config.raster);
       config.raster =
           static_cast<int>(std::clamp<std::int64_t>(config.raster, 1, order.panels_per_block()));
-      const std::vector<Cut> cuts = wave_cuts(tile_order(problem, config.tile, config.raster),
-                                              std::max(1, space.platform.sms - config.comm_ctas));
+      const std::vector<Cut> cuts =
+          cuts_for(config.transport, wave_cuts(tile_order(problem, config.tile, config.raster),
+                                               std::max(1, space.platform.sms - config.comm_ctas)));
       config.wave_groups = random_groups(cuts, partition_deck.deal(dice), dice);
       const auto kernel = kernel_of(problem, config);
       if (!kernel || kernel->regions > kMostRegions) {

@@ -3,6 +3,7 @@
 // judged against.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -12,17 +13,23 @@
 
 namespace overlaptune {
 
+/// What a config's collectives run on.
+struct CommSetting {
+  int comm_ctas = 0;
+  Transport transport = Transport::ring;
+  friend auto operator<=>(const CommSetting&, const CommSetting&) = default;
+};
+
 struct ExploreSpace {
   Platform platform{};
-  std::vector<Strategy> strategies{};  ///< that the machine can run
-  std::vector<Transport> transports{};
-  std::vector<int> comm_ctas{};
+  std::vector<Strategy> strategies{};                         ///< that the machine can run
+  std::map<Collective, std::vector<CommSetting>> settings{};  ///< that were probed beside a GEMM
 };
 
 /// `count` different configs of a problem (fewer where the space has fewer), stratified:
-/// strategies, tile shapes, comm CTAs and kinds of partition (one group, every wave, equal groups,
-/// random cuts, ever smaller groups) each come about equally often. The same seed and problem give
-/// the same configs. `sequential` is not among them.
+/// strategies, tile shapes, comm settings and kinds of partition (one group, every wave, equal
+/// groups, random cuts, ever smaller groups) each come about equally often. The same seed and
+/// problem give the same configs. `sequential` is not among them.
 [[nodiscard]] std::vector<Config> explore(const ExploreSpace& space, const Problem& problem,
                                           int count, std::uint64_t seed);
 

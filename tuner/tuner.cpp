@@ -39,13 +39,17 @@ std::vector<int> rank_counts(std::span<const Problem> problems) {
   return {counts.begin(), counts.end()};
 }
 
-std::vector<int> probed_ctas(std::span<const Measurement> measurements) {
-  std::set<int> ctas;
+std::map<Collective, std::vector<CommSetting>> probed_settings(
+    std::span<const Measurement> measurements) {
+  std::map<Collective, std::set<CommSetting>> found;
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
-    if (probe != nullptr && probe->comm_ctas > 0) ctas.insert(probe->comm_ctas);
+    if (probe == nullptr || probe->comm_ctas == 0) continue;
+    found[probe->collective].insert({probe->comm_ctas, probe->transport});
   }
-  return {ctas.begin(), ctas.end()};
+  std::map<Collective, std::vector<CommSetting>> settings;
+  for (const auto& [collective, set] : found) settings[collective] = {set.begin(), set.end()};
+  return settings;
 }
 
 std::vector<TiledKernel> kernels_of(const std::vector<Candidate>& candidates) {
@@ -337,8 +341,7 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
   Tuning tuning(machine, store, *model, options, progress,
                 {.platform = machine.platform(),
                  .strategies = machine.strategies(),
-                 .transports = transports,
-                 .comm_ctas = probed_ctas(measurements)},
+                 .settings = probed_settings(measurements)},
                 platform, *run, problems.size() * options.launches.size(), started);
   for (const Problem& problem : problems) {
     for (const Launch launch : options.launches) {

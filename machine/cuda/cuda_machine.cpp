@@ -80,8 +80,11 @@ CudaMachine::CudaMachine(CudaOptions options, std::unique_ptr<WorkerPool> pool, 
     : options_(std::move(options)), pool_(std::move(pool)), platform_(std::move(platform)) {}
 
 std::vector<Transport> CudaMachine::transports() const {
-  // Symmetric windows are peer memory, which only NVLink makes worth a transport of its own.
-  if (platform_.transport == "nvlink") return {Transport::ring, Transport::symmetric};
+  // Symmetric windows and what copy engines write to are peer memory, which only NVLink makes worth
+  // transports of their own.
+  if (platform_.transport == "nvlink") {
+    return {Transport::ring, Transport::symmetric, Transport::copy_engine};
+  }
   return {Transport::ring};
 }
 

@@ -28,6 +28,7 @@ struct RandomProblem {
     problem = {.start = uniform(0, 5),
                .cuts = points,
                .collective = &curve,
+               .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * curve(0),
                .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, 2e-6),
                .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)}};
   }
@@ -106,8 +107,8 @@ TEST(Partition, no_partition_beats_the_lower_bound) {
                      .first = p.cuts[1].first,
                      .produced = least_produced(p),
                      .bytes = bytes,
-                     .least_time_per_byte = random.curve.least_time_per_byte(bytes),
-                     .least_time = random.curve(0),
+                     .least_time_per_byte = random.curve.least_time_per_byte(bytes, p.drain),
+                     .least_time = random.curve(0) - p.drain,
                      .rates = p.rates});
     ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
   }

@@ -46,10 +46,13 @@ bool in_space(const Config& config, const Problem& problem) {
 }
 
 TEST_F(SearchTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
+  const std::vector<CommSetting> kSettings{{2}, {4}, {6}, {8}, {12}, {16}, {24}, {32}};
   const ExploreSpace space{.platform = fitted_->machine->platform(),
                            .strategies = {Strategy::chunked, Strategy::signaled},
-                           .transports = {Transport::ring},
-                           .comm_ctas = {2, 4, 6, 8, 12, 16, 24, 32}};
+                           .settings = {{Collective::all_reduce, kSettings},
+                                        {Collective::reduce_scatter, kSettings},
+                                        {Collective::all_gather, kSettings},
+                                        {Collective::all_to_all, kSettings}}};
   int compared = 0;
   for (const Problem& problem : held_out_problems(16, 8, 5)) {
     const auto best = search(model(), problem, Launch::graph, {});

@@ -17,8 +17,8 @@ ExploreSpace space() {
   platform.compute_capability = 90;
   return {.platform = platform,
           .strategies = {Strategy::sequential, Strategy::chunked, Strategy::signaled},
-          .transports = {Transport::ring},
-          .comm_ctas = {2, 4, 8, 16}};
+          .settings = {{Collective::reduce_scatter, {{2}, {4}, {8}, {16}}},
+                       {Collective::all_gather, {{2}, {4}, {8}, {16}}}}};
 }
 
 constexpr Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
@@ -57,6 +57,19 @@ TEST(Explore, is_stratified_over_strategies_tiles_and_ctas) {
   EXPECT_GT(shapes.size(), 30U);
 }
 
+TEST(Explore, copy_engines_move_whole_rows_and_are_for_signaled) {
+  ExploreSpace copies = space();
+  copies.settings = {{Collective::reduce_scatter, {{8, Transport::copy_engine}}}};
+  const auto configs = explore(copies, kProblem, 50, 1);
+  EXPECT_EQ(configs.size(), 50U);
+  for (const Config& config : configs) {
+    EXPECT_EQ(config.strategy, Strategy::signaled);
+    const auto cuts = group_cuts(tile_order(kProblem, config.tile, config.raster), config);
+    ASSERT_TRUE(cuts);
+    for (const Cut& cut : *cuts) EXPECT_TRUE(cut.contiguous) << to_string(config);
+  }
+}
+
 TEST(Explore, depends_on_seed_and_problem_alone) {
   EXPECT_EQ(explore(space(), kProblem, 30, 1), explore(space(), kProblem, 30, 1));
   EXPECT_NE(explore(space(), kProblem, 30, 1), explore(space(), kProblem, 30, 2));
@@ -72,7 +85,7 @@ TEST(Explore, a_small_space_gives_what_it_has) {
   for (const Config& config : configs) EXPECT_EQ(config.strategy, Strategy::chunked);
   EXPECT_TRUE(explore(space(), {Op::all_gather_gemm, 16, 64, 64, Dtype::bf16, 8}, 50, 1).empty());
   ExploreSpace none = space();
-  none.comm_ctas.clear();
+  none.settings.clear();
   EXPECT_TRUE(explore(none, kProblem, 10, 1).empty());
 }
 

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/copies.hpp"
 
 namespace overlaptune::cuda {
 
@@ -18,19 +19,27 @@ Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& p
 CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
   const std::int64_t whole = element_count(probe) * kElementBytes;
   const std::int64_t part = whole / probe.ranks;
-  switch (probe.collective) {
-    case Collective::all_reduce: {
-      void* both = bump.take(whole);
-      return {both, both};
-    }
-    case Collective::reduce_scatter:
-      return {bump.take(whole), bump.take(part)};
-    case Collective::all_gather:
-      return {bump.take(part), bump.take(whole)};
-    case Collective::all_to_all:
-      return {bump.take(whole), bump.take(whole)};
+  const bool gathers = probe.collective == Collective::all_gather;
+  const bool scatters = probe.collective == Collective::reduce_scatter;
+  CollectiveBuffers buffers{.send = bump.take(gathers ? part : whole)};
+  buffers.receive = probe.collective == Collective::all_reduce ? buffers.send
+                                                               : bump.take(scatters ? part : whole);
+  if (probe.transport == Transport::copy_engine && probe.collective != Collective::all_to_all) {
+    buffers.arrivals = bump.take(whole + 4096);  // parts of all_reduce may be of uneven size
   }
-  return {};
+  return buffers;
+}
+
+void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKey& route,
+                        Collective collective, const CollectiveBuffers& buffers,
+                        std::int64_t count) {
+  if (route.copies) {
+    run::enqueue_copies(stream, bench.world, route, collective, Dtype::bf16, buffers.send,
+                        buffers.receive, buffers.arrivals, count);
+  } else {
+    run::enqueue(stream, bench.world, route, collective, Dtype::bf16, buffers.send, buffers.receive,
+                 count);
+  }
 }
 
 Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe) {
@@ -52,9 +61,8 @@ Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& pr
   OVT_CHECK(cudaMemsetAsync(begin, 0x01, bytes, stream));
   static_cast<void>(bench.world.comm(*route));
   const auto submit = [&](cudaStream_t to, int set) {
-    const CollectiveBuffers& on = buffers[static_cast<std::size_t>(set)];
-    run::enqueue(to, bench.world, *route, probe.collective, Dtype::bf16, on.send, on.receive,
-                 count);
+    enqueue_collective(bench, to, *route, probe.collective, buffers[static_cast<std::size_t>(set)],
+                       count);
   };
   submit(stream, 0);  // connects
   const Replay replay(bench.world, sets, submit);

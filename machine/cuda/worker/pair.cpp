@@ -52,8 +52,7 @@ void Pair::enqueue_gemm(Workbench& bench, cudaStream_t stream) const {
 }
 
 void Pair::enqueue_collective(Workbench& bench, cudaStream_t stream) const {
-  run::enqueue(stream, bench.world, route_, collective_, Dtype::bf16, buffers_.send,
-               buffers_.receive, count_);
+  cuda::enqueue_collective(bench, stream, route_, collective_, buffers_, count_);
 }
 
 }  // namespace overlaptune::cuda

@@ -20,15 +20,21 @@ namespace overlaptune::cuda {
 [[nodiscard]] run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int sms,
                                         const run::GemmOperands& operands, void* counter);
 
-/// A collective's buffers: what `run::enqueue` takes for `count` elements in all.
+/// A collective's buffers: what `run::enqueue` takes for `count` elements in all, and what copies
+/// take besides.
 struct CollectiveBuffers {
   void* send = nullptr;
   void* receive = nullptr;
+  void* arrivals = nullptr;
 };
 [[nodiscard]] CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe);
 
 /// The whole buffer in elements, a multiple of what every rank's part must be.
 [[nodiscard]] std::int64_t element_count(const CollectiveProbe& probe);
 [[nodiscard]] Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& probe);
+/// By NCCL or by copy engines, as the route says; bf16.
+void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKey& route,
+                        Collective collective, const CollectiveBuffers& buffers,
+                        std::int64_t count);
 
 }  // namespace overlaptune::cuda
