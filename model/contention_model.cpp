@@ -4,11 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 namespace overlaptune {
 namespace {
-
-constexpr double kLargestGemmSlowdown = 1.9;
 
 Slowdown mix(const Slowdown& a, const Slowdown& b, double t) {
   return {std::lerp(a.gemm, b.gemm, t), std::lerp(a.collective, b.collective, t)};
@@ -25,11 +24,57 @@ Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value 
   return mix(value(*low), value(*high), (at - place(*low)) / (place(*high) - place(*low)));
 }
 
+int sms_of(const GemmProbe& probe, int all_sms) {
+  return probe.sms > 0 ? probe.sms : all_sms;
+}
+
+/// The one that best explains how tiles differ beside the same collective.
+template <class SlowdownOf>
+double fitted_feed_slowdown(std::span<const Measurement> measurements, const GemmModel& tiled,
+                            int all_sms, const SlowdownOf& slowdown_of) {
+  constexpr double kMost = 2;
+  constexpr double kStep = 0.02;
+  struct Seen {
+    GemmProbe gemm{};
+    double log_slowdown = 0;
+  };
+  std::map<std::pair<CollectiveProbe, std::int64_t>, std::vector<Seen>> seen;  // by k
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
+    if (probe == nullptr || probe->gemm.tile.is_library()) continue;
+    if (const auto slowdown = slowdown_of(measurement)) {
+      seen[{probe->collective, probe->gemm.k}].push_back({probe->gemm, std::log(*slowdown)});
+    }
+  }
+  double best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (double times = 1; times <= kMost; times += kStep) {
+    double squares = 0;
+    for (const auto& [beside, list] : seen) {
+      double sum = 0;
+      double sum_of_squares = 0;
+      for (const Seen& each : list) {
+        const double rest = each.log_slowdown - std::log(tiled.fed_slower(
+                                                    each.gemm, sms_of(each.gemm, all_sms), times));
+        sum += rest;
+        sum_of_squares += rest * rest;
+      }
+      squares += sum_of_squares - sum * sum / static_cast<double>(list.size());
+    }
+    if (squares < least - 1e-12) {
+      least = squares;
+      best = times;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
                                      const LaunchModel& launch, const ClockModel& clock,
-                                     const CollectiveModel& collectives) {
+                                     const CollectiveModel& collectives, const GemmModel* tiled,
+                                     int all_sms) {
   // Beside a collective the clock is another one than alone: the two are compared at full clock.
   auto at_full_clock = [&](const Measurement& measurement) {
     return (measurement.time.median.count() - launch.replay) /
@@ -40,6 +85,15 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     if (const auto* probe = std::get_if<GemmProbe>(&measurement.probe)) {
       gemms[*probe] = at_full_clock(measurement);
     }
+  }
+  const auto slowdown_of = [&](const Measurement& measurement) -> std::optional<double> {
+    const auto gemm = gemms.find(std::get<ConcurrentProbe>(measurement.probe).gemm);
+    if (gemm == gemms.end()) return std::nullopt;
+    return std::clamp(at_full_clock(measurement) / gemm->second, 1.0, kLargestGemmSlowdown);
+  };
+  ContentionModel model;
+  if (tiled != nullptr) {
+    model.feed_slowdown_ = fitted_feed_slowdown(measurements, *tiled, all_sms, slowdown_of);
   }
   // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
   // means.
@@ -54,23 +108,25 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
     if (probe == nullptr || !measurement.collective_time) continue;
-    const auto gemm = gemms.find(probe->gemm);
+    const std::optional<double> gemm_factor = slowdown_of(measurement);
     const CollectiveProbe& c = probe->collective;
     const CollectiveKey key{c.collective, c.ranks, c.comm_ctas, c.transport};
     const Curve* curve = collectives.find(key);
-    if (gemm == gemms.end() || curve == nullptr) continue;
+    if (!gemm_factor || curve == nullptr) continue;
     const double alone = (*curve)(static_cast<double>(c.bytes.count));
-    const double gemm_factor = at_full_clock(measurement) / gemm->second;
     const double collective_factor =
         (measurement.collective_time->median.count() - launch.replay) / alone;
     const GemmFamily family =
         probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
     Sum& sum = sums[{key, family}][probe->gemm.k][c.bytes.count];
-    sum.log_gemm += std::log(std::clamp(gemm_factor, 1.0, kLargestGemmSlowdown));
+    const double of_tile =
+        family == GemmFamily::ours && tiled != nullptr
+            ? tiled->fed_slower(probe->gemm, sms_of(probe->gemm, all_sms), model.feed_slowdown_)
+            : 1;
+    sum.log_gemm += std::log(std::max(*gemm_factor / of_tile, 1.0));
     sum.log_collective += std::log(std::max(collective_factor, 1.0));
     ++sum.count;
   }
-  ContentionModel model;
   for (const auto& [key, by_k] : sums) {
     Setting& setting = model.settings_.emplace_back();
     setting.collective = key.first;

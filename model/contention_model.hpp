@@ -8,11 +8,15 @@
 #include "core/measurement.hpp"
 #include "model/clock_model.hpp"
 #include "model/collective_model.hpp"
+#include "model/gemm_model.hpp"
 
 namespace overlaptune {
 
+/// Beyond that nobody overlaps, and the search stays exact.
+inline constexpr double kLargestGemmSlowdown = 1.9;
+
 struct Slowdown {
-  double gemm = 1;        ///< 1 to 1.9: beyond that nobody overlaps, and the search stays exact
+  double gemm = 1;        ///< 1 to `kLargestGemmSlowdown`
   double collective = 1;  ///< at least 1
 };
 
@@ -21,17 +25,25 @@ enum class GemmFamily { library, ours };
 class ContentionModel {
  public:
   /// From concurrent probes and, for the times apart, the GEMM and collective probes of the same
-  /// points. Where one of these is missing the concurrent probe is not used.
+  /// points. Where one of these is missing the concurrent probe is not used. `tiled`: null where
+  /// our own kernels were never probed.
   [[nodiscard]] static ContentionModel fit(std::span<const Measurement> measurements,
                                            const LaunchModel& launch, const ClockModel& clock,
-                                           const CollectiveModel& collectives);
+                                           const CollectiveModel& collectives,
+                                           const GemmModel* tiled, int all_sms);
 
   /// For collectives of about `bytes` each beside a GEMM of this depth, the library's or ours.
   /// Linear in log bytes and log k between what was probed, constant beyond. Without a probe of the
   /// setting, of the probed setting nearest in CTAs; {1, 1} if there is none of this transport.
   /// Ours is the library's times what differs where both were probed.
+  /// For ours: of a tile that the tensor cores bound; `fed_slower` is to be added.
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;
+
+  /// A collective takes from what L2 delivers to all SMs together: operands come so many times
+  /// slower beside one (see `fed_slower`), which only tiles that are bound by them feel. 1 where
+  /// only one tile was probed beside a collective.
+  [[nodiscard]] double feed_slowdown() const { return feed_slowdown_; }
 
  private:
   struct Point {
@@ -53,6 +65,7 @@ class ContentionModel {
   [[nodiscard]] static Slowdown at(const Setting& setting, double bytes, std::int64_t k);
 
   std::vector<Setting> settings_;
+  double feed_slowdown_ = 1;
 };
 
 }  // namespace overlaptune

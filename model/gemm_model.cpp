@@ -240,6 +240,10 @@ double GemmModel::whole(const GemmProbe& probe, int sms) const {
   return produced(tile_time(work), work.order.tiles(), sms);
 }
 
+double GemmModel::fed_slower(const GemmProbe& probe, int sms, double times) const {
+  return overlaptune::fed_slower(work_of(probe, probe.tile, probe.raster, sms), constants_, times);
+}
+
 void LayerResiduals::add(const Tile& tile, double log_m, double residual) {
   tiles_[tile].push_back({log_m, residual});
   sum_ += residual;

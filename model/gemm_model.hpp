@@ -54,6 +54,9 @@ class GemmModel {
   /// The GEMM of a probe with a tile, at full clock.
   [[nodiscard]] double whole(const GemmProbe& probe, int sms) const;
 
+  /// How much longer that GEMM's tiles take where operands come so many times slower.
+  [[nodiscard]] double fed_slower(const GemmProbe& probe, int sms, double times) const;
+
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 
  private:
@@ -78,6 +81,9 @@ class LibraryGemmModel {
   /// `blocks` products of `rows` rows each that share B, in one batch.
   [[nodiscard]] double time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
                             int sms) const;
+
+  /// How much longer that GEMM's tiles take where operands come so many times slower.
+  [[nodiscard]] double fed_slower(const GemmProbe& probe, int sms, double times) const;
 
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 

@@ -101,6 +101,12 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   return bounds;
 }
 
+double fed_slower(const GemmWork& work, const GemmConstants& constants, double times) {
+  GemmConstants slower = constants;
+  slower.per_shared_byte *= times;
+  return tile_bounds(work, slower).time() / tile_bounds(work, constants).time();
+}
+
 double produced(double tile_time, std::int64_t tiles, int sms, double spread) {
   const double share = static_cast<double>(tiles) / sms;
   const double waves = std::ceil(share);

@@ -51,6 +51,9 @@ struct TileBounds {
 /// At full clock.
 [[nodiscard]] TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants);
 
+/// How much longer a tile takes when the operands come to all SMs together so many times slower.
+[[nodiscard]] double fed_slower(const GemmWork& work, const GemmConstants& constants, double times);
+
 /// Until the first `tiles` tiles are done, when one takes `tile_time`: whole waves at first; as the
 /// SMs drift apart, tiles in proportion and half a tile for the one under way.
 [[nodiscard]] double produced(double tile_time, std::int64_t tiles, int sms, double spread);

@@ -19,7 +19,8 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   auto tiled = GemmModel::fit(measurements, *launch, clock, platform.sms);
   auto library = LibraryGemmModel::fit(measurements, *launch, clock, platform.sms);
   if (!library) return tl::make_unexpected(library.error());
-  auto contention = ContentionModel::fit(measurements, *launch, clock, *collectives);
+  auto contention = ContentionModel::fit(measurements, *launch, clock, *collectives,
+                                         tiled ? &*tiled : nullptr, platform.sms);
 
   auto parts = std::make_unique<Parts>();
   parts->platform = platform;

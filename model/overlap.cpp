@@ -12,7 +12,7 @@ Timeline overlap(double start, std::span<const Piece> pieces, const OverlapRates
     const bool last = i + 1 == pieces.size();
     const Step step =
         (last ? finish : advance)(state, pieces[i].production, pieces[i].consumption, rates);
-    state = indebted(step.state, pieces[i].debt, rates);
+    state = step.state;
     timeline.groups.push_back({.group = static_cast<int>(i),
                                .ready = us(step.ready),
                                .start = us(step.start),

@@ -56,13 +56,6 @@ struct Step {
   return step;
 }
 
-/// What the producer still has to do besides the pieces that are to come.
-[[nodiscard]] inline OverlapState indebted(OverlapState state, double debt,
-                                           const OverlapRates& rates) {
-  state.producer += debt * rates.producer_slowdown;
-  return state;
-}
-
 /// As `advance` for the last piece: after it the consumer runs alone. Returns the end.
 [[nodiscard]] inline Step finish(const OverlapState& from, double work, double consumption,
                                  const OverlapRates& rates) {
@@ -87,7 +80,6 @@ struct Step {
 struct Piece {
   double production = 0;
   double consumption = 0;
-  double debt = 0;  ///< production that is left over from it and delays the next piece; may be < 0
 };
 
 /// Runs all pieces. `exposed` is what the consumer spends after the producer's end.

@@ -115,18 +115,6 @@ double end_of(const PartitionProblem& problem, std::span<const std::size_t> ends
   return overlap(problem.start, pieces(problem, ends), problem.rates).groups.back().end.count();
 }
 
-/// The production after each cut, whatever the groups.
-std::vector<double> productions_after(const PartitionProblem& problem) {
-  const CutPoint& last = problem.cuts.back();
-  std::vector<double> rests{last.first};
-  rests.reserve(problem.cuts.size());
-  for (const CutPoint& cut : problem.cuts.subspan(1)) {
-    rests.push_back(last.produced - cut.produced);
-    rests.front() = std::min(rests.front(), cut.first + cut.debt + rests.back());
-  }
-  return rests;
-}
-
 /// The best of the partitions into equal groups, to prune with from the beginning.
 Partition equal_groups(const PartitionProblem& problem) {
   const std::size_t last = problem.cuts.size() - 1;
@@ -140,15 +128,116 @@ Partition equal_groups(const PartitionProblem& problem) {
   return best;
 }
 
+/// Solves one problem, first group by first group: what follows depends on where that ends.
+class PartitionSearch {
+ public:
+  PartitionSearch(const PartitionProblem& problem, double limit)
+      : problem_(problem),
+        last_(problem.cuts.size() - 1),
+        rests_(least_rests(problem)),
+        earliest_end_(problem.rates, problem.group_time(last_ - 1, last_)),
+        best_(equal_groups(problem)) {
+    if (best_.time >= limit) best_ = {limit, {}};
+  }
+
+  [[nodiscard]] Partition solve() {
+    const OverlapState initial = initial_state(problem_.start);
+    double all = problem_.produced(last_, last_);  // the least, wherever the first group ends
+    for (std::size_t first = 1; first < last_; ++first) {
+      all = std::min(all, problem_.produced(first, last_));
+    }
+    GroupsFrom group_time(problem_, 0);
+    for (std::size_t first = 1; first <= last_; ++first) {
+      const double produced = problem_.produced(first, first);
+      if (first == last_) {
+        close({finish(initial, produced, group_time(first), problem_.rates).state, 0, kNone});
+        break;
+      }
+      const Step step = advance(initial, produced, group_time(first), problem_.rates);
+      // Nothing of the rest is consumed before this start, nor before those of larger groups.
+      if (earliest_end_(initial, step.start - problem_.rates.gap, all, rests_[0]) >= best_.time) {
+        break;
+      }
+      solve_from(first, step.state);
+    }
+    return std::move(best_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  void solve_from(std::size_t first, const OverlapState& state) {
+    const double produced = problem_.produced(first, first);
+    const double rest = problem_.produced(first, last_) - produced;
+    if (earliest_end_(state, rest, rests_[first]) >= best_.time) return;
+    produced_.assign(problem_.cuts.size(), produced);
+    for (std::size_t cut = first + 1; cut <= last_; ++cut) {
+      produced_[cut] = problem_.produced(first, cut);
+    }
+    kept_.clear();
+    std::vector<Front> fronts(last_);
+    fronts[first].add({.state = state, .cut = static_cast<std::uint32_t>(first), .parent = kNone});
+    for (std::size_t cut = first; cut < last_; ++cut) {
+      GroupsFrom group_time(problem_, cut);
+      for (const Node& node : fronts[cut].nodes()) extend(node, group_time, fronts);
+      fronts[cut] = {};
+    }
+  }
+
+  void extend(const Node& node, GroupsFrom& group_time, std::vector<Front>& fronts) {
+    const std::size_t cut = node.cut;
+    const auto rest_from = [&](const OverlapState& state, double from, std::size_t at) {
+      return earliest_end_(state, from, produced_[last_] - produced_[at], rests_[at]);
+    };
+    if (rest_from(node.state, node.state.consumer_end, cut) >= best_.time) return;
+    const auto parent = static_cast<std::uint32_t>(kept_.size());
+    kept_.push_back(node);
+    close({finish(node.state, produced_[last_] - produced_[cut], problem_.group_time(cut, last_),
+                  problem_.rates)
+               .state,
+           0, parent});
+    for (std::size_t end = cut + 1; end < last_; ++end) {
+      const Step step =
+          advance(node.state, produced_[end] - produced_[cut], group_time(end), problem_.rates);
+      if (rest_from(node.state, step.start - problem_.rates.gap, cut) >= best_.time) break;
+      if (rest_from(step.state, step.state.consumer_end, end) >= best_.time) continue;
+      fronts[end].add(
+          {.state = step.state, .cut = static_cast<std::uint32_t>(end), .parent = parent});
+    }
+  }
+
+  /// The last group's node.
+  void close(const Node& node) {
+    if (node.state.consumer_end >= best_.time) return;
+    best_.time = node.state.consumer_end;
+    best_.ends = {last_};
+    for (std::uint32_t at = node.parent; at != kNone; at = kept_[at].parent) {
+      best_.ends.push_back(kept_[at].cut);
+    }
+    std::reverse(best_.ends.begin(), best_.ends.end());
+  }
+
+  const PartitionProblem& problem_;
+  std::size_t last_;
+  std::vector<double> rests_;
+  EarliestEnd earliest_end_;
+  Partition best_;
+  std::vector<double> produced_{};  // of the first group at hand
+  std::vector<Node> kept_{};        // every state that was extended, for the way back
+};
+
 }  // namespace
 
 std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::size_t> ends) {
   std::vector<Piece> list;
   list.reserve(ends.size());
   std::size_t begin = 0;
+  double before = 0;
   for (const std::size_t end : ends) {
-    list.push_back(problem.production(begin, end));
-    list.back().consumption = problem.group_time(begin, end);
+    const double produced = problem.produced(ends.front(), end);
+    list.push_back(
+        {.production = produced - before, .consumption = problem.group_time(begin, end)});
+    before = produced;
     begin = end;
   }
   return list;
@@ -164,64 +253,7 @@ double lower_bound(const WholeProblem& problem) {
 }
 
 Partition best_partition(const PartitionProblem& problem, double limit) {
-  const auto& cuts = problem.cuts;
-  const OverlapRates& rates = problem.rates;
-  const std::size_t last = cuts.size() - 1;
-  const std::vector<double> rests = least_rests(problem);
-  const std::vector<double> productions = productions_after(problem);
-  Partition best = equal_groups(problem);
-  if (best.time >= limit) best = {limit, {}};
-  // Whatever group comes last holds at least the last cut's bytes.
-  const double last_group =
-      (*problem.collective)(cuts[last].bytes - cuts[last - 1].bytes) - problem.drain;
-  const EarliestEnd earliest_end(rates, last_group);
-  auto rest_from = [&](const OverlapState& state, double from, std::size_t cut) {
-    return earliest_end(state, from, productions[cut], rests[cut]);
-  };
-  auto hopeless = [&](const OverlapState& state, std::size_t cut) {
-    return rest_from(state, state.consumer_end, cut) >= best.time;
-  };
-
-  std::vector<Front> fronts(last);
-  std::vector<Node> kept;  // every state that was extended, for the way back
-  fronts[0].add({.state = initial_state(problem.start), .cut = 0, .parent = 0});
-  std::uint32_t best_parent = 0;
-  bool improved = false;
-  for (std::size_t i = 0; i < last; ++i) {
-    GroupsFrom group_time(problem, i);
-    for (const Node& node : fronts[i].nodes()) {
-      if (hopeless(node.state, i)) continue;
-      const auto parent = static_cast<std::uint32_t>(kept.size());
-      kept.push_back(node);
-      const double time = finish(node.state, problem.production(i, last).production,
-                                 problem.group_time(i, last), rates)
-                              .state.consumer_end;
-      if (time < best.time) {
-        best.time = time;
-        best_parent = parent;
-        improved = true;
-      }
-      for (std::size_t j = i + 1; j < last; ++j) {
-        const Piece piece = problem.production(i, j);
-        Step step = advance(node.state, piece.production, group_time(j), rates);
-        step.state = indebted(step.state, piece.debt, rates);
-        // Nothing of the rest is consumed before this start, nor before those of larger groups.
-        if (rest_from(node.state, step.start - rates.gap, i) >= best.time) break;
-        if (hopeless(step.state, j)) continue;
-        fronts[j].add(
-            {.state = step.state, .cut = static_cast<std::uint32_t>(j), .parent = parent});
-      }
-    }
-    fronts[i] = {};
-  }
-  if (improved) {
-    best.ends = {last};
-    for (std::uint32_t at = best_parent; kept[at].cut != 0; at = kept[at].parent) {
-      best.ends.push_back(kept[at].cut);
-    }
-    std::reverse(best.ends.begin(), best.ends.end());
-  }
-  return best;
+  return PartitionSearch(problem, limit).solve();
 }
 
 }  // namespace overlaptune

@@ -1,6 +1,7 @@
 #pragma once
 // The best partition of a signaled GEMM's waves into groups. Times are microseconds.
 
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -12,28 +13,20 @@ namespace overlaptune {
 
 /// A place where the GEMM may be cut.
 struct CutPoint {
-  double produced = 0;  ///< GEMM time (alone) up to here, on the SMs that stay
-  double bytes = 0;     ///< bytes of the collective up to here
+  double bytes = 0;  ///< of the collective up to here
   bool contiguous = true;
-  /// If the first group ends here: its GEMM time, on all SMs, and by how much what follows takes
-  /// longer than the differences of `produced` say.
-  double first = 0;
-  double debt = 0;
 };
 
 struct PartitionProblem {
   double start = 0;                   ///< when the GEMM starts
-  std::span<const CutPoint> cuts{};   ///< [0] is the start (0, 0, true), then ascending
+  std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
   double drain = 0;  ///< of that, what a group shares with the next one: only the last one's counts
   double reorder_per_byte = 0;  ///< for groups that are not contiguous
   OverlapRates rates{};
-
-  /// The group after cut `begin` up to cut `end`, without its consumption.
-  [[nodiscard]] Piece production(std::size_t begin, std::size_t end) const {
-    if (begin == 0) return {.production = cuts[end].first, .debt = cuts[end].debt};
-    return {.production = cuts[end].produced - cuts[begin].produced};
-  }
+  /// GEMM time (alone) up to `cut` when the first group ends at `first` <= `cut`. Not falling in
+  /// `cut`, nor in `first` where both are the same.
+  std::function<double(std::size_t first, std::size_t cut)> produced{};
 
   /// Consumption of the group after cut `begin` up to cut `end`.
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {

@@ -45,43 +45,42 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
                     double tile_time, const Exchange& exchange) {
   const GemmModel& model = *parts.tiled;
+  OverlapRates rates = exchange.rates;
+  rates.producer_slowdown = std::min(
+      kLargestGemmSlowdown, rates.producer_slowdown * fed_slower(work, model.constants(),
+                                                                 parts.contention.feed_slowdown()));
   const double whole = model.produced(tile_time, work.order.tiles(), work.sms);
   const double clock =
       clock_slowdown_beside(parts.clock, problem, exchange.company, whole, exchange.whole,
-                            {exchange.rates.producer_slowdown, exchange.rates.consumer_slowdown});
+                            {rates.producer_slowdown, rates.consumer_slowdown});
   return {.tile_time = tile_time * clock,
           .per_launch = model.constants().per_launch,
           .spread = model.constants().spread,
           .sms = work.sms,
-          .all_sms = exchange.all_sms};
+          .all_sms = exchange.all_sms,
+          .rates = rates};
 }
 
-std::vector<CutPoint> cut_points(const ClockedGemm& gemm, const std::vector<Cut>& cuts) {
-  const std::int64_t tiles = cuts.back().tiles;
-  const double end = gemm.until(tiles);
+std::vector<CutPoint> cut_points(const std::vector<Cut>& cuts) {
   std::vector<CutPoint> points{{}};
   points.reserve(cuts.size() + 1);
   for (const Cut& cut : cuts) {
-    const double produced = gemm.until(cut.tiles);
-    const double first = gemm.first(cut.tiles);
-    // So that the GEMM ends as with the tiles that are left to those who stay.
-    const double rest = gemm.until(tiles - gemm.done_by_leaving(cut.tiles)) - first;
-    points.push_back({.produced = produced,
-                      .bytes = static_cast<double>(cut.bytes.count),
-                      .contiguous = cut.contiguous,
-                      .first = first,
-                      .debt = cut.tiles < tiles ? rest - (end - produced) : 0});
+    points.push_back({.bytes = static_cast<double>(cut.bytes.count), .contiguous = cut.contiguous});
   }
   return points;
 }
 
-PartitionProblem partition_problem(const Exchange& exchange, std::span<const CutPoint> cuts) {
+PartitionProblem partition_problem(const Exchange& exchange, const ClockedGemm& gemm,
+                                   const std::vector<Cut>& cuts, std::span<const CutPoint> points) {
   return {.start = exchange.start,
-          .cuts = cuts,
+          .cuts = points,
           .collective = exchange.curve,
           .drain = exchange.drain,
           .reorder_per_byte = exchange.reorder_per_byte,
-          .rates = exchange.rates};
+          .rates = gemm.rates,
+          .produced = [&gemm, &cuts](std::size_t first, std::size_t cut) {
+            return gemm.until(cuts[cut - 1].tiles, cuts[first - 1].tiles);
+          }};
 }
 
 }  // namespace signaled
@@ -126,8 +125,8 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   }
 
   const ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), side);
-  const std::vector<CutPoint> points = cut_points(gemm, *cuts);
-  const PartitionProblem partition = partition_problem(side, points);
+  const std::vector<CutPoint> points = cut_points(*cuts);
+  const PartitionProblem partition = partition_problem(side, gemm, *cuts, points);
   std::vector<std::size_t> ends(cuts->size());
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
 
@@ -139,7 +138,7 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   last.exposed += us(partition.drain);
   prediction.time = last.end;
   for (const Piece& piece : groups) {
-    prediction.gemm_alone += us(piece.production + piece.debt);
+    prediction.gemm_alone += us(piece.production);
     prediction.collective_alone += us(piece.consumption);
   }
   return prediction;

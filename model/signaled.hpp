@@ -45,20 +45,22 @@ struct ClockedGemm {
   double spread = 0;
   int sms = 0;
   int all_sms = 0;
+  OverlapRates rates{};  ///< beside the exchange
 
-  /// On the SMs that stay alone.
-  [[nodiscard]] double until(std::int64_t tiles) const {
-    return per_launch + overlaptune::produced(tile_time, tiles, sms, spread);
-  }
   /// A first group of so many tiles, on all SMs.
   [[nodiscard]] double first(std::int64_t tiles) const {
     return per_launch + overlaptune::produced(tile_time, tiles, all_sms, spread);
   }
-  /// As many tiles of a first group as those SMs do that then leave: `leaving` of each whole turn,
-  /// and the first ones of the last (kernels/device/tiles.cu).
-  [[nodiscard]] std::int64_t done_by_leaving(std::int64_t first) const {
+  /// The first `tiles` tiles, when the first group has `first_tiles` of them: those that the SMs do
+  /// which then leave are as good as not there for the others. (They do `leaving` of each whole
+  /// turn, and the first ones of the last: kernels/device/tiles.cu.)
+  [[nodiscard]] double until(std::int64_t tiles, std::int64_t first_tiles) const {
+    if (tiles == first_tiles) return first(tiles);
     const std::int64_t leaving = all_sms - sms;
-    return first / all_sms * leaving + std::min(first % all_sms, leaving);
+    const std::int64_t done =
+        first_tiles / all_sms * leaving + std::min(first_tiles % all_sms, leaving);
+    return std::max(first(first_tiles),
+                    per_launch + overlaptune::produced(tile_time, tiles - done, sms, spread));
   }
 };
 
@@ -66,10 +68,11 @@ struct ClockedGemm {
 [[nodiscard]] ClockedGemm clocked(const Model::Parts& parts, const Problem& problem,
                                   const GemmWork& work, double tile_time, const Exchange& exchange);
 
-[[nodiscard]] std::vector<CutPoint> cut_points(const ClockedGemm& gemm,
-                                               const std::vector<Cut>& cuts);
+[[nodiscard]] std::vector<CutPoint> cut_points(const std::vector<Cut>& cuts);
 
-[[nodiscard]] PartitionProblem partition_problem(const Exchange& exchange,
-                                                 std::span<const CutPoint> cuts);
+/// Refers to all it is given.
+[[nodiscard]] PartitionProblem partition_problem(const Exchange& exchange, const ClockedGemm& gemm,
+                                                 const std::vector<Cut>& cuts,
+                                                 std::span<const CutPoint> points);
 
 }  // namespace overlaptune::signaled

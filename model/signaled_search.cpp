@@ -85,7 +85,7 @@ double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& excha
                       .bytes = exchange.bytes,
                       .least_time_per_byte = exchange.least_time_per_byte,
                       .least_time = exchange.least_time,
-                      .rates = exchange.rates});
+                      .rates = gemm.rates});
 }
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
@@ -143,9 +143,10 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
   const Exchange& exchange = *combination.exchange;
   const std::vector<Cut> cuts =
       thinned(cuts_for(exchange.key.transport, wave_cuts(walk.order, exchange.sms)), most_cuts);
-  const std::vector<CutPoint> points = cut_points(gemm_of(parts, problem, walk, exchange), cuts);
+  const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
+  const std::vector<CutPoint> points = cut_points(cuts);
   const Partition partition =
-      best_partition(partition_problem(exchange, points), limit - exchange.drain);
+      best_partition(partition_problem(exchange, gemm, cuts, points), limit - exchange.drain);
   if (partition.ends.empty()) return std::nullopt;
   Config config{.strategy = Strategy::signaled,
                 .tile = walk.tile,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "core/gpu.hpp"
 #include "probes/probes.hpp"
@@ -183,30 +184,45 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
-/// Our own GEMM feels a collective otherwise than the library's.
+/// Our own GEMM feels a collective otherwise than the library's. Two tiles: one that the tensor
+/// cores bound, and one that its operands may.
 void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
                         std::span<const Transport> transports, int ranks, ProbeDepth depth) {
   const GpuLimits& limits = gpu_limits(platform.compute_capability);
-  for (const int ctas : usable_ctas(platform)) {
-    if (ctas != 8 && ctas != 16 && ctas != 32) continue;
+  std::vector<Tile> tiles;
+  for (const auto& [block_m, block_n] : {std::pair{128, 256}, {128, 128}, {64, 64}}) {
+    for (int stages = 6; stages >= limits.fewest_stages; --stages) {
+      const Tile tile{block_m, block_n, 64, stages, 1};
+      if (!is_feasible(tile, limits)) continue;
+      tiles.push_back(tile);
+      break;
+    }
+  }
+  tiles.resize(std::min<std::size_t>(tiles.size(), 2));
+  const auto add = [&](const Tile& tile, std::int64_t k, int ctas) {
+    GemmProbe gemm;
+    gemm.m = 4096;
+    gemm.n = 8192;
+    gemm.k = k;
+    gemm.tile = tile;
+    gemm.raster = 4;
+    gemm.sms = platform.sms - ctas;
+    plan.emplace_back(gemm);
+    for (const Transport transport : transports) {
+      for (const Collective collective :
+           {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
+        const CollectiveProbe probe{collective, {std::int64_t{1} << 24}, ranks, ctas, transport};
+        const bool wanted = ctas != 4 || transport == Transport::copy_engine;
+        if (wanted && is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
+      }
+    }
+  };
+  for (const int ctas : {4, 8, 16, 32}) {
+    if (ctas >= platform.sms / 2) continue;
     for (const std::int64_t k : {1024, 8192}) {
       if (depth == ProbeDepth::quick && (ctas != 16 || k == 1024)) continue;
-      GemmProbe gemm;
-      gemm.m = 4096;
-      gemm.n = 8192;
-      gemm.k = k;
-      gemm.tile = {128, 256, 64, 4, 1};
-      if (!is_feasible(gemm.tile, limits)) gemm.tile = {128, 128, 64, limits.fewest_stages, 1};
-      gemm.raster = 4;
-      gemm.sms = platform.sms - ctas;
-      plan.emplace_back(gemm);
-      for (const Transport transport : transports) {
-        for (const Collective collective :
-             {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
-          const CollectiveProbe probe{collective, {std::int64_t{1} << 24}, ranks, ctas, transport};
-          if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
-        }
-      }
+      add(tiles.front(), k, ctas);
+      if (ctas == 16 && depth == ProbeDepth::full) add(tiles.back(), k, ctas);
     }
   }
 }

@@ -178,7 +178,7 @@ std::int64_t all_reduce_part(std::int64_t elements, int ranks) {
 
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
                     Dtype dtype, void* send, void* receive, void* arrivals, std::int64_t count) {
-  constexpr std::int64_t kLeast = std::int64_t{4} << 20;  // elements of a piece
+  constexpr std::int64_t kLeast = std::int64_t{8} << 20;  // elements of a piece
   constexpr std::int64_t kMost = 8;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
   Copies copies(world, key, stream);
