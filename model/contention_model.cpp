@@ -175,16 +175,33 @@ Slowdown ContentionModel::at(const Setting& setting, double bytes, std::int64_t 
 Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                      GemmFamily family) const {
   const Setting* library = nearest(key, GemmFamily::library);
-  const Setting* ours = family == GemmFamily::ours ? nearest(key, family) : nullptr;
-  if (library == nullptr) return ours == nullptr ? Slowdown{} : at(*ours, bytes, k);
+  if (family == GemmFamily::library) {
+    return library == nullptr ? Slowdown{} : at(*library, bytes, k);
+  }
+  // Ours is probed at few CTA counts: what is taken from there is how it differs.
+  std::vector<std::pair<double, Slowdown>> differences;
+  for (const Setting& ours : settings_) {
+    const CollectiveKey& probed = ours.collective;
+    if (ours.family != GemmFamily::ours || probed.collective != key.collective ||
+        probed.ranks != key.ranks || probed.transport != key.transport) {
+      continue;
+    }
+    const Slowdown here = at(ours, bytes, k);
+    if (library == nullptr) return here;
+    const Slowdown there = at(*nearest(probed, GemmFamily::library), bytes, k);
+    differences.push_back(
+        {std::log(probed.comm_ctas), {here.gemm / there.gemm, here.collective / there.collective}});
+  }
+  if (library == nullptr) return {};
   const Slowdown base = at(*library, bytes, k);
-  if (ours == nullptr) return base;
-  // Ours is probed at few settings: what is taken from there is how it differs.
-  const Setting* same = nearest(ours->collective, GemmFamily::library);
-  const Slowdown there = at(*same, bytes, k);
-  const Slowdown differs = at(*ours, bytes, k);
-  return {std::clamp(base.gemm * differs.gemm / there.gemm, 1.0, kLargestGemmSlowdown),
-          std::max(base.collective * differs.collective / there.collective, 1.0)};
+  if (differences.empty()) return base;
+  std::sort(differences.begin(), differences.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  const Slowdown differs = interpolated(
+      differences, std::log(key.comm_ctas), [](const auto& each) { return each.first; },
+      [](const auto& each) { return each.second; });
+  return {std::clamp(base.gemm * differs.gemm, 1.0, kLargestGemmSlowdown),
+          std::max(base.collective * differs.collective, 1.0)};
 }
 
 }  // namespace overlaptune

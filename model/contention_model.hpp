@@ -35,7 +35,7 @@ class ContentionModel {
   /// For collectives of about `bytes` each beside a GEMM of this depth, the library's or ours.
   /// Linear in log bytes and log k between what was probed, constant beyond. Without a probe of the
   /// setting, of the probed setting nearest in CTAs; {1, 1} if there is none of this transport.
-  /// Ours is the library's times what differs where both were probed.
+  /// Ours is the library's times what differs where both were probed, linear in log CTAs between.
   /// For ours: of a tile that the tensor cores bound; `fed_slower` is to be added.
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;

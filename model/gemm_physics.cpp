@@ -104,6 +104,7 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
 double fed_slower(const GemmWork& work, const GemmConstants& constants, double times) {
   GemmConstants slower = constants;
   slower.per_shared_byte *= times;
+  slower.per_fragment *= times;
   return tile_bounds(work, slower).time() / tile_bounds(work, constants).time();
 }
 
