@@ -65,7 +65,7 @@ struct Sum {
 /// Sizes in vectors of 16 bytes. `PARTS`: 1 + count, or 0 for any.
 template <class Two, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
-    add_kernel(uint4* sum, const uint4* own, const uint4* arrived, int count, std::int64_t stride,
+    exchange_sum(uint4* sum, const uint4* own, const uint4* arrived, int count, std::int64_t stride,
                std::int64_t vectors) {
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
   std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -98,21 +98,21 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-using AddKernel = void (*)(uint4*, const uint4*, const uint4*, int, std::int64_t, std::int64_t);
+using SumKernel = void (*)(uint4*, const uint4*, const uint4*, int, std::int64_t, std::int64_t);
 
 template <class Two>
-AddKernel add_kernel_of(int count) {
+SumKernel sum_kernel_of(int count) {
   switch (count) {
     case 0:
-      return add_kernel<Two, 1>;
+      return exchange_sum<Two, 1>;
     case 1:
-      return add_kernel<Two, 2>;
+      return exchange_sum<Two, 2>;
     case 3:
-      return add_kernel<Two, 4>;
+      return exchange_sum<Two, 4>;
     case 7:
-      return add_kernel<Two, 8>;
+      return exchange_sum<Two, 8>;
     default:
-      return add_kernel<Two, 0>;
+      return exchange_sum<Two, 0>;
   }
 }
 
@@ -135,8 +135,8 @@ void add(cudaStream_t stream, void* sum, const Addends& addends, Dtype dtype, in
   const auto* arrived = static_cast<const uint4*>(addends.arrived);
   const std::int64_t stride = addends.stride / kInVector;
   auto* to = static_cast<uint4*>(sum);
-  const AddKernel kernel = dtype == Dtype::bf16 ? add_kernel_of<__nv_bfloat162>(addends.count)
-                                                : add_kernel_of<__half2>(addends.count);
+  const SumKernel kernel = dtype == Dtype::bf16 ? sum_kernel_of<__nv_bfloat162>(addends.count)
+                                                : sum_kernel_of<__half2>(addends.count);
   kernel<<<blocks, kThreads, 0, stream>>>(to, own, arrived, addends.count, stride, vectors);
 }
 

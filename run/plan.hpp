@@ -32,7 +32,8 @@ struct Operands {
 [[nodiscard]] std::int64_t workspace_bytes(const Problem& problem);
 
 /// A plan that is wrong on purpose: what validation must find out.
-enum class Mutant { none, skipped_tile, skipped_k_step, missing_wait };
+/// (`missing_signal`, of `signaled`: its last group never starts; somebody must end the process.)
+enum class Mutant { none, skipped_tile, skipped_k_step, missing_wait, missing_signal };
 
 /// What all plans of a process share.
 struct Engine {

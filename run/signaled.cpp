@@ -76,7 +76,9 @@ class SignaledPlan : public Plan {
     if (mutant_ == Mutant::missing_wait) return std::nullopt;
     const bool last = group + 1 == groups_.size();
     const std::int64_t tiles = groups_[group].tiles() - (last ? left_out_tiles() : 0);
-    return Signal{counters() + group, static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile())};
+    const std::int64_t missing = last && mutant_ == Mutant::missing_signal ? 1 : 0;
+    return Signal{counters() + group,
+                  static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile() + missing)};
   }
 
   [[nodiscard]] std::uint32_t* counters() const {

@@ -28,7 +28,8 @@ std::chrono::milliseconds limit_after(const RunStep* step, const Limits& limits,
   const Microseconds limit =
       step->step == "time"
           ? Microseconds(limits.time) + kTimeFactor * std::max(repetitions, 1) * time
-          : Microseconds(limits.prepare) + kPrepareFactor * time;
+          : Microseconds(step->step == "check" ? limits.check : limits.prepare) +
+                kPrepareFactor * time;
   return std::chrono::ceil<std::chrono::milliseconds>(std::min(limit, kLongest));
 }
 

@@ -13,7 +13,7 @@ namespace overlaptune::cuda {
 inline constexpr std::chrono::seconds kMeetLimit{50};
 
 /// Generous: a limit that is too long costs time only when something hangs, one that is too short
-/// loses a config. Preparing compiles kernels and makes connections; checking computes a reference.
+/// loses a config. Preparing compiles kernels, makes connections and computes references.
 struct Limits {
   std::chrono::milliseconds meet = kMeetLimit;  ///< until all ranks of a launcher met
   std::chrono::milliseconds start{60'000};      ///< until all workers said hello
@@ -21,6 +21,7 @@ struct Limits {
       120'000};  ///< NCCL's first communicator of many ranks takes its time
   std::chrono::milliseconds unknown{120'000};  ///< one probe, and any step of unknown length
   std::chrono::milliseconds prepare{20'000};   ///< added to 2000 times the expected time
+  std::chrono::milliseconds check{8'000};      ///< the same, of runs whose result is checked
   std::chrono::milliseconds time{
       5'000};  ///< added to 200 times the expected time of the repetitions
 };

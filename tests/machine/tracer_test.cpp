@@ -63,7 +63,7 @@ TEST_F(TracerTest, records_what_happens_between_start_and_stop) {
       {2, 1, ActivityKind::signal, "memset", us(0.5), us(0.6)},
       {2, 1, ActivityKind::collective, "ncclDevKernel_AllReduce", us(1), us(5)},
       {2, 0, ActivityKind::copy, "memcpy on the device", us(3), us(4)},
-      {2, 2, ActivityKind::copy, "memcpy peer to peer", us(6), us(7)}};
+      {2, 2, ActivityKind::collective, "memcpy peer to peer", us(6), us(7)}};
   EXPECT_EQ(activities, expected);
   EXPECT_EQ(tracer->dropped(), 0U);
 

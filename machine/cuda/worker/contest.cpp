@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -100,13 +101,28 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   return seen;
 }
 
-/// The worst of several runs, each on inputs of its own.
-kernels::Deviation checked(Workbench& bench, Trial& trial, Entry& entry) {
+/// The worst of several runs, each on inputs of its own. `delays`: of very many, twice in a row, in
+/// which the last rank is late by up to a few times what a run takes.
+kernels::Deviation checked(Workbench& bench, Trial& trial, Entry& entry, bool delays = false) {
+  constexpr int kDelayedRuns = 1000;
+  constexpr std::int64_t kLongestDelay = 2'000'000;  // ns
+  std::minstd_rand random(1);
+  const auto delay = [&] {
+    const auto nanoseconds = static_cast<std::int64_t>(random()) % kLongestDelay;
+    if (delays && bench.world.rank() + 1 == bench.world.ranks()) {
+      kernels::spin(bench.world.stream(), nanoseconds);
+    }
+  };
   kernels::Deviation worst;
-  for (int run = 0; run < kCheckedRuns; ++run) {
+  for (int run = 0; run < (delays ? kDelayedRuns : kCheckedRuns); ++run) {
     const int set = run % trial.checked_sets();
     trial.poison(set);
+    delay();
     entry(bench.world.stream(), set);
+    if (delays) {
+      delay();
+      entry(bench.world.stream(), set);
+    }
     OVT_CHECK(cudaStreamSynchronize(bench.world.stream()));
     OVT_CHECK(cudaGetLastError());
     const kernels::Deviation seen = trial.deviation(set);
@@ -214,7 +230,8 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
     entries[i] = std::make_unique<Entry>(bench, trial, std::move(*plan), request.launch);
     at({.config = index, .step = "check"});
     inject(fault, bench.world);
-    const std::string wrong = complaint(checked(bench, trial, *entries[i]), allowed);
+    const std::string wrong =
+        complaint(checked(bench, trial, *entries[i], fault.kind == Fault::Kind::delays), allowed);
     if (!wrong.empty()) {
       samples.verdict = Verdict::wrong;
       samples.reason = wrong;

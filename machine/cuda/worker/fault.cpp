@@ -20,17 +20,20 @@ Fault fault_for(const std::string& text, int config) {
   if (kind == "illegal_address") return {.kind = Fault::Kind::illegal_address};
   if (kind == "spin") return {.kind = Fault::Kind::spin};
   if (kind == "killed_rank") return {.kind = Fault::Kind::killed_rank};
+  if (kind == "delays") return {.kind = Fault::Kind::delays};
   if (kind == "wrong") return {.mutant = run::Mutant::skipped_tile};
   if (kind == "skipped_k_step") return {.mutant = run::Mutant::skipped_k_step};
   if (kind == "missing_wait") return {.mutant = run::Mutant::missing_wait};
+  if (kind == "missing_signal") return {.mutant = run::Mutant::missing_signal};
   throw Failure(ErrorKind::bad_input, "fault '" + kind +
-                                          "': expected illegal_address, spin, killed_rank, wrong, "
-                                          "skipped_k_step or missing_wait");
+                                          "': expected illegal_address, spin, killed_rank, delays, "
+                                          "wrong, skipped_k_step, missing_wait or missing_signal");
 }
 
 void inject(const Fault& fault, run::World& world) {
   switch (fault.kind) {
     case Fault::Kind::none:
+    case Fault::Kind::delays:
       return;
     case Fault::Kind::illegal_address:
       kernels::illegal_store(world.stream());

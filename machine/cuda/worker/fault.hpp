@@ -8,13 +8,15 @@
 namespace overlaptune::cuda {
 
 struct Fault {
-  enum class Kind { none, illegal_address, spin, killed_rank };
+  enum class Kind { none, illegal_address, spin, killed_rank, delays };
   Kind kind = Kind::none;
   run::Mutant mutant = run::Mutant::none;
 };
 
-/// Of "INDEX:KIND", where INDEX is this config's; KIND is illegal_address, spin, killed_rank, wrong
-/// (a skipped tile), skipped_k_step or missing_wait. Throws `Failure` (bad_input) for another.
+/// Of "INDEX:KIND", where INDEX is this config's; KIND is illegal_address, spin, killed_rank,
+/// delays (no fault: a thousand checked runs, before each of which the last rank waits for a random
+/// while), wrong (a skipped tile), skipped_k_step, missing_wait or missing_signal. Throws `Failure`
+/// (bad_input) for another.
 [[nodiscard]] Fault fault_for(const std::string& text, int config);
 
 /// Does it, on the last rank where one is enough.

@@ -45,7 +45,7 @@ bool contains(std::string_view text, std::string_view part) {
 
 ActivityKind kind_of_kernel(const std::string& name) {
   const std::string plain = plain_name(function_name(name));
-  if (contains(plain, "nccl")) return ActivityKind::collective;
+  if (contains(plain, "nccl") || contains(plain, "exchange")) return ActivityKind::collective;
   const auto named = [&](std::string_view part) { return contains(plain, part); };
   if (std::any_of(kGemmNames.begin(), kGemmNames.end(), named)) return ActivityKind::gemm;
   if (contains(plain, "wait") || contains(plain, "signal")) return ActivityKind::signal;
@@ -80,7 +80,8 @@ ActivityKind classify(const GpuRecord& record) {
     case RecordType::kernel:
       return kind_of_kernel(record.name);
     case RecordType::copy:
-      return ActivityKind::copy;
+      // Into a peer's memory: that is how copy engines exchange.
+      return contains(record.name, "peer") ? ActivityKind::collective : ActivityKind::copy;
     case RecordType::set:
       return ActivityKind::signal;
   }

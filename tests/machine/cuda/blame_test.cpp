@@ -44,7 +44,7 @@ TEST(Blame, verdicts) {
 TEST(Limits, follow_what_is_expected) {
   const std::vector<Microseconds> expected{us(1000), us(3000)};
   const auto limit = [&](const RunStep& step) { return limit_after(&step, {}, expected, 9); };
-  EXPECT_EQ(limit({0, "check"}), 22s);
+  EXPECT_EQ(limit({0, "check"}), 10s);
   EXPECT_EQ(limit({1, "prepare"}), 26s);
   EXPECT_EQ(limit({-1, "prepare"}), 28s);
   EXPECT_EQ(limit({1, "time"}), 12200ms);  // 5 s + 200 * 9 * 4 ms
