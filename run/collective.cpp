@@ -34,8 +34,8 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
   }
   const bool pairwise = collective == Collective::all_to_all;
   if (transport == Transport::copy_engine) {
-    if (collective == Collective::all_gather) {
-      return bad_input("transport copy_engine: not for all_gather");
+    if (collective != Collective::all_to_all && collective != Collective::reduce_scatter) {
+      return bad_input("transport copy_engine: all_to_all and reduce_scatter only");
     }
     if (ctas < 1) return bad_input("transport copy_engine: comm_ctas = 0: expected 1 or more");
     return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};

@@ -3,8 +3,6 @@
 //     copies:  tell q "ready"; wait for q's      what q sent before may be overwritten from here on
 //              wait for the signal of piece i; copy part q to q; tell q "arrived" i
 //     sums:    wait for the signal of piece i and q's "arrived" i; add
-//              all_reduce: copy the sum to q; tell q "summed" i
-//     finish:  all_reduce: wait for q's "summed", all pieces
 //
 // What is told is submitted before what waits for it, on whichever lane: streams may share a
 // hardware queue, and then all of it happens in the order of submission. So sums are submitted one
@@ -28,12 +26,7 @@ std::byte* at(const void* base, std::int64_t elements) {
   return static_cast<std::byte*>(const_cast<void*>(base)) + elements * kElementBytes;
 }
 
-std::int64_t part_elements(const CopyPiece& piece, int rank) {
-  return std::clamp<std::int64_t>(piece.elements - rank * piece.part, 0, piece.part);
-}
-
 void copy(cudaStream_t stream, void* to, const void* from, std::int64_t elements) {
-  if (elements == 0) return;
   OVT_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(elements * kElementBytes),
                             cudaMemcpyDeviceToDevice, stream));
 }
@@ -64,7 +57,7 @@ Copies::Copies(World& world, const CommKey& key, cudaStream_t stream) : world_(w
 }
 
 std::uint32_t* Copies::flag(int at, Event event, int piece, int from) const {
-  const int row = event == Event::ready ? 0 : 2 * piece + (event == Event::arrived ? 1 : 2);
+  const int row = event == Event::ready ? 0 : 1 + piece;
   return world_.flags_of(key_, at) + row * kMostRanks + from;
 }
 
@@ -96,16 +89,7 @@ void Copies::push_parts(const CopyPiece& piece) const {
                            ? at(piece.receive, me * piece.stride)
                            : at(piece.arrivals, slot * piece.part);
     copy(world_.copy_lanes().copies.get(), there(peer, here),
-         at(piece.send, peer * piece.send_stride), part_elements(piece, peer));
-  }
-}
-
-void Copies::push_sum(const CopyPiece& piece) const {
-  const int me = world_.rank();
-  std::byte* const sum = at(piece.send, me * piece.send_stride);
-  for (int step = 1; step < key_.ranks; ++step) {
-    copy(world_.copy_lanes().sums.get(), there((me + step) % key_.ranks, sum), sum,
-         part_elements(piece, me));
+         at(piece.send, peer * piece.send_stride), piece.part);
   }
 }
 
@@ -115,15 +99,13 @@ void Copies::add(const CopyPiece& piece, bool last) const {
   const int me = world_.rank();
   const bool exchanges = piece.collective == Collective::all_to_all;
   std::byte* const own = at(piece.send, me * piece.send_stride);
-  void* const sum = exchanges ? at(piece.receive, me * piece.stride)
-                    : piece.collective == Collective::reduce_scatter ? piece.receive
-                                                                     : own;
+  void* const sum = exchanges ? at(piece.receive, me * piece.stride) : piece.receive;
   kernels::add(world_.copy_lanes().sums.get(), sum,
                {.own = own,
                 .arrived = piece.arrivals,
                 .count = exchanges ? 0 : key_.ranks - 1,
                 .stride = piece.part,
-                .elements = part_elements(piece, me)},
+                .elements = piece.part},
                piece.dtype, last ? sm_count() : key_.ctas);
   OVT_CHECK(cudaGetLastError());
 }
@@ -150,30 +132,17 @@ void Copies::sum_up(const Behind& behind, bool last) {
   on_sums_.enqueue(sums);
   add(behind.piece, last);
   if (!sums_up) wait_for_peers(on_sums_, Event::arrived, behind.index);
-  if (behind.piece.collective == Collective::all_reduce) {
-    gathers_ = true;
-    push_sum(behind.piece);
-    tell_peers(on_sums_, Event::summed, behind.index);
-  }
 }
 
 void Copies::finish(cudaStream_t stream) {
   const CopyLanes& lanes = world_.copy_lanes();
   on_copies_.enqueue(lanes.copies.get());
   if (behind_) sum_up(*behind_, true);
-  if (gathers_) {
-    for (int piece = 0; piece < pieces_; ++piece) wait_for_peers(on_sums_, Event::summed, piece);
-  }
   on_sums_.enqueue(lanes.sums.get());
   OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.copied.get(), 0));
   OVT_CHECK(cudaEventRecord(lanes.summed.get(), lanes.sums.get()));
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.summed.get(), 0));
-}
-
-std::int64_t all_reduce_part(std::int64_t elements, int ranks) {
-  constexpr std::int64_t kVector = 8;
-  return (elements + ranks * kVector - 1) / (ranks * kVector) * kVector;
 }
 
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
@@ -182,30 +151,21 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
   constexpr std::int64_t kMost = 8;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
   Copies copies(world, key, stream);
-  const bool whole = collective == Collective::all_to_all;
-  const std::int64_t pieces = whole ? 1 : std::clamp<std::int64_t>(count / kLeast, 1, kMost);
-  const bool reduces = collective == Collective::all_reduce;
-  // Of all_reduce's pieces each has parts, of the others' parts each has pieces.
-  const std::int64_t cut = reduces ? count : count / key.ranks;
-  const std::int64_t unit = (cut + pieces * 8 - 1) / (pieces * 8) * 8;
-  for (std::int64_t begin = 0; begin < cut; begin += unit) {
-    const std::int64_t size = std::min(unit, cut - begin);
-    CopyPiece piece{.collective = collective, .dtype = dtype, .send = at(send, begin)};
-    if (reduces) {
-      piece.part = all_reduce_part(size, key.ranks);
-      piece.elements = size;
-      piece.send_stride = piece.part;
-      piece.receive = piece.send;
-    } else {
-      piece.part = size;
-      piece.elements = size * key.ranks;
-      piece.send_stride = cut;
-      piece.receive = at(receive, begin);
-      piece.stride = cut;
-    }
-    // Fewer than `ranks` parts each: they lie within the room for `count` elements.
-    piece.arrivals = at(arrivals, reduces ? begin : begin * (key.ranks - 1));
-    copies.enqueue(piece, std::nullopt);
+  // An all_to_all has no sums for whose sake to cut it.
+  const std::int64_t pieces =
+      collective == Collective::all_to_all ? 1 : std::clamp<std::int64_t>(count / kLeast, 1, kMost);
+  const std::int64_t part = count / key.ranks;
+  const std::int64_t unit = (part + pieces * 8 - 1) / (pieces * 8) * 8;
+  for (std::int64_t begin = 0; begin < part; begin += unit) {
+    copies.enqueue({.collective = collective,
+                    .dtype = dtype,
+                    .send = at(send, begin),
+                    .part = std::min(unit, part - begin),
+                    .send_stride = part,
+                    .receive = at(receive, begin),
+                    .stride = part,
+                    .arrivals = at(arrivals, begin * (key.ranks - 1))},
+                   std::nullopt);
   }
   copies.finish(stream);
 }

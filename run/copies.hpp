@@ -11,21 +11,19 @@
 
 namespace overlaptune::run {
 
-/// A collective, or one piece of it, on `World::memory` of every rank, at the same offsets. `send`
-/// has one part a rank, of `part` elements (a multiple of 8), `send_stride` apart; the last ones
-/// may be shorter or empty. Part r is what rank r gets (all_to_all), or adds up (the others).
+/// An all_to_all or a reduce_scatter, or one piece of it, on `World::memory` of every rank, at the
+/// same offsets. `send` has one part a rank, of `part` elements (a multiple of 8), `send_stride`
+/// apart. Part r is what rank r gets (all_to_all), or adds up (reduce_scatter).
 struct CopyPiece {
   Collective collective = Collective::all_to_all;
   Dtype dtype = Dtype::bf16;
   void* send = nullptr;
-  std::int64_t elements = 0;  ///< of all parts
   std::int64_t part = 0;
   std::int64_t send_stride = 0;
   /// all_to_all: what rank r sent, at r * `stride` elements. reduce_scatter: this rank's sum.
-  /// all_reduce: `send`.
   void* receive = nullptr;
   std::int64_t stride = 0;
-  /// For sums: where the others' parts arrive, (ranks - 1) * `part` elements.
+  /// reduce_scatter: where the others' parts arrive, (ranks - 1) * `part` elements.
   void* arrivals = nullptr;
 };
 
@@ -54,7 +52,7 @@ class Copies {
   void finish(cudaStream_t stream);
 
  private:
-  enum class Event { ready, arrived, summed };
+  enum class Event { ready, arrived };
   /// A piece whose copies are enqueued and whose sum is not.
   struct Behind {
     CopyPiece piece{};
@@ -67,7 +65,6 @@ class Copies {
   void tell_peers(MemoryOperations& operations, Event event, int piece) const;
   void wait_for_peers(MemoryOperations& operations, Event event, int piece) const;
   void push_parts(const CopyPiece& piece) const;
-  void push_sum(const CopyPiece& piece) const;
   void add(const CopyPiece& piece, bool last) const;
 
   World& world_;
@@ -77,12 +74,7 @@ class Copies {
   // Not enqueued yet: told together with the next waits, as one piece of work.
   MemoryOperations on_copies_{};
   MemoryOperations on_sums_{};
-  bool gathers_ = false;  ///< sums go back to all ranks
 };
-
-/// Elements of a part of an all_reduce's piece: a multiple of 8, so that the last parts may be
-/// short.
-[[nodiscard]] std::int64_t all_reduce_part(std::int64_t elements, int ranks);
 
 /// A whole collective, in pieces so that sums are made while copies go on. `count`, `send` and
 /// `receive` as for `run::enqueue`; `arrivals`: room for `count` elements.

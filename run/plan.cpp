@@ -24,9 +24,9 @@ std::int64_t elements_of_c(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
-  // What a rank computed, and what it received, on the way to its place.
-  constexpr std::int64_t kShortParts = 4096;  // of all_reduce_part
-  return 2 * collective_bytes(problem).count + kShortParts;
+  // What a rank computed and, but for sums in place, what it received, on the way to its place.
+  const bool receives = problem.op == Op::gemm_all_to_all || problem.op == Op::gemm_reduce_scatter;
+  return (receives ? 2 : 1) * collective_bytes(problem).count;
 }
 
 Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& problem,

@@ -128,19 +128,6 @@ class SignaledPlan : public Plan {
   std::vector<std::pair<Operands, OwnLaunch>> launches_{};
 };
 
-Expected<void> check_copies(const Problem& problem, const std::vector<WaveGroup>& groups) {
-  const std::int64_t ranks = problem.ranks;
-  for (const WaveGroup& group : groups) {
-    if (!group.contiguous()) {
-      return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
-    }
-    if (problem.op == Op::gemm_all_reduce && group.elements() < 8 * ranks * ranks) {
-      return bad_input("wave_groups: too small a group for " + std::to_string(ranks) + " ranks");
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
@@ -163,8 +150,9 @@ Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
     groups.emplace_back(problem, request.route, order, before, cut);
     before = cut;
   }
-  if (request.route.copies) {
-    if (auto good = check_copies(problem, groups); !good) return tl::make_unexpected(good.error());
+  const auto whole = [](const WaveGroup& group) { return group.contiguous(); };
+  if (request.route.copies && !std::all_of(groups.begin(), groups.end(), whole)) {
+    return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
   }
   const auto gemm = request.engine.own.gemm(*kernel_of(problem, config));
   if (!gemm) return tl::make_unexpected(gemm.error());

@@ -69,23 +69,14 @@ void WaveGroup::enqueue_copies(cudaStream_t stream, const std::byte* from,
 }
 
 CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
-  const std::int64_t first = regions_.front().first_row * problem_.n;
-  const std::int64_t all = elements();
-  CopyPiece piece{.collective = collective_of(problem_.op),
-                  .dtype = problem_.dtype,
-                  .send = staged(operands),
-                  .elements = all,
-                  .part = elements_,
-                  .send_stride = elements_,
-                  .receive = at(operands.c, first),
-                  .stride = block_rows_ * problem_.n,
-                  .arrivals = at(operands.workspace, problem_.m * problem_.n + before_)};
-  if (problem_.op == Op::gemm_all_reduce) {
-    piece.send = piece.receive;
-    piece.part = all_reduce_part(all, problem_.ranks);
-    piece.send_stride = piece.part;
-  }
-  return piece;
+  return {.collective = collective_of(problem_.op),
+          .dtype = problem_.dtype,
+          .send = staged(operands),
+          .part = elements_,
+          .send_stride = elements_,
+          .receive = at(operands.c, regions_.front().first_row * problem_.n),
+          .stride = block_rows_ * problem_.n,
+          .arrivals = at(operands.workspace, problem_.m * problem_.n + before_)};
 }
 
 void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,

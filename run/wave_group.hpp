@@ -17,8 +17,6 @@ class WaveGroup {
 
   [[nodiscard]] std::int64_t tiles() const { return tiles_; }
   [[nodiscard]] bool contiguous() const { return contiguous_; }
-  /// Of C, all row blocks.
-  [[nodiscard]] std::int64_t elements() const { return elements_ * blocks_; }
 
   /// One a region, in the order of their tiles.
   void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;

@@ -24,9 +24,7 @@ CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
   CollectiveBuffers buffers{.send = bump.take(gathers ? part : whole)};
   buffers.receive = probe.collective == Collective::all_reduce ? buffers.send
                                                                : bump.take(scatters ? part : whole);
-  if (probe.transport == Transport::copy_engine && probe.collective != Collective::all_to_all) {
-    buffers.arrivals = bump.take(whole + 4096);  // parts of all_reduce may be of uneven size
-  }
+  if (probe.transport == Transport::copy_engine && scatters) buffers.arrivals = bump.take(whole);
   return buffers;
 }
 
