@@ -18,7 +18,19 @@ enum class Strategy {
   copy_engine,  ///< copy engines move chunks while a GEMM waits on flags or raises them
 };
 
-enum class Transport { ring, symmetric, copy_engine };
+enum class Transport {
+  ring,
+  symmetric,    ///< NCCL's symmetric windows
+  copy_engine,  ///< no collectives of NCCL's (run/copies.hpp)
+  /// `signaled`: symmetric windows while the GEMM runs; for the last group, when nothing else needs
+  /// SMs any more, NCCL's own choice of CTAs on a ring.
+  symmetric_then_ring,
+};
+
+/// That of all groups but the last.
+[[nodiscard]] constexpr Transport beside_gemm(Transport transport) {
+  return transport == Transport::symmetric_then_ring ? Transport::symmetric : transport;
+}
 
 template <>
 struct NamesOf<Strategy> {
@@ -33,9 +45,11 @@ struct NamesOf<Strategy> {
 template <>
 struct NamesOf<Transport> {
   static constexpr std::string_view what = "transport";
-  static constexpr std::array<Named<Transport>, 3> all{{{Transport::ring, "ring"},
-                                                        {Transport::symmetric, "symmetric"},
-                                                        {Transport::copy_engine, "copy_engine"}}};
+  static constexpr std::array<Named<Transport>, 4> all{
+      {{Transport::ring, "ring"},
+       {Transport::symmetric, "symmetric"},
+       {Transport::copy_engine, "copy_engine"},
+       {Transport::symmetric_then_ring, "symmetric_then_ring"}}};
 };
 
 /// One output block of the GEMM and how it is computed. All zero: the library (cuBLASLt) chooses.

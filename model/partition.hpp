@@ -21,6 +21,7 @@ struct PartitionProblem {
   double start = 0;                   ///< when the GEMM starts
   std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
+  const Curve* last = nullptr;        ///< that of the last group, if it has one of its own
   double drain = 0;  ///< of that, what a group shares with the next one: only the last one's counts
   double reorder_per_byte = 0;  ///< for groups that are not contiguous
   OverlapRates rates{};
@@ -32,7 +33,8 @@ struct PartitionProblem {
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {
     const double bytes = cuts[end].bytes - cuts[begin].bytes;
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
-    return (*collective)(bytes)-drain + (contiguous ? 0 : bytes * reorder_per_byte);
+    const Curve& curve = last != nullptr && end + 1 == cuts.size() ? *last : *collective;
+    return curve(bytes) - drain + (contiguous ? 0 : bytes * reorder_per_byte);
   }
 };
 

@@ -25,6 +25,7 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
   return {.key = key,
+          .transport = key.transport,
           .curve = &curve,
           .bytes = bytes,
           .whole = curve(bytes),
@@ -40,6 +41,15 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
           .sms = parts.platform.sms - key.comm_ctas,
           .all_sms = parts.platform.sms,
           .company = company};
+}
+
+Exchange with_ring_at_last(Exchange exchange, const Curve& last) {
+  exchange.transport = Transport::symmetric_then_ring;
+  exchange.last = &last;
+  exchange.least_time_per_byte =
+      std::min(exchange.least_time_per_byte, last.least_time_per_byte(exchange.bytes));
+  exchange.least_time = std::min(exchange.least_time, last(0));
+  return exchange;
 }
 
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
@@ -75,6 +85,7 @@ PartitionProblem partition_problem(const Exchange& exchange, const ClockedGemm& 
   return {.start = exchange.start,
           .cuts = points,
           .collective = exchange.curve,
+          .last = exchange.last,
           .drain = exchange.drain,
           .reorder_per_byte = exchange.reorder_per_byte,
           .rates = gemm.rates,
@@ -105,15 +116,22 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
     return bad_input("config: wave_groups: " + std::to_string(kernel->regions) +
                      " regions of C: expected at most " + std::to_string(kMostRegions));
   }
-  const auto curve = probed_curve(parts, problem, config);
+  Config beside = config;
+  beside.transport = beside_gemm(config.transport);
+  const auto curve = probed_curve(parts, problem, beside);
   if (!curve) return tl::make_unexpected(curve.error());
   if (config.comm_ctas < 1 || config.comm_ctas >= parts.platform.sms) {
     return bad_input("config: comm_ctas = " + std::to_string(config.comm_ctas) +
                      ": signaled needs 1 to " + std::to_string(parts.platform.sms - 1));
   }
   const CollectiveKey key{collective_of(problem.op), problem.ranks, config.comm_ctas,
-                          config.transport};
-  const Exchange side = exchange(parts, problem, key, **curve, launch, company_of(parts, problem));
+                          beside.transport};
+  Exchange side = exchange(parts, problem, key, **curve, launch, company_of(parts, problem));
+  if (config.transport == Transport::symmetric_then_ring) {
+    const auto last = probed_curve(parts, problem, {.transport = Transport::ring});
+    if (!last) return tl::make_unexpected(last.error());
+    side = with_ring_at_last(side, **last);
+  }
   const GemmWork work{.tile = config.tile,
                       .order = tile_order(problem, config.tile, config.raster),
                       .k = problem.k,

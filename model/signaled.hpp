@@ -18,8 +18,10 @@ namespace overlaptune::signaled {
 
 /// What is the same for every tile: the collective's side of a config.
 struct Exchange {
-  CollectiveKey key{};
+  CollectiveKey key{};  ///< of all groups but the last
+  Transport transport{};
   const Curve* curve = nullptr;
+  const Curve* last = nullptr;  ///< of the last group, if it has one of its own
   double bytes = 0;
   double whole = 0;  ///< the collective in one piece
   double least_time_per_byte = 0;
@@ -36,6 +38,9 @@ struct Exchange {
 [[nodiscard]] Exchange exchange(const Model::Parts& parts, const Problem& problem,
                                 const CollectiveKey& key, const Curve& curve, Launch launch,
                                 const Company& company);
+
+/// The same with a last group by NCCL's own choice on a ring, of which `last` is the curve.
+[[nodiscard]] Exchange with_ring_at_last(Exchange exchange, const Curve& last);
 
 /// A GEMM of ours, on all SMs for the first group, with its tile time at the clock that it will run
 /// at.

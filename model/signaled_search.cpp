@@ -142,7 +142,7 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
   const Walk& walk = *combination.walk;
   const Exchange& exchange = *combination.exchange;
   const std::vector<Cut> cuts =
-      thinned(cuts_for(exchange.key.transport, wave_cuts(walk.order, exchange.sms)), most_cuts);
+      thinned(cuts_for(exchange.transport, wave_cuts(walk.order, exchange.sms)), most_cuts);
   const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
   const std::vector<CutPoint> points = cut_points(cuts);
   const Partition partition =
@@ -152,7 +152,7 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
                 .tile = walk.tile,
                 .raster = walk.raster,
                 .comm_ctas = exchange.key.comm_ctas,
-                .transport = exchange.key.transport};
+                .transport = exchange.transport};
   std::int64_t begin = 0;
   for (const std::size_t end : partition.ends) {
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
@@ -168,7 +168,7 @@ bool is_of(const Combination& combination, const Config& config) {
   return config.strategy == Strategy::signaled && combination.walk->tile == config.tile &&
          combination.walk->raster == config.raster &&
          combination.exchange->key.comm_ctas == config.comm_ctas &&
-         combination.exchange->key.transport == config.transport;
+         combination.exchange->transport == config.transport;
 }
 
 /// Solves again, with every wave, whatever was solved with merged cuts and may yet become the
@@ -193,11 +193,18 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
   if (!is_supported(problem.op) || !parts.tiled) return;
   const Company company = company_of(parts, problem);
   std::vector<Exchange> exchanges;
-  for (const CollectiveKey& key :
-       parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
+  const Collective collective = collective_of(problem.op);
+  const Curve* ring = parts.collectives.find({collective, problem.ranks, 0, Transport::ring});
+  for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, problem.ranks)) {
     if (key.comm_ctas >= parts.platform.sms) continue;
     exchanges.push_back(
         exchange(parts, problem, key, *parts.collectives.find(key), launch, company));
+    const Exchange& same = exchanges.back();
+    if (key.transport != Transport::symmetric || ring == nullptr) continue;
+    // Worth a search where the ring is faster for what a last group may be.
+    const bool faster =
+        (*ring)(same.bytes) < same.whole || (*ring)(same.bytes / 2) < (*same.curve)(same.bytes / 2);
+    if (faster) exchanges.push_back(with_ring_at_last(same, *ring));
   }
   if (exchanges.empty()) return;
   const std::vector<Walk> list = walks(parts.limits, problem, space);

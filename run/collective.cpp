@@ -40,6 +40,9 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
     if (ctas < 1) return bad_input("transport copy_engine: comm_ctas = 0: expected 1 or more");
     return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
   }
+  if (transport == Transport::symmetric_then_ring) {
+    return bad_input("transport symmetric_then_ring: one collective has one transport");
+  }
   if (transport == Transport::symmetric && pairwise) {
     return bad_input("transport symmetric: NCCL has no such kernel for all_to_all");
   }

@@ -36,20 +36,29 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
     return bad_input("tile " + to_string(config.tile) + ": strategy " +
                      std::string(to_string(config.strategy)) + " runs the library's");
   }
-  if (config.transport == Transport::copy_engine && config.strategy != Strategy::signaled) {
-    return bad_input("transport copy_engine: strategy " + std::string(to_string(config.strategy)) +
-                     " has NCCL's");
+  const bool for_signaled = config.transport == Transport::copy_engine ||
+                            config.transport == Transport::symmetric_then_ring;
+  if (for_signaled && config.strategy != Strategy::signaled) {
+    return bad_input("transport " + std::string(to_string(config.transport)) +
+                     ": for strategy signaled only");
   }
-  const auto on = route(engine.world, collective_of(problem.op), problem.ranks, config.comm_ctas,
-                        config.transport);
+  const Collective collective = collective_of(problem.op);
+  const auto on = route(engine.world, collective, problem.ranks, config.comm_ctas,
+                        beside_gemm(config.transport));
   if (!on) return tl::make_unexpected(on.error());
+  CommKey last = *on;
+  if (config.transport == Transport::symmetric_then_ring) {
+    last = value_or_throw(route(engine.world, collective, problem.ranks, 0, Transport::ring));
+  }
   static_cast<void>(engine.world.comm(*on));
+  static_cast<void>(engine.world.comm(last));
   const Request request{.engine = engine,
                         .problem = problem,
                         .config = config,
                         .operands = operands,
                         .mutant = mutant,
-                        .route = *on};
+                        .route = *on,
+                        .last_route = last};
   switch (config.strategy) {
     case Strategy::sequential:
       return make_sequential(request);

@@ -147,7 +147,8 @@ Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   std::vector<WaveGroup> groups;
   Cut before;
   for (const Cut& cut : *cuts) {
-    groups.emplace_back(problem, request.route, order, before, cut);
+    const bool last = &cut == &cuts->back();
+    groups.emplace_back(problem, last ? request.last_route : request.route, order, before, cut);
     before = cut;
   }
   const auto whole = [](const WaveGroup& group) { return group.contiguous(); };

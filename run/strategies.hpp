@@ -12,7 +12,8 @@ struct Request {
   const Config& config;
   std::span<const Operands> operands;
   Mutant mutant = Mutant::none;
-  CommKey route{};  ///< of the config's collectives
+  CommKey route{};       ///< of the config's collectives
+  CommKey last_route{};  ///< of the last group's
 };
 
 Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);

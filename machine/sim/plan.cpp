@@ -50,9 +50,11 @@ Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, con
   std::vector<std::int64_t> ends;
   Cut begin;
   for (const Cut& end : *cuts) {
+    const bool wide = config.transport == Transport::symmetric_then_ring && &end == &cuts->back();
     const auto run = collective_run(profile, collective_of(problem.op),
                                     static_cast<double>((end.bytes - begin.bytes).count),
-                                    problem.ranks, config.comm_ctas, config.transport);
+                                    problem.ranks, wide ? 0 : config.comm_ctas,
+                                    wide ? Transport::ring : beside_gemm(config.transport));
     if (!run) return tl::make_unexpected(run.error());
     const auto moved = static_cast<double>(reorder_bytes(problem, begin, end).count);
     plan.collectives.push_back({.run = *run, .reorder = moved / profile.launch.reorder_rate});

@@ -10,7 +10,8 @@ namespace {
 
 /// Random measurements and a random GEMM, with the cuts between.
 struct RandomProblem {
-  explicit RandomProblem(std::uint32_t seed, std::size_t cuts) : random(seed), curve(make_curve()) {
+  explicit RandomProblem(std::uint32_t seed, std::size_t cuts)
+      : random(seed), curve(make_curve()), other(make_curve()) {
     const double wave = uniform(4, 60);
     const double bytes = std::pow(2.0, uniform(12, 26));
     points.push_back({});
@@ -26,7 +27,8 @@ struct RandomProblem {
     problem = {.start = uniform(0, 5),
                .cuts = points,
                .collective = &curve,
-               .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * curve(0),
+               .last = random() % 2 == 0 ? nullptr : &other,
+               .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
                .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, 2e-6),
                .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
                .produced = [this, ahead](std::size_t first, std::size_t cut) {
@@ -51,6 +53,7 @@ struct RandomProblem {
 
   std::mt19937 random;
   Curve curve;
+  Curve other;
   std::vector<CutPoint> points;
   std::vector<double> produced{0};
   std::vector<double> saved{0};
@@ -105,14 +108,19 @@ TEST(Partition, no_partition_beats_the_lower_bound) {
     const RandomProblem random(seed, 2 + seed % 10);
     const PartitionProblem& p = random.problem;
     const double bytes = p.cuts.back().bytes;
-    const double bound =
-        lower_bound({.start = p.start,
-                     .first = p.produced(1, 1),
-                     .produced = least_produced(p),
-                     .bytes = bytes,
-                     .least_time_per_byte = random.curve.least_time_per_byte(bytes, p.drain),
-                     .least_time = random.curve(0) - p.drain,
-                     .rates = p.rates});
+    double per_byte = random.curve.least_time_per_byte(bytes, p.drain);
+    double least = random.curve(0);
+    if (p.last != nullptr) {
+      per_byte = std::min(per_byte, random.other.least_time_per_byte(bytes, p.drain));
+      least = std::min(least, random.other(0));
+    }
+    const double bound = lower_bound({.start = p.start,
+                                      .first = p.produced(1, 1),
+                                      .produced = least_produced(p),
+                                      .bytes = bytes,
+                                      .least_time_per_byte = per_byte,
+                                      .least_time = least - p.drain,
+                                      .rates = p.rates});
     ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
   }
 }
