@@ -3,6 +3,27 @@
 #include <algorithm>
 
 namespace overlaptune {
+namespace {
+
+/// A large exchange is probed in pieces (run/copies.cpp) that follow one another, as groups do:
+/// from four pieces on, a quarter of the bytes takes a quarter of the time but for the drain.
+/// Smaller groups lie between that and what a group takes without any bytes.
+CopyRow row_of(const Curve& curve) {
+  constexpr double kGap =
+      8;  // flags, a copy and a sum of nothing (on H200, from runs of many groups)
+  constexpr double kPieces = 4;
+  constexpr double kPieceBytes = 1 << 24;
+  const double drain = std::max(0.0, curve(0) - kGap);
+  std::vector<CurvePoint> points{{.bytes = 1, .time = std::min(curve(0), drain + kGap)}};
+  for (const CurvePoint& point : curve.points()) {
+    if (point.bytes < kPieces * kPieceBytes) continue;
+    points.push_back({point.bytes / kPieces, drain + (point.time - drain) / kPieces});
+  }
+  if (points.size() == 1) return {curve, drain};
+  return {Curve(std::move(points)), drain};
+}
+
+}  // namespace
 
 Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> measurements,
                                                const LaunchModel& launch) {
@@ -22,7 +43,15 @@ Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> meas
   }
   CollectiveModel model;
   for (auto& [key, list] : points) model.curves_.emplace(key, Curve(std::move(list)));
+  for (const auto& [key, curve] : model.curves_) {
+    if (key.transport == Transport::copy_engine) model.rows_.emplace(key, row_of(curve));
+  }
   return model;
+}
+
+const CopyRow* CollectiveModel::find_row(const CollectiveKey& key) const {
+  const auto found = rows_.find(key);
+  return found == rows_.end() ? nullptr : &found->second;
 }
 
 const Curve* CollectiveModel::find(const CollectiveKey& key) const {

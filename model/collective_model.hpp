@@ -20,6 +20,14 @@ struct CollectiveKey {
   friend auto operator<=>(const CollectiveKey&, const CollectiveKey&) = default;
 };
 
+/// Exchanges by copy engines in a row: while one is told and added up, the next one is copied.
+struct CopyRow {
+  /// Of an exchange that others follow, `drain` included.
+  Curve curve;
+  /// What each takes after its copies; only the last one's counts.
+  double drain = 0;
+};
+
 class CollectiveModel {
  public:
   /// The curves hold the time inside a graph: the cost of a replay is taken off.
@@ -30,11 +38,15 @@ class CollectiveModel {
   /// The probed curve, or null. Rank counts are never extrapolated: rings change with them.
   [[nodiscard]] const Curve* find(const CollectiveKey& key) const;
 
+  /// Null but for transport `copy_engine`.
+  [[nodiscard]] const CopyRow* find_row(const CollectiveKey& key) const;
+
   /// The settings that candidates may use for this op and rank count: probed CTA counts above 0.
   [[nodiscard]] std::vector<CollectiveKey> overlap_settings(Collective collective, int ranks) const;
 
  private:
   std::map<CollectiveKey, Curve> curves_;
+  std::map<CollectiveKey, CopyRow> rows_;
 };
 
 }  // namespace overlaptune

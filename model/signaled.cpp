@@ -11,26 +11,26 @@ namespace {
 
 /// Groups are of unlike sizes: contention is taken at a typical one, a quarter of the whole.
 constexpr double kTypicalGroups = 4;
-/// Between the copies of one group and those of the next: what else a small exchange takes, flags
-/// and sums, goes on beside these. (On H200, by traces.)
-constexpr double kCopyGap = 6;
 
 }  // namespace
 
 Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
                   const Curve& curve, Launch launch, const Company& company) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
-  const double drain =
-      key.transport == Transport::copy_engine ? std::max(0.0, curve(0) - kCopyGap) : 0;
+  const CopyRow* row = parts.collectives.find_row(key);
+  const double drain = row != nullptr ? row->drain : 0;
+  const Curve& each = row != nullptr ? row->curve : curve;
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
   return {.key = key,
           .transport = key.transport,
-          .curve = &curve,
+          .curve = &each,
+          .last = row != nullptr ? &curve : nullptr,
           .bytes = bytes,
           .whole = curve(bytes),
-          .least_time_per_byte = curve.least_time_per_byte(bytes, drain),
-          .least_time = curve(0) - drain,
+          .least_time_per_byte = std::min(curve.least_time_per_byte(bytes, drain),
+                                          each.least_time_per_byte(bytes, drain)),
+          .least_time = std::min(curve(0), each(0)) - drain,
           .drain = drain,
           .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
           .start = parts.launch.start(launch),

@@ -211,8 +211,8 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
     for (const Transport transport : transports) {
       for (const Collective collective :
            {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
-        // Copies: of several pieces, which go on beside each other.
-        const int shift = transport == Transport::copy_engine ? 26 : 24;
+        // Copies: of many pieces, which go on beside each other, so that the end counts little.
+        const int shift = transport == Transport::copy_engine ? 28 : 24;
         const CollectiveProbe probe{collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
         const bool wanted = ctas != 4 || transport == Transport::copy_engine;
         if (wanted && is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});

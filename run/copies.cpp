@@ -95,7 +95,7 @@ void Copies::push_parts(const CopyPiece& piece) const {
 
 /// all_to_all: a sum of one, this rank's own part. (A copy within one GPU may take SMs that a GEMM
 /// keeps until it ends.)
-void Copies::add(const CopyPiece& piece, bool last) const {
+void Copies::add(const CopyPiece& piece, bool wide) const {
   const int me = world_.rank();
   const bool exchanges = piece.collective == Collective::all_to_all;
   std::byte* const own = at(piece.send, me * piece.send_stride);
@@ -106,7 +106,7 @@ void Copies::add(const CopyPiece& piece, bool last) const {
                 .count = exchanges ? 0 : key_.ranks - 1,
                 .stride = piece.part,
                 .elements = piece.part},
-               piece.dtype, last ? sm_count() : key_.ctas);
+               piece.dtype, wide ? sm_count() : key_.ctas);
   OVT_CHECK(cudaGetLastError());
 }
 
@@ -124,20 +124,20 @@ void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal
   tell_peers(on_copies_, Event::arrived, behind_->index);
 }
 
-void Copies::sum_up(const Behind& behind, bool last) {
+void Copies::sum_up(const Behind& behind, bool wide) {
   const cudaStream_t sums = world_.copy_lanes().sums.get();
   const bool sums_up = behind.piece.collective != Collective::all_to_all;
   if (behind.signal) on_sums_.wait(behind.signal->counter, behind.signal->value);
   if (sums_up) wait_for_peers(on_sums_, Event::arrived, behind.index);
   on_sums_.enqueue(sums);
-  add(behind.piece, last);
+  add(behind.piece, wide);
   if (!sums_up) wait_for_peers(on_sums_, Event::arrived, behind.index);
 }
 
-void Copies::finish(cudaStream_t stream) {
+void Copies::finish(cudaStream_t stream, bool wide) {
   const CopyLanes& lanes = world_.copy_lanes();
   on_copies_.enqueue(lanes.copies.get());
-  if (behind_) sum_up(*behind_, true);
+  if (behind_) sum_up(*behind_, wide);
   on_sums_.enqueue(lanes.sums.get());
   OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.copied.get(), 0));
@@ -151,9 +151,7 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
   constexpr std::int64_t kMost = 8;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
   Copies copies(world, key, stream);
-  // An all_to_all has no sums for whose sake to cut it.
-  const std::int64_t pieces =
-      collective == Collective::all_to_all ? 1 : std::clamp<std::int64_t>(count / kLeast, 1, kMost);
+  const std::int64_t pieces = std::clamp<std::int64_t>(count / kLeast, 1, kMost);
   const std::int64_t part = count / key.ranks;
   const std::int64_t unit = (part + pieces * 8 - 1) / (pieces * 8) * 8;
   for (std::int64_t begin = 0; begin < part; begin += unit) {
@@ -167,7 +165,7 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
                     .arrivals = at(arrivals, begin * (key.ranks - 1))},
                    std::nullopt);
   }
-  copies.finish(stream);
+  copies.finish(stream, false);  // it may be beside something
 }
 
 }  // namespace overlaptune::run

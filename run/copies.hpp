@@ -47,9 +47,9 @@ class Copies {
 
   void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal);
 
-  /// The last piece is added up on all SMs: nothing else needs them any more. What comes on
-  /// `stream` later finds all pieces received, and may overwrite what was sent.
-  void finish(cudaStream_t stream);
+  /// What comes on `stream` later finds all pieces received, and may overwrite what was sent.
+  /// `wide`: by the last piece nothing else needs SMs any more, and it is added up on all of them.
+  void finish(cudaStream_t stream, bool wide);
 
  private:
   enum class Event { ready, arrived };
@@ -59,13 +59,13 @@ class Copies {
     std::optional<Signal> signal{};
     int index = 0;
   };
-  void sum_up(const Behind& behind, bool last);
+  void sum_up(const Behind& behind, bool wide);
   [[nodiscard]] std::uint32_t* flag(int at, Event event, int piece, int from) const;
   [[nodiscard]] std::byte* there(int rank, void* here) const;
   void tell_peers(MemoryOperations& operations, Event event, int piece) const;
   void wait_for_peers(MemoryOperations& operations, Event event, int piece) const;
   void push_parts(const CopyPiece& piece) const;
-  void add(const CopyPiece& piece, bool last) const;
+  void add(const CopyPiece& piece, bool wide) const;
 
   World& world_;
   CommKey key_;
@@ -76,8 +76,8 @@ class Copies {
   MemoryOperations on_sums_{};
 };
 
-/// A whole collective, in pieces so that sums are made while copies go on. `count`, `send` and
-/// `receive` as for `run::enqueue`; `arrivals`: room for `count` elements.
+/// A whole collective, in pieces as groups are: sums are made while copies go on. `count`, `send`
+/// and `receive` as for `run::enqueue`; `arrivals`: room for `count` elements.
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
                     Dtype dtype, void* send, void* receive, void* arrivals, std::int64_t count);
 

@@ -69,7 +69,7 @@ class SignaledPlan : public Plan {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       copies.enqueue(groups_[i].copy_piece(operands), signal_of(i));
     }
-    copies.finish(comm_.get());
+    copies.finish(comm_.get(), true);
   }
 
   [[nodiscard]] std::optional<Signal> signal_of(std::size_t group) const {

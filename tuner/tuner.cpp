@@ -52,6 +52,13 @@ std::map<Collective, std::vector<CommSetting>> probed_settings(
   return settings;
 }
 
+std::vector<Measurement> measurements_of(const Store& store, PlatformId platform,
+                                         const std::set<Probe>& probes) {
+  std::vector<Measurement> found = store.measurements(platform);
+  std::erase_if(found, [&](const Measurement& each) { return !probes.contains(each.probe); });
+  return found;
+}
+
 std::vector<TiledKernel> kernels_of(const std::vector<Candidate>& candidates) {
   std::set<TiledKernel> kernels;
   for (const Candidate& candidate : candidates) {
@@ -310,9 +317,6 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
   if (!probed) return tl::make_unexpected(probed.error());
   if (interrupted) return TuneReport{.run = *run, .stopped = true};
 
-  std::vector<Measurement> measurements = store.measurements(platform);
-  auto model = Model::fit(machine.platform(), measurements);
-  if (!model) return tl::make_unexpected(model.error());
   // What is best after one round of these may be something else. A run that has candidates already
   // had its rounds: more of them would propose other ones.
   const auto started = std::chrono::steady_clock::now();
@@ -324,20 +328,25 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
   constexpr int kLayerRounds = 2;
   constexpr int kLayerTiles = 6;
   const int rounds = has_candidates(store, *run, problems, options) ? 0 : kLayerRounds;
+  // Each round follows from those before and from nothing else that is stored: a run that was
+  // stopped between asks for the same ones again.
+  std::set<Probe> asked(plan.begin(), plan.end());
   for (int round = 0; round < rounds && !stop(); ++round) {
-    const std::vector<Probe> layers = layer_probes(*model, problems,
+    const auto known = Model::fit(machine.platform(), measurements_of(store, platform, asked));
+    if (!known) return tl::make_unexpected(known.error());
+    const std::vector<Probe> layers = layer_probes(*known, problems,
                                                    {.launch = options.launches.front(),
                                                     .sms = machine.platform().sms,
                                                     .tiles = kLayerTiles,
                                                     .stop = stop});
     const auto again = run_probes(machine, store, layers, options.provenance, false, watched);
     if (!again) return tl::make_unexpected(again.error());
-    if (again->measured == 0) break;
-    measurements = store.measurements(platform);
-    model = Model::fit(machine.platform(), measurements);
-    if (!model) return tl::make_unexpected(model.error());
+    asked.insert(layers.begin(), layers.end());
   }
   if (interrupted) return TuneReport{.run = *run, .stopped = true};
+  const std::vector<Measurement> measurements = store.measurements(platform);
+  const auto model = Model::fit(machine.platform(), measurements);
+  if (!model) return tl::make_unexpected(model.error());
   Tuning tuning(machine, store, *model, options, progress,
                 {.platform = machine.platform(),
                  .strategies = machine.strategies(),

@@ -97,7 +97,7 @@ TEST_F(JsonTest, WhatIsNotJsonIsRefused) {
   EXPECT_FALSE(refused(std::string(2'000'000, '[')).empty());
   EXPECT_FALSE(refused("\"" + std::string(100'000, 'x')).empty());
   const std::string whole = exported();
-  for (std::size_t length = 10; length < whole.size(); length += whole.size() / 20) {
+  for (std::size_t length = 10; length <= whole.rfind('}'); length += whole.size() / 20) {
     EXPECT_FALSE(refused(whole.substr(0, length)).empty());
   }
 }
