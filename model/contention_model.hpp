@@ -36,12 +36,12 @@ class ContentionModel {
   /// Linear in log bytes and log k between what was probed, constant beyond. Without a probe of the
   /// setting, of the probed setting nearest in CTAs; {1, 1} if there is none of this transport.
   /// Ours is the library's times what differs where both were probed, linear in log CTAs between.
-  /// For ours: of a tile that the tensor cores bound; `fed_slower` is to be added.
+  /// For ours: of a tile that waits for no operands; `fed_slower` is to be added.
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;
 
   /// A collective takes from what L2 delivers to all SMs together: operands come so many times
-  /// slower beside one (see `fed_slower`), which only tiles that are bound by them feel. 1 where
+  /// slower beside one (see `fed_slower`), on their way to shared memory and from there. 1 where
   /// only one tile was probed beside a collective.
   [[nodiscard]] double feed_slowdown() const { return feed_slowdown_; }
 

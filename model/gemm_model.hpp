@@ -82,9 +82,6 @@ class LibraryGemmModel {
   [[nodiscard]] double time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
                             int sms) const;
 
-  /// How much longer that GEMM's tiles take where operands come so many times slower.
-  [[nodiscard]] double fed_slower(const GemmProbe& probe, int sms, double times) const;
-
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 
  private:

@@ -128,6 +128,14 @@ Partition equal_groups(const PartitionProblem& problem) {
   return best;
 }
 
+/// Whatever group comes last holds at least the last cut's bytes; what it may have to copy besides
+/// depends on where it begins.
+double least_last_group(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  const Curve& curve = problem.last != nullptr ? *problem.last : *problem.collective;
+  return curve(problem.cuts[last].bytes - problem.cuts[last - 1].bytes) - problem.drain;
+}
+
 /// Solves one problem, first group by first group: what follows depends on where that ends.
 class PartitionSearch {
  public:
@@ -135,7 +143,7 @@ class PartitionSearch {
       : problem_(problem),
         last_(problem.cuts.size() - 1),
         rests_(least_rests(problem)),
-        earliest_end_(problem.rates, problem.group_time(last_ - 1, last_)),
+        earliest_end_(problem.rates, least_last_group(problem)),
         best_(equal_groups(problem)) {
     if (best_.time >= limit) best_ = {limit, {}};
   }

@@ -1,5 +1,5 @@
-// `signaled`: one GEMM of ours on SMs - comm_ctas; each wave group's collective starts on its
-// signal.
+// `signaled`: one GEMM of ours, on all SMs for the first group and on SMs - comm_ctas from then on;
+// each wave group's collective starts on its signal.
 
 #include "model/signaled.hpp"
 
@@ -52,13 +52,17 @@ Exchange with_ring_at_last(Exchange exchange, const Curve& last) {
   return exchange;
 }
 
+OverlapRates rates_beside(const Exchange& exchange, double fed_slower) {
+  OverlapRates rates = exchange.rates;
+  rates.producer_slowdown = std::min(kLargestGemmSlowdown, rates.producer_slowdown * fed_slower);
+  return rates;
+}
+
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
                     double tile_time, const Exchange& exchange) {
   const GemmModel& model = *parts.tiled;
-  OverlapRates rates = exchange.rates;
-  rates.producer_slowdown = std::min(
-      kLargestGemmSlowdown, rates.producer_slowdown * fed_slower(work, model.constants(),
-                                                                 parts.contention.feed_slowdown()));
+  const double slower = fed_slower(work, model.constants(), parts.contention.feed_slowdown());
+  const OverlapRates rates = rates_beside(exchange, slower);
   const double whole = model.produced(tile_time, work.order.tiles(), work.sms);
   const double clock =
       clock_slowdown_beside(parts.clock, problem, exchange.company, whole, exchange.whole,
@@ -68,6 +72,7 @@ ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const Gem
           .spread = model.constants().spread,
           .sms = work.sms,
           .all_sms = exchange.all_sms,
+          .fed_slower = slower,
           .rates = rates};
 }
 

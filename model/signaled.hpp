@@ -50,11 +50,16 @@ struct ClockedGemm {
   double spread = 0;
   int sms = 0;
   int all_sms = 0;
-  OverlapRates rates{};  ///< beside the exchange
+  double fed_slower = 1;  ///< what a collective takes from its operands
+  OverlapRates rates{};   ///< beside the exchange
 
   /// A first group of so many tiles, on all SMs.
   [[nodiscard]] double first(std::int64_t tiles) const {
     return per_launch + overlaptune::produced(tile_time, tiles, all_sms, spread);
+  }
+  /// Of no partition fewer: all SMs busy to the end.
+  [[nodiscard]] double least(std::int64_t tiles) const {
+    return per_launch + tile_time * static_cast<double>(tiles) / all_sms;
   }
   /// The first `tiles` tiles, when the first group has `first_tiles` of them: those that the SMs do
   /// which then leave are as good as not there for the others. (They do `leaving` of each whole
@@ -68,6 +73,9 @@ struct ClockedGemm {
                     per_launch + overlaptune::produced(tile_time, tiles - done, sms, spread));
   }
 };
+
+/// Of a GEMM that a collective slows so much more than one that the tensor cores bound.
+[[nodiscard]] OverlapRates rates_beside(const Exchange& exchange, double fed_slower);
 
 /// `tile_time` at full clock.
 [[nodiscard]] ClockedGemm clocked(const Model::Parts& parts, const Problem& problem,

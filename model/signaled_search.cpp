@@ -78,14 +78,13 @@ GemmWork work_of(const Walk& walk, const Problem& problem, int sms) {
 
 double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
   const std::int64_t tiles = walk.order.tiles();
-  return exchange.drain +
-         lower_bound({.start = exchange.start,
-                      .first = gemm.first(std::min<std::int64_t>(exchange.all_sms, tiles)),
-                      .produced = gemm.first(tiles),
-                      .bytes = exchange.bytes,
-                      .least_time_per_byte = exchange.least_time_per_byte,
-                      .least_time = exchange.least_time,
-                      .rates = gemm.rates});
+  return exchange.drain + lower_bound({.start = exchange.start,
+                                       .first = gemm.first(1),
+                                       .produced = gemm.least(tiles),
+                                       .bytes = exchange.bytes,
+                                       .least_time_per_byte = exchange.least_time_per_byte,
+                                       .least_time = exchange.least_time,
+                                       .rates = gemm.rates});
 }
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
@@ -122,6 +121,7 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
                                exchanges[exchanges.size() / 2]);
     for (const Exchange& exchange : exchanges) {
       gemm.sms = exchange.sms;
+      gemm.rates = rates_beside(exchange, gemm.fed_slower);
       list.push_back({bound_of(gemm, walk, exchange), &walk, &exchange});
     }
   }

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "run/copies.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -50,6 +51,20 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
                  .ctas = ctas,
                  .symmetric = transport == Transport::symmetric,
                  .pairwise = pairwise};
+}
+
+Expected<void> make_ready(World& world, const CommKey& route) {
+  static_cast<void>(world.comm(route));
+  if (!route.copies) return {};
+  const bool takes_part = world.rank() < route.ranks;
+  const bool able = route.ranks <= Copies::kMostRanks && (!takes_part || world.reaches(route));
+  if (world.largest(able ? 0 : 1) > 0) {
+    return bad_input(
+        "transport copy_engine: the GPUs cannot write into one another's memory, this NCCL is of "
+        "another release than the one that the program was built with, or there are more than " +
+        std::to_string(Copies::kMostRanks) + " ranks");
+  }
+  return {};
 }
 
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,

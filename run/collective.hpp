@@ -11,6 +11,10 @@ namespace overlaptune::run {
 [[nodiscard]] Expected<CommKey> route(const World& world, Collective collective, int ranks,
                                       int ctas, Transport transport);
 
+/// Collective: makes the route's communicator. Error (`bad_input`, on every rank): copies where the
+/// GPUs cannot write into one another's memory, or for more ranks than `Copies` has flags for.
+[[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
+
 /// `count` elements are the whole buffer (`collective_bytes` / 2): what all_reduce reads and
 /// writes, reduce_scatter reads, all_gather writes, all_to_all reads and writes. Enqueues only.
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,

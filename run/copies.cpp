@@ -4,9 +4,11 @@
 //              wait for the signal of piece i; copy part q to q; tell q "arrived" i
 //     sums:    wait for the signal of piece i and q's "arrived" i; add
 //
-// What is told is submitted before what waits for it, on whichever lane: streams may share a
-// hardware queue, and then all of it happens in the order of submission. So sums are submitted one
-// piece behind the copies.
+// Launched eagerly, what is told is submitted before what waits for it, on whichever lane: streams
+// may share a hardware queue, and then all of it happens in the order of submission. So sums are
+// submitted one piece behind the copies. In a graph the driver orders what does not depend on
+// each other; that no rank's sums come to lie ahead of its own copies there is seen (gpu-check),
+// not promised.
 //
 // Nobody writes a flag again before its reader has set it back: q's next exchange waits for p's
 // next "ready", which p tells after it has seen, and set back, all that q told it in this one.
@@ -42,11 +44,6 @@ int sm_count() {
 }  // namespace
 
 Copies::Copies(World& world, const CommKey& key, cudaStream_t stream) : world_(world), key_(key) {
-  if (key.ranks > kMostRanks) {
-    throw Failure(ErrorKind::bad_input, "transport copy_engine: " + std::to_string(key.ranks) +
-                                            " ranks: expected at most " +
-                                            std::to_string(kMostRanks));
-  }
   const CopyLanes& lanes = world.copy_lanes();
   OVT_CHECK(cudaEventRecord(lanes.forked.get(), stream));
   OVT_CHECK(cudaStreamWaitEvent(lanes.copies.get(), lanes.forked.get(), 0));
@@ -62,7 +59,12 @@ std::uint32_t* Copies::flag(int at, Event event, int piece, int from) const {
 }
 
 std::byte* Copies::there(int rank, void* here) const {
-  return world_.memory_of(key_, rank) + (static_cast<std::byte*>(here) - world_.memory());
+  const std::ptrdiff_t offset = static_cast<std::byte*>(here) - world_.memory();
+  if (offset < 0 || static_cast<std::size_t>(offset) >= world_.capacity()) {
+    throw Failure(ErrorKind::bad_input,
+                  "transport copy_engine: an operand outside of the memory that all ranks share");
+  }
+  return world_.memory_of(key_, rank) + offset;
 }
 
 void Copies::tell_peers(MemoryOperations& operations, Event event, int piece) const {

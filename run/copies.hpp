@@ -41,8 +41,8 @@ class Copies {
   static constexpr int kMostPieces = 192;
   static constexpr int kMostRanks = 64;
 
-  /// Begins after what `stream` holds. `key.copies`; after `World::comm`. Throws `Failure`
-  /// (`bad_input`).
+  /// Begins after what `stream` holds. `key.copies`, made ready. One exchange at a time: all share
+  /// the world's lanes and flags.
   Copies(World& world, const CommKey& key, cudaStream_t stream);
 
   void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal);

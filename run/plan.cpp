@@ -50,8 +50,11 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
   if (config.transport == Transport::symmetric_then_ring) {
     last = value_or_throw(route(engine.world, collective, problem.ranks, 0, Transport::ring));
   }
-  static_cast<void>(engine.world.comm(*on));
-  static_cast<void>(engine.world.comm(last));
+  for (const CommKey& key : {*on, last}) {
+    if (auto ready = make_ready(engine.world, key); !ready) {
+      return tl::make_unexpected(ready.error());
+    }
+  }
   const Request request{.engine = engine,
                         .problem = problem,
                         .config = config,

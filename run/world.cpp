@@ -152,14 +152,14 @@ std::vector<void*> World::mapped(const CommKey& key, ncclComm_t communicator,
   return addresses;
 }
 
-std::byte* World::memory_of(const CommKey& key, int peer) const {
+bool World::reaches(const CommKey& key) const {
   const auto found = memories_.find(communicator_of(key));
-  if (found == memories_.end() || found->second.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  "transport copy_engine: the GPUs cannot write into one another's memory, or this "
-                  "NCCL is of another release than the one that the program was built with");
-  }
-  return static_cast<std::byte*>(found->second.at(static_cast<std::size_t>(peer)));
+  return found != memories_.end() && !found->second.empty();
+}
+
+std::byte* World::memory_of(const CommKey& key, int peer) const {
+  const std::vector<void*>& addresses = memories_.at(communicator_of(key));
+  return static_cast<std::byte*>(addresses.at(static_cast<std::size_t>(peer)));
 }
 
 std::uint32_t* World::flags_of(const CommKey& key, int peer) const {

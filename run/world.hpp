@@ -66,9 +66,10 @@ class World {
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  /// Whether copies can go to every rank of `key`, after `comm(key)`.
+  [[nodiscard]] bool reaches(const CommKey& key) const;
   /// Where rank `peer` has its `memory()`, as addresses here, and behind that its `kFlags` flags,
-  /// which are zero between exchanges. After `comm(key)`. Throws `Failure` (`bad_input`) where the
-  /// GPUs cannot reach one another's memory.
+  /// which are zero between exchanges. Where `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
   static constexpr std::size_t kFlags = std::size_t{1} << 15;

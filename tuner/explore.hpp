@@ -23,7 +23,7 @@ struct CommSetting {
 struct ExploreSpace {
   Platform platform{};
   std::vector<Strategy> strategies{};                         ///< that the machine can run
-  std::map<Collective, std::vector<CommSetting>> settings{};  ///< that were probed beside a GEMM
+  std::map<Collective, std::vector<CommSetting>> settings{};  ///< that were probed
 };
 
 /// `count` different configs of a problem (fewer where the space has fewer), stratified:

@@ -57,7 +57,9 @@ Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& pr
   const cudaStream_t stream = bench.world.stream();
   // Sums of sums grow: small numbers stay finite for as long as this is timed.
   OVT_CHECK(cudaMemsetAsync(begin, 0x01, bytes, stream));
-  static_cast<void>(bench.world.comm(*route));
+  if (auto ready = run::make_ready(bench.world, *route); !ready) {
+    return tl::make_unexpected(ready.error());
+  }
   const auto submit = [&](cudaStream_t to, int set) {
     enqueue_collective(bench, to, *route, probe.collective, buffers[static_cast<std::size_t>(set)],
                        count);

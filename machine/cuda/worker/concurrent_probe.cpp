@@ -21,12 +21,14 @@ constexpr double kMargin = 1.6;
 constexpr int kTries = 3;
 constexpr Microseconds kTimed = us(1500);
 /// Host time to enqueue one piece of a chain, at most.
-constexpr std::int64_t kSubmission = 9'000;  // ns
+constexpr std::int64_t kSubmission = 9'000;            // ns
+constexpr std::int64_t kSubmissionOfCopies = 130'000;  // some fifty calls
 
 struct Side {
   Work work;
   run::Priority priority{};
   Microseconds guess{};  ///< one, on the slowest rank: for the lengths of chains
+  std::int64_t submission = kSubmission;
 };
 
 /// Times of one piece, and by how much the chain around outlasted them, at least.
@@ -88,7 +90,7 @@ class Chains {
     run::World& world = bench_.world;
     auto* const stamps = static_cast<kernels::ClockStamp*>(memory_.get());
     // Until everything is enqueued.
-    kernels::spin(world.stream(), 100'000 + kSubmission * (inner + outer));
+    kernels::spin(world.stream(), 100'000 + timed.submission * inner + around.submission * outer);
     world.barrier(world.stream());
     OVT_CHECK(cudaEventRecord(go_.get(), world.stream()));
     OVT_CHECK(cudaStreamWaitEvent(stream(around), go_.get(), 0));
@@ -174,6 +176,9 @@ Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& pr
                .priority = run::Priority::normal};
   Side exchange{.work = [&](cudaStream_t to, int) { pair->enqueue_collective(bench, to); },
                 .priority = run::Priority::high};
+  if (probe.collective.transport == Transport::copy_engine) {
+    exchange.submission = kSubmissionOfCopies;
+  }
   for (Side* side : {&product, &exchange}) {
     const auto times = bench.timer.rounds({side->work}, 4).front().times;
     side->guess = us(bench.world.largest(std::min(times[2], times[3]).count()));

@@ -28,7 +28,9 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
   const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;
   OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,
                             static_cast<std::size_t>(sent * kElementBytes), stream));
-  static_cast<void>(bench.world.comm(*route));
+  if (auto ready = run::make_ready(bench.world, *route); !ready) {
+    return tl::make_unexpected(ready.error());
+  }
   if (!gemm.tile.is_library()) {
     auto own = own_gemm(bench, gemm);
     if (!own) return tl::make_unexpected(own.error());
