@@ -113,6 +113,8 @@ if(fmt_type STREQUAL "SHARED_LIBRARY")
     target_include_directories(overlaptune_text SYSTEM PUBLIC ${folders})
   endforeach()
   target_link_libraries(overlaptune_text PUBLIC Threads::Threads)
+  set_target_properties(overlaptune_text PROPERTIES POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   add_library(overlaptune::fmt ALIAS overlaptune_text)
   add_library(overlaptune::spdlog ALIAS overlaptune_text)
 else()

@@ -7,6 +7,9 @@ function(overlaptune_room name)
   add_library(overlaptune::${name} ALIAS overlaptune_${name})
   target_include_directories(overlaptune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(overlaptune_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+  # Rooms also become part of the shared library of `query/`, which shows its `ovt_` functions only.
+  set_target_properties(overlaptune_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   overlaptune_warnings(overlaptune_${name})
 endfunction()
 
