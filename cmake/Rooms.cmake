@@ -8,9 +8,15 @@ function(overlaptune_room name)
   target_include_directories(overlaptune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(overlaptune_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
   # Rooms also become part of the shared library of `query/`, which shows its `ovt_` functions only.
-  set_target_properties(overlaptune_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
-    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  overlaptune_hidden(overlaptune_${name})
   overlaptune_warnings(overlaptune_${name})
+endfunction()
+
+# Code that may lie in several libraries of one process, each with its own.
+function(overlaptune_hidden target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 endfunction()
 
 function(overlaptune_warnings target)
