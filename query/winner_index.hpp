@@ -1,6 +1,7 @@
 #pragma once
 // All winners of one platform, to be found in tens of nanoseconds.
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ class WinnerIndex {
   [[nodiscard]] std::size_t size() const { return winners_.size(); }
 
  private:
+  /// Room that costs nothing until it is used, and saves moving all winners several times.
+  static constexpr std::size_t kUsualWinners = 16384;
+  static constexpr std::size_t kFewestSlots = 2048;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Slot {
     ProblemKey key{Problem{}, Launch::graph};
@@ -48,7 +52,8 @@ class WinnerIndex {
   }
 
   void grow() {
-    slots_.assign(slots_.empty() ? 1024 : 2 * slots_.size(), Slot{});
+    winners_.reserve(kUsualWinners);
+    slots_.assign(std::max(kFewestSlots, 4 * slots_.size()), Slot{});
     for (std::uint32_t i = 0; i < winners_.size(); ++i) {
       const ProblemKey key(winners_[i].problem, winners_[i].launch);
       slots_[place(key)] = {key, i};
