@@ -24,8 +24,8 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
     const Store store(file, Access::read);
     const auto id = id_of(store, platform);
     if (!id) continue;
-    for (Measurement& measurement : store.measurements(*id)) {
-      if (known.insert(measurement.probe).second) all.push_back(std::move(measurement));
+    for (const Measurement& measurement : store.measurements(*id)) {
+      if (known.insert(measurement.probe).second) all.push_back(measurement);
     }
   }
   return all;

@@ -1,6 +1,7 @@
 # The static library: everything linked into one object, in which only the `ovt_` functions stay
 # visible. The linker resolves COMDAT groups here, for a group whose name is hidden must not be
-# exchanged for one of the program that links to it.
+# exchanged for one of the program that links to it. Symbols that are unique in a process (GNU) can
+# only be hidden once they are weak.
 
 set(parts $<TARGET_FILE:overlaptune_query> $<TARGET_FILE:overlaptune_model>
           $<TARGET_FILE:overlaptune_db> $<TARGET_FILE:overlaptune_core> $<TARGET_FILE:SQLiteCpp>)
@@ -23,6 +24,7 @@ add_custom_command(
   COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib $<$<BOOL:${OVERLAPTUNE_LTO}>:-flinker-output=nolto-rel>
           -Wl,--force-group-allocation -o ${whole} $<TARGET_OBJECTS:overlaptune_query_c>
           -Wl,--start-group ${parts} -Wl,--end-group
+  COMMAND ${CMAKE_OBJCOPY} --wildcard "--weaken-symbol=_Z*" ${whole}
   COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=ovt_*" ${whole}
   DEPENDS overlaptune_query_c $<TARGET_OBJECTS:overlaptune_query_c> overlaptune_query
           overlaptune_model overlaptune_db overlaptune_core
