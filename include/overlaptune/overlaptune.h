@@ -9,9 +9,9 @@
  *     if (ovt_query(database, &problem, OVT_GRAPH, &answer) == OVT_OK) puts(answer.reason);
  *     ovt_close(database);
  *
- * Structs: set `size` to sizeof the struct. One from an older header is filled as far as it goes;
- * of one from a newer header the fields that this library does not know must be zero where the
- * caller fills it, and are zeroed where the library does. Any other size is OVT_ERROR_ARGUMENT.
+ * Structs: set `size` to sizeof the struct. Of a struct from a newer header the fields that this
+ * library does not know must be zero where the caller fills it, and are zeroed where the library
+ * does. Later libraries will know the sizes of this version. Any other size is OVT_ERROR_ARGUMENT.
  *
  * Threads: any number may use one handle, also while another one reloads it; none may use it during
  * or after ovt_close. After fork() the child may use handles that its parent opened, if no other
