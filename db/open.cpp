@@ -16,6 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// How long a reader waits where a process has the whole file to itself, which takes moments: to
+/// recover it after a crash, or as the last one to close it. Who keeps it so does not share it.
+constexpr int kReaderTimeoutMs = 2'000;
+
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 
 Failure refused(const fs::path& file, std::string_view text) {
@@ -108,6 +112,7 @@ void be_careful(Connection& connection) {
 std::unique_ptr<Connection> connect(const fs::path& file, std::string_view parameters, int flags) {
   auto connection = std::make_unique<Connection>(file, uri(file, parameters), flags);
   be_careful(*connection);
+  if (flags == SQLite::OPEN_READONLY) connection->database().setBusyTimeout(kReaderTimeoutMs);
   return connection;
 }
 

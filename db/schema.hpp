@@ -1,6 +1,7 @@
 #pragma once
 // The schema of the database, its versions, and the way from one to the next.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,5 +23,10 @@ void migrate(Connection& connection, int to = kSchemaVersion);
 /// What of the schema of this version is missing or different; absent if all is there. Further
 /// tables and indexes do no harm.
 [[nodiscard]] std::optional<std::string> schema_fault(Connection& connection, int version);
+
+/// Of all names and texts in a schema, and what it is for each version as we make it: where they are
+/// equal, `schema_fault` need not look closer.
+[[nodiscard]] std::uint64_t schema_digest(Connection& connection);
+[[nodiscard]] std::uint64_t known_digest(int version);
 
 }  // namespace overlaptune::db

@@ -1,8 +1,10 @@
 #pragma once
 // The database of one or several platforms: everything measured, every candidate, the winners.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -49,6 +51,17 @@ struct StoredWinner {
   TuningRunId run = 0;
   std::string validated_at;  ///< UTC, ISO 8601
   Winner winner{};
+};
+
+/// Of a winner what an answer tells.
+struct BriefWinner {
+  Problem problem{};
+  Launch launch = Launch::graph;
+  Config config{};
+  Microseconds predicted{};
+  Microseconds measured{};
+  Microseconds sequential{};
+  std::array<char, 24> validated_at{};  ///< UTC, ISO 8601 with milliseconds
 };
 
 /// A candidate with the run that it comes from.
@@ -118,6 +131,9 @@ class Store {
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
                                                    Launch launch) const;
   [[nodiscard]] std::vector<StoredWinner> winners() const;
+  /// The winners of a platform, in a quarter of the time that `winners` takes.
+  void each_brief_winner(PlatformId platform,
+                         const std::function<void(BriefWinner&&)>& visit) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
 
   [[nodiscard]] DatabaseInfo info() const;

@@ -8,35 +8,14 @@
 
 namespace overlaptune {
 
-Lookup::Lookup(const Store& store, StoredPlatform platform)
-    : store_(&store), platform_(std::move(platform)) {}
-
-const Expected<Model>& Lookup::model() {
-  if (!model_) model_ = Model::fit(platform_.platform, store_->measurements(platform_.id));
-  return *model_;
-}
-
-Answer Lookup::operator()(const Problem& problem, Launch launch) {
-  const auto stored = store_->winner(platform_.id, problem, launch);
-  if (!stored) return predicted(problem, launch);
-  const Candidate& winner = stored->winner.candidate;
-  Answer answer{
-      .source = Source::exact,
-      .reason = fmt::format("validated on {} at {}", platform_.platform.name, stored->validated_at),
-      .config = winner.config,
-      .predicted = winner.predicted,
-      .baseline = stored->winner.sequential};
-  if (winner.measured) answer.measured = winner.measured->median;
-  return answer;
-}
-
-Answer Lookup::predicted(const Problem& problem, Launch launch) {
+Answer answer_without_winner(const Platform& platform, const Problem& problem, Launch launch,
+                             const std::function<const Expected<Model>&()>& model) {
   Answer answer;
   const auto because = [&](std::string_view what) {
     answer.reason = fmt::format("no winner is stored for this problem and launch, and {}", what);
     return answer;
   };
-  if (const auto fitting = fits(problem, platform_.platform); !fitting) {
+  if (const auto fitting = fits(problem, platform); !fitting) {
     return because(fitting.error().message);
   }
   const auto& fitted = model();
@@ -49,6 +28,31 @@ Answer Lookup::predicted(const Problem& problem, Launch launch) {
   answer.config = best->front().config;
   answer.predicted = best->front().time;
   return because("the model predicts this one to be the fastest");
+}
+
+Lookup::Lookup(const Store& store, StoredPlatform platform)
+    : store_(&store), platform_(std::move(platform)) {}
+
+const Expected<Model>& Lookup::model() {
+  if (!model_) model_ = Model::fit(platform_.platform, store_->measurements(platform_.id));
+  return *model_;
+}
+
+Answer Lookup::operator()(const Problem& problem, Launch launch) {
+  const auto stored = store_->winner(platform_.id, problem, launch);
+  if (!stored) {
+    return answer_without_winner(platform_.platform, problem, launch,
+                                 [this]() -> const Expected<Model>& { return model(); });
+  }
+  const Candidate& winner = stored->winner.candidate;
+  Answer answer{
+      .source = Source::exact,
+      .reason = fmt::format("validated on {} at {}", platform_.platform.name, stored->validated_at),
+      .config = winner.config,
+      .predicted = winner.predicted,
+      .baseline = stored->winner.sequential};
+  if (winner.measured) answer.measured = winner.measured->median;
+  return answer;
 }
 
 }  // namespace overlaptune

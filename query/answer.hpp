@@ -1,6 +1,7 @@
 #pragma once
 // The answer to "how should this problem run here?": exact, predicted, or the baseline.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,12 @@ struct Answer {
   std::optional<Microseconds> baseline{};
 };
 
+/// Where no winner is stored: predicted, or the baseline with what stands in the way. `model` is
+/// asked for only where it is needed.
+[[nodiscard]] Answer answer_without_winner(const Platform& platform, const Problem& problem,
+                                           Launch launch,
+                                           const std::function<const Expected<Model>&()>& model);
+
 /// Answers for one platform of an open database. The model is fitted at the first question that
 /// needs it and kept; afterwards a prediction takes under a millisecond. For one thread at a time,
 /// as the store is, which must outlive it.
@@ -54,8 +61,6 @@ class Lookup {
   [[nodiscard]] const Expected<Model>& model();
 
  private:
-  [[nodiscard]] Answer predicted(const Problem& problem, Launch launch);
-
   const Store* store_;
   StoredPlatform platform_;
   std::optional<Expected<Model>> model_;

@@ -189,5 +189,15 @@ TEST_F(MigrationTest, SeveralProcessesMayMigrateAtOnce) {
   EXPECT_EQ(third.wait(), 6);
 }
 
+TEST_F(MigrationTest, TheDigestOfEveryVersionIsKnown) {
+  for (int version = 1; version <= db::kSchemaVersion; ++version) {
+    db::Connection memory(":memory:", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db::migrate(memory, version);
+    EXPECT_EQ(db::schema_digest(memory), db::known_digest(version)) << version;
+    memory.execute("DROP INDEX tuning_runs_of_platform");
+    EXPECT_NE(db::schema_digest(memory), db::known_digest(version)) << version;
+  }
+}
+
 }  // namespace
 }  // namespace overlaptune

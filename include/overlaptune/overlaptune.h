@@ -1,0 +1,199 @@
+/* How should this matrix product and its collective run here? Answers from a tuning database.
+ *
+ *     ovt_database* database = NULL;
+ *     const char* paths[] = {"cluster.db"};
+ *     if (ovt_open(paths, 1, NULL, &database) != OVT_OK) puts(ovt_last_error());
+ *     ovt_problem problem = {.size = sizeof problem, .op = OVT_GEMM_ALL_REDUCE, .m = 4096,
+ *                            .n = 8192, .k = 3584, .dtype = OVT_BF16, .ranks = 8};
+ *     ovt_answer answer = {.size = sizeof answer};
+ *     if (ovt_query(database, &problem, OVT_GRAPH, &answer) == OVT_OK) puts(answer.reason);
+ *     ovt_close(database);
+ *
+ * Structs: set `size` to sizeof the struct. Of a struct from a newer header the fields that this
+ * library does not know must be zero where the caller fills it, and are zeroed where the library
+ * does. Later libraries will know the sizes of this version. Any other size is OVT_ERROR_ARGUMENT.
+ *
+ * Threads: any number may use one handle, also while another one reloads it; none may use it during
+ * or after ovt_close. After fork() the child may use handles that its parent opened, if no other
+ * thread was inside a call of this library at that moment.
+ *
+ * Errors: every function but ovt_version, ovt_last_error and ovt_close returns a status; nothing is
+ * thrown, nothing is printed, and where it is not OVT_OK the output is as it was.
+ * docs/query.md has the rules of the answers. */
+#ifndef OVERLAPTUNE_OVERLAPTUNE_H
+#define OVERLAPTUNE_OVERLAPTUNE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define OVT_API __attribute__((visibility("default")))
+#else
+#define OVT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Enumerations are 32-bit integers with fixed values; new values are only ever added. */
+
+typedef int32_t ovt_status;
+enum {
+  OVT_OK = 0,
+  OVT_ERROR_ARGUMENT = 1,    /* null, unaligned, struct size, unknown value, rule of a problem */
+  OVT_ERROR_NOT_FOUND = 2,   /* no such database or platform, or a file that may not be read */
+  OVT_ERROR_DATABASE = 3,    /* damaged, of a newer schema, or not a database of ours */
+  OVT_ERROR_UNAVAILABLE = 4, /* another process keeps the file locked, or the disk fails */
+  OVT_ERROR_MEMORY = 5,
+  OVT_ERROR_INTERNAL = 6
+};
+
+typedef int32_t ovt_op;
+enum {
+  OVT_GEMM_ALL_REDUCE = 0,
+  OVT_GEMM_REDUCE_SCATTER = 1,
+  OVT_ALL_GATHER_GEMM = 2,
+  OVT_GEMM_ALL_TO_ALL = 3
+};
+
+/* Element type of A, B and C; accumulation is fp32. */
+typedef int32_t ovt_dtype;
+enum { OVT_BF16 = 0, OVT_FP16 = 1 };
+
+/* How the plan is submitted: replay of a captured CUDA graph, or call by call. */
+typedef int32_t ovt_launch;
+enum { OVT_GRAPH = 0, OVT_EAGER = 1 };
+
+typedef int32_t ovt_source;
+enum {
+  OVT_EXACT = 0,     /* a winner that was validated on this platform */
+  OVT_PREDICTED = 1, /* the model's choice, from what was probed on this platform */
+  OVT_BASELINE = 2   /* `sequential`: nothing better is known */
+};
+
+typedef int32_t ovt_strategy;
+enum {
+  OVT_SEQUENTIAL = 0, /* the library's GEMM, then the collective */
+  OVT_CHUNKED = 1,    /* several library GEMMs and collectives on two streams */
+  OVT_SIGNALED = 2,   /* one GEMM that signals as groups of tiles finish, a collective per group */
+  OVT_PEER_STORE = 3, /* the GEMM's epilogue stores tiles into the peer that owns them */
+  OVT_COPY_ENGINE = 4 /* copy engines move chunks while a GEMM waits on flags or raises them */
+};
+
+typedef int32_t ovt_transport;
+enum { OVT_TRANSPORT_RING = 0, OVT_TRANSPORT_SYMMETRIC = 1, OVT_TRANSPORT_COPY_ENGINE = 2 };
+
+#define OVT_TEXT_SIZE 256
+#define OVT_REASON_SIZE 512
+#define OVT_MAX_WAVE_GROUPS 192
+
+/* What results hold for. Texts end with NUL. Two ways to fill one:
+ *  - all fields, as tuning stored them: results of a platform that is equal in all of them answer.
+ *  - only `name`, all else zero or empty: the stored platform of that name or fingerprint. This is
+ *    how to ask for results of a simulated machine, which no other platform is ever given. */
+typedef struct ovt_platform {
+  size_t size;
+  char machine[OVT_TEXT_SIZE];   /* "cuda"; "sim" for a simulated machine */
+  char name[OVT_TEXT_SIZE];      /* made of GPU and fabric */
+  char gpu_model[OVT_TEXT_SIZE]; /* "NVIDIA H200" */
+  int32_t gpu_count;
+  int32_t sms;                /* streaming multiprocessors of one GPU */
+  int32_t compute_capability; /* 10 * major + minor */
+  int32_t multicast_allowed;  /* 0 or 1 */
+  int64_t memory_bytes;       /* device memory of one GPU */
+  char driver_version[OVT_TEXT_SIZE];
+  char cuda_version[OVT_TEXT_SIZE];
+  char nccl_version[OVT_TEXT_SIZE];
+  char topology[OVT_TEXT_SIZE];  /* "NVSwitch", "PCIe" */
+  char transport[OVT_TEXT_SIZE]; /* what carries peer traffic: "nvlink", "host_memory", "socket" */
+  char details[OVT_TEXT_SIZE];
+} ovt_platform;
+
+/* One matrix product and its collective. Row-major: A is m x k, B is n x k, C = A * B^T is m x n;
+ * m, n and k are what one rank computes, at most 2^31 - 1, n and k multiples of 8. For
+ * gemm_all_reduce and gemm_reduce_scatter k is already divided among the ranks, for all_gather_gemm
+ * n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row block j of C to rank j. In
+ * all but gemm_all_reduce m is a multiple of ranks. */
+typedef struct ovt_problem {
+  size_t size;
+  int64_t m, n, k;
+  ovt_op op;
+  ovt_dtype dtype;
+  int32_t ranks;    /* 2 to 1024 */
+  int32_t reserved; /* 0 */
+} ovt_problem;
+
+/* How to run a problem, how long that takes, and why it is the answer. Times are microseconds of
+ * the slowest rank, from start to the result in place; NaN: not known. Fields that a strategy does
+ * not use are 0 (chunks: 1). */
+typedef struct ovt_answer {
+  size_t size;
+  ovt_source source;
+  ovt_strategy strategy;
+  int32_t block_m, block_n, block_k; /* one output block of the GEMM; 0: the library chooses */
+  int32_t stages;                    /* depth of the load pipeline, in k blocks */
+  int32_t cluster;                   /* CTAs that share operand loads */
+  int32_t raster;                    /* row panels walked together, column by column */
+  int32_t comm_ctas;                 /* SMs that the collective may use; 0: its own default */
+  int32_t chunks;                    /* `chunked`: parts of the rows of each row block */
+  ovt_transport transport;
+  int32_t wave_group_count; /* `signaled`: entries of wave_groups that hold */
+  double predicted_us;
+  double measured_us;           /* exact answers only */
+  double baseline_us;           /* `sequential`: measured for exact answers, else predicted */
+  char reason[OVT_REASON_SIZE]; /* one line; cut short where it does not fit, see ovt_explain */
+  /* `signaled`: tiles of each group in the order in which they are computed; entries from
+   * wave_group_count on are not touched. */
+  int64_t wave_groups[OVT_MAX_WAVE_GROUPS];
+} ovt_answer;
+
+typedef struct ovt_database ovt_database;
+
+/* "0.1.0", of the library that is linked. */
+OVT_API const char* ovt_version(void);
+
+/* What went wrong in this thread's last call that did not return OVT_OK: the thing, what was
+ * expected, what to do. Valid until the thread's next call. */
+OVT_API const char* ovt_last_error(void);
+
+/* Reads the winners of one platform; the files are not kept open and never written.
+ *   paths, count  databases: the first one's results hide those that the later ones have for the
+ *                 same question (a user's own over a read-only one of the system). With count 0 the
+ *                 environment variable OVERLAPTUNE_DB names the only one.
+ *   platform      to answer for; NULL: the real (not simulated) platform that is stored, of several
+ *                 the one that the first database that has any added last. A platform that is
+ *                 described and not stored is no error: every answer is then the baseline, and says
+ *                 what differs from the nearest stored one.
+ * OVT_ERROR_ARGUMENT, _NOT_FOUND (also: only simulated platforms and none named), _DATABASE,
+ * _UNAVAILABLE. */
+OVT_API ovt_status ovt_open(const char* const* paths, size_t count, const ovt_platform* platform,
+                            ovt_database** database);
+
+/* The best that is known for a problem. Whatever stands in the way of a better answer makes it a
+ * baseline with that reason, never an error. An exact answer takes about 100 ns; the first of a
+ * problem that was not tuned up to a millisecond, and the first of all such some 20 ms more, in
+ * which the model is fitted to the measurements of the files.
+ * OVT_ERROR_ARGUMENT: also a problem that breaks a rule. */
+OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem,
+                             ovt_launch launch, ovt_answer* answer);
+
+/* Some lines about the answer that ovt_query gives: platform, databases, config, times, reason, and
+ * what differs between this platform and the nearest stored one where none is equal.
+ *   text, capacity  as much as fits, ended with NUL; NULL with 0 asks for the length only
+ *   length          of the whole text without its NUL; may be NULL */
+OVT_API ovt_status ovt_explain(const ovt_database* database, const ovt_problem* problem,
+                               ovt_launch launch, char* text, size_t capacity, size_t* length);
+
+/* Reads the files again, as ovt_open did. Queries go on meanwhile; each is answered from before or
+ * from after. Where it fails the handle answers as before. */
+OVT_API ovt_status ovt_reload(ovt_database* database);
+
+/* NULL is allowed. */
+OVT_API void ovt_close(ovt_database* database);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+#pragma once
+// Answers that took a search, remembered.
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "query/answer.hpp"
+#include "query/problem_key.hpp"
+
+namespace overlaptune {
+
+/// For any number of threads: each key belongs to one of several parts with a lock of its own, held
+/// for a look at a hash table and never for a search.
+class AnswerCache {
+ public:
+  using Value = std::shared_ptr<const Answer>;
+
+  /// The answer for `key`, made by `make` where it is not known. Threads that ask for the same new
+  /// key at once may each make it; all get the one that came first.
+  template <class Make>
+  [[nodiscard]] Value get(const ProblemKey& key, const Make& make) {
+    Part& part = parts_[(ProblemKeyHash{}(key) >> 32) % parts_.size()];
+    {
+      const std::lock_guard lock(part.mutex);
+      if (const auto found = part.answers.find(key); found != part.answers.end()) {
+        return found->second;
+      }
+    }
+    const auto made = std::make_shared<const Answer>(make());
+    const std::lock_guard lock(part.mutex);
+    if (part.answers.size() >= kMostAnswers / parts_.size()) part.answers.clear();
+    return part.answers.emplace(key, made).first->second;
+  }
+
+ private:
+  /// Bounds what a caller with ever new shapes can make us remember: a few MB.
+  static constexpr std::size_t kMostAnswers = 16384;
+
+  struct alignas(64) Part {
+    std::mutex mutex;
+    std::unordered_map<ProblemKey, Value, ProblemKeyHash> answers;
+  };
+  std::array<Part, 16> parts_;
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,162 @@
+// The C interface: checks what comes in, and lets nothing out but a status and a text.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "query/c_values.hpp"
+#include "query/published.hpp"
+#include "query/snapshot.hpp"
+
+using namespace overlaptune;
+using c::Refusal;
+
+struct ovt_database {
+  ovt_database(std::vector<std::filesystem::path> paths, PlatformWish platform)
+      : files(std::move(paths)), wish(std::move(platform)), snapshot(read()) {}
+
+  [[nodiscard]] std::shared_ptr<const Snapshot> read() const {
+    return std::make_shared<const Snapshot>(files, wish);
+  }
+
+  const std::vector<std::filesystem::path> files;
+  const PlatformWish wish;
+  Published<Snapshot> snapshot;
+  std::mutex reloading;
+};
+
+namespace {
+
+/// Of each thread, so that no other one's failure is in between. An array: it needs no memory at
+/// the moment when there is none, and no destructor when the thread ends.
+thread_local char last_error[1024] = "";
+
+ovt_status failed(ovt_status status, std::string_view message) noexcept {
+  const std::size_t size = std::min(message.size(), sizeof last_error - 1);
+  std::memcpy(last_error, message.data(), size);
+  last_error[size] = '\0';
+  return status;
+}
+
+ovt_status status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::bad_database:
+      return OVT_ERROR_DATABASE;
+    case ErrorKind::cannot_write:  // what a database says that is locked or on a failing disk
+      return OVT_ERROR_UNAVAILABLE;
+    default:
+      return OVT_ERROR_NOT_FOUND;
+  }
+}
+
+template <class Call>
+ovt_status guarded(const Call& call) noexcept {
+  try {
+    call();
+    return OVT_OK;
+  } catch (const Refusal& refusal) {
+    return failed(refusal.status, refusal.message);
+  } catch (const Failure& failure) {
+    return failed(status_of(failure.kind()), failure.what());
+  } catch (const std::bad_alloc&) {
+    return failed(OVT_ERROR_MEMORY, "out of memory; nothing was changed");
+  } catch (const std::exception& error) {
+    return failed(OVT_ERROR_INTERNAL, error.what());
+  } catch (...) {
+    return failed(OVT_ERROR_INTERNAL, "an error of unknown kind");
+  }
+}
+
+/// A handle, an array or the place for an output.
+template <class T>
+T* present(T* pointer, const char* name) {
+  if (pointer == nullptr) throw Refusal{OVT_ERROR_ARGUMENT, fmt::format("{}: NULL", name)};
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignof(T) != 0) {
+    throw Refusal{OVT_ERROR_ARGUMENT,
+                  fmt::format("{}: expected a pointer aligned to {} bytes", name, alignof(T))};
+  }
+  return pointer;
+}
+
+/// Absolute, so that a reload finds them wherever the program has gone.
+std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_t count) {
+  if (count == 0) {
+    const char* named = std::getenv("OVERLAPTUNE_DB");
+    if (named == nullptr || *named == '\0') {
+      throw Refusal{OVT_ERROR_NOT_FOUND,
+                    "no database is named; pass a path, or set OVERLAPTUNE_DB to one"};
+    }
+    return {std::filesystem::absolute(named)};
+  }
+  (void)present(paths, "paths");
+  std::vector<std::filesystem::path> files;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* path = present(paths[i], fmt::format("paths[{}]", i).c_str());
+    files.push_back(std::filesystem::absolute(path));
+  }
+  return files;
+}
+
+}  // namespace
+
+const char* ovt_version() {
+  return OVERLAPTUNE_VERSION;
+}
+
+const char* ovt_last_error() {
+  return last_error;
+}
+
+ovt_status ovt_open(const char* const* paths, size_t count, const ovt_platform* platform,
+                    ovt_database** database) {
+  return guarded([&] {
+    (void)present(database, "database");
+    auto wish = c::wish_of(platform);
+    *database = new ovt_database(files_of(paths, count), std::move(wish));
+  });
+}
+
+ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem, ovt_launch launch,
+                     ovt_answer* answer) {
+  return guarded([&] {
+    const std::size_t size = c::checked(answer);
+    const Problem asked = c::problem_of(problem);
+    const Launch how = c::launch_of(launch);
+    const auto snapshot = present(database, "database")->snapshot.get();
+    if (const BriefWinner* winner = snapshot->winner(asked, how)) {
+      c::write(*winner, snapshot->exact_reason(), size, answer);
+    } else {
+      c::write(*snapshot->without_winner(asked, how), size, answer);
+    }
+  });
+}
+
+ovt_status ovt_explain(const ovt_database* database, const ovt_problem* problem, ovt_launch launch,
+                       char* text, size_t capacity, size_t* length) {
+  return guarded([&] {
+    if (capacity > 0) (void)present(text, "text");
+    if (length != nullptr) (void)present(length, "length");
+    const auto snapshot = present(database, "database")->snapshot.get();
+    const std::string all = explanation(*snapshot, c::problem_of(problem), c::launch_of(launch));
+    if (length != nullptr) *length = all.size();
+    if (capacity == 0) return;
+    text[all.copy(text, capacity - 1)] = '\0';
+  });
+}
+
+ovt_status ovt_reload(ovt_database* database) {
+  return guarded([&] {
+    (void)present(database, "database");
+    const std::lock_guard lock(database->reloading);
+    database->snapshot.put(database->read());
+  });
+}
+
+void ovt_close(ovt_database* database) {
+  delete database;
+}

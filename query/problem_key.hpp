@@ -1,0 +1,34 @@
+#pragma once
+// A problem and a launch as two words, for tables.
+
+#include <cstdint>
+
+#include "core/hash.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+/// Equal exactly where problem and launch are, for problems that are `validated`.
+struct ProblemKey {
+  std::uint64_t mn = 0;
+  std::uint64_t rest = 0;
+
+  ProblemKey(const Problem& problem, Launch launch)
+      : mn(word(problem.m) << 32 | word(problem.n)),
+        rest(word(problem.k) << 32 | word(problem.ranks) << 16 | word(problem.op) << 8 |
+             word(problem.dtype) << 4 | word(launch)) {}
+  friend bool operator==(const ProblemKey&, const ProblemKey&) = default;
+
+ private:
+  template <class T>
+  static std::uint64_t word(T value) {
+    return static_cast<std::uint64_t>(value);
+  }
+  static_assert(kLargestSize < std::int64_t{1} << 32 && kMostRanks < 1 << 16);
+};
+
+struct ProblemKeyHash {
+  std::size_t operator()(const ProblemKey& key) const { return mix(key.mn ^ mix(key.rest)); }
+};
+
+}  // namespace overlaptune

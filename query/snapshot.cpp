@@ -1,0 +1,108 @@
+#include "query/snapshot.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+/// The platform's id in a database that has it.
+std::optional<PlatformId> id_of(const Store& store, const Platform& platform) {
+  for (const StoredPlatform& stored : store.platforms()) {
+    if (stored.platform == platform) return stored.id;
+  }
+  return std::nullopt;
+}
+
+/// Of the same probe in several files the first one counts.
+std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& files,
+                                      const Platform& platform) {
+  std::vector<Measurement> all;
+  std::set<Probe> known;
+  for (const auto& file : files) {
+    const Store store(file, Access::read);
+    const auto id = id_of(store, platform);
+    if (!id) continue;
+    for (const Measurement& measurement : store.measurements(*id)) {
+      if (known.insert(measurement.probe).second) all.push_back(measurement);
+    }
+  }
+  return all;
+}
+
+std::string time_text(const std::optional<Microseconds>& time) {
+  return time ? fmt::format("{:.1f} us", time->count()) : "not known";
+}
+
+}  // namespace
+
+Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish& wish)
+    : files_(std::move(files)) {
+  std::vector<Store> stores;
+  std::vector<std::vector<Platform>> platforms;
+  for (const auto& file : files_) {
+    stores.emplace_back(file, Access::read);
+    platforms.emplace_back();
+    for (StoredPlatform& stored : stores.back().platforms()) {
+      platforms.back().push_back(std::move(stored.platform));
+    }
+  }
+  choice_ = value_or_throw(choose_platform(platforms, wish));
+  exact_reason_ = fmt::format("validated on {} at ", choice_.platform.name);
+  for (const Store& store : stores) {
+    const auto id = id_of(store, choice_.platform);
+    if (!id) continue;
+    store.each_brief_winner(*id, [&](BriefWinner&& winner) { winners_.add(std::move(winner)); });
+  }
+}
+
+const Expected<Model>& Snapshot::model() const {
+  std::call_once(fitted_, [&] {
+    try {
+      model_ = Model::fit(choice_.platform, measurements(files_, choice_.platform));
+    } catch (const Failure& failure) {
+      model_ = tl::make_unexpected(Error{failure.kind(), failure.what()});
+    }
+  });
+  return *model_;
+}
+
+AnswerCache::Value Snapshot::without_winner(const Problem& problem, Launch launch) const {
+  return cache_.get(ProblemKey(problem, launch), [&] {
+    if (!choice_.stored) return Answer{.reason = choice_.unlike};
+    return answer_without_winner(choice_.platform, problem, launch,
+                                 [&]() -> const Expected<Model>& { return model(); });
+  });
+}
+
+std::string explanation(const Snapshot& snapshot, const Problem& problem, Launch launch) {
+  const PlatformChoice& choice = snapshot.platform();
+  std::string text = fmt::format("problem: {}, {}\nplatform: {} (fingerprint {}{})\n",
+                                 to_string(problem), to_string(launch), choice.platform.name,
+                                 fingerprint(choice.platform), choice.stored ? "" : ", not stored");
+  for (const auto& file : snapshot.files()) {
+    text += fmt::format("database: {}\n", file.string());
+  }
+  text += fmt::format("winners: {}\n", snapshot.winners());
+  Answer answer;
+  if (const BriefWinner* winner = snapshot.winner(problem, launch)) {
+    const std::string_view when(winner->validated_at.data(), winner->validated_at.size());
+    answer = {.source = Source::exact,
+              .reason = fmt::format("{}{}", snapshot.exact_reason(), when),
+              .config = winner->config,
+              .predicted = winner->predicted,
+              .measured = winner->measured,
+              .baseline = winner->sequential};
+  } else {
+    answer = *snapshot.without_winner(problem, launch);
+  }
+  return text + fmt::format(
+                    "answer: {}\nreason: {}\nconfig: {}\npredicted: {}\nmeasured: {}\n"
+                    "sequential: {}\n",
+                    to_string(answer.source), answer.reason, to_string(answer.config),
+                    time_text(answer.predicted), time_text(answer.measured),
+                    time_text(answer.baseline));
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,196 @@
+// Whatever happens to the files: the answers that were loaded stay, and a reload says what is
+// wrong.
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <malloc.h>
+#include <random>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stored.hpp"
+#include "tests/db/processes.hpp"
+
+namespace overlaptune {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class FaultsTest : public testing::Test {
+ protected:
+  FaultsTest() { stored::put_winners(file(), 5); }
+
+  [[nodiscard]] fs::path file() const { return folder_ / "a.db"; }
+
+  /// What a reload fails with; the handle must then answer as before, from memory and without
+  /// probes it cannot read any more.
+  std::string reload_fails(ovt::Database& database, ovt_status status) {
+    EXPECT_EQ(ovt_reload(database.handle()), status) << ovt_last_error();
+    std::string text = ovt_last_error();
+    EXPECT_THAT(text, HasSubstr(file().string()));
+    EXPECT_EQ(database.query(stored::problem(5)).source, OVT_EXACT);
+    EXPECT_EQ(database.query(stored::problem(6)).source, OVT_BASELINE);
+    return text;
+  }
+
+  samples::Folder folder_;
+};
+
+TEST_F(FaultsTest, ADeletedDatabase) {
+  ovt::Database database({file()});
+  fs::remove(file());
+  EXPECT_THAT(reload_fails(database, OVT_ERROR_NOT_FOUND), HasSubstr("no such file"));
+  EXPECT_THAT(database.query(stored::problem(6)).reason, HasSubstr("no such file"));
+}
+
+TEST_F(FaultsTest, ATruncatedDatabase) {
+  ovt::Database database({file()});
+  for (const std::uintmax_t size : {8192, 100, 1, 0}) {
+    fs::resize_file(file(), size);
+    reload_fails(database, OVT_ERROR_DATABASE);
+  }
+}
+
+TEST_F(FaultsTest, ADatabaseReplacedBySomethingElse) {
+  ovt::Database database({file()});
+  samples::write_bytes(file(),
+                       "not a database at all, only text that is longer than a header is, "
+                       "so that it is read as one and refused for what it says.");
+  EXPECT_THAT(reload_fails(database, OVT_ERROR_DATABASE), HasSubstr("not an SQLite database"));
+  fs::remove(file());
+  fs::create_directory(file());
+  reload_fails(database, OVT_ERROR_DATABASE);
+}
+
+TEST_F(FaultsTest, ADatabaseReplacedByAnotherIsSeenByTheNextReload) {
+  ovt::Database database({file()});
+  stored::put_winners(folder_ / "b.db", 7, 2);
+  fs::rename(folder_ / "b.db", file());
+  EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(5)))[1], 1001);
+  database.reload();
+  EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(7)))[1], 1002);
+}
+
+TEST_F(FaultsTest, ALockedDatabaseIsGivenUpOnAfterAWhile) {
+  ovt::Database database({file()});
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  samples::Child other([&] {
+    SQLite::Database mine(file().string(), SQLite::OPEN_READWRITE);
+    mine.exec("PRAGMA locking_mode = EXCLUSIVE");
+    mine.exec("BEGIN EXCLUSIVE; UPDATE winners SET sequential_us = 1; COMMIT");
+    if (write(ready[1], "x", 1) != 1) return 1;
+    for (;;) pause();
+    return 0;
+  });
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(reload_fails(database, OVT_ERROR_UNAVAILABLE), HasSubstr("locked"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  other.kill_it();
+  database.reload();
+  EXPECT_EQ(database.query(stored::problem()).baseline_us, 1);
+}
+
+TEST_F(FaultsTest, AWriterInTheMiddleOfATransactionHindersNobody) {
+  SQLite::Database writer(file().string(), SQLite::OPEN_READWRITE);
+  writer.exec("BEGIN IMMEDIATE; UPDATE winners SET sequential_us = 1");
+  samples::Child other([&] {  // a process of its own: two SQLites in one share no file safely
+    ovt::Database database({file()});
+    database.reload();
+    return database.query(stored::problem(5)).baseline_us == 8 + 1e6 ? 0 : 1;
+  });
+  EXPECT_EQ(other.wait(), 0);
+  writer.exec("ROLLBACK");
+}
+
+TEST_F(FaultsTest, AChildMayUseWhatItsParentOpened) {
+  ovt::Database database({file()});
+  (void)database.query(stored::problem(6));
+  samples::Child child([&] {
+    if (database.query(stored::problem(5)).source != OVT_EXACT) return 1;
+    if (database.query(stored::problem(9)).source != OVT_BASELINE) return 2;
+    database.reload();
+    return database.query(stored::problem(5)).source == OVT_EXACT ? 0 : 3;
+  });
+  EXPECT_EQ(child.wait(), 0);
+  database.reload();
+  EXPECT_EQ(database.query(stored::problem(5)).source, OVT_EXACT);
+}
+
+TEST_F(FaultsTest, OpeningAndClosingLeavesNothingBehind) {
+  const auto files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto cycle = [&] {
+    const ovt::Database database({file()});
+    EXPECT_EQ(database.query(stored::problem(5)).source, OVT_EXACT);
+    EXPECT_EQ(database.query(stored::problem(6)).source, OVT_BASELINE);
+  };
+  for (int i = 0; i < 20; ++i) cycle();
+  const auto files_before = files();
+  const auto bytes_before = mallinfo2().uordblks;  // 0 under a sanitizer, which looks for itself
+  for (int i = 0; i < 300; ++i) cycle();
+  EXPECT_EQ(files(), files_before);
+  EXPECT_LT(mallinfo2().uordblks, bytes_before + 30'000);
+}
+
+TEST_F(FaultsTest, AWinnerWithMoreGroupsThanThereIsRoomForIsRefused) {
+  {
+    Store store(file(), Access::write);
+    Winner winner = stored::winner(0);
+    winner.candidate.config.wave_groups.assign(OVT_MAX_WAVE_GROUPS + 1, 1);
+    store.put_winner(store.last_tuning_run(1)->id, winner);
+  }
+  const std::string path = file();
+  const char* const paths[] = {path.c_str()};
+  ovt_database* opened = nullptr;
+  EXPECT_EQ(ovt_open(paths, 1, nullptr, &opened), OVT_ERROR_DATABASE);
+  EXPECT_THAT(ovt_last_error(), HasSubstr("too many wave groups"));
+  EXPECT_EQ(opened, nullptr);
+}
+
+TEST_F(FaultsTest, RandomDamageEndsInAnErrorOrAnAnswer) {
+  {
+    SQLite::Database database(file().string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  const std::string sound = samples::read_bytes(file());
+  std::mt19937_64 random(7);
+  int opened = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::string damaged = sound;
+    for (int i = 0; i < 1 << round % 8; ++i) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    const fs::path copy = folder_ / fmt::format("damaged-{}.db", round);
+    samples::write_bytes(copy, damaged);
+    const std::string path = copy;
+    const char* const paths[] = {path.c_str()};
+    ovt_database* database = nullptr;
+    const ovt_status status = ovt_open(paths, 1, nullptr, &database);
+    ASSERT_LT(status, OVT_ERROR_MEMORY) << ovt_last_error();
+    if (status != OVT_OK) {
+      ASSERT_THAT(ovt_last_error(), Not(testing::StrEq("")));
+      continue;
+    }
+    ++opened;
+    const ovt_problem problem = stored::problem(5);
+    ovt_answer answer;
+    answer.size = sizeof answer;
+    ASSERT_EQ(ovt_query(database, &problem, OVT_GRAPH, &answer), OVT_OK) << ovt_last_error();
+    ASSERT_LE(answer.wave_group_count, OVT_MAX_WAVE_GROUPS);
+    ovt_close(database);
+  }
+  EXPECT_GT(opened, 0) << "damage that nobody reads";
+  EXPECT_LT(opened, 300);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,76 @@
+// What the two libraries show to the programs that link to them.
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <sys/wait.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stored.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::UnorderedElementsAre;
+
+/// What a command prints; its exit code must be `code`.
+std::string output_of(const std::string& command, int code = 0) {
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "popen failed";
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
+  const int status = pclose(pipe);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == code) << command << ": " << status;
+  return text;
+}
+
+/// Names of the functions and data that other code could link to, without their versions.
+std::vector<std::string> symbols(const std::string& flags, const std::string& library) {
+  std::istringstream lines(output_of(std::string(NM) + " --defined-only --format=posix " + flags +
+                                     " '" + library + "'"));
+  std::vector<std::string> names;
+  std::string line;
+  while (std::getline(lines, line)) {
+    const auto name = line.substr(0, line.find_first_of(" @"));
+    const bool symbol = line.find(' ') != line.npos && line.find(": ") == line.npos;
+    if (symbol && name != "OVERLAPTUNE_0.1") names.push_back(name);
+  }
+  return names;
+}
+
+const auto kAll = UnorderedElementsAre("ovt_version", "ovt_last_error", "ovt_open", "ovt_query",
+                                       "ovt_explain", "ovt_reload", "ovt_close");
+
+TEST(LibrariesTest, TheSharedOneShowsOurFunctionsOnly) {
+  EXPECT_THAT(symbols("--dynamic", QUERY_SHARED), kAll);
+}
+
+TEST(LibrariesTest, TheStaticOneShowsOurFunctionsOnly) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers add symbols of their own";
+#endif
+  EXPECT_THAT(symbols("--extern-only", QUERY_STATIC), kAll);
+}
+
+TEST(LibrariesTest, TheSharedOneIsSmall) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers make it several times as large";
+#endif
+  EXPECT_LT(std::filesystem::file_size(QUERY_SHARED), 3'000'000U);
+}
+
+TEST(LibrariesTest, AProgramInCGetsTheSameAnswers) {
+  const samples::Folder folder;
+  stored::put_winners(folder / "a.db", 4);
+  const std::string call = std::string(QUERY_FROM_C) + " '" + std::string(folder / "a.db") + "' ";
+  EXPECT_EQ(output_of(call + "h200-nvlink-x8 4"), "0 2 3.25 1000003.00 1000006.00 4 1001\n");
+  EXPECT_EQ(output_of(call + "h200-nvlink-x8 5"), "2 0 nan nan nan\n");
+  EXPECT_THAT(output_of(call + "b200 4", OVT_ERROR_NOT_FOUND), testing::HasSubstr("'b200'"));
+}
+
+}  // namespace
+}  // namespace overlaptune

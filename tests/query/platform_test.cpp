@@ -1,0 +1,141 @@
+// Whose results answer whom.
+
+#include <cstring>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stored.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PlatformTest : public testing::Test {
+ protected:
+  static Platform simulated() {
+    Platform made = stored::platform("sim-of-it");
+    made.machine = "sim";
+    return made;
+  }
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "a.db"; }
+  /// What opening must fail with.
+  [[nodiscard]] std::string refused(const ovt_platform* platform) const {
+    try {
+      const ovt::Database opened({file()}, platform);
+    } catch (const ovt::Error& error) {
+      EXPECT_EQ(error.status(), OVT_ERROR_NOT_FOUND);
+      return error.what();
+    }
+    ADD_FAILURE() << "opened";
+    return {};
+  }
+
+  samples::Folder folder_;
+};
+
+TEST_F(PlatformTest, ADescribedPlatformIsAnsweredWhereEveryFieldIsEqual) {
+  stored::put_winners(file(), 1);
+  const ovt_platform same = stored::described(stored::platform());
+  EXPECT_EQ(ovt::Database({file()}, &same).query(stored::problem()).source, OVT_EXACT);
+}
+
+TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
+  stored::put_winners(file(), 1);
+  const std::vector<std::pair<const char*, std::function<void(Platform&)>>> changes{
+      {"name: ", [](auto& p) { p.name = "other"; }},
+      {"gpu_model: NVIDIA H100 here, NVIDIA H200 there",
+       [](auto& p) { p.gpu_model = "NVIDIA H100"; }},
+      {"gpu_count: 4 here, 8 there", [](auto& p) { p.gpu_count = 4; }},
+      {"sms: ", [](auto& p) { p.sms = 114; }},
+      {"compute_capability: ", [](auto& p) { p.compute_capability = 100; }},
+      {"memory_bytes: ", [](auto& p) { p.memory = Bytes{80}; }},
+      {"driver_version: ", [](auto& p) { p.driver_version = "570"; }},
+      {"cuda_version: ", [](auto& p) { p.cuda_version = "12.8"; }},
+      {"nccl_version: ", [](auto& p) { p.nccl_version = "2.27"; }},
+      {"topology: ", [](auto& p) { p.topology = "PCIe"; }},
+      {"transport: host_memory here, nvlink there", [](auto& p) { p.transport = "host_memory"; }},
+      {"multicast_allowed: true here, false there", [](auto& p) { p.multicast_allowed = true; }},
+      {"details: ", [](auto& p) { p.details = ""; }}};
+  for (const auto& [text, change] : changes) {
+    Platform other = stored::platform();
+    change(other);
+    const ovt_platform platform = stored::described(other);
+    const ovt::Database database({file()}, &platform);
+    const ovt_answer answer = database.query(stored::problem());
+    EXPECT_EQ(answer.source, OVT_BASELINE);
+    EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
+    EXPECT_THAT(answer.reason, HasSubstr(std::string("h200-nvlink-x8 differs in ") + text));
+    const std::string reason = answer.reason;
+    EXPECT_EQ(reason.find("; ", reason.find("differs in")), reason.npos) << "one field: " << reason;
+    EXPECT_THAT(database.explain(stored::problem()), HasSubstr("not stored"));
+  }
+}
+
+TEST_F(PlatformTest, TheNearestOfSeveralIsComparedWith) {
+  Platform far = stored::platform("far");
+  far.gpu_model = "NVIDIA A100";
+  far.topology = "PCIe";
+  stored::put_winners(file(), 1, 1, far);
+  stored::put_winners(file(), 1, 1, stored::platform("near"));
+  Platform mine = stored::platform("mine");
+  const ovt_platform platform = stored::described(mine);
+  const ovt_answer answer = ovt::Database({file()}, &platform).query(stored::problem());
+  EXPECT_THAT(answer.reason, HasSubstr("near differs in name: mine here, near there"));
+  EXPECT_THAT(answer.reason, Not(HasSubstr("gpu_model")));
+}
+
+TEST_F(PlatformTest, WithoutAWishTheRealPlatformThatWasAddedLastAnswers) {
+  stored::put_winners(file(), 1, 1, stored::platform("older"));
+  stored::put_winners(file(), 1, 2, stored::platform("newer"));
+  stored::put_winners(file(), 1, 3, simulated());
+  const ovt_answer answer = ovt::Database({file()}).query(stored::problem());
+  EXPECT_EQ(ovt::wave_groups(answer)[1], 1002);
+  EXPECT_THAT(answer.reason, HasSubstr("newer"));
+}
+
+TEST_F(PlatformTest, SimulatedResultsNeverAnswerForARealPlatform) {
+  stored::put_winners(file(), 1, 1, simulated());
+  EXPECT_THAT(refused(nullptr),
+              HasSubstr("no platform of real GPUs is stored (stored are: sim-of-"));
+  Platform real = simulated();
+  real.machine = "cuda";
+  const ovt_platform described = stored::described(real);
+  const ovt_answer answer = ovt::Database({file()}, &described).query(stored::problem());
+  EXPECT_EQ(answer.source, OVT_BASELINE);
+  EXPECT_THAT(answer.reason, HasSubstr("nothing is stored for real machines"));
+}
+
+TEST_F(PlatformTest, SimulatedResultsAnswerWhoeverNamesThem) {
+  stored::put_winners(file(), 1, 2);
+  stored::put_winners(file(), 1, 3, simulated());
+  const ovt_platform by_name = ovt::stored_platform("sim-of-it");
+  const ovt_platform by_fingerprint = ovt::stored_platform(fingerprint(simulated()));
+  const ovt_platform whole = stored::described(simulated());
+  for (const ovt_platform* platform : {&by_name, &by_fingerprint, &whole}) {
+    const ovt_answer answer = ovt::Database({file()}, platform).query(stored::problem());
+    EXPECT_EQ(answer.source, OVT_EXACT);
+    EXPECT_EQ(ovt::wave_groups(answer)[1], 1003);
+  }
+}
+
+TEST_F(PlatformTest, ANameThatIsNotStoredOrStandsForSeveralIsRefused) {
+  stored::put_winners(file(), 1);
+  const ovt_platform unknown = ovt::stored_platform("b200");
+  EXPECT_THAT(refused(&unknown),
+              HasSubstr("platform 'b200': no such name or fingerprint is stored; "
+                        "stored are: h200-nvlink-x8"));
+  Platform newer_driver = stored::platform();
+  newer_driver.driver_version = "590";
+  stored::put_winners(file(), 1, 2, newer_driver);
+  const ovt_platform both = ovt::stored_platform("h200-nvlink-x8");
+  EXPECT_THAT(refused(&both), HasSubstr(fingerprint(newer_driver)));
+  const ovt_platform one = ovt::stored_platform(fingerprint(newer_driver));
+  EXPECT_EQ(ovt::wave_groups(ovt::Database({file()}, &one).query(stored::problem()))[1], 1002);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,157 @@
+// Predicted answers, from a simulated machine that was probed and tuned.
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "machine/catalogue.hpp"
+#include "model/search.hpp"
+#include "stored.hpp"
+#include "tuner/tuner.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Problem kTuned{Op::gemm_all_reduce, 2048, 4096, 2048, Dtype::bf16, 8};
+constexpr const char* kName = "h200-nvlink-x8";
+
+ovt_problem asked(const Problem& problem) {
+  return ovt::problem(static_cast<ovt_op>(problem.op), problem.m, problem.n, problem.k,
+                      static_cast<ovt_dtype>(problem.dtype), problem.ranks);
+}
+
+class PredictedTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new samples::Folder;
+    const auto machine = value_or_throw(open_machine(std::string("sim:") + kName, {.seed = 1}));
+    Store store(file(), Access::create);
+    TuneOptions options{.top_k = 2, .probes = ProbeDepth::quick};
+    const auto report = tune(*machine, store, std::vector{kTuned}, options,
+                             [](std::size_t, std::size_t, std::string_view) { return true; });
+    ASSERT_TRUE(report) << report.error().message;
+    winner_ = report->winners.at(0);
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  [[nodiscard]] static std::filesystem::path file() { return *folder_ / "a.db"; }
+
+  /// A model of our own, from the same measurements.
+  [[nodiscard]] static Model fitted() {
+    const Store store(file(), Access::read);
+    const auto platform = value_or_throw(store.platform(""));
+    return value_or_throw(Model::fit(platform.platform, store.measurements(platform.id)));
+  }
+
+  const ovt_platform platform_ = ovt::stored_platform(kName);
+  const ovt::Database database_{{file()}, &platform_};
+  inline static samples::Folder* folder_ = nullptr;
+  inline static Winner winner_{};
+};
+
+TEST_F(PredictedTest, WhatWasTunedIsExact) {
+  const ovt_answer answer = database_.query(asked(kTuned));
+  EXPECT_EQ(answer.source, OVT_EXACT);
+  EXPECT_EQ(answer.measured_us, winner_.candidate.measured->median.count());
+  EXPECT_EQ(answer.baseline_us, winner_.sequential.count());
+  EXPECT_EQ(answer.strategy, static_cast<int>(winner_.candidate.config.strategy));
+}
+
+TEST_F(PredictedTest, OtherSizesAreWhatTheSearchFinds) {
+  const Model model = fitted();
+  for (const Problem problem : {Problem{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8},
+                                Problem{Op::gemm_all_reduce, 2048, 8192, 2048, Dtype::bf16, 8},
+                                Problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8},
+                                Problem{Op::all_gather_gemm, 4096, 1024, 8192, Dtype::bf16, 8}}) {
+    const auto best =
+        value_or_throw(search(model, problem, Launch::graph, {.space = Space::subset})).front();
+    const ovt_answer answer = database_.query(asked(problem));
+    EXPECT_EQ(answer.source, OVT_PREDICTED);
+    EXPECT_EQ(answer.strategy, static_cast<int>(best.config.strategy));
+    EXPECT_EQ(answer.block_m, best.config.tile.block_m);
+    EXPECT_EQ(answer.comm_ctas, best.config.comm_ctas);
+    EXPECT_EQ(answer.chunks, best.config.chunks);
+    EXPECT_TRUE(std::ranges::equal(ovt::wave_groups(answer), best.config.wave_groups));
+    EXPECT_EQ(answer.predicted_us, best.time.count());
+    EXPECT_TRUE(std::isnan(answer.measured_us));
+    EXPECT_GE(answer.baseline_us, answer.predicted_us);
+    EXPECT_THAT(answer.reason, HasSubstr("no winner is stored for this problem and launch"));
+    EXPECT_THAT(answer.reason, HasSubstr("predicts"));
+  }
+}
+
+TEST_F(PredictedTest, AnotherLaunchIsPredicted) {
+  EXPECT_EQ(database_.query(asked(kTuned), OVT_EAGER).source, OVT_PREDICTED);
+}
+
+TEST_F(PredictedTest, RankCountsThatWereNotProbedAreTheBaseline) {
+  for (const int ranks : {2, 4}) {
+    Problem other = kTuned;
+    other.ranks = ranks;
+    const ovt_answer answer = database_.query(asked(other));
+    EXPECT_EQ(answer.source, OVT_BASELINE) << ranks;
+    EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
+    EXPECT_THAT(answer.reason, HasSubstr("ranks"));
+  }
+}
+
+TEST_F(PredictedTest, MoreRanksOrMemoryThanThePlatformHasAreTheBaseline) {
+  const ovt_answer ranks =
+      database_.query(asked({Op::gemm_all_reduce, 2048, 4096, 2048, Dtype::bf16, 16}));
+  EXPECT_EQ(ranks.source, OVT_BASELINE);
+  EXPECT_THAT(ranks.reason, HasSubstr("ranks = 16: expected at most the 8 GPUs"));
+  const ovt_answer memory =
+      database_.query(asked({Op::gemm_all_reduce, 1 << 20, 1 << 20, 2048, Dtype::bf16, 8}));
+  EXPECT_EQ(memory.source, OVT_BASELINE);
+  EXPECT_THAT(memory.reason, HasSubstr("MB of a GPU"));
+}
+
+TEST_F(PredictedTest, AnotherTransportOrGpuIsTheBaselineAndNamed) {
+  const Store store(file(), Access::read);
+  Platform other = store.platforms().front().platform;
+  other.transport = "host_memory";
+  other.gpu_model = "another GPU";
+  const ovt_platform described = stored::described(other);
+  const ovt_answer answer = ovt::Database({file()}, &described).query(asked(kTuned));
+  EXPECT_EQ(answer.source, OVT_BASELINE);
+  EXPECT_THAT(answer.reason, HasSubstr("gpu_model: another GPU here"));
+  EXPECT_THAT(answer.reason, HasSubstr("transport: host_memory here"));
+}
+
+TEST_F(PredictedTest, ThreadsThatAskTheSameGetTheSame) {
+  std::vector<ovt_answer> answers(8);
+  std::vector<std::thread> threads;
+  for (auto& answer : answers) {
+    threads.emplace_back([&] {
+      for (int m = 1; m <= 20; ++m) {
+        answer = database_.query(asked({Op::gemm_all_reduce, 64 * m, 4096, 1024, Dtype::bf16, 8}));
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const ovt_answer& answer : answers) {
+    EXPECT_EQ(answer.source, OVT_PREDICTED);
+    EXPECT_EQ(answer.predicted_us, answers[0].predicted_us);
+  }
+}
+
+TEST_F(PredictedTest, MeasurementsOfSeveralDatabasesMakeOneModel) {
+  const samples::Folder folder;
+  {
+    Store own(folder / "own.db", Access::create);
+    const Store store(file(), Access::read);
+    own.add_platform(store.platforms().front().platform);
+  }
+  const ovt::Database layered({folder / "own.db", file()}, &platform_);
+  EXPECT_EQ(layered.query(asked(kTuned)).source, OVT_EXACT);
+  const Problem other{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8};
+  EXPECT_EQ(layered.query(asked(other)).predicted_us, database_.query(asked(other)).predicted_us);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,90 @@
+#pragma once
+// Databases with a real platform and winners whose every field tells which winner it is.
+
+#include <cstring>
+#include <overlaptune/overlaptune.hpp>
+#include <string>
+
+#include "db/store.hpp"
+#include "tests/db/samples.hpp"
+
+namespace overlaptune::stored {
+
+inline Platform platform(const std::string& name = "h200-nvlink-x8") {
+  return {.machine = "cuda",
+          .name = name,
+          .gpu_model = "NVIDIA H200",
+          .gpu_count = 8,
+          .sms = 132,
+          .compute_capability = 90,
+          .memory = Bytes{141'000'000'000},
+          .driver_version = "580.159.04",
+          .cuda_version = "13.0",
+          .nccl_version = "2.28.9",
+          .topology = "NVSwitch",
+          .transport = "nvlink",
+          .multicast_allowed = false,
+          .details = "8 GPUs of one host"};
+}
+
+/// Winner number `i`, in the `version`th edition: times and wave groups belong together, and say
+/// both numbers.
+inline Winner winner(int i, int version = 1) {
+  Winner made;
+  made.candidate.problem = {.op = Op::gemm_all_reduce,
+                            .m = i + 1,
+                            .n = 8192,
+                            .k = 3584,
+                            .dtype = Dtype::bf16,
+                            .ranks = 8};
+  made.candidate.config = {.strategy = Strategy::signaled,
+                           .tile = {128, 256, 64, 4, 2},
+                           .raster = 8,
+                           .comm_ctas = 16,
+                           .wave_groups = {i + 1, 1000 + version}};
+  made.candidate.predicted = us(i + 0.25);
+  made.candidate.measured = Summary{us(i + version * 1e6), us(i), us(i + 2e9), 9};
+  made.sequential = us(2 * i + version * 1e6);
+  made.gemm_alone = us(1);
+  made.collective_alone = us(1);
+  return made;
+}
+
+inline ovt_problem problem(std::int64_t m = 1) {
+  return ovt::problem(OVT_GEMM_ALL_REDUCE, m, 8192, 3584, OVT_BF16, 8);
+}
+
+/// Winners 0 to `count` - 1 of one platform, added to what the file has.
+inline void put_winners(const std::filesystem::path& file, int count, int version = 1,
+                        const Platform& platform = stored::platform()) {
+  Store store(file, Access::create);
+  const auto run = store.begin_tuning_run(store.add_platform(platform), "test", {});
+  for (int i = 0; i < count; ++i) store.put_winner(run, winner(i, version));
+}
+
+inline void set(char (&field)[OVT_TEXT_SIZE], const std::string& text) {
+  std::strncpy(field, text.c_str(), sizeof field - 1);
+}
+
+/// As a caller fills it who knows the platform.
+inline ovt_platform described(const Platform& platform) {
+  ovt_platform made{};
+  made.size = sizeof made;
+  set(made.machine, platform.machine);
+  set(made.name, platform.name);
+  set(made.gpu_model, platform.gpu_model);
+  made.gpu_count = platform.gpu_count;
+  made.sms = platform.sms;
+  made.compute_capability = platform.compute_capability;
+  made.memory_bytes = platform.memory.count;
+  set(made.driver_version, platform.driver_version);
+  set(made.cuda_version, platform.cuda_version);
+  set(made.nccl_version, platform.nccl_version);
+  set(made.topology, platform.topology);
+  set(made.transport, platform.transport);
+  made.multicast_allowed = platform.multicast_allowed ? 1 : 0;
+  set(made.details, platform.details);
+  return made;
+}
+
+}  // namespace overlaptune::stored
