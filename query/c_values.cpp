@@ -30,7 +30,9 @@ static_assert(static_cast<int>(Strategy::sequential) == OVT_SEQUENTIAL &&
               static_cast<int>(Strategy::copy_engine) == OVT_COPY_ENGINE);
 static_assert(static_cast<int>(Transport::ring) == OVT_TRANSPORT_RING &&
               static_cast<int>(Transport::symmetric) == OVT_TRANSPORT_SYMMETRIC &&
-              static_cast<int>(Transport::copy_engine) == OVT_TRANSPORT_COPY_ENGINE);
+              static_cast<int>(Transport::copy_engine) == OVT_TRANSPORT_COPY_ENGINE &&
+              static_cast<int>(Transport::symmetric_then_ring) ==
+                  OVT_TRANSPORT_SYMMETRIC_THEN_RING);
 static_assert(kMostRegions <= OVT_MAX_WAVE_GROUPS);
 
 /// No struct of a later version will be as large; a larger size is one that nobody set.

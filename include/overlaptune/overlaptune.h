@@ -82,7 +82,13 @@ enum {
 };
 
 typedef int32_t ovt_transport;
-enum { OVT_TRANSPORT_RING = 0, OVT_TRANSPORT_SYMMETRIC = 1, OVT_TRANSPORT_COPY_ENGINE = 2 };
+enum {
+  OVT_TRANSPORT_RING = 0,
+  OVT_TRANSPORT_SYMMETRIC = 1,   /* NCCL's symmetric windows */
+  OVT_TRANSPORT_COPY_ENGINE = 2, /* no collectives of NCCL's */
+  /* `signaled`: symmetric windows, but NCCL's own choice on a ring for the last group */
+  OVT_TRANSPORT_SYMMETRIC_THEN_RING = 3
+};
 
 #define OVT_TEXT_SIZE 256
 #define OVT_REASON_SIZE 512

@@ -24,17 +24,18 @@ struct RandomProblem {
                         .contiguous = random() % 3 != 0});
     }
     points.back().contiguous = true;
-    problem = {.start = uniform(0, 5),
-               .cuts = points,
-               .collective = &curve,
-               .last = random() % 2 == 0 ? nullptr : &other,
-               .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
-               .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, 2e-6),
-               .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
-               .produced = [this, ahead](std::size_t first, std::size_t cut) {
-                 const double alone = (1 - ahead) * produced[first];
-                 return cut == first ? alone : std::max(alone, produced[cut] - saved[first]);
-               }};
+    problem = {
+        .start = uniform(0, 5),
+        .cuts = points,
+        .collective = &curve,
+        .last = random() % 2 == 0 ? nullptr : &other,
+        .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
+        .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, random() % 2 == 0 ? 2e-6 : 5e-5),
+        .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
+        .produced = [this, ahead](std::size_t first, std::size_t cut) {
+          const double alone = (1 - ahead) * produced[first];
+          return cut == first ? alone : std::max(alone, produced[cut] - saved[first]);
+        }};
   }
 
   double uniform(double low, double high) {
