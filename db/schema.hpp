@@ -24,8 +24,8 @@ void migrate(Connection& connection, int to = kSchemaVersion);
 /// tables and indexes do no harm.
 [[nodiscard]] std::optional<std::string> schema_fault(Connection& connection, int version);
 
-/// Of all names and texts in a schema, and what it is for each version as we make it: where they are
-/// equal, `schema_fault` need not look closer.
+/// Of all names and texts in a schema, and what it is for each version as we make it: where they
+/// are equal, `schema_fault` need not look closer.
 [[nodiscard]] std::uint64_t schema_digest(Connection& connection);
 [[nodiscard]] std::uint64_t known_digest(int version);
 
