@@ -62,17 +62,17 @@ World::~World() {
   }
 }
 
-ncclComm_t World::comm(const CommKey& asked) {
-  const CommKey key = communicator_of(asked);
-  const auto [entry, fresh] = comms_.try_emplace(key);
+ncclComm_t World::comm(const CommKey& key) {
+  const CommKey made = communicator_of(key);
+  const auto [entry, fresh] = comms_.try_emplace(made);
   if (fresh) {
-    ncclConfig_t config = config_of(key);
+    ncclConfig_t config = config_of(made);
     ncclComm_t comm = nullptr;
     OVT_CHECK(ncclCommSplit(world_.get(), rank_ < key.ranks ? 0 : NCCL_SPLIT_NOCOLOR, rank_, &comm,
                             &config));
     entry->second = Comm(comm);
   }
-  if (key.symmetric) register_window(key, entry->second.get());
+  if (key.symmetric) register_window(made, entry->second.get());
   return entry->second.get();
 }
 
