@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/names.hpp"
+#include "core/problem.hpp"
 
 namespace overlaptune {
 
@@ -30,6 +31,22 @@ enum class Transport {
 /// That of all groups but the last.
 [[nodiscard]] constexpr Transport beside_gemm(Transport transport) {
   return transport == Transport::symmetric_then_ring ? Transport::symmetric : transport;
+}
+
+/// Whether one collective can go that way: NCCL 2.28 has no symmetric kernel for all_to_all, and
+/// copies with sums after them are there for two.
+[[nodiscard]] constexpr bool serves(Transport transport, Collective collective) {
+  switch (transport) {
+    case Transport::ring:
+      return true;
+    case Transport::symmetric:
+      return collective != Collective::all_to_all;
+    case Transport::copy_engine:
+      return collective == Collective::all_to_all || collective == Collective::reduce_scatter;
+    case Transport::symmetric_then_ring:
+      break;  // of several collectives
+  }
+  return false;
 }
 
 template <>

@@ -5,38 +5,27 @@
 namespace overlaptune {
 namespace {
 
-/// Of GPUs for graphics and inference: as 80, with less shared memory.
-constexpr GpuLimits small_shared_memory(int compute_capability) {
+/// Without wgmma the accumulators of a block live in 8 warps of at most 255 registers: 128 x 256.
+constexpr GpuLimits without_wgmma(int compute_capability, int shared_bytes, int fewest_stages,
+                                  int most_stages) {
   return {.compute_capability = compute_capability,
-          .shared_memory_bytes = 99 * 1024,
+          .shared_memory_bytes = shared_bytes,
           .block_m_multiple = 64,
           .largest_block_m = 256,
           .largest_block_n = 256,
           .largest_block_area = 128 * 256,
           .largest_block_n_of_192 = 256,
           .block_k = 64,
-          .fewest_stages = 2,
-          .most_stages = 4,
+          .fewest_stages = fewest_stages,
+          .most_stages = most_stages,
           .largest_cluster = 1,
           .default_depths = 1};
 }
 
-// Without wgmma the accumulators of a block live in 8 warps of at most 255 registers: 128 x 256.
 constexpr std::array<GpuLimits, 4> kLimits{{
-    {.compute_capability = 80,
-     .shared_memory_bytes = 163 * 1024,
-     .block_m_multiple = 64,
-     .largest_block_m = 256,
-     .largest_block_n = 256,
-     .largest_block_area = 128 * 256,
-     .largest_block_n_of_192 = 256,
-     .block_k = 64,
-     .fewest_stages = 3,
-     .most_stages = 5,
-     .largest_cluster = 1,
-     .default_depths = 1},
-    small_shared_memory(86),
-    small_shared_memory(89),
+    without_wgmma(80, 163 * 1024, 3, 5),
+    without_wgmma(86, 99 * 1024, 2, 4),  // for graphics and inference
+    without_wgmma(89, 99 * 1024, 2, 4),
     {.compute_capability = 90,
      .shared_memory_bytes = 227 * 1024,
      .block_m_multiple = 64,

@@ -9,8 +9,8 @@ namespace {
 /// from four pieces on, a quarter of the bytes takes a quarter of the time but for the drain.
 /// Smaller groups lie between that and what a group takes without any bytes.
 CopyRow row_of(const Curve& curve) {
-  constexpr double kGap =
-      8;  // flags, a copy and a sum of nothing (on H200, from runs of many groups)
+  // Flags, a copy and a sum of nothing (on H200, from runs of many groups).
+  constexpr double kGap = 8;
   constexpr double kPieces = 4;
   constexpr double kPieceBytes = 1 << 24;
   const double drain = std::max(0.0, curve(0) - kGap);

@@ -48,13 +48,12 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
   return list;
 }
 
-/// Copy engines serve two ops, need CTAs for sums alone, and are worth it for what is large.
+/// Copy engines need CTAs for sums alone, and are worth it for what is large.
 bool is_worth_probing(const CollectiveProbe& probe) {
+  if (!serves(probe.transport, probe.collective)) return false;
   if (probe.transport != Transport::copy_engine) return true;
   constexpr std::array<int, 3> kForSums{4, 8, 16};
-  const bool served =
-      probe.collective == Collective::all_to_all || probe.collective == Collective::reduce_scatter;
-  return served && probe.bytes.count >= (std::int64_t{64} << 10) &&
+  return probe.bytes.count >= (std::int64_t{64} << 10) &&
          std::find(kForSums.begin(), kForSums.end(), probe.comm_ctas) != kForSums.end();
 }
 

@@ -33,24 +33,18 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
     return bad_input(
         fmt::format("comm_ctas = {}: expected 0 (NCCL's choice) to {}", ctas, kMostCtas));
   }
-  const bool pairwise = collective == Collective::all_to_all;
+  if (!serves(transport, collective)) {
+    return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
+                                 to_string(collective)));
+  }
   if (transport == Transport::copy_engine) {
-    if (collective != Collective::all_to_all && collective != Collective::reduce_scatter) {
-      return bad_input("transport copy_engine: all_to_all and reduce_scatter only");
-    }
     if (ctas < 1) return bad_input("transport copy_engine: comm_ctas = 0: expected 1 or more");
     return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
-  }
-  if (transport == Transport::symmetric_then_ring) {
-    return bad_input("transport symmetric_then_ring: one collective has one transport");
-  }
-  if (transport == Transport::symmetric && pairwise) {
-    return bad_input("transport symmetric: NCCL has no such kernel for all_to_all");
   }
   return CommKey{.ranks = ranks,
                  .ctas = ctas,
                  .symmetric = transport == Transport::symmetric,
-                 .pairwise = pairwise};
+                 .pairwise = collective == Collective::all_to_all};
 }
 
 Expected<void> make_ready(World& world, const CommKey& route) {

@@ -1,14 +1,12 @@
 // An exchange of ranks p and q, seen from p (flags of p are written by q and set back by p):
 //
 //     copies:  tell q "ready"; wait for q's      what q sent before may be overwritten from here on
-//              wait for the signal of piece i; copy part q to q; tell q "arrived" i
-//     sums:    wait for the signal of piece i and q's "arrived" i; add
+//              wait for the signal of piece i; copy part q to q
+//     sums:    after that copy: tell q "arrived" i; wait for q's; add
 //
-// Launched eagerly, what is told is submitted before what waits for it, on whichever lane: streams
-// may share a hardware queue, and then all of it happens in the order of submission. So sums are
-// submitted one piece behind the copies. In a graph the driver orders what does not depend on
-// each other; that no rank's sums come to lie ahead of its own copies there is seen (gpu-check),
-// not promised.
+// Lanes may share a hardware queue, in any order that their events allow (in a graph the driver
+// chooses one). So what a rank tells stands on the same lane as, and ahead of, every wait for what
+// its peers tell after it: no order makes two ranks wait for each other.
 //
 // Nobody writes a flag again before its reader has set it back: q's next exchange waits for p's
 // next "ready", which p tells after it has seen, and set back, all that q told it in this one.
@@ -112,37 +110,35 @@ void Copies::add(const CopyPiece& piece, bool wide) const {
   OVT_CHECK(cudaGetLastError());
 }
 
-void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal) {
+void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal, bool wide) {
   if (pieces_ == kMostPieces) {
     throw Failure(ErrorKind::bad_input,
                   "transport copy_engine: more than " + std::to_string(kMostPieces) + " groups");
   }
-  const cudaStream_t copies = world_.copy_lanes().copies.get();
-  if (signal) on_copies_.wait(signal->counter, signal->value);
-  on_copies_.enqueue(copies);
-  if (behind_) sum_up(*behind_, false);
-  behind_ = Behind{piece, signal, pieces_++};
-  push_parts(piece);
-  tell_peers(on_copies_, Event::arrived, behind_->index);
-}
-
-void Copies::sum_up(const Behind& behind, bool wide) {
-  const cudaStream_t sums = world_.copy_lanes().sums.get();
-  const bool sums_up = behind.piece.collective != Collective::all_to_all;
-  if (behind.signal) on_sums_.wait(behind.signal->counter, behind.signal->value);
-  if (sums_up) wait_for_peers(on_sums_, Event::arrived, behind.index);
-  on_sums_.enqueue(sums);
-  add(behind.piece, wide);
-  if (!sums_up) wait_for_peers(on_sums_, Event::arrived, behind.index);
-}
-
-void Copies::finish(cudaStream_t stream, bool wide) {
   const CopyLanes& lanes = world_.copy_lanes();
+  if (signal) on_copies_.wait(signal->counter, signal->value);
   on_copies_.enqueue(lanes.copies.get());
-  if (behind_) sum_up(*behind_, wide);
-  on_sums_.enqueue(lanes.sums.get());
+  push_parts(piece);
   OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
-  OVT_CHECK(cudaStreamWaitEvent(stream, lanes.copied.get(), 0));
+
+  MemoryOperations on_sums;
+  const bool sums_up = piece.collective != Collective::all_to_all;
+  if (!sums_up) {  // nothing is added to this rank's own part: it need not wait for the copies
+    if (signal) on_sums.wait(signal->counter, signal->value);
+    on_sums.enqueue(lanes.sums.get());
+    add(piece, wide);
+  }
+  OVT_CHECK(cudaStreamWaitEvent(lanes.sums.get(), lanes.copied.get(), 0));
+  tell_peers(on_sums, Event::arrived, pieces_);
+  wait_for_peers(sums_up ? on_sums : at_the_end_, Event::arrived, pieces_);
+  on_sums.enqueue(lanes.sums.get());
+  if (sums_up) add(piece, wide);
+  ++pieces_;
+}
+
+void Copies::finish(cudaStream_t stream) {
+  const CopyLanes& lanes = world_.copy_lanes();
+  at_the_end_.enqueue(lanes.sums.get());
   OVT_CHECK(cudaEventRecord(lanes.summed.get(), lanes.sums.get()));
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.summed.get(), 0));
 }
@@ -165,9 +161,9 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
                     .receive = at(receive, begin),
                     .stride = part,
                     .arrivals = at(arrivals, begin * (key.ranks - 1))},
-                   std::nullopt);
+                   std::nullopt, false);  // it may be beside something
   }
-  copies.finish(stream, false);  // it may be beside something
+  copies.finish(stream);
 }
 
 }  // namespace overlaptune::run

@@ -45,21 +45,15 @@ class Copies {
   /// the world's lanes and flags.
   Copies(World& world, const CommKey& key, cudaStream_t stream);
 
-  void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal);
+  /// At least one. `wide`: nothing else needs SMs by then, and the piece is added up on all of
+  /// them.
+  void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal, bool wide);
 
   /// What comes on `stream` later finds all pieces received, and may overwrite what was sent.
-  /// `wide`: by the last piece nothing else needs SMs any more, and it is added up on all of them.
-  void finish(cudaStream_t stream, bool wide);
+  void finish(cudaStream_t stream);
 
  private:
   enum class Event { ready, arrived };
-  /// A piece whose copies are enqueued and whose sum is not.
-  struct Behind {
-    CopyPiece piece{};
-    std::optional<Signal> signal{};
-    int index = 0;
-  };
-  void sum_up(const Behind& behind, bool wide);
   [[nodiscard]] std::uint32_t* flag(int at, Event event, int piece, int from) const;
   [[nodiscard]] std::byte* there(int rank, void* here) const;
   void tell_peers(MemoryOperations& operations, Event event, int piece) const;
@@ -70,10 +64,10 @@ class Copies {
   World& world_;
   CommKey key_;
   int pieces_ = 0;
-  std::optional<Behind> behind_{};
-  // Not enqueued yet: told together with the next waits, as one piece of work.
+  // Not enqueued yet: the waits for the peers' "ready", as one piece of work with the first
+  // signal's, and those for what no sum needs.
   MemoryOperations on_copies_{};
-  MemoryOperations on_sums_{};
+  MemoryOperations at_the_end_{};
 };
 
 /// A whole collective, in pieces as groups are: sums are made while copies go on. `count`, `send`
