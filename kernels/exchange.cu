@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <nccl_device.h>
@@ -66,7 +67,7 @@ struct Sum {
 template <class Two, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
     exchange_sum(uint4* sum, const uint4* own, const uint4* arrived, int count, std::int64_t stride,
-               std::int64_t vectors) {
+                 std::int64_t vectors) {
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
   std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if constexpr (PARTS > 0) {
@@ -128,9 +129,11 @@ void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void*
 
 void add(cudaStream_t stream, void* sum, const Addends& addends, Dtype dtype, int ctas) {
   const std::int64_t vectors = addends.elements / kInVector;
-  const std::int64_t needed = (vectors + kThreads - 1) / kThreads;
+  // Each thread has its share of loads under way, if that leaves work for several CTAs.
+  const std::int64_t share = kThreads * std::max(1, kAhead / (1 + addends.count));
+  const std::int64_t needed = (vectors + share - 1) / share;
   if (needed < 1) return;
-  const auto blocks = static_cast<unsigned>(needed < ctas ? needed : ctas);
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(needed, ctas));
   const auto* own = static_cast<const uint4*>(addends.own);
   const auto* arrived = static_cast<const uint4*>(addends.arrived);
   const std::int64_t stride = addends.stride / kInVector;

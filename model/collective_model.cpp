@@ -44,7 +44,8 @@ Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> meas
   CollectiveModel model;
   for (auto& [key, list] : points) model.curves_.emplace(key, Curve(std::move(list)));
   for (const auto& [key, curve] : model.curves_) {
-    if (key.transport == Transport::copy_engine) model.rows_.emplace(key, row_of(curve));
+    if (key.transport != Transport::copy_engine || key.comm_ctas > 0) continue;
+    model.rows_.emplace(key, row_of(curve));
   }
   return model;
 }

@@ -20,7 +20,8 @@ struct CollectiveKey {
   friend auto operator<=>(const CollectiveKey&, const CollectiveKey&) = default;
 };
 
-/// Exchanges by copy engines in a row: while one is told and added up, the next one is copied.
+/// Exchanges by copy engines in a row, with all SMs for their sums: while one is told and added up,
+/// the next one is copied.
 struct CopyRow {
   /// Of an exchange that others follow, `drain` included.
   Curve curve;
@@ -38,7 +39,7 @@ class CollectiveModel {
   /// The probed curve, or null. Rank counts are never extrapolated: rings change with them.
   [[nodiscard]] const Curve* find(const CollectiveKey& key) const;
 
-  /// Null but for transport `copy_engine`.
+  /// Null but for transport `copy_engine` with all SMs (`comm_ctas` 0).
   [[nodiscard]] const CopyRow* find_row(const CollectiveKey& key) const;
 
   /// The settings that candidates may use for this op and rank count: probed CTA counts above 0.

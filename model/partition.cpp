@@ -133,7 +133,8 @@ Partition equal_groups(const PartitionProblem& problem) {
 double least_last_group(const PartitionProblem& problem) {
   const std::size_t last = problem.cuts.size() - 1;
   const Curve& curve = problem.last != nullptr ? *problem.last : *problem.collective;
-  return curve(problem.cuts[last].bytes - problem.cuts[last - 1].bytes) - problem.drain;
+  const double bytes = problem.cuts[last].bytes - problem.cuts[last - 1].bytes;
+  return std::max(curve(bytes) - problem.drain, problem.least_last);
 }
 
 /// Solves one problem, first group by first group: what follows depends on where that ends.

@@ -1,6 +1,7 @@
 #pragma once
 // The best partition of a signaled GEMM's waves into groups. Times are microseconds.
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <span>
@@ -22,6 +23,7 @@ struct PartitionProblem {
   std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
   const Curve* last = nullptr;        ///< that of the last group, if it has one of its own
+  double least_last = 0;              ///< what the last group takes at least, without its drain
   double drain = 0;  ///< of that, what a group shares with the next one: only the last one's counts
   double reorder_per_byte = 0;  ///< for groups that are not contiguous
   OverlapRates rates{};
@@ -33,8 +35,10 @@ struct PartitionProblem {
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {
     const double bytes = cuts[end].bytes - cuts[begin].bytes;
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
-    const Curve& curve = last != nullptr && end + 1 == cuts.size() ? *last : *collective;
-    return curve(bytes) - drain + (contiguous ? 0 : bytes * reorder_per_byte);
+    const bool is_last = end + 1 == cuts.size();
+    const Curve& curve = last != nullptr && is_last ? *last : *collective;
+    const double time = curve(bytes) - drain + (contiguous ? 0 : bytes * reorder_per_byte);
+    return is_last ? std::max(time, least_last) : time;
   }
 };
 

@@ -12,26 +12,27 @@ namespace {
 /// Groups are of unlike sizes: contention is taken at a typical one, a quarter of the whole.
 constexpr double kTypicalGroups = 4;
 
+/// What the sums that did not keep up take when the GEMM has ended.
+double left_to_add(const Exchange& exchange, const ClockedGemm& gemm, std::int64_t tiles) {
+  if (exchange.sum_after == 0) return 0;
+  const double runs = gemm.first(tiles) * gemm.rates.producer_slowdown;
+  return std::max(0.0, exchange.bytes - runs / exchange.sum_beside) * exchange.sum_after;
+}
+
 }  // namespace
 
 Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
                   const Curve& curve, Launch launch, const Company& company) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
-  const CopyRow* row = parts.collectives.find_row(key);
-  const double drain = row != nullptr ? row->drain : 0;
-  const Curve& each = row != nullptr ? row->curve : curve;
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
   return {.key = key,
           .transport = key.transport,
-          .curve = &each,
-          .last = row != nullptr ? &curve : nullptr,
+          .curve = &curve,
           .bytes = bytes,
           .whole = curve(bytes),
-          .least_time_per_byte = std::min(curve.least_time_per_byte(bytes, drain),
-                                          each.least_time_per_byte(bytes, drain)),
-          .least_time = std::min(curve(0), each(0)) - drain,
-          .drain = drain,
+          .least_time_per_byte = curve.least_time_per_byte(bytes),
+          .least_time = curve(0),
           .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
           .start = parts.launch.start(launch),
           .rates = {.producer_slowdown = slowdown.gemm,
@@ -41,6 +42,30 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
           .sms = parts.platform.sms - key.comm_ctas,
           .all_sms = parts.platform.sms,
           .company = company};
+}
+
+std::optional<Exchange> exchange_by_copies(const Model::Parts& parts, const Problem& problem,
+                                           const CollectiveKey& key, const Curve& curve,
+                                           Launch launch, const Company& company) {
+  CollectiveKey with_all_sms = key;
+  with_all_sms.comm_ctas = 0;
+  const CopyRow* row = parts.collectives.find_row(with_all_sms);
+  if (row == nullptr) return std::nullopt;
+  const Curve& last = *parts.collectives.find(with_all_sms);
+  Exchange side = exchange(parts, problem, key, curve, launch, company);
+  side.sum_beside = side.whole * side.rates.consumer_slowdown / side.bytes;
+  // What is read and written, against a copy on the GPU.
+  const double parts_read = problem.op == Op::gemm_reduce_scatter ? problem.ranks : 1;
+  side.sum_after = parts.launch.reorder_per_byte * (parts_read + 1) / (2 * problem.ranks);
+  side.curve = &row->curve;
+  side.last = &last;
+  side.whole = last(side.bytes);
+  side.drain = row->drain;
+  side.least_time_per_byte = std::min(last.least_time_per_byte(side.bytes, side.drain),
+                                      row->curve.least_time_per_byte(side.bytes, side.drain));
+  side.least_time = std::min(last(0), row->curve(0)) - side.drain;
+  side.rates.consumer_slowdown = 1;  // copies go on as if alone; sums that do not keep up come last
+  return side;
 }
 
 Exchange with_ring_at_last(Exchange exchange, const Curve& last) {
@@ -91,6 +116,7 @@ PartitionProblem partition_problem(const Exchange& exchange, const ClockedGemm& 
           .cuts = points,
           .collective = exchange.curve,
           .last = exchange.last,
+          .least_last = left_to_add(exchange, gemm, cuts.back().tiles),
           .drain = exchange.drain,
           .reorder_per_byte = exchange.reorder_per_byte,
           .rates = gemm.rates,
@@ -131,8 +157,17 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   }
   const CollectiveKey key{collective_of(problem.op), problem.ranks, config.comm_ctas,
                           beside.transport};
-  Exchange side = exchange(parts, problem, key, **curve, launch, company_of(parts, problem));
-  if (config.transport == Transport::symmetric_then_ring) {
+  const Company company = company_of(parts, problem);
+  Exchange side = exchange(parts, problem, key, **curve, launch, company);
+  if (config.transport == Transport::copy_engine) {
+    auto copies = exchange_by_copies(parts, problem, key, **curve, launch, company);
+    if (!copies) {
+      return bad_input(
+          "model: no exchange by copy engines with all SMs for its sums is stored for this "
+          "platform: probe it first");
+    }
+    side = *copies;
+  } else if (config.transport == Transport::symmetric_then_ring) {
     const auto last = probed_curve(parts, problem, {.transport = Transport::ring});
     if (!last) return tl::make_unexpected(last.error());
     side = with_ring_at_last(side, **last);

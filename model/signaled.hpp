@@ -2,6 +2,7 @@
 // What predicting and searching `signaled` configs have in common.
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Exchange {
   double least_time = 0;  ///< of any piece, without the drain
   double drain = 0;       ///< of each piece, beside which the next one goes on
   double reorder_per_byte = 0;
+  /// Copy engines: what adding up takes a byte, by the SMs that the GEMM leaves and by all of them.
+  double sum_beside = 0;
+  double sum_after = 0;
   double start = 0;
   OverlapRates rates{};
   int sms = 0;      ///< left to the GEMM
@@ -35,9 +39,18 @@ struct Exchange {
   Company company{};
 };
 
+/// By the collective that `key` says, `curve` alone.
 [[nodiscard]] Exchange exchange(const Model::Parts& parts, const Problem& problem,
                                 const CollectiveKey& key, const Curve& curve, Launch launch,
                                 const Company& company);
+
+/// By copy engines, whose sums have `key.comm_ctas` SMs beside the GEMM (`curve`: alone, as many).
+/// Null where they were not probed with all SMs.
+[[nodiscard]] std::optional<Exchange> exchange_by_copies(const Model::Parts& parts,
+                                                         const Problem& problem,
+                                                         const CollectiveKey& key,
+                                                         const Curve& curve, Launch launch,
+                                                         const Company& company);
 
 /// The same with a last group by NCCL's own choice on a ring, of which `last` is the curve.
 [[nodiscard]] Exchange with_ring_at_last(Exchange exchange, const Curve& last);

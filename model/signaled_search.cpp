@@ -197,8 +197,13 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
   const Curve* ring = parts.collectives.find({collective, problem.ranks, 0, Transport::ring});
   for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, problem.ranks)) {
     if (key.comm_ctas >= parts.platform.sms) continue;
-    exchanges.push_back(
-        exchange(parts, problem, key, *parts.collectives.find(key), launch, company));
+    const Curve& curve = *parts.collectives.find(key);
+    if (key.transport == Transport::copy_engine) {
+      auto copies = exchange_by_copies(parts, problem, key, curve, launch, company);
+      if (copies) exchanges.push_back(*copies);
+      continue;
+    }
+    exchanges.push_back(exchange(parts, problem, key, curve, launch, company));
     const Exchange& same = exchanges.back();
     if (key.transport != Transport::symmetric || ring == nullptr) continue;
     // Worth a search where the ring is faster for what a last group may be.

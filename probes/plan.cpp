@@ -48,12 +48,14 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
   return list;
 }
 
-/// Copy engines need CTAs for sums alone, and are worth it for what is large.
+/// Copy engines need CTAs for sums alone: all of them (0) as candidates have in the end, few as
+/// beside a GEMM, of what is large enough to be worth it.
 bool is_worth_probing(const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
   if (probe.transport != Transport::copy_engine) return true;
-  constexpr std::array<int, 3> kForSums{4, 8, 16};
-  return probe.bytes.count >= (std::int64_t{64} << 10) &&
+  constexpr std::array<int, 4> kForSums{0, 4, 8, 16};
+  const std::int64_t least = std::int64_t{probe.comm_ctas == 0 ? 64 : 1024} << 10;
+  return probe.bytes.count >= least &&
          std::find(kForSums.begin(), kForSums.end(), probe.comm_ctas) != kForSums.end();
 }
 

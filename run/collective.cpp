@@ -38,7 +38,6 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
                                  to_string(collective)));
   }
   if (transport == Transport::copy_engine) {
-    if (ctas < 1) return bad_input("transport copy_engine: comm_ctas = 0: expected 1 or more");
     return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
   }
   return CommKey{.ranks = ranks,

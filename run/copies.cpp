@@ -1,12 +1,15 @@
 // An exchange of ranks p and q, seen from p (flags of p are written by q and set back by p):
 //
 //     copies:  tell q "ready"; wait for q's      what q sent before may be overwritten from here on
-//              wait for the signal of piece i; copy part q to q
-//     sums:    after that copy: tell q "arrived" i; wait for q's; add
+//              wait for the signal of piece i; copy part q to q; tell q "arrived" i
+//     sums:    after that: wait for q's "arrived" i; add
 //
 // Lanes may share a hardware queue, in any order that their events allow (in a graph the driver
-// chooses one). So what a rank tells stands on the same lane as, and ahead of, every wait for what
-// its peers tell after it: no order makes two ranks wait for each other.
+// chooses one). So every wait for what peers tell comes after what this rank tells them, by an
+// event where it is on the other lane: no order makes two ranks wait for each other.
+//
+// A sum has more CTAs than the SMs that a GEMM leaves it, and takes all others once that has ended;
+// what it cannot add up meanwhile holds up no copy.
 //
 // Nobody writes a flag again before its reader has set it back: q's next exchange waits for p's
 // next "ready", which p tells after it has seen, and set back, all that q told it in this one.
@@ -31,13 +34,8 @@ void copy(cudaStream_t stream, void* to, const void* from, std::int64_t elements
                             cudaMemcpyDeviceToDevice, stream));
 }
 
-int sm_count() {
-  int device = 0;
-  int count = 0;
-  OVT_CHECK(cudaGetDevice(&device));
-  OVT_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
-}
+/// However many SMs become free: each CTA is one of several that its SM does.
+constexpr int kCtasOfAnySms = 1024;
 
 }  // namespace
 
@@ -95,7 +93,7 @@ void Copies::push_parts(const CopyPiece& piece) const {
 
 /// all_to_all: a sum of one, this rank's own part. (A copy within one GPU may take SMs that a GEMM
 /// keeps until it ends.)
-void Copies::add(const CopyPiece& piece, bool wide) const {
+void Copies::add(const CopyPiece& piece) const {
   const int me = world_.rank();
   const bool exchanges = piece.collective == Collective::all_to_all;
   std::byte* const own = at(piece.send, me * piece.send_stride);
@@ -106,11 +104,11 @@ void Copies::add(const CopyPiece& piece, bool wide) const {
                 .count = exchanges ? 0 : key_.ranks - 1,
                 .stride = piece.part,
                 .elements = piece.part},
-               piece.dtype, wide ? sm_count() : key_.ctas);
+               piece.dtype, key_.ctas > 0 ? key_.ctas : kCtasOfAnySms);
   OVT_CHECK(cudaGetLastError());
 }
 
-void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal, bool wide) {
+void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal) {
   if (pieces_ == kMostPieces) {
     throw Failure(ErrorKind::bad_input,
                   "transport copy_engine: more than " + std::to_string(kMostPieces) + " groups");
@@ -119,6 +117,8 @@ void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal
   if (signal) on_copies_.wait(signal->counter, signal->value);
   on_copies_.enqueue(lanes.copies.get());
   push_parts(piece);
+  tell_peers(on_copies_, Event::arrived, pieces_);
+  on_copies_.enqueue(lanes.copies.get());
   OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
 
   MemoryOperations on_sums;
@@ -126,13 +126,12 @@ void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal
   if (!sums_up) {  // nothing is added to this rank's own part: it need not wait for the copies
     if (signal) on_sums.wait(signal->counter, signal->value);
     on_sums.enqueue(lanes.sums.get());
-    add(piece, wide);
+    add(piece);
   }
   OVT_CHECK(cudaStreamWaitEvent(lanes.sums.get(), lanes.copied.get(), 0));
-  tell_peers(on_sums, Event::arrived, pieces_);
   wait_for_peers(sums_up ? on_sums : at_the_end_, Event::arrived, pieces_);
   on_sums.enqueue(lanes.sums.get());
-  if (sums_up) add(piece, wide);
+  if (sums_up) add(piece);
   ++pieces_;
 }
 
@@ -161,7 +160,7 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
                     .receive = at(receive, begin),
                     .stride = part,
                     .arrivals = at(arrivals, begin * (key.ranks - 1))},
-                   std::nullopt, false);  // it may be beside something
+                   std::nullopt);
   }
   copies.finish(stream);
 }

@@ -45,9 +45,8 @@ class Copies {
   /// the world's lanes and flags.
   Copies(World& world, const CommKey& key, cudaStream_t stream);
 
-  /// At least one. `wide`: nothing else needs SMs by then, and the piece is added up on all of
-  /// them.
-  void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal, bool wide);
+  /// At least one.
+  void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal);
 
   /// What comes on `stream` later finds all pieces received, and may overwrite what was sent.
   void finish(cudaStream_t stream);
@@ -59,7 +58,7 @@ class Copies {
   void tell_peers(MemoryOperations& operations, Event event, int piece) const;
   void wait_for_peers(MemoryOperations& operations, Event event, int piece) const;
   void push_parts(const CopyPiece& piece) const;
-  void add(const CopyPiece& piece, bool wide) const;
+  void add(const CopyPiece& piece) const;
 
   World& world_;
   CommKey key_;

@@ -67,8 +67,7 @@ class SignaledPlan : public Plan {
   void enqueue_copies(const Operands& operands) {
     Copies copies(world_, route_, comm_.get());
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      const bool last = i + 1 == groups_.size();
-      copies.enqueue(groups_[i].copy_piece(operands), signal_of(i), last);
+      copies.enqueue(groups_[i].copy_piece(operands), signal_of(i));
     }
     copies.finish(comm_.get());
   }

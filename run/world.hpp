@@ -28,7 +28,7 @@ struct CommKey {
   /// communicator reads what is not there (NCCL issue 1859, mended in 2.29.2).
   bool pairwise = false;
   /// No collectives of NCCL's at all: copy engines write into the peers' `World::memory`, which its
-  /// window maps, and `ctas` CTAs add up what arrives.
+  /// window maps, and `ctas` CTAs add up what arrives (0: however many SMs are free).
   bool copies = false;
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };

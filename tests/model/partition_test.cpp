@@ -29,6 +29,7 @@ struct RandomProblem {
         .cuts = points,
         .collective = &curve,
         .last = random() % 2 == 0 ? nullptr : &other,
+        .least_last = random() % 3 == 0 ? uniform(0, 200) : 0,
         .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
         .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, random() % 2 == 0 ? 2e-6 : 5e-5),
         .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
