@@ -1,10 +1,17 @@
 // overlaptune evaluate: how good the model's predictions and choices were.
 
+#include <cmath>
+
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/machine_flags.hpp"
 #include "cli/problem_flags.hpp"
-#include "reports/evaluation.hpp"
+#include "cli/progress.hpp"
+#include "core/statistics.hpp"
+#include "reports/rematch.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -13,9 +20,90 @@ struct Flags {
   CommonFlags common{};
   std::string database{};
   int shortlist = 5;
+  MachineFlags machine{};
+  int again = 0;
 };
 
+/// Medians over those of `sequential`, paired; NaN for what is not valid.
+std::vector<double> ratios_to_sequential(const std::vector<RunResult>& results) {
+  const auto times = [](const RunResult& result) {
+    return result.verdict == Verdict::valid ? slowest_rank(result) : std::vector<Microseconds>{};
+  };
+  const std::vector<Microseconds> sequential = times(results.front());
+  std::vector<double> ratios;
+  ratios.reserve(results.size());
+  for (const RunResult& result : results) {
+    std::vector<double> paired;
+    const std::vector<Microseconds> mine = times(result);
+    for (std::size_t i = 0; i < std::min(mine.size(), sequential.size()); ++i) {
+      paired.push_back(mine[i] / sequential[i]);
+    }
+    ratios.push_back(paired.empty() ? std::nan("") : quantile(paired, 0.5));
+  }
+  return ratios;
+}
+
+/// The picks and the fastest of each problem once more, side by side.
+int run_again(const Flags& flags) {
+  const auto machine = open(flags.machine, flags.common);
+  const Store store(flags.database, Access::read);
+  const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine->platform())));
+  const auto list = rematches(take_snapshot(store), platform.id, flags.shortlist, flags.again);
+  if (list.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("--db {}: no validated candidate of {}: run `overlaptune tune` into "
+                              "this database first",
+                              flags.database, machine->platform().name));
+  }
+  catch_interrupts();
+  std::vector<TiledKernel> kernels;
+  for (const Rematch& rematch : list) {
+    for (const Config& config : rematch.configs) {
+      if (const auto kernel = kernel_of(rematch.problem, config)) kernels.push_back(*kernel);
+    }
+  }
+  if (const auto ready = machine->prepare(kernels); !ready) throw Failure(ready.error());
+  std::vector<std::vector<double>> ratios;
+  {
+    ProgressBar bar;
+    const Progress progress = bar.callback();
+    for (const Rematch& rematch : list) {
+      if (!progress(ratios.size(), list.size(), to_string(rematch.problem))) {
+        return kSignalBase + interrupted();
+      }
+      const RunOptions options{
+          .launch = rematch.launch, .repetitions = 15, .expected = rematch.predicted};
+      ratios.push_back(ratios_to_sequential(
+          value_or_throw(machine->run(rematch.problem, rematch.configs, options))));
+    }
+  }
+  const RegretSummary regret = regret_of(list, ratios);
+  if (!flags.common.json) {
+    print(to_markdown(regret_table(regret, flags.shortlist)));
+    return kDone;
+  }
+  OrderedJson rows = OrderedJson::array();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    OrderedJson configs = OrderedJson::array();
+    for (std::size_t j = 0; j < list[i].configs.size(); ++j) {
+      configs.push_back(
+          {{"config", to_string(list[i].configs[j])}, {"time_over_sequential", ratios[i][j]}});
+    }
+    rows.push_back({{"problem", to_string(list[i].problem)},
+                    {"launch", to_string(list[i].launch)},
+                    {"first_choice", list[i].first_choice},
+                    {"of_shortlist", list[i].of_shortlist},
+                    {"configs", std::move(configs)}});
+  }
+  print(OrderedJson{{"summary", to_json_rows(regret_table(regret, flags.shortlist))},
+                    {"problems", std::move(rows)}}
+            .dump(2) +
+        "\n");
+  return kDone;
+}
+
 int evaluate(const Flags& flags, const Session& /*session*/) {
+  if (flags.again > 0) return run_again(flags);
   const Store store(flags.database, Access::read);
   const Evaluation evaluation = overlaptune::evaluate(take_snapshot(store), flags.shortlist);
   if (evaluation.error.count + evaluation.sequential.count == 0) {
@@ -27,7 +115,8 @@ int evaluate(const Flags& flags, const Session& /*session*/) {
   if (flags.common.json) {
     print(json_of(evaluation).dump(2) + "\n");
   } else {
-    print(to_markdown(error_table(evaluation)) + "\n" + to_markdown(regret_table(evaluation)));
+    print(to_markdown(error_table(evaluation)) + "\n" +
+          to_markdown(regret_table(evaluation.regret, evaluation.shortlist)));
   }
   return kDone;
 }
@@ -43,6 +132,12 @@ void add_evaluate(CLI::App& root, Session& session) {
   add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");
+  add_parsed(
+      *command, "--again", flags->again, whole_number(0, 1000),
+      "Run the picks and so many of the fastest once more, side by side, on the machine that "
+      "was tuned, and judge by that; nothing is stored (0)")
+      ->type_name("N");
+  add_machine_flags(*command, flags->machine);
   on_parsed(*command, session, flags, evaluate);
 }
 

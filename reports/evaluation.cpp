@@ -3,51 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/statistics.hpp"
+#include "reports/picks.hpp"
 
 namespace overlaptune {
 namespace {
 
-using Rows = std::vector<const StoredCandidate*>;
-using ProblemKey = std::tuple<PlatformId, Problem, Launch>;
-
-bool counts(const Candidate& candidate) {
-  return candidate.verdict == Verdict::valid && candidate.measured &&
-         candidate.measured->median.count() > 0;
-}
-
 double time_of(const StoredCandidate& row) {
   return row.candidate.measured->median.count();
-}
-
-/// `sequential` of the same problem, by whose measure candidates are compared; 1 if it was not
-/// measured.
-Microseconds sequential_of(const Rows& rows) {
-  for (const StoredCandidate* row : rows) {
-    if (counts(row->candidate) && row->candidate.origin == Origin::baseline) {
-      return row->candidate.measured->median;
-    }
-  }
-  return us(1);
-}
-
-/// The newest row of each config, by problem; candidates that failed included.
-std::map<ProblemKey, Rows> newest_by_problem(const std::vector<StoredCandidate>& candidates) {
-  std::map<std::pair<ProblemKey, Config>, const StoredCandidate*> newest;
-  for (const StoredCandidate& row : candidates) {
-    const Candidate& candidate = row.candidate;
-    const ProblemKey key{row.platform, candidate.problem, candidate.launch};
-    const auto [at, is_new] = newest.emplace(std::pair{key, candidate.config}, &row);
-    if (!is_new && row.run > at->second->run) at->second = &row;
-  }
-  std::map<ProblemKey, Rows> groups;
-  for (const auto& [key, row] : newest) groups[key.first].push_back(row);
-  return groups;
 }
 
 ErrorSummary summary_of(std::string name, const std::vector<double>& errors) {
@@ -73,27 +40,6 @@ class Breakdown {
 
  private:
   std::map<std::string, std::vector<double>> errors_{};
-};
-
-/// What the model proposed in the newest run that has proposals, in its order.
-Rows proposals(const Rows& rows) {
-  Rows ranked;
-  TuningRunId run = 0;
-  for (const StoredCandidate* row : rows) {
-    if (row->candidate.rank_by_model) run = std::max(run, row->run);
-  }
-  for (const StoredCandidate* row : rows) {
-    if (row->candidate.rank_by_model && row->run == run) ranked.push_back(row);
-  }
-  std::sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
-    return *a->candidate.rank_by_model < *b->candidate.rank_by_model;
-  });
-  return ranked;
-}
-
-struct Regret {
-  double top1 = 0;
-  double shortlist = 0;
 };
 
 /// None where the model proposed nothing that ran.
@@ -122,23 +68,6 @@ std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
   return Regret{.top1 = cost(**first) / best - 1, .shortlist = picked / best - 1};
 }
 
-RegretSummary summary_of(const std::vector<Regret>& regrets) {
-  std::vector<double> top1;
-  std::vector<double> shortlist;
-  for (const Regret& regret : regrets) {
-    top1.push_back(regret.top1);
-    shortlist.push_back(regret.shortlist);
-  }
-  const auto largest = [](const std::vector<double>& list) {
-    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
-  };
-  return {.problems = static_cast<int>(regrets.size()),
-          .top1_mean = mean(top1),
-          .top1_max = largest(top1),
-          .shortlist_mean = mean(shortlist),
-          .shortlist_max = largest(shortlist)};
-}
-
 /// NaN becomes null when the document is written.
 OrderedJson errors_json(const ErrorSummary& summary) {
   OrderedJson object;
@@ -158,6 +87,23 @@ OrderedJson errors_json(const std::vector<ErrorSummary>& summaries) {
 }
 
 }  // namespace
+
+RegretSummary summary_of(const std::vector<Regret>& regrets) {
+  std::vector<double> top1;
+  std::vector<double> shortlist;
+  for (const Regret& regret : regrets) {
+    top1.push_back(regret.top1);
+    shortlist.push_back(regret.shortlist);
+  }
+  const auto largest = [](const std::vector<double>& list) {
+    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
+  };
+  return {.problems = static_cast<int>(regrets.size()),
+          .top1_mean = mean(top1),
+          .top1_max = largest(top1),
+          .shortlist_mean = mean(shortlist),
+          .shortlist_max = largest(shortlist)};
+}
 
 Evaluation evaluate(const Snapshot& snapshot, int shortlist) {
   std::vector<double> errors;
@@ -238,15 +184,13 @@ Table error_table(const Evaluation& evaluation) {
   return table;
 }
 
-Table regret_table(const Evaluation& evaluation) {
-  const RegretSummary& regret = evaluation.regret;
+Table regret_table(const RegretSummary& regret, int shortlist) {
   return {.name = "regret",
           .columns = {{"picked"}, {"problems"}, {"mean_percent", 2}, {"max_percent", 2}},
           .rows = {{"the model's first choice", std::int64_t{regret.problems},
                     100 * regret.top1_mean, 100 * regret.top1_max},
-                   {fmt::format("best of the first {}", evaluation.shortlist),
-                    std::int64_t{regret.problems}, 100 * regret.shortlist_mean,
-                    100 * regret.shortlist_max}}};
+                   {fmt::format("best of the first {}", shortlist), std::int64_t{regret.problems},
+                    100 * regret.shortlist_mean, 100 * regret.shortlist_max}}};
 }
 
 }  // namespace overlaptune

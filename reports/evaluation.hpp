@@ -29,6 +29,13 @@ struct RegretSummary {
   double shortlist_max = 0;
 };
 
+/// Of one problem.
+struct Regret {
+  double top1 = 0;
+  double shortlist = 0;
+};
+[[nodiscard]] RegretSummary summary_of(const std::vector<Regret>& regrets);
+
 struct Evaluation {
   int shortlist = 0;          ///< how many of the shortlist count
   ErrorSummary error{};       ///< every valid candidate but `sequential`
@@ -49,6 +56,6 @@ struct Evaluation {
 
 /// One row a breakdown, errors in percent.
 [[nodiscard]] Table error_table(const Evaluation& evaluation);
-[[nodiscard]] Table regret_table(const Evaluation& evaluation);
+[[nodiscard]] Table regret_table(const RegretSummary& regret, int shortlist);
 
 }  // namespace overlaptune

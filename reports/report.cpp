@@ -41,7 +41,7 @@ std::string as_markdown(const Parts& parts) {
   }
   append_section(text, "Means", winner_means(parts.snapshot));
   append_section(text, "Prediction error", error_table(parts.evaluation));
-  append_section(text, "Regret", regret_table(parts.evaluation));
+  append_section(text, "Regret", regret_table(parts.evaluation.regret, parts.evaluation.shortlist));
   if (parts.comparison) {
     append_section(text, "Comparison", comparison_table(*parts.comparison));
     for (const std::string& line : parts.comparison->platform_differences) {
@@ -60,7 +60,8 @@ std::string as_markdown(const Parts& parts) {
 
 std::string as_csv(const Parts& parts) {
   std::vector<Table> tables{winners_in_full(parts.snapshot), winner_means(parts.snapshot),
-                            error_table(parts.evaluation), regret_table(parts.evaluation)};
+                            error_table(parts.evaluation),
+                            regret_table(parts.evaluation.regret, parts.evaluation.shortlist)};
   if (parts.comparison) tables.push_back(comparison_table(*parts.comparison));
   tables.push_back(failures(parts.snapshot));
   tables.push_back(conditions(parts.snapshot));

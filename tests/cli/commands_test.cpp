@@ -289,6 +289,20 @@ TEST_F(Commands, evaluate_counts_every_candidate) {
   EXPECT_LE(result.at("regret_shortlist_max"), result.at("regret_top1_max"));
 }
 
+TEST_F(Commands, evaluate_runs_picks_and_fastest_again) {
+  const json result =
+      tool::json(*folder, "evaluate --db f.db --again 3 --machine sim:h200-nvlink-x8");
+  ASSERT_EQ(result.at("problems").size(), 2U);
+  for (const json& problem : result.at("problems")) {
+    const json& configs = problem.at("configs");
+    ASSERT_GE(configs.size(), 3U);
+    EXPECT_EQ(configs.at(0).at("time_over_sequential"), 1);
+    EXPECT_LT(problem.at("first_choice").get<std::size_t>(), configs.size());
+  }
+  EXPECT_EQ(tool::run(*folder, "evaluate --db f.db --again 3 --machine sim:a100-nvlink-x8").status,
+            2);
+}
+
 TEST_F(Commands, report_in_each_format) {
   EXPECT_THAT(tool::run(*folder, "report --db f.db").out, HasSubstr("| overlap |"));
   EXPECT_THAT(tool::run(*folder, "report --db f.db --format csv").out, HasSubstr("# winners\n"));

@@ -1,9 +1,8 @@
-#include "reports/evaluation.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
+#include "reports/rematch.hpp"
 #include "tests/reports/rows.hpp"
 
 namespace overlaptune {
@@ -67,6 +66,30 @@ TEST(Evaluation, breakdown_adds_up) {
   ASSERT_EQ(evaluation.strategies.size(), 2U);
   EXPECT_EQ(evaluation.strategies[0].name, "chunked");
   EXPECT_NEAR(evaluation.strategies[0].mean, 0.30, 1e-12);
+}
+
+TEST(Rematch, has_the_picks_and_the_fastest_and_judges_by_what_they_take_then) {
+  const Snapshot snapshot = sample();
+  const auto list = rematches(snapshot, snapshot.candidates.front().platform, 5, 2);
+  ASSERT_EQ(list.size(), 2U);
+  const auto& first = list[list[0].problem == kOther ? 1 : 0];
+  const auto& other = list[list[0].problem == kOther ? 0 : 1];
+  // sequential 100, first choice 80, of the shortlist 60, and of the two fastest 50 besides.
+  ASSERT_EQ(first.configs.size(), 4U);
+  EXPECT_EQ(first.configs.front().strategy, Strategy::sequential);
+  EXPECT_EQ(first.configs[first.first_choice].comm_ctas, 1);
+  EXPECT_EQ(first.configs[first.of_shortlist].comm_ctas, 2);
+  EXPECT_EQ(first.configs[3].strategy, Strategy::chunked);
+  ASSERT_EQ(other.configs.size(), 2U);
+  EXPECT_EQ(other.first_choice, other.of_shortlist);
+
+  // Now the first choice is the fastest, the shortlist's a tenth slower, and one did not run.
+  const RegretSummary regret = regret_of({first, other}, {{1, 0.5, 0.55, std::nan("")}, {1, 1.25}});
+  EXPECT_EQ(regret.problems, 2);
+  EXPECT_NEAR(regret.top1_mean, 0.125, 1e-12);
+  EXPECT_NEAR(regret.shortlist_mean, (0.1 + 0.25) / 2, 1e-12);
+  EXPECT_EQ(regret_of({other}, {{1, std::nan("")}}).problems, 0);
+  EXPECT_TRUE(rematches(snapshot, 4711, 5, 2).empty());
 }
 
 TEST(Evaluation, regret_is_against_everything_measured) {
