@@ -71,5 +71,15 @@ if(TARGET overlaptune-worker)
   set_target_properties(overlaptune-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS overlaptune-worker RUNTIME COMPONENT worker)
 endif()
+# A program with a sanitizer's runtime in it may not start here.
+if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  set(man_folder ${CMAKE_BINARY_DIR}/man)
+  set(man_sources ${PROJECT_SOURCE_DIR}/scripts/cli-docs ${PROJECT_SOURCE_DIR}/cmake/man_page.awk)
+  add_custom_command(OUTPUT ${man_folder}/overlaptune.1
+    COMMAND ${PROJECT_SOURCE_DIR}/scripts/cli-docs man $<TARGET_FILE:overlaptune> ${man_folder}
+    DEPENDS overlaptune ${man_sources} VERBATIM)
+  add_custom_target(man_pages ALL DEPENDS ${man_folder}/overlaptune.1)
+  install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+endif()
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
