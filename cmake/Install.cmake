@@ -19,6 +19,8 @@ function(overlaptune_install_library component)
       set_target_properties(${LIB_${upper}} PROPERTIES EXPORT_NAME ${component}_${kind})
     endif()
   endforeach()
+  # Where NCCL and cuBLASLt lie is known here, and often in no place that the loader looks.
+  set_target_properties(${LIB_SHARED} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${LIB_SHARED} ${LIB_STATIC} ${LIB_INTERFACE} EXPORT overlaptune-${component}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT ${component} NAMELINK_COMPONENT ${development}
@@ -67,7 +69,6 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/overlaptune-config.cmake
 # The command line tool. Its worker is a part of its own: it needs NCCL and cuBLASLt.
 install(TARGETS overlaptune RUNTIME COMPONENT tool)
 if(TARGET overlaptune-worker)
-  # Where NCCL and cuBLASLt lie is known here, and often in no place that the loader looks.
   set_target_properties(overlaptune-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS overlaptune-worker RUNTIME COMPONENT worker)
 endif()

@@ -46,7 +46,15 @@ diff <(files "$work/usr") <(for deb in "${debs[@]}"; do
   files "$work/$(dpkg-deb --field "$deb" Package)/usr"
 done | sort) || fail 'the packages and cmake --install differ'
 
-# Their dependencies can be met.
+# Their dependencies can be met, and are known where the tools for that are here.
+if command -v dpkg-shlibdeps > /dev/null && command -v file > /dev/null; then
+  for name in overlaptune liboverlaptune0; do
+    depends=$(dpkg-deb --field "$work/cpack/${name}_${version}_"*.deb Depends)
+    [[ $depends == *libstdc++6* ]] || fail "$name: depends on $depends"
+  done
+else
+  echo 'not checked: dependencies (dpkg-dev or file is not installed)'
+fi
 apt-get --simulate install --no-install-recommends "${debs[@]}" > "$work/log" 2>&1 ||
   fail "$(< "$work/log")"
 
