@@ -29,9 +29,10 @@ Expected<std::string> parse_protocol(const std::string& text) {
   return bad_input(fmt::format("'{}': expected one of ll, ll128, simple", text));
 }
 
-/// Comments and the header line are what the plugin skips.
+/// Comments and the header line are what the plugin skips. No line is longer than its buffer of
+/// 256.
 std::string file_of(const Platform& platform, const Table& table) {
-  return fmt::format("# overlaptune {}: {} ({}), NCCL {}, platform {}\n# {}", version(),
+  return fmt::format("# overlaptune {}: {:.99} ({}), NCCL {:.20}, platform {}\n# {}", version(),
                      platform.name, platform.machine, platform.nccl_version, fingerprint(platform),
                      to_csv(table));
 }

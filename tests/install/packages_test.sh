@@ -29,7 +29,7 @@ has() {
   local package=$1 pattern
   shift
   for pattern in "$@"; do
-    compgen -G "$work/$package/usr/$pattern" > /dev/null || fail "$package: no $pattern"
+    [[ $(find "$work/$package/usr" -path "*/usr/$pattern") ]] || fail "$package: no $pattern"
   done
 }
 has overlaptune bin/overlaptune share/man/man1/overlaptune{,-tune,-db-info}.1 share/doc/overlaptune/{README.md,docs/cli.md,examples/query.c}
