@@ -52,7 +52,12 @@ int run(int argc, char** argv) {
       "Example:\n  overlaptune tune --db f.db --problem gemm_all_reduce:4096,8192,3584:bf16:8\n"
       "Exit codes:\n"
       "  0 done, 2 wrong use or bad input, 3 machine not available, 4 database damaged or not\n"
-      "  ours, 5 nothing could be validated, 6 cannot write, 130 stopped by Ctrl-C");
+      "  ours, 5 nothing could be validated, 6 cannot write, 130 stopped by Ctrl-C\n"
+      "Environment:\n"
+      "  OVERLAPTUNE_CACHE     Folder of the compiled kernels\n"
+      "  OVERLAPTUNE_CACHE_MB  Most MiB of it (1024); 0: no cache\n"
+      "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
+      "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
   app.get_formatter()->column_width(36);
   add_machines(app, session);
@@ -64,6 +69,7 @@ int run(int argc, char** argv) {
   add_query(app, session);
   add_evaluate(app, session);
   add_report(app, session);
+  add_export_nccl_tuner(app, session);
   add_db(app, session);
   add_kernels(app, session);
   add_cache(app, session);

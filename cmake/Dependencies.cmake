@@ -54,9 +54,12 @@ function(overlaptune_dependency name)
   endif()
   FetchContent_Declare(${name} URL ${ARG_URL} URL_HASH SHA256=${ARG_SHA256} ${subfolder})
   FetchContent_MakeAvailable(${name})
+  string(TOLOWER ${name} lower)
+  if(NOT ARG_HEADERS)
+    set_property(DIRECTORY ${${lower}_SOURCE_DIR} PROPERTY EXCLUDE_FROM_ALL ON)  # not installed with us
+  endif()
 
   if(ARG_HEADERS)
-    string(TOLOWER ${name} lower)
     add_library(${ARG_TARGET} INTERFACE IMPORTED GLOBAL)
     target_include_directories(${ARG_TARGET} INTERFACE ${${lower}_SOURCE_DIR}/${ARG_HEADERS})
   elseif(TARGET ${name} AND NOT TARGET ${ARG_TARGET})

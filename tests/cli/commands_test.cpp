@@ -291,7 +291,7 @@ TEST_F(Commands, evaluate_counts_every_candidate) {
 
 TEST_F(Commands, evaluate_runs_picks_and_fastest_again) {
   const json result =
-      tool::json(*folder, "evaluate --db f.db --again 3 --machine sim:h200-nvlink-x8");
+      tool::json(*folder, "evaluate --db f.db --again 3 --machine sim:rtx4090-pcie-x4");
   ASSERT_EQ(result.at("problems").size(), 2U);
   for (const json& problem : result.at("problems")) {
     const json& configs = problem.at("configs");

@@ -58,6 +58,9 @@ class Process {
   int status_ = 0;
 };
 
+/// Of a whole file.
+std::string content(const std::filesystem::path& file);
+
 /// Waits, without <thread>: the program is tested here, not its threads.
 void pause(std::chrono::milliseconds time);
 

@@ -1,0 +1,46 @@
+#pragma once
+// Measured collectives as rules of the file that NCCL's example tuner plugin reads (NCCL's sources,
+// ext-tuner/example/README.md; plugins/tuner/example in later releases).
+
+#include <span>
+#include <vector>
+
+#include "core/measurement.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune {
+
+/// For buffers of `least` to `most` bytes, both included, `channels` CTAs were the fastest.
+struct NcclTunerRule {
+  Collective collective = Collective::all_reduce;
+  int ranks = 0;
+  Bytes least{};
+  Bytes most{};
+  int channels = 0;
+  friend bool operator==(const NcclTunerRule&, const NcclTunerRule&) = default;
+};
+
+struct NcclTunerRules {
+  std::vector<NcclTunerRule> rules{};
+  int sizes = 0;           ///< measured sizes that the rules cover, of all collectives
+  int default_faster = 0;  ///< those at which NCCL's own choice was faster than every CTA count
+};
+
+struct NcclTunerOptions {
+  Bytes from{};             ///< smallest buffer to give a rule for
+  int most_ctas = 1 << 20;  ///< larger counts are not considered
+};
+
+/// The fastest CTA count of NCCL's rings for each measured size of at least `from` bytes; a rule
+/// reaches to the next larger size with another one, the last rule of a collective to the largest
+/// size. Of equal times the fewer CTAs. Left out: sizes at which not every CTA count was measured
+/// that this collective has elsewhere, symmetric windows, copy engines, and all_to_all, for which
+/// the file has no name. NCCL's own choice (0 CTAs) is no rule: the file cannot say it.
+[[nodiscard]] NcclTunerRules nccl_tuner_rules(std::span<const Measurement> measurements,
+                                              const NcclTunerOptions& options);
+
+/// In the columns of the file. Any number of nodes, any pipelining, registered buffers or not.
+[[nodiscard]] Table nccl_tuner_table(std::span<const NcclTunerRule> rules,
+                                     const std::string& protocol);
+
+}  // namespace overlaptune

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# What is made from `--help` is up to date and whole:
+#   docs_test.sh reference PROGRAM
+#   docs_test.sh man_pages PROGRAM FOLDER
+# Status 77: not possible here.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+program=$2
+failures=0
+
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# rendered PAGE: as a reader sees it, in one line without emphasis; warnings go to standard error.
+rendered() {
+  if command -v groff > /dev/null; then
+    groff -man -ww -Tutf8 -P-c -P-b -P-u -P-o "$1"
+  else
+    mandoc -T utf8 -W warning "$1"
+  fi | sed 's/.\x08//g' | tr '‐−' '--' | tr -s ' \n' ' '
+}
+
+reference() {
+  diff <(sed '1,/^<!-- scripts\/cli-docs:/d' "$root/docs/cli.md") \
+    <("$root/scripts/cli-docs" markdown "$program") ||
+    fail 'docs/cli.md is not what --help says: run scripts/cli-docs update on the built program'
+}
+
+man_pages() {
+  local folder=$1 command page text warnings options option pages=0
+  warnings=$(mktemp)
+  while IFS= read -r command; do
+    page=$folder/overlaptune${command:+-${command// /-}}.1
+    # shellcheck disable=SC2086  # a command is words
+    options=$("$program" $command --help | grep -o -e '--[a-z][a-z-]*' | sort -u)
+    text=$(rendered "$page" 2> "$warnings") || true  # mandoc ends so, having warned
+    [[ ! -s $warnings ]] || fail "${page##*/}: $(< "$warnings")"
+    while IFS= read -r option; do
+      [[ $text == *"$option"* ]] || fail "${page##*/}: no $option"
+    done <<< "$options"
+    pages=$((pages + 1))
+  done < <("$root/scripts/cli-docs" commands "$program")
+  rm "$warnings"
+  ((pages > 10)) || fail "only $pages pages"
+  echo "$pages pages"
+}
+
+case $1 in
+  reference) reference ;;
+  man_pages)
+    if ! command -v groff > /dev/null && ! command -v mandoc > /dev/null; then
+      echo 'not checked: neither groff nor mandoc is installed'
+      exit 77
+    fi
+    man_pages "$3" ;;
+esac
+((failures == 0))

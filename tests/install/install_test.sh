@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Installs a build, moves the installed tree, and builds and runs examples/query.c against it:
+#   install_test.sh BUILD C_COMPILER CXX_COMPILER
+set -euo pipefail
+
+build=$1 cc=$2 cxx=$3
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+installed=$work/moved
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# answers NAME PROGRAM...: the program tells the tuned problem's answer.
+answers() {
+  local name=$1 output
+  shift
+  output=$("$@" "$work/tuned.db" 4096 8192 3584 8 h200-nvlink-x8) || fail "$name: status $?"
+  [[ $output == *"exact: strategy "*"groups="* ]] || fail "$name: printed $output"
+  echo "ok: $name"
+}
+
+cmake --install "$build" --prefix "$work/first" > /dev/null
+mv "$work/first" "$installed"
+pc=$(find "$installed" -name overlaptune.pc)
+lib=$(cd "$(dirname "$pc")/.." && pwd)
+if grep -rlIF -e "$build" -e "$work/first" "$lib" "$installed/include"; then
+  fail 'these files name the build folder or the prefix'
+fi
+
+"$installed/bin/overlaptune" tune --machine sim:h200-nvlink-x8 --quick-probe --db "$work/tuned.db" \
+  --problem gemm_all_reduce:4096,8192,3584:bf16:8 > /dev/null 2>&1 || fail "the tool: status $?"
+
+# find_package, in a project that has C only.
+cmake -S "$root/examples" -B "$work/cmake" -DCMAKE_C_COMPILER="$cc" \
+  -DCMAKE_PREFIX_PATH="$installed" > "$work/log" || fail "$(< "$work/log")"
+cmake --build "$work/cmake" > "$work/log" || fail "$(< "$work/log")"
+answers 'find_package, shared' "$work/cmake/example_query"
+answers 'find_package, static' "$work/cmake/example_query_static"
+readelf -d "$work/cmake/example_query" | grep -q 'NEEDED.*\[liboverlaptune.so.0\]' ||
+  fail 'the program does not ask for liboverlaptune.so.0'
+! readelf -d "$work/cmake/example_query_static" | grep -q liboverlaptune ||
+  fail 'the static program asks for liboverlaptune'
+
+mkdir "$work/other"
+cat > "$work/other/CMakeLists.txt" << 'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(other LANGUAGES C)
+find_package(overlaptune 0.1 CONFIG REQUIRED COMPONENTS query telepathy)
+CMAKE
+! cmake -S "$work/other" -B "$work/other/build" -DCMAKE_PREFIX_PATH="$installed" 2> "$work/log" \
+  > /dev/null || fail 'a component that does not exist was found'
+message=$(tr -s '\n ' ' ' < "$work/log")
+[[ $message == *"component 'telepathy' is not installed in "*" expected one of: query"* ]] ||
+  fail "$message"
+echo 'ok: a missing component is named'
+
+if command -v pkg-config > /dev/null; then
+  export PKG_CONFIG_PATH=$lib/pkgconfig
+  read -r -a flags <<< "$(pkg-config --cflags --libs overlaptune)"
+  "$cc" "$root/examples/query.c" "${flags[@]}" -o "$work/shared"
+  answers 'pkg-config, shared' env LD_LIBRARY_PATH="$lib" "$work/shared"
+  read -r -a flags <<< "$(pkg-config --cflags --static --libs overlaptune)"
+  # The linker warns that SQLite could load extensions.
+  "$cc" -static "$root/examples/query.c" "${flags[@]}" -o "$work/static" 2> "$work/log" ||
+    fail "$(< "$work/log")"
+  answers 'pkg-config, static' "$work/static"
+  read -r -a flags <<< "$(pkg-config --cflags overlaptune)"
+  echo '#include <overlaptune/overlaptune.hpp>' |
+    "$cxx" -std=c++20 -fsyntax-only -x c++ "${flags[@]}" -
+  echo 'ok: the C++ header'
+else
+  echo 'not checked: pkg-config is not installed'
+fi
