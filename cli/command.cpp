@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -9,12 +10,37 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 namespace overlaptune::cli {
 
 const char* version() {
   return OVERLAPTUNE_VERSION;
+}
+
+namespace {
+
+void set_log_level(spdlog::level::level_enum level) {
+  spdlog::set_level(level);
+  spdlog::set_pattern(level <= spdlog::level::debug ? "%^%l%$: %T.%e: %v" : "%^%l%$: %v");
+}
+
+}  // namespace
+
+void start_log() {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("overlaptune"));
+  set_log_level(spdlog::level::info);
+  const char* wanted = std::getenv("OVERLAPTUNE_LOG");
+  if (wanted == nullptr || *wanted == '\0') return;
+  const auto level = spdlog::level::from_str(wanted);  // off for what it does not know
+  if (level == spdlog::level::off && std::string_view(wanted) != "off") {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("OVERLAPTUNE_LOG = '{}': expected one of trace, debug, info, "
+                              "warning, error, critical, off",
+                              wanted));
+  }
+  set_log_level(level);
 }
 
 CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
@@ -27,11 +53,7 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
       ->type_name("N");
   command->add_flag("--json", flags.json, "Print one JSON document");
   command->add_flag_callback(
-      "--verbose",
-      [] {
-        spdlog::set_level(spdlog::level::debug);
-        spdlog::set_pattern("%^%l%$: %T.%e: %v");
-      },
+      "--verbose", [] { set_log_level(spdlog::level::debug); },
       "Log every step, with the time of day");
   return command;
 }

@@ -37,6 +37,10 @@ struct CommonFlags {
   bool verbose = false;
 };
 
+/// The log, on standard error: from `info` on, or from what OVERLAPTUNE_LOG says; `--verbose` comes
+/// before both. Throws `Failure` (`bad_input`) for a level that is not known.
+void start_log();
+
 /// A subcommand with its example and the flag `--verbose`; `flags` must outlive the parsing.
 CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
                       const std::string& example, CommonFlags& flags);

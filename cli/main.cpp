@@ -4,8 +4,6 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
@@ -86,8 +84,7 @@ int run(int argc, char** argv) {
 
 int guarded(int argc, char** argv) {
   try {
-    spdlog::set_default_logger(spdlog::stderr_color_mt("overlaptune"));
-    spdlog::set_pattern("%^%l%$: %v");
+    start_log();
     report_failed_writes();
     return run(argc, argv);
   } catch (const Ended& ended) {

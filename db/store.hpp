@@ -131,9 +131,10 @@ class Store {
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
                                                    Launch launch) const;
   [[nodiscard]] std::vector<StoredWinner> winners() const;
-  /// The winners of a platform, in a quarter of the time that `winners` takes.
+  /// The winners of a platform, in a fraction of the time that `winners` takes. What `visit` gets
+  /// holds until it returns.
   void each_brief_winner(PlatformId platform,
-                         const std::function<void(BriefWinner&&)>& visit) const;
+                         const std::function<void(const BriefWinner&)>& visit) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
 
   [[nodiscard]] DatabaseInfo info() const;

@@ -128,8 +128,8 @@ ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem, o
     const Problem asked = c::problem_of(problem);
     const Launch how = c::launch_of(launch);
     const auto snapshot = present(database, "database")->snapshot.get();
-    if (const BriefWinner* winner = snapshot->winner(asked, how)) {
-      c::write(*winner, snapshot->exact_reason(), size, answer);
+    if (const IndexedWinner* winner = snapshot->winner(asked, how)) {
+      c::write(*winner, snapshot->wave_groups(*winner), snapshot->exact_reason(), size, answer);
     } else {
       c::write(*snapshot->without_winner(asked, how), size, answer);
     }

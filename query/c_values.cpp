@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -86,7 +87,9 @@ double microseconds(const std::optional<Microseconds>& time) {
   return time ? time->count() : std::numeric_limits<double>::quiet_NaN();
 }
 
-void write_config(const Config& config, ovt_answer* answer) {
+/// A `Config` or an `IndexedWinner`.
+template <class T>
+void write_config(const T& config, std::span<const std::int64_t> wave_groups, ovt_answer* answer) {
   answer->strategy = static_cast<ovt_strategy>(config.strategy);
   answer->block_m = config.tile.block_m;
   answer->block_n = config.tile.block_n;
@@ -97,8 +100,8 @@ void write_config(const Config& config, ovt_answer* answer) {
   answer->comm_ctas = config.comm_ctas;
   answer->chunks = config.chunks;
   answer->transport = static_cast<ovt_transport>(config.transport);
-  answer->wave_group_count = static_cast<std::int32_t>(config.wave_groups.size());
-  std::copy(config.wave_groups.begin(), config.wave_groups.end(), answer->wave_groups);
+  answer->wave_group_count = static_cast<std::int32_t>(wave_groups.size());
+  std::copy(wave_groups.begin(), wave_groups.end(), answer->wave_groups);
 }
 
 /// Parts of the reason one after the other, cut where the room ends.
@@ -171,10 +174,10 @@ std::size_t checked(const ovt_answer* answer) {
   return size_of(answer, "ovt_answer");
 }
 
-void write(const BriefWinner& winner, std::string_view reason, std::size_t size,
-           ovt_answer* answer) {
+void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups,
+           std::string_view reason, std::size_t size, ovt_answer* answer) {
   answer->source = OVT_EXACT;
-  write_config(winner.config, answer);
+  write_config(winner, wave_groups, answer);
   answer->predicted_us = winner.predicted.count();
   answer->measured_us = winner.measured.count();
   answer->baseline_us = winner.sequential.count();
@@ -184,7 +187,7 @@ void write(const BriefWinner& winner, std::string_view reason, std::size_t size,
 
 void write(const Answer& made, std::size_t size, ovt_answer* answer) {
   answer->source = static_cast<ovt_source>(made.source);
-  write_config(made.config, answer);
+  write_config(made.config, made.config.wave_groups, answer);
   answer->predicted_us = microseconds(made.predicted);
   answer->measured_us = microseconds(made.measured);
   answer->baseline_us = microseconds(made.baseline);

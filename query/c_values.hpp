@@ -1,12 +1,14 @@
 #pragma once
 // Our values and those of the C interface, one turned into the other.
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "include/overlaptune/overlaptune.h"
 #include "query/answer.hpp"
 #include "query/platform_choice.hpp"
+#include "query/winner_index.hpp"
 
 namespace overlaptune::c {
 
@@ -25,8 +27,8 @@ struct Refusal {
 [[nodiscard]] std::size_t checked(const ovt_answer* answer);
 
 /// Writes an answer of which `size` bytes are the caller's; all beyond what we know is zeroed.
-void write(const BriefWinner& winner, std::string_view reason, std::size_t size,
-           ovt_answer* answer);
+void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups,
+           std::string_view reason, std::size_t size, ovt_answer* answer);
 void write(const Answer& made, std::size_t size, ovt_answer* answer);
 
 }  // namespace overlaptune::c

@@ -31,6 +31,16 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
   return all;
 }
 
+Config config_of(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups) {
+  return {.strategy = winner.strategy,
+          .tile = winner.tile,
+          .raster = winner.raster,
+          .comm_ctas = winner.comm_ctas,
+          .wave_groups = {wave_groups.begin(), wave_groups.end()},
+          .chunks = winner.chunks,
+          .transport = winner.transport};
+}
+
 std::string time_text(const std::optional<Microseconds>& time) {
   return time ? fmt::format("{:.1f} us", time->count()) : "not known";
 }
@@ -53,7 +63,7 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   for (const Store& store : stores) {
     const auto id = id_of(store, choice_.platform);
     if (!id) continue;
-    store.each_brief_winner(*id, [&](BriefWinner&& winner) { winners_.add(std::move(winner)); });
+    store.each_brief_winner(*id, [&](const BriefWinner& winner) { winners_.add(winner); });
   }
 }
 
@@ -86,11 +96,11 @@ std::string explanation(const Snapshot& snapshot, const Problem& problem, Launch
   }
   text += fmt::format("winners: {}\n", snapshot.winners());
   Answer answer;
-  if (const BriefWinner* winner = snapshot.winner(problem, launch)) {
+  if (const IndexedWinner* winner = snapshot.winner(problem, launch)) {
     const std::string_view when(winner->validated_at.data(), winner->validated_at.size());
     answer = {.source = Source::exact,
               .reason = fmt::format("{}{}", snapshot.exact_reason(), when),
-              .config = winner->config,
+              .config = config_of(*winner, snapshot.wave_groups(*winner)),
               .predicted = winner->predicted,
               .measured = winner->measured,
               .baseline = winner->sequential};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,11 @@ class Snapshot {
   Snapshot(std::vector<std::filesystem::path> files, const PlatformWish& wish);
 
   /// The winner of a validated problem; null if there is none.
-  [[nodiscard]] const BriefWinner* winner(const Problem& problem, Launch launch) const {
+  [[nodiscard]] const IndexedWinner* winner(const Problem& problem, Launch launch) const {
     return winners_.find(ProblemKey(problem, launch));
+  }
+  [[nodiscard]] std::span<const std::int64_t> wave_groups(const IndexedWinner& winner) const {
+    return winners_.wave_groups(winner);
   }
   /// The reason of an exact answer, but for the time that ends it.
   [[nodiscard]] const std::string& exact_reason() const { return exact_reason_; }

@@ -1,0 +1,92 @@
+"""Lists how to run each product of a transformer layer that meets a collective.
+
+    pip install ./python        # or the wheel of `ninja wheel`
+    python3 examples/list_configs.py --db cluster.db --model examples/models/llama-3-70b.json \\
+        --tp 8 --tokens 1024,4096 --sequence-parallel
+
+The model is a Hugging Face config.json of the llama family (dense, gated MLP).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from overlaptune import Answer, Database, Dtype, Error, Op, Problem, Strategy
+
+
+def divided(config: dict[str, Any], field: str, tp: int) -> int:
+    size = int(config[field])
+    if size % tp != 0:
+        raise ValueError(f"{field} = {size}: expected a multiple of --tp {tp}")
+    return size // tp
+
+
+def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[str, Op, int, int]]:
+    """Name, op, n and k of what one rank computes. Without sequence parallelism nothing is gathered
+    before qkv and gate+up."""
+    if config.get("num_local_experts") or config.get("num_experts"):
+        raise ValueError("the MLP is made of experts: expected a dense model")
+    hidden = int(config["hidden_size"])
+    heads = divided(config, "num_attention_heads", tp)
+    width = divided(config, "intermediate_size", tp)
+    head_dim = int(config.get("head_dim") or hidden // int(config["num_attention_heads"]))
+    # Where there are fewer KV heads than ranks each is kept by several ranks.
+    kv_heads = max(1, int(config.get("num_key_value_heads") or heads * tp) // tp)
+    reduce = Op.GEMM_REDUCE_SCATTER if sequence else Op.GEMM_ALL_REDUCE
+    yield "o", reduce, hidden, heads * head_dim
+    yield "down", reduce, hidden, width
+    if sequence:
+        yield "qkv", Op.ALL_GATHER_GEMM, (heads + 2 * kv_heads) * head_dim, hidden
+        yield "gate+up", Op.ALL_GATHER_GEMM, 2 * width, hidden
+
+
+def config_text(answer: Answer) -> str:
+    if answer.strategy == Strategy.SEQUENTIAL:
+        return "sequential"
+    tile = f"{answer.block_m}x{answer.block_n}x{answer.block_k}" if answer.block_m else "library"
+    pieces = (f"chunks {answer.chunks}" if answer.strategy == Strategy.CHUNKED
+              else f"groups {','.join(map(str, answer.wave_groups))}")
+    return f"{answer.strategy} tile {tile} ctas {answer.comm_ctas} {pieces} {answer.transport}"
+
+
+def microseconds(time: float | None) -> str:
+    return "-" if time is None else f"{time:.1f}"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--db", type=Path, help="default: what OVERLAPTUNE_DB names")
+    parser.add_argument("--model", type=Path, required=True, help="a Hugging Face config.json")
+    parser.add_argument("--tp", type=int, required=True, help="GPUs that the model is divided over")
+    parser.add_argument("--tokens", required=True, help="tokens of a pass, as in 1024,4096")
+    parser.add_argument("--sequence-parallel", action="store_true")
+    parser.add_argument("--platform", help="a stored one; needed for simulated machines")
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = arguments()
+    config = json.loads(args.model.read_text())
+    dtype = Dtype.FP16 if config.get("torch_dtype") == "float16" else Dtype.BF16
+    with Database(args.db, args.platform) as database:
+        print(f"{'product':8} {'tokens':>7} {'source':9} {'us':>9} {'sequential':>10}  config")
+        for tokens in map(int, args.tokens.split(",")):
+            for name, op, n, k in products(config, args.tp, args.sequence_parallel):
+                answer = database.query(Problem(op, tokens, n, k, args.tp, dtype))
+                time = answer.predicted_us if answer.measured_us is None else answer.measured_us
+                print(f"{name:8} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
+                      f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyError as error:
+        sys.exit(f"list_configs: the model's config has no {error}")
+    except (Error, OSError, ValueError) as error:
+        sys.exit(f"list_configs: {error}")

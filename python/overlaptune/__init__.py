@@ -1,0 +1,51 @@
+"""How should this matrix product and its collective run here? Answers from a tuning database.
+
+    from overlaptune import Database, Op, Problem
+
+    with Database("cluster.db") as database:
+        answer = database.query(Problem(Op.GEMM_ALL_REDUCE, m=4096, n=8192, k=3584, ranks=8))
+        print(answer.strategy, answer.wave_groups, answer.reason)
+"""
+
+from .database import Database
+from .errors import (
+    ArgumentError,
+    DatabaseError,
+    Error,
+    InternalError,
+    LibraryError,
+    NotFoundError,
+    OutOfMemoryError,
+    UnavailableError,
+)
+from .library import load
+from .values import Answer, Dtype, Launch, Op, Platform, Problem, Source, Strategy, Transport
+
+
+def version() -> str:
+    """Of the library that is loaded, as in "0.1.0"."""
+    text: bytes = load().ovt_version()
+    return text.decode()
+
+
+__all__ = [
+    "Answer",
+    "ArgumentError",
+    "Database",
+    "DatabaseError",
+    "Dtype",
+    "Error",
+    "InternalError",
+    "Launch",
+    "LibraryError",
+    "NotFoundError",
+    "Op",
+    "OutOfMemoryError",
+    "Platform",
+    "Problem",
+    "Source",
+    "Strategy",
+    "Transport",
+    "UnavailableError",
+    "version",
+]

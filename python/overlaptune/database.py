@@ -1,0 +1,181 @@
+"""An open database."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from enum import IntEnum
+from math import isnan
+from types import TracebackType
+from typing import Optional, TypeVar, Union
+
+from .errors import ArgumentError, InternalError
+from .library import CAnswer, CPlatform, CProblem, check, load
+from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transport
+
+PathLike = Union[str, "os.PathLike[str]"]
+AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
+
+
+class _Handle:
+    """Closes when the last one who holds it lets go: a call that is under way in another thread
+    ends on an open handle."""
+
+    def __init__(self, pointer: ctypes.c_void_p) -> None:
+        self.pointer = pointer
+        self._close = load().ovt_close
+
+    def __del__(self) -> None:
+        self._close(self.pointer)
+
+
+def _fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
+    """ctypes cuts what does not fit, silently: each field is read again."""
+    setattr(struct, "size", ctypes.sizeof(struct))
+    for name, value in values.items():
+        stored = value.encode() if isinstance(value, str) else value
+        try:
+            setattr(struct, name, stored)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"{name} = {value!r}: {error}") from None
+        if getattr(struct, name) != stored:
+            raise ArgumentError(f"{name} = {value!r}: does not fit the field")
+
+
+def _question(problem: Problem) -> CProblem:
+    question = CProblem()
+    _fill(question, asdict(problem))
+    return question
+
+
+def _number(launch: Launch) -> int:
+    try:
+        return Launch(launch).value
+    except ValueError as error:
+        raise ArgumentError(f"launch: {error}; expected a Launch") from None
+
+
+def _known(kind: type[AnyEnum], value: int) -> AnyEnum:
+    try:
+        return kind(value)
+    except ValueError:
+        raise InternalError(
+            f"the library answers with {kind.__name__} {value}, which this package does not know; "
+            "use a newer overlaptune package"
+        ) from None
+
+
+def _time(value: float) -> Optional[float]:
+    return None if isnan(value) else value
+
+
+class Database:
+    """The winners and the model of one platform, in memory.
+
+    paths     a file, or several: the first one's results hide those that the later ones have for
+              the same question. None: the file that OVERLAPTUNE_DB names.
+    platform  to answer for: a Platform, or the name or fingerprint of a stored one. None: the real
+              (not simulated) platform that was added last.
+
+    All methods may be called by several threads at once, and raise subclasses of Error:
+    NotFoundError, DatabaseError and UnavailableError about files and platforms, ArgumentError about
+    values.
+    """
+
+    def __init__(
+        self,
+        paths: Union[PathLike, Iterable[PathLike], None] = None,
+        platform: Union[Platform, str, None] = None,
+    ) -> None:
+        self._handle: Optional[_Handle] = None
+        self._library = load()
+        if paths is None:
+            paths = []
+        elif isinstance(paths, (str, os.PathLike)):
+            paths = [paths]
+        files = [os.fsencode(path) for path in paths]
+        if any(b"\0" in file for file in files):
+            raise ArgumentError(f"paths: {files!r}: expected names without a NUL")
+        wish = None
+        if platform is not None:
+            described = Platform(platform) if isinstance(platform, str) else platform
+            wish = CPlatform()
+            _fill(wish, asdict(described))
+        pointer = ctypes.c_void_p()
+        check(
+            self._library.ovt_open(
+                (ctypes.c_char_p * len(files))(*files), len(files), wish, ctypes.byref(pointer)
+            )
+        )
+        self._handle = _Handle(pointer)
+
+    def query(self, problem: Problem, launch: Launch = Launch.GRAPH) -> Answer:
+        """The best that is known for a problem: docs/query.md has the rules."""
+        handle = self._open_handle()
+        answer = CAnswer()
+        answer.size = ctypes.sizeof(answer)
+        question = _question(problem)
+        check(self._library.ovt_query(handle.pointer, question, _number(launch), answer))
+        return Answer(
+            source=_known(Source, answer.source),
+            strategy=_known(Strategy, answer.strategy),
+            block_m=answer.block_m,
+            block_n=answer.block_n,
+            block_k=answer.block_k,
+            stages=answer.stages,
+            cluster=answer.cluster,
+            raster=answer.raster,
+            comm_ctas=answer.comm_ctas,
+            chunks=answer.chunks,
+            transport=_known(Transport, answer.transport),
+            predicted_us=_time(answer.predicted_us),
+            measured_us=_time(answer.measured_us),
+            baseline_us=_time(answer.baseline_us),
+            reason=answer.reason.decode(errors="replace"),
+            wave_groups=tuple(answer.wave_groups[: answer.wave_group_count]),
+        )
+
+    def explain(self, problem: Problem, launch: Launch = Launch.GRAPH) -> str:
+        """Some lines about the answer that query gives."""
+        handle = self._open_handle()
+        question = _question(problem)
+        capacity = 1024
+        length = ctypes.c_size_t()
+        # The text may change between two calls, if another thread reloads: until it fits.
+        while True:
+            text = ctypes.create_string_buffer(capacity)
+            check(
+                self._library.ovt_explain(
+                    handle.pointer, question, _number(launch), text, capacity, ctypes.byref(length)
+                )
+            )
+            if length.value < capacity:
+                return text.value.decode(errors="replace")
+            capacity = length.value + 1
+
+    def reload(self) -> None:
+        """Reads the files again. Where it fails the database answers as before."""
+        check(self._library.ovt_reload(self._open_handle().pointer))
+
+    def close(self) -> None:
+        """Further calls are an ArgumentError; closing again is not."""
+        self._handle = None
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def _open_handle(self) -> _Handle:
+        handle = self._handle
+        if handle is None:
+            raise ArgumentError("the database is closed; open it again")
+        return handle

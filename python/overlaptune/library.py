@@ -1,0 +1,146 @@
+"""The C interface, found, loaded and declared."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
+from pathlib import Path
+from typing import Optional
+
+from .errors import BY_STATUS, Error, InternalError, LibraryError
+
+VARIABLE = "OVERLAPTUNE_LIBRARY"
+SONAME = "liboverlaptune.so.0"
+#: As a wheel has it.
+BUNDLED = Path(__file__).with_name("liboverlaptune.so")
+
+TEXT_SIZE = 256
+REASON_SIZE = 512
+MAX_WAVE_GROUPS = 192
+
+
+class CPlatform(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("machine", c_char * TEXT_SIZE),
+        ("name", c_char * TEXT_SIZE),
+        ("gpu_model", c_char * TEXT_SIZE),
+        ("gpu_count", c_int32),
+        ("sms", c_int32),
+        ("compute_capability", c_int32),
+        ("multicast_allowed", c_int32),
+        ("memory_bytes", c_int64),
+        ("driver_version", c_char * TEXT_SIZE),
+        ("cuda_version", c_char * TEXT_SIZE),
+        ("nccl_version", c_char * TEXT_SIZE),
+        ("topology", c_char * TEXT_SIZE),
+        ("transport", c_char * TEXT_SIZE),
+        ("details", c_char * TEXT_SIZE),
+    ]
+
+
+class CProblem(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("m", c_int64),
+        ("n", c_int64),
+        ("k", c_int64),
+        ("op", c_int32),
+        ("dtype", c_int32),
+        ("ranks", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class CAnswer(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("source", c_int32),
+        ("strategy", c_int32),
+        ("block_m", c_int32),
+        ("block_n", c_int32),
+        ("block_k", c_int32),
+        ("stages", c_int32),
+        ("cluster", c_int32),
+        ("raster", c_int32),
+        ("comm_ctas", c_int32),
+        ("chunks", c_int32),
+        ("transport", c_int32),
+        ("wave_group_count", c_int32),
+        ("predicted_us", c_double),
+        ("measured_us", c_double),
+        ("baseline_us", c_double),
+        ("reason", c_char * REASON_SIZE),
+        ("wave_groups", c_int64 * MAX_WAVE_GROUPS),
+    ]
+
+
+def _declare(library: ctypes.CDLL) -> None:
+    problem = ctypes.POINTER(CProblem)
+    signatures = {
+        "ovt_version": (c_char_p, []),
+        "ovt_last_error": (c_char_p, []),
+        "ovt_open": (
+            c_int32,
+            [
+                ctypes.POINTER(c_char_p),
+                c_size_t,
+                ctypes.POINTER(CPlatform),
+                ctypes.POINTER(c_void_p),
+            ],
+        ),
+        "ovt_query": (c_int32, [c_void_p, problem, c_int32, ctypes.POINTER(CAnswer)]),
+        "ovt_explain": (
+            c_int32,
+            [c_void_p, problem, c_int32, c_char_p, c_size_t, ctypes.POINTER(c_size_t)],
+        ),
+        "ovt_reload": (c_int32, [c_void_p]),
+        "ovt_close": (None, [c_void_p]),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+
+
+def _open(path: str, looked_for: str) -> ctypes.CDLL:
+    try:
+        library = ctypes.CDLL(path)
+        _declare(library)
+        return library
+    except (OSError, AttributeError) as error:
+        raise LibraryError(f"{looked_for}: cannot be loaded: {error}") from None
+
+
+@functools.lru_cache(maxsize=None)
+def load() -> ctypes.CDLL:
+    """The library, loaded once: what OVERLAPTUNE_LIBRARY names, else the one that lies in this
+    package, else the system's. Raises LibraryError."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return _open(named, f"{VARIABLE} = '{named}'")
+    if BUNDLED.exists():
+        return _open(str(BUNDLED), f"'{BUNDLED}'")
+    try:
+        return _open(SONAME, SONAME)
+    except LibraryError as error:
+        raise LibraryError(
+            f"no liboverlaptune.so: {VARIABLE} is not set, there is no '{BUNDLED}', and of the "
+            f"system's {error}; install the wheel that has the library, or set {VARIABLE} to it"
+        ) from None
+
+
+def check(status: int) -> None:
+    """Raises what the thread's last call failed with. Nothing may be called in between."""
+    if status == 0:
+        return
+    error: Error = BY_STATUS.get(status, InternalError)(last_error())
+    error.status = status
+    raise error
+
+
+def last_error() -> str:
+    text: Optional[bytes] = load().ovt_last_error()
+    return (text or b"").decode(errors="replace")

@@ -1,0 +1,186 @@
+"""Answers through the package against those of the command line, and what goes wrong."""
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import built
+import overlaptune as ot
+
+TUNED = ot.Problem(ot.Op.GEMM_ALL_REDUCE, m=4096, n=4096, k=1024, ranks=4)
+CHUNKED = ot.Problem(ot.Op.GEMM_REDUCE_SCATTER, m=8192, n=4096, k=1024, ranks=4)
+NOT_TUNED = ot.Problem(ot.Op.ALL_GATHER_GEMM, m=6144, n=4096, k=1024, ranks=4)
+
+
+def line(problem: ot.Problem) -> str:
+    return (f"{problem.op}:{problem.m},{problem.n},{problem.k}:{problem.dtype}:{problem.ranks}")
+
+
+def of_the_tool(database: Path, problem: ot.Problem):
+    return built.tool_json("query", "--db", str(database), "--op", str(problem.op), "--m",
+                           str(problem.m), "--n", str(problem.n), "--k", str(problem.k), "--dtype",
+                           str(problem.dtype), "--ranks", str(problem.ranks))
+
+
+class WithDatabase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.file = cls.folder / "simulated.db"
+        cls.tuned = built.tune(cls.file, "--problem", line(TUNED), "--problem", line(CHUNKED))
+        (cls.platform,) = json.loads(built.tool("db", "export", "--db", str(cls.file)))["platforms"]
+        del cls.platform["fingerprint"]
+
+    def open(self, platform=built.SIMULATED):
+        return ot.Database(self.file, platform)
+
+
+class Answers(WithDatabase):
+    def test_equal_to_those_of_the_command_line(self):
+        with self.open() as database:
+            for problem in (TUNED, CHUNKED, NOT_TUNED):
+                answer = database.query(problem)
+                wanted = of_the_tool(self.file, problem)
+                self.assertEqual(str(answer.source), wanted["source"])
+                self.assertEqual(answer.reason, wanted["reason"])
+                for field in ("predicted_us", "measured_us", "baseline_us"):
+                    self.assertEqual(getattr(answer, field), wanted[field], field)
+                for field, value in wanted["config"].items():
+                    got = getattr(answer, field)
+                    if field in ("strategy", "transport"):
+                        got = str(got)
+                    # null: not used, or left to the library
+                    nothing = {"wave_groups": (), "chunks": 1}.get(field, 0)
+                    expected = nothing if value is None else value
+                    self.assertEqual(list(got) if field == "wave_groups" else got,
+                                     list(expected) if field == "wave_groups" else expected, field)
+
+    def test_sources(self):
+        with self.open() as database:
+            self.assertEqual(database.query(TUNED).source, ot.Source.EXACT)
+            self.assertEqual(database.query(NOT_TUNED).source, ot.Source.PREDICTED)
+            too_many = ot.Problem(ot.Op.GEMM_ALL_REDUCE, m=4096, n=4096, k=1024, ranks=8)
+            baseline = database.query(too_many, ot.Launch.EAGER)
+            self.assertEqual(baseline.source, ot.Source.BASELINE)
+            self.assertEqual((baseline.strategy, baseline.wave_groups, baseline.measured_us),
+                             (ot.Strategy.SEQUENTIAL, (), None))
+            self.assertIn("4 GPUs", baseline.reason)
+
+    def test_the_whole_explanation(self):
+        with self.open() as database:
+            text = database.explain(TUNED)
+            self.assertIn(f"problem: {line(TUNED)}, graph\n", text)
+            self.assertTrue(text.endswith("us\n"), text)
+        many = [self.file] * 100  # longer than the first guess of its length
+        with ot.Database(many, built.SIMULATED) as database:
+            text = database.explain(TUNED)
+            self.assertGreater(len(text), 2000)
+            self.assertEqual(text.count("database: "), 100)
+            self.assertTrue(text.endswith("us\n"), text)
+
+    def test_a_platform_that_is_described(self):
+        with self.open(ot.Platform(**self.platform)) as database:
+            self.assertEqual(database.query(TUNED).source, ot.Source.EXACT)
+        with self.open(ot.Platform(**{**self.platform, "nccl_version": "2.99"})) as database:
+            answer = database.query(TUNED)
+            self.assertEqual(answer.source, ot.Source.BASELINE)
+            self.assertIn("nccl_version", answer.reason)
+
+    def test_the_default_is_the_real_platform_of_the_variables_database(self):
+        file = self.folder / "real.db"
+        shutil.copy(self.file, file)
+        with contextlib.closing(sqlite3.connect(file)) as writer, writer:
+            writer.execute("UPDATE platforms SET machine = 'cuda'")
+        os.environ["OVERLAPTUNE_DB"] = str(file)
+        self.addCleanup(os.environ.pop, "OVERLAPTUNE_DB")
+        with ot.Database() as database:
+            self.assertEqual(database.query(TUNED).source, ot.Source.EXACT)
+
+    def test_reload_sees_what_was_tuned_meanwhile(self):
+        file = self.folder / "growing.db"
+        built.tune(file, "--problem", line(CHUNKED))
+        with ot.Database(str(file), built.SIMULATED) as database:
+            self.assertEqual(database.query(TUNED).source, ot.Source.PREDICTED)
+            built.tune(file, "--problem", line(TUNED))
+            database.reload()
+            self.assertEqual(database.query(TUNED).source, ot.Source.EXACT)
+
+
+class Wrong(WithDatabase):
+    def test_each_status_is_an_exception(self):
+        text = self.folder / "text.db"
+        text.write_text("no database at all")
+        for file, platform, kind, words in (
+            (self.folder / "none.db", None, ot.NotFoundError, "no such file"),
+            (text, None, ot.DatabaseError, "not an SQLite database"),
+            (self.file, None, ot.NotFoundError, "no platform of real GPUs"),
+            (self.file, "b200", ot.NotFoundError, "'b200'"),
+            (self.file, "", ot.ArgumentError, "name"),
+        ):
+            with self.assertRaisesRegex(kind, words) as caught:
+                ot.Database(file, platform)
+            self.assertEqual(caught.exception.status, kind.status)
+            self.assertIsInstance(caught.exception, ot.Error)
+
+    def test_values_that_do_not_fit_are_not_cut(self):
+        with self.open() as database:
+            for change, words in (
+                ({"m": 2**64 + 4096}, "m = 18446744073709555712"),
+                ({"ranks": 2**32 + 4}, "ranks = 4294967300"),
+                ({"n": 4096.5}, "n = 4096.5"),
+                ({"op": 17}, "op = 17"),
+                ({"op": "gemm_all_reduce"}, "op = 'gemm_all_reduce'"),
+                ({"k": 4095}, "k = 4095"),
+                ({"m": 0}, "m = 0"),
+            ):
+                problem = ot.Problem(**{**TUNED.__dict__, **change})
+                with self.assertRaisesRegex(ot.ArgumentError, words):
+                    database.query(problem)
+            with self.assertRaisesRegex(ot.ArgumentError, "launch"):
+                database.query(TUNED, "graph")
+        for name in ("x" * 256, "x" * 300, "a\0b"):
+            with self.assertRaisesRegex(ot.ArgumentError, "name"):
+                self.open(name)
+        with self.assertRaisesRegex(ot.ArgumentError, "NUL"):
+            ot.Database("a\0b")
+
+    def test_a_closed_database(self):
+        database = self.open()
+        database.close()
+        database.close()
+        for call in (lambda: database.query(TUNED), lambda: database.explain(TUNED),
+                     database.reload):
+            with self.assertRaisesRegex(ot.ArgumentError, "closed"):
+                call()
+
+    def test_closing_waits_for_nobody_and_breaks_nothing(self):
+        for _ in range(20):
+            database = self.open()
+            ended = []
+
+            def ask(database=database, ended=ended):
+                try:
+                    while True:
+                        assert database.query(TUNED).source == ot.Source.EXACT
+                except ot.ArgumentError:
+                    ended.append(True)
+
+            threads = [threading.Thread(target=ask) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            database.close()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len(ended), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

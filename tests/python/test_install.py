@@ -1,0 +1,66 @@
+"""The wheel of the build, and the tree, installed by pip into folders of their own."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+import built
+
+LOAD = "import overlaptune; print(overlaptune.version(), overlaptune.__file__)"
+
+
+def pip_install(what: Path, folder: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
+         "--no-build-isolation", "--no-cache-dir", "--target", str(folder), str(what)],
+        check=True)
+
+
+class Install(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_the_wheel_brings_its_library(self):
+        (wheel,) = built.WHEELS.iterdir()
+        self.assertRegex(wheel.name, rf"^overlaptune-{built.VERSION}-py3-none-linux_\w+\.whl$")
+        names = zipfile.ZipFile(wheel).namelist()
+        self.assertIn("overlaptune/liboverlaptune.so", names)
+        self.assertIn("overlaptune/py.typed", names)
+        pip_install(wheel, self.folder)
+        done = built.python(LOAD, PYTHONPATH=str(self.folder), OVERLAPTUNE_LIBRARY="")
+        self.assertEqual(done.stdout.split(),
+                         [built.VERSION, str(self.folder / "overlaptune/__init__.py")], done.stderr)
+
+    def test_the_tree_installs_without_a_library(self):
+        tree = self.folder / "tree"  # a copy: building leaves files in it
+        shutil.copytree(built.SOURCE / "python", tree,
+                        ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+        target = self.folder / "target"
+        pip_install(tree, target)
+        self.assertTrue((target / "overlaptune/py.typed").exists())
+        self.assertFalse((target / "overlaptune/liboverlaptune.so").exists())
+        done = built.python(LOAD, PYTHONPATH=str(target))
+        self.assertEqual(done.stdout.split(),
+                         [built.VERSION, str(target / "overlaptune/__init__.py")], done.stderr)
+
+    def test_both_are_of_the_version_of_the_project(self):
+        text = (built.SOURCE / "python/pyproject.toml").read_text()
+        self.assertIn(f'version = "{built.VERSION}"', text)
+
+    def test_types_hold(self):
+        if shutil.which("mypy") is None:
+            self.skipTest("mypy is not here (apt-get install mypy)")
+        done = subprocess.run(
+            ["mypy", "--strict", "--python-version", "3.9", "--cache-dir", str(self.folder / "cache"),
+             str(built.SOURCE / "python/overlaptune"), str(built.SOURCE / "examples/list_configs.py")],
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
