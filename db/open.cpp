@@ -1,7 +1,6 @@
 #include "db/open.hpp"
 
 #include <chrono>
-#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "db/file_header.hpp"
 #include "db/schema.hpp"
 
 namespace overlaptune::db {
@@ -20,15 +20,14 @@ namespace fs = std::filesystem;
 /// recover it after a crash, or as the last one to close it. Who keeps it so does not share it.
 constexpr int kReaderTimeoutMs = 2'000;
 
-constexpr std::string_view kMagic{"SQLite format 3\0", 16};
-
 Failure refused(const fs::path& file, std::string_view text) {
   return {ErrorKind::bad_database, about(file, text)};
 }
 
-/// SQLite reads `?`, `#` and `%` in a URI as its own.
+/// SQLite reads `?`, `#` and `%` in a URI as its own, and a path that begins with two slashes as
+/// the name of a host, unless it follows an empty one.
 std::string uri(const fs::path& file, std::string_view parameters) {
-  std::string text = "file:";
+  std::string text = "file://";
   for (const char c : fs::absolute(file).string()) {
     if (c == '?' || c == '#' || c == '%') {
       text += fmt::format("%{:02x}", static_cast<unsigned char>(c));
@@ -37,51 +36,6 @@ std::string uri(const fs::path& file, std::string_view parameters) {
     }
   }
   return fmt::format("{}?{}", text, parameters);
-}
-
-std::uint32_t big_endian(const std::string& header, std::size_t offset) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    value = value << 8 | static_cast<unsigned char>(header[offset + i]);
-  }
-  return value;
-}
-
-/// A write-ahead log with content: the file alone is not the database.
-bool has_log(const fs::path& file) {
-  std::error_code error;
-  const auto log = fs::path(fs::canonical(file, error).string() + "-wal");
-  const auto size = fs::file_size(log, error);
-  return !error && size > 0;
-}
-
-/// The first 100 bytes (sqlite.org/fileformat.html, section 1.3): ours, and not cut short.
-void check_header(const fs::path& file) {
-  if (!fs::is_regular_file(file)) throw refused(file, "is not a file; name a database file");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    throw Failure(ErrorKind::bad_input, about(file, "cannot be read; check its permissions"));
-  }
-  std::string header(100, '\0');
-  in.read(header.data(), static_cast<std::streamsize>(header.size()));
-  const auto got = in.gcount();
-  if (got == 0) throw refused(file, "is empty; remove it, or name another file");
-  if (got < 100 || !header.starts_with(kMagic)) {
-    throw refused(file, "is not an SQLite database; name another file");
-  }
-  if (big_endian(header, 68) != kApplicationId) {
-    throw refused(file, "is an SQLite database of another program; name another file");
-  }
-  const auto page_bytes = std::uint64_t{static_cast<unsigned char>(header[16])} << 8 |
-                          std::uint64_t{static_cast<unsigned char>(header[17])};
-  const std::uint64_t pages = big_endian(header, 28);
-  const bool pages_are_valid = big_endian(header, 24) == big_endian(header, 92);
-  const std::uint64_t expected = (page_bytes == 1 ? 65536 : page_bytes) * pages;
-  const std::uint64_t present = fs::file_size(file);
-  if (pages_are_valid && present < expected && !has_log(file)) {
-    throw refused(file,
-                  fmt::format("cut short ({} of {} bytes); restore a copy", present, expected));
-  }
 }
 
 /// The schema version, once all else is known to be sound.
@@ -124,9 +78,11 @@ std::unique_ptr<Connection> connect_memory(const fs::path& name) {
 /// Looks at the file through a connection that cannot write: not even a lock file where there is no
 /// write-ahead log.
 int inspect_once(const fs::path& file) {
-  check_header(file);
+  check_place(file);
   const auto* parameters = has_log(file) ? "mode=ro" : "mode=ro&immutable=1";
-  return check_schema(*connect(file, parameters, SQLite::OPEN_READONLY));
+  const auto connection = connect(file, parameters, SQLite::OPEN_READONLY);
+  check_header(*connection);
+  return check_schema(*connection);
 }
 
 /// A file that another process is just bringing up to date can look damaged to one who takes no

@@ -299,6 +299,21 @@ TEST_F(DamageTest, NotAFile) {
   failure(ErrorKind::bad_database, [&] { const Store store(pipe, Access::read); });
 }
 
+TEST_F(DamageTest, APipeInThePlaceOfALogKeepsNobodyWaiting) {
+  for (const std::string suffix : {"-wal", "-shm", "-journal"}) {
+    const std::string pipe = file_.string() + suffix;
+    clear_log();
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    samples::Child child([&] {
+      alarm(30);
+      const auto said = failure(ErrorKind::bad_database, [&] { Store(file_, Access::read); });
+      return said.find("with " + suffix + " is not a file") != said.npos ? 0 : 1;
+    });
+    EXPECT_EQ(child.wait(), 0) << suffix;
+    std::filesystem::remove(pipe);
+  }
+}
+
 TEST_F(DamageTest, AMissingFileIsMadeOnlyIfAsked) {
   const auto missing = folder_ / "missing.db";
   for (const auto access : {Access::read, Access::write}) {
