@@ -1,8 +1,12 @@
 #include "machine/sim/sim_machine.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "machine/catalogue.hpp"
 #include "tests/machine/configs.hpp"
@@ -185,6 +189,47 @@ TEST(SimMachine, configs_that_do_not_fit_are_unsupported_with_a_reason) {
   config = {};
   config.tile = kTile;
   refused(config, "tile");
+}
+
+/// The machine with symmetric windows that take three times as long as its rings.
+std::unique_ptr<Machine> with_slow_windows() {
+  std::ifstream known(std::string(OVERLAPTUNE_SOURCE_DIR) +
+                      "/machine/sim/profiles/h200-nvlink-x8.json");
+  auto profile = nlohmann::json::parse(known);
+  profile["name"] = "slow-windows";
+  const auto rings = profile["collectives"];
+  for (auto windows : rings) {
+    windows["transport"] = "symmetric";
+    for (auto& point : windows["times_us"]["value"]) point[1] = 3 * point[1].get<double>();
+    profile["collectives"].push_back(windows);
+  }
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("slow-windows-" + std::to_string(getpid()) + ".json");
+  std::ofstream(file) << profile;
+  auto machine = value_or_throw(open_machine("sim:slow-windows", {.seed = 1, .profiles = {file}}));
+  std::filesystem::remove(file);
+  return machine;
+}
+
+TEST(SimMachine, the_last_group_of_symmetric_then_ring_takes_the_ring) {
+  const auto sim = with_slow_windows();
+  const auto time = [&](Config config, Transport transport) {
+    config.transport = transport;
+    const RunResult result = run(*sim, kProblem, config);
+    EXPECT_EQ(result.verdict, Verdict::valid) << result.reason;
+    return time_us(result);
+  };
+  // In one group nothing goes by the windows; in several all but the last do, on as many CTAs.
+  const Config whole = signaled(kProblem, kTile, 1, 132, 16, 1000);
+  ASSERT_EQ(whole.wave_groups.size(), 1U);
+  const double last_by_ring = time(whole, Transport::symmetric_then_ring);
+  EXPECT_LE(last_by_ring, time(whole, Transport::ring) * 1.02);
+  EXPECT_LT(last_by_ring, 0.8 * time(whole, Transport::symmetric));
+  const Config groups = signaled(kProblem, kTile, 1, 132, 16, 4);
+  ASSERT_GT(groups.wave_groups.size(), 2U);
+  const double mixed = time(groups, Transport::symmetric_then_ring);
+  EXPECT_LT(mixed, time(groups, Transport::symmetric));
+  EXPECT_GT(mixed, time(groups, Transport::ring));
 }
 
 TEST(SimMachine, problems_that_do_not_fit_are_bad_input) {
