@@ -3,7 +3,7 @@
 # exchanged for one of the program that links to it. Symbols that are unique in a process (GNU) can
 # only be hidden once they are weak.
 
-set(parts $<TARGET_FILE:overlaptune_query> $<TARGET_FILE:overlaptune_model>
+set(parts $<TARGET_FILE:overlaptune_query> $<TARGET_FILE:overlaptune_abi> $<TARGET_FILE:overlaptune_model>
           $<TARGET_FILE:overlaptune_db> $<TARGET_FILE:overlaptune_core> $<TARGET_FILE:SQLiteCpp>)
 if(TARGET overlaptune_text)
   list(APPEND parts $<TARGET_FILE:overlaptune_text>)
@@ -27,7 +27,7 @@ add_custom_command(
   COMMAND ${CMAKE_OBJCOPY} --wildcard "--weaken-symbol=_Z*" ${whole}
   COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=ovt_*" ${whole}
   DEPENDS overlaptune_query_c $<TARGET_OBJECTS:overlaptune_query_c> overlaptune_query
-          overlaptune_model overlaptune_db overlaptune_core
+          overlaptune_abi overlaptune_model overlaptune_db overlaptune_core
   COMMAND_EXPAND_LISTS VERBATIM)
 add_library(overlaptune_query_static STATIC ${whole})
 add_library(overlaptune::query_static ALIAS overlaptune_query_static)
