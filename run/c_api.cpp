@@ -145,15 +145,16 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   return guarded([&] {
     Ranks& ranks = *present(world, "world")->ranks;
     if (bytes < 0) refuse(fmt::format("bytes = {}: expected 0 or more", bytes));
-    const bool grows = static_cast<std::size_t>(bytes) > ranks.world.capacity();
-    if (grows && world->ranks.use_count() > 1) {
+    const OnDevice current(ranks.device);
+    const auto most = static_cast<std::size_t>(ranks.world.largest(static_cast<double>(bytes)));
+    const bool in_use = world->ranks.use_count() > 1 && most > ranks.world.capacity();
+    if (ranks.world.largest(in_use ? 1 : 0) > 0) {
       refuse(
           fmt::format("bytes = {}: {} are there, and plans that use them: destroy those, or "
                       "reserve what all will need before the first",
-                      bytes, ranks.world.capacity()));
+                      most, ranks.world.capacity()));
     }
-    const OnDevice current(ranks.device);
-    if (auto reserved = ranks.world.reserve_no_more(static_cast<std::size_t>(bytes)); !reserved) {
+    if (auto reserved = ranks.world.reserve_no_more(most); !reserved) {
       throw Refusal{OVT_ERROR_MEMORY, "ovt_world_reserve: " + reserved.error().message};
     }
   });

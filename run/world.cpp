@@ -141,13 +141,15 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
 }
 
 Expected<void> World::reserve_no_more(std::size_t bytes) {
-  if (largest(bytes <= capacity_ ? 0 : 1) == 0) return {};
+  constexpr std::size_t kWindowUnit = NCCL_WIN_REQUIRED_ALIGNMENT;
+  if (bytes <= capacity_) return {};
+  const std::size_t wanted = (bytes + kWindowUnit - 1) / kWindowUnit * kWindowUnit;
   const std::size_t least = least_free();
-  if (bytes + kFlagBytes > least) {
+  if (wanted + kFlagBytes > least) {
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
-                                 gib(bytes + kFlagBytes), gib(least)));
+                                 gib(wanted + kFlagBytes), gib(least)));
   }
-  allocate(bytes);
+  allocate(wanted);
   return {};
 }
 

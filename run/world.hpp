@@ -70,7 +70,7 @@ class World {
   /// with what is needed and what is free on the rank that has least. `beside`: bytes that the
   /// caller is going to allocate itself.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
-  /// The same without a byte to spare: for memory that is somebody else's. Error: as above.
+  /// The same with next to no byte to spare: for memory that is somebody else's. Error: as above.
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }

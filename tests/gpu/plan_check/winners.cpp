@@ -20,25 +20,40 @@ constexpr double kSettling = 0.3;  // seconds, until clock and power are those o
 constexpr std::int64_t kHeadStart = 60'000;  // ns
 /// Operand sets together hold so much: twice the largest L2 cache there is.
 constexpr std::int64_t kCold = std::int64_t{128} << 20;
+constexpr std::int64_t kAlign = 4096;
 
 struct Operands {
-  run::DeviceMemory a, b, c;
+  std::byte* a;
+  std::byte* b;
+  std::byte* c;
 };
 
-std::vector<Operands> operand_sets(Bench& bench, const Problem& problem, const ovt_sizes& sizes) {
-  const std::int64_t each = sizes.a_bytes + sizes.b_bytes + sizes.c_bytes;
-  const auto count = std::clamp<std::int64_t>((kCold + each - 1) / each, 2, 8);
+std::int64_t set_bytes(const ovt_sizes& sizes) {
+  return sizes.a_bytes + sizes.b_bytes + sizes.c_bytes + 3 * kAlign;
+}
+
+std::int64_t set_count(const ovt_sizes& sizes) {
+  return std::clamp<std::int64_t>((kCold + set_bytes(sizes) - 1) / set_bytes(sizes), 2, 8);
+}
+
+/// Laid out in `memory`, which stays for all problems: NCCL remembers by its address what a graph
+/// was captured with.
+std::vector<Operands> operand_sets(Bench& bench, void* memory, const Problem& problem,
+                                   const ovt_sizes& sizes) {
+  auto* free = static_cast<std::byte*>(memory);
+  const auto take = [&free](std::int64_t bytes) {
+    std::byte* const taken = free;
+    free += (bytes + kAlign - 1) / kAlign * kAlign;
+    return taken;
+  };
   std::vector<Operands> sets;
-  for (std::int64_t i = 0; i < count; ++i) {
-    Operands set{run::device_memory(static_cast<std::size_t>(sizes.a_bytes)),
-                 run::device_memory(static_cast<std::size_t>(sizes.b_bytes)),
-                 run::device_memory(static_cast<std::size_t>(sizes.c_bytes))};
+  for (std::int64_t i = 0; i < set_count(sizes); ++i) {
+    const Operands set{take(sizes.a_bytes), take(sizes.b_bytes), take(sizes.c_bytes)};
     const auto seed = static_cast<std::uint64_t>(16 * bench.seat().rank() + 2 * i);
-    kernels::fill_normal(bench.stream(), set.a.get(), problem.dtype, sizes.a_bytes / kElementBytes,
-                         seed);
-    kernels::fill_normal(bench.stream(), set.b.get(), problem.dtype, sizes.b_bytes / kElementBytes,
+    kernels::fill_normal(bench.stream(), set.a, problem.dtype, sizes.a_bytes / kElementBytes, seed);
+    kernels::fill_normal(bench.stream(), set.b, problem.dtype, sizes.b_bytes / kElementBytes,
                          seed + 1);
-    sets.push_back(std::move(set));
+    sets.push_back(set);
   }
   return sets;
 }
@@ -53,8 +68,8 @@ class Replays {
     const ovt_buffers buffers = plan_.buffers();
     for (const Operands& set : sets) {
       const run::Graph graph = run::captured(bench.stream(), [&](cudaStream_t stream) {
-        plan_.run(buffers.a != nullptr ? buffers.a : set.a.get(), set.b.get(),
-                  buffers.c != nullptr ? buffers.c : set.c.get(), stream);
+        plan_.run(buffers.a != nullptr ? buffers.a : set.a, set.b,
+                  buffers.c != nullptr ? buffers.c : set.c, stream);
       });
       graphs_.push_back(run::instantiated(graph));
       OVT_CHECK(cudaGraphUpload(graphs_.back().get(), bench.stream()));
@@ -73,24 +88,28 @@ class Replays {
 
 using Plans = std::array<const Replays*, 2>;
 
-/// One after the other; of each repetition the slowest rank, in microseconds.
+/// One after the other, the host ahead of the GPU; of each repetition the slowest rank, in
+/// microseconds.
 std::array<std::vector<double>, 2> rounds(Bench& bench, const Plans& plans, int repetitions) {
   const cudaStream_t stream = bench.stream();
-  std::array<std::vector<double>, 2> times;
-  const run::Event start = run::make_event(true);
-  const run::Event end = run::make_event(true);
+  std::vector<run::Event> events;
+  kernels::spin(stream, kHeadStart * repetitions);
   for (int turn = 0; turn < repetitions; ++turn) {
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      kernels::spin(stream, kHeadStart);
+    for (const Replays* plan : plans) {
       bench.barrier();
-      OVT_CHECK(cudaEventRecord(start.get(), stream));
-      plans[i]->launch(stream, turn);
-      OVT_CHECK(cudaEventRecord(end.get(), stream));
-      bench.finish();
-      float ms = 0;
-      OVT_CHECK(cudaEventElapsedTime(&ms, start.get(), end.get()));
-      times[i].push_back(1e3 * static_cast<double>(ms));
+      events.push_back(run::make_event(true));
+      OVT_CHECK(cudaEventRecord(events.back().get(), stream));
+      plan->launch(stream, turn);
+      events.push_back(run::make_event(true));
+      OVT_CHECK(cudaEventRecord(events.back().get(), stream));
     }
+  }
+  bench.finish();
+  std::array<std::vector<double>, 2> times;
+  for (std::size_t i = 0; i < events.size(); i += 2) {
+    float ms = 0;
+    OVT_CHECK(cudaEventElapsedTime(&ms, events[i].get(), events[i + 1].get()));
+    times[i / 2 % times.size()].push_back(1e3 * static_cast<double>(ms));
   }
   for (auto& each : times) each = bench.largest(each);
   return times;
@@ -101,8 +120,9 @@ struct Medians {
   double sequential = 0;
 };
 
-Medians medians(Bench& bench, const Problem& problem, const Config& winner) {
-  const std::vector<Operands> sets = operand_sets(bench, problem, sizes_of(problem, winner));
+Medians medians(Bench& bench, void* memory, const Problem& problem, const Config& winner) {
+  const std::vector<Operands> sets =
+      operand_sets(bench, memory, problem, sizes_of(problem, winner));
   const Replays first(bench, problem, winner, sets);
   const Replays second(bench, problem, Config{}, sets);
   const Plans plans{&first, &second};
@@ -134,8 +154,8 @@ struct Asked {
   Config config{};
 };
 
-void time_winner(Bench& bench, const Asked& asked, Results& results) {
-  const Medians seen = medians(bench, asked.problem, asked.config);
+void time_winner(Bench& bench, void* memory, const Asked& asked, Results& results) {
+  const Medians seen = medians(bench, memory, asked.problem, asked.config);
   results.row(to_string(asked.problem), true,
               fmt::format("{:<9} {:>9.1f} {:>9.1f} {:>6.3f}   {:>9.1f} {:>9.1f} {:>6.3f}",
                           to_string(asked.config.strategy), asked.answer.measured_us, seen.winner,
@@ -159,6 +179,7 @@ void time_winners(Bench& bench, const std::filesystem::path& file, std::vector<P
   const ovt::Database database({file}, &described);
   std::vector<Asked> list;
   std::int64_t shared = 0;
+  std::int64_t operands = 0;
   for (const Problem& problem : problems) {
     const ovt_answer answer = database.query(problem_of(problem));
     if (answer.source != OVT_EXACT) {
@@ -166,14 +187,17 @@ void time_winners(Bench& bench, const std::filesystem::path& file, std::vector<P
       continue;
     }
     list.push_back({problem, answer, c::config_of(&answer)});
-    shared = std::max({shared, sizes_of(problem, list.back().config).shared_bytes,
-                       sizes_of(problem, Config{}).shared_bytes});
+    const ovt_sizes sizes = sizes_of(problem, list.back().config);
+    shared = std::max({shared, sizes.shared_bytes, sizes_of(problem, Config{}).shared_bytes});
+    operands = std::max(operands, set_count(sizes) * set_bytes(sizes));
   }
+  if (list.empty()) return;
   check(ovt_world_reserve(bench.world(), shared));
+  const run::DeviceMemory memory = run::device_memory(static_cast<std::size_t>(operands));
   results.print(fmt::format("{:<52} {:<7} {:<9} {:>9} {:>9} {:>6}   {:>9} {:>9} {:>6}", "winner",
                             "", "strategy", "stored us", "us", "ratio", "speedup*", "speedup",
                             "sequential us"));
-  for (const Asked& asked : list) time_winner(bench, asked, results);
+  for (const Asked& asked : list) time_winner(bench, memory.get(), asked, results);
   results.print("speedup: over sequential, in the same rounds; *: stored");
 }
 
