@@ -105,7 +105,7 @@ MachineEntry cuda_entry() {
   cuda::LaunchEnvironment plain;
   const auto installation = find_gpus(plain);
   if (installation) {
-    const cuda::Device& first = installation->devices.front();
+    const Device& first = installation->devices.front();
     entry.description = fmt::format("{} x {} of this host, {}", installation->devices.size(),
                                     first.model, first.transport);
   } else {

@@ -1,11 +1,7 @@
 // The C interface: checks what comes in, and lets nothing out but a status and a text.
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
-#include <new>
 
 #include <fmt/format.h>
 
@@ -14,6 +10,7 @@
 #include "query/snapshot.hpp"
 
 using namespace overlaptune;
+using c::present;
 using c::Refusal;
 
 struct ovt_database {
@@ -32,17 +29,6 @@ struct ovt_database {
 
 namespace {
 
-/// Of each thread, so that no other one's failure is in between. An array: it needs no memory at
-/// the moment when there is none, and no destructor when the thread ends.
-thread_local char last_error[1024] = "";
-
-ovt_status failed(ovt_status status, std::string_view message) noexcept {
-  const std::size_t size = std::min(message.size(), sizeof last_error - 1);
-  std::memcpy(last_error, message.data(), size);
-  last_error[size] = '\0';
-  return status;
-}
-
 ovt_status status_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::bad_database:
@@ -56,31 +42,7 @@ ovt_status status_of(ErrorKind kind) {
 
 template <class Call>
 ovt_status guarded(const Call& call) noexcept {
-  try {
-    call();
-    return OVT_OK;
-  } catch (const Refusal& refusal) {
-    return failed(refusal.status, refusal.message);
-  } catch (const Failure& failure) {
-    return failed(status_of(failure.kind()), failure.what());
-  } catch (const std::bad_alloc&) {
-    return failed(OVT_ERROR_MEMORY, "out of memory; nothing was changed");
-  } catch (const std::exception& error) {
-    return failed(OVT_ERROR_INTERNAL, error.what());
-  } catch (...) {
-    return failed(OVT_ERROR_INTERNAL, "an error of unknown kind");
-  }
-}
-
-/// A handle, an array or the place for an output.
-template <class T>
-T* present(T* pointer, const char* name) {
-  if (pointer == nullptr) throw Refusal{OVT_ERROR_ARGUMENT, fmt::format("{}: NULL", name)};
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignof(T) != 0) {
-    throw Refusal{OVT_ERROR_ARGUMENT,
-                  fmt::format("{}: expected a pointer aligned to {} bytes", name, alignof(T))};
-  }
-  return pointer;
+  return c::guarded(status_of, call);
 }
 
 /// Absolute, so that a reload finds them wherever the program has gone.
@@ -105,11 +67,11 @@ std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_
 }  // namespace
 
 const char* ovt_version() {
-  return OVERLAPTUNE_VERSION;
+  return c::version();
 }
 
 const char* ovt_last_error() {
-  return last_error;
+  return c::last_error();
 }
 
 ovt_status ovt_open(const char* const* paths, size_t count, const ovt_platform* platform,

@@ -1,29 +1,20 @@
 #pragma once
-// Our values and those of the C interface, one turned into the other.
+// Questions and answers as the C interface has them.
 
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "include/overlaptune/overlaptune.h"
+#include "abi/values.hpp"
 #include "query/answer.hpp"
 #include "query/platform_choice.hpp"
 #include "query/winner_index.hpp"
 
 namespace overlaptune::c {
 
-/// What a call ends with that is not OVT_OK.
-struct Refusal {
-  ovt_status status = OVT_ERROR_ARGUMENT;
-  std::string message;
-};
-
-// All throw `Refusal`: null or unaligned, a size that cannot be, a value that is not known, a text
-// without its end, a rule of the problem that is broken. The message names the field.
-[[nodiscard]] Problem problem_of(const ovt_problem* problem);
-[[nodiscard]] Launch launch_of(ovt_launch launch);
+/// Which platform is asked for. Throws `Refusal`, as all that reads what a caller filled
+/// (abi/values.hpp).
 [[nodiscard]] PlatformWish wish_of(const ovt_platform* platform);
-/// The size up to which an answer may be written.
+/// The size up to which an answer may be written. Throws `Refusal`.
 [[nodiscard]] std::size_t checked(const ovt_answer* answer);
 
 /// Writes an answer of which `size` bytes are the caller's; all beyond what we know is zeroed.

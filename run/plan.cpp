@@ -1,6 +1,11 @@
 #include "run/plan.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "core/error.hpp"
+#include "core/tiling.hpp"
 #include "run/strategies.hpp"
 
 namespace overlaptune::run {
@@ -8,6 +13,39 @@ namespace {
 
 std::int64_t rows_of_a(const Problem& problem) {
   return problem.op == Op::all_gather_gemm ? problem.m / problem.ranks : problem.m;
+}
+
+Expected<void> signaled_runnable(const Problem& problem, const Config& config) {
+  if (problem.op == Op::all_gather_gemm) {
+    return bad_input("signaled needs the GEMM before the collective, not all_gather_gemm");
+  }
+  if (config.tile.is_library()) return bad_input("tile: signaled needs one of ours");
+  const auto cuts = group_cuts(tile_order(problem, config.tile, config.raster), config);
+  if (!cuts) return tl::make_unexpected(cuts.error());
+  const auto whole = [](const Cut& cut) { return cut.contiguous; };
+  if (config.transport == Transport::copy_engine &&
+      !std::all_of(cuts->begin(), cuts->end(), whole)) {
+    return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
+  }
+  return {};
+}
+
+Expected<void> library_runnable(const Problem& problem, const Config& config) {
+  if (!config.tile.is_library()) {
+    return bad_input("tile " + to_string(config.tile) + ": strategy " +
+                     std::string(to_string(config.strategy)) + " runs the library's");
+  }
+  if (config.transport == Transport::copy_engine ||
+      config.transport == Transport::symmetric_then_ring) {
+    return bad_input("transport " + std::string(to_string(config.transport)) +
+                     ": for strategy signaled only");
+  }
+  if (config.strategy == Strategy::chunked) {
+    if (auto rows = chunk_rows(problem, config.chunks); !rows) {
+      return tl::make_unexpected(rows.error());
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -29,19 +67,28 @@ std::int64_t workspace_bytes(const Problem& problem) {
   return (receives ? 2 : 1) * collective_bytes(problem).count;
 }
 
+Expected<void> runnable(const Problem& problem, const Config& config) {
+  const Transport transport = beside_gemm(config.transport);
+  if (!serves(transport, collective_of(problem.op))) {
+    return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
+                                 to_string(collective_of(problem.op))));
+  }
+  switch (config.strategy) {
+    case Strategy::sequential:
+    case Strategy::chunked:
+      return library_runnable(problem, config);
+    case Strategy::signaled:
+      return signaled_runnable(problem, config);
+    default:
+      return bad_input("strategy " + std::string(to_string(config.strategy)) +
+                       ": not available on GPUs yet");
+  }
+}
+
 Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& problem,
                                           const Config& config, std::span<const Operands> operands,
                                           Mutant mutant) {
-  if (!config.tile.is_library() && config.strategy != Strategy::signaled) {
-    return bad_input("tile " + to_string(config.tile) + ": strategy " +
-                     std::string(to_string(config.strategy)) + " runs the library's");
-  }
-  const bool for_signaled = config.transport == Transport::copy_engine ||
-                            config.transport == Transport::symmetric_then_ring;
-  if (for_signaled && config.strategy != Strategy::signaled) {
-    return bad_input("transport " + std::string(to_string(config.transport)) +
-                     ": for strategy signaled only");
-  }
+  if (auto sound = runnable(problem, config); !sound) return tl::make_unexpected(sound.error());
   const Collective collective = collective_of(problem.op);
   auto on = route(engine.world, collective, problem.ranks, config.comm_ctas,
                   beside_gemm(config.transport));
@@ -69,11 +116,8 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
       return make_sequential(request);
     case Strategy::chunked:
       return make_chunked(request);
-    case Strategy::signaled:
-      return make_signaled(request);
     default:
-      return bad_input("strategy " + std::string(to_string(config.strategy)) +
-                       ": not available on GPUs yet");
+      return make_signaled(request);
   }
 }
 

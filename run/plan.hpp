@@ -57,6 +57,10 @@ class Plan {
   Plan() = default;
 };
 
+/// Whether a config means something for the problem: what can be said without a GPU. Error
+/// (`bad_input`): the field.
+[[nodiscard]] Expected<void> runnable(const Problem& problem, const Config& config);
+
 /// Collective: makes communicators, registers memory, chooses algorithms on the given operands
 /// (whose contents are overwritten). Error: `bad_input` for a config that cannot be run here.
 [[nodiscard]] Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine,

@@ -15,6 +15,9 @@
 namespace overlaptune::run {
 namespace {
 
+/// Launches that a plan keeps ready: more operands than a program alternates between.
+constexpr std::size_t kRemembered = 64;
+
 class SignaledPlan : public Plan {
  public:
   SignaledPlan(const Request& request, const OwnGemm& gemm, const TileOrder& order,
@@ -89,15 +92,15 @@ class SignaledPlan : public Plan {
     return mutant_ == Mutant::skipped_tile ? 1 : 0;
   }
 
-  /// For operands that the plan was not made for, a few microseconds a region.
-  void enqueue_gemm(cudaStream_t stream, const Operands& operands) const {
-    const auto known = std::find_if(launches_.begin(), launches_.end(),
-                                    [&](const auto& each) { return each.first == operands; });
-    if (known != launches_.end()) {
-      gemm_.enqueue(stream, known->second);
-    } else {
-      gemm_.enqueue(stream, prepared(operands));
+  /// For operands that were not seen lately, a few microseconds a region.
+  void enqueue_gemm(cudaStream_t stream, const Operands& operands) {
+    auto known = std::find_if(launches_.begin(), launches_.end(),
+                              [&](const auto& each) { return each.first == operands; });
+    if (known == launches_.end()) {
+      if (launches_.size() == kRemembered) launches_.erase(launches_.begin());
+      known = launches_.emplace(launches_.end(), operands, prepared(operands));
     }
+    gemm_.enqueue(stream, known->second);
   }
 
   [[nodiscard]] OwnLaunch prepared(const Operands& operands) const {
@@ -133,27 +136,18 @@ class SignaledPlan : public Plan {
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   const Problem& problem = request.problem;
   const Config& config = request.config;
-  if (problem.op == Op::all_gather_gemm) {
-    return bad_input("signaled needs the GEMM before the collective, not all_gather_gemm");
-  }
-  if (config.tile.is_library()) return bad_input("tile: signaled needs one of ours");
   if (config.comm_ctas < 1 || config.comm_ctas >= request.engine.sms) {
     return bad_input("comm_ctas: signaled needs 1 to " + std::to_string(request.engine.sms - 1));
   }
   if (!can_wait_for_value()) return bad_input("signaled: the driver has no wait on memory");
   const TileOrder order = tile_order(problem, config.tile, config.raster);
-  const auto cuts = group_cuts(order, config);
-  if (!cuts) return tl::make_unexpected(cuts.error());
+  const auto cuts = value_or_throw(group_cuts(order, config));  // runnable
   std::vector<WaveGroup> groups;
   Cut before;
-  for (const Cut& cut : *cuts) {
-    const bool last = &cut == &cuts->back();
+  for (const Cut& cut : cuts) {
+    const bool last = &cut == &cuts.back();
     groups.emplace_back(problem, last ? request.last_route : request.route, order, before, cut);
     before = cut;
-  }
-  const auto whole = [](const WaveGroup& group) { return group.contiguous(); };
-  if (request.route.copies && !std::all_of(groups.begin(), groups.end(), whole)) {
-    return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
   }
   const auto gemm = request.engine.own.gemm(*kernel_of(problem, config));
   if (!gemm) return tl::make_unexpected(gemm.error());

@@ -16,7 +16,6 @@ class WaveGroup {
             const Cut& end);
 
   [[nodiscard]] std::int64_t tiles() const { return tiles_; }
-  [[nodiscard]] bool contiguous() const { return contiguous_; }
 
   /// One a region, in the order of their tiles.
   void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "kernels/exchange.hpp"
+#include "run/patience.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -36,20 +37,49 @@ ncclConfig_t config_of(const CommKey& key) {
   return config;
 }
 
+int rank_of(ncclComm_t comm) {
+  int rank = 0;
+  OVT_CHECK(ncclCommUserRank(comm, &rank));
+  return rank;
+}
+
+int count_of(ncclComm_t comm) {
+  int count = 0;
+  OVT_CHECK(ncclCommCount(comm, &count));
+  return count;
+}
+
 double gib(std::size_t bytes) {
   return static_cast<double>(bytes) / (1 << 30);
 }
 
 }  // namespace
 
-World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
-    : rank_(rank), ranks_(ranks), scratch_(device_memory(kScratch)), stream_(make_stream()) {
+World::World(int rank, int ranks, std::optional<std::chrono::seconds> patience)
+    : rank_(rank),
+      ranks_(ranks),
+      patience_(patience),
+      scratch_(device_memory(kScratch)),
+      stream_(make_stream()) {
   OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
+}
+
+World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
+    : World(rank, ranks, std::nullopt) {
   // Multicast (NVLS) is NCCL's default where the hardware has it.
   if (!allow_multicast) setenv("NCCL_NVLS_ENABLE", "0", 1);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   ncclComm_t comm = nullptr;
   OVT_CHECK(ncclCommInitRankConfig(&comm, ranks, id, rank, &config));
+  world_ = Comm(comm);
+}
+
+World::World(ncclComm_t parent) : World(rank_of(parent), count_of(parent), kPatience) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  ncclComm_t comm = nullptr;
+  OVT_CHECK(ncclCommSplit(parent, 0, rank_, &comm, &config));
+  finish(parent, kPatience, "ncclCommSplit");  // which may be one that does not block
   world_ = Comm(comm);
 }
 
@@ -97,10 +127,7 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   };
   const std::size_t needed = rounded(bytes);
   const std::size_t others = beside + kSpare;
-  std::size_t free = 0;
-  std::size_t total = 0;
-  OVT_CHECK(cudaMemGetInfo(&free, &total));
-  const auto least = static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
+  const std::size_t least = least_free();
   if (needed + others > least) {
     return bad_input(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free",
                                  gib(needed + others), gib(least)));
@@ -109,14 +136,39 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   // Changing it is rare: see `release_memory` for what it costs.
   std::size_t wanted = rounded(std::max({bytes, kFirst, 2 * capacity_}));
   if (bytes <= capacity_ || wanted + others > least) wanted = needed;
+  allocate(wanted);
+  return {};
+}
+
+Expected<void> World::reserve_no_more(std::size_t bytes) {
+  constexpr std::size_t kWindowUnit = NCCL_WIN_REQUIRED_ALIGNMENT;
+  if (bytes <= capacity_) return {};
+  const std::size_t wanted = (bytes + kWindowUnit - 1) / kWindowUnit * kWindowUnit;
+  const std::size_t least = least_free();
+  if (wanted + kFlagBytes > least) {
+    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
+                                 gib(wanted + kFlagBytes), gib(least)));
+  }
+  allocate(wanted);
+  return {};
+}
+
+/// What could be had if the memory that is there were given back.
+std::size_t World::least_free() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  OVT_CHECK(cudaMemGetInfo(&free, &total));
+  return static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
+}
+
+void World::allocate(std::size_t bytes) {
   release_memory();
   void* memory = nullptr;
-  OVT_CHECK(ncclMemAlloc(&memory, wanted + kFlagBytes));
+  OVT_CHECK(ncclMemAlloc(&memory, bytes + kFlagBytes));
   memory_ = NcclMemory(memory);
-  capacity_ = wanted;
+  capacity_ = bytes;
   OVT_CHECK(cudaMemset(static_cast<std::byte*>(memory) + capacity_, 0, kFlagBytes));
   OVT_CHECK(cudaDeviceSynchronize());
-  return {};
 }
 
 const std::uint32_t* World::zero() const {
@@ -166,6 +218,14 @@ std::uint32_t* World::flags_of(const CommKey& key, int peer) const {
   return reinterpret_cast<std::uint32_t*>(memory_of(key, peer) + capacity_);
 }
 
+void World::wait_for_ranks() const {
+  if (patience_) {
+    finish(stream_.get(), *patience_, "what the ranks tell each other");
+  } else {
+    OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  }
+}
+
 std::vector<double> World::largest(std::span<const double> values) {
   std::vector<double> result(values.begin(), values.end());
   auto* device = static_cast<double*>(scratch_.get());
@@ -176,7 +236,7 @@ std::vector<double> World::largest(std::span<const double> values) {
                           stream_.get()));
   OVT_CHECK(cudaMemcpyAsync(result.data(), device, values.size_bytes(), cudaMemcpyDeviceToHost,
                             stream_.get()));
-  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  wait_for_ranks();
   return result;
 }
 
@@ -199,7 +259,7 @@ std::vector<std::byte> World::gathered(std::span<const std::byte> mine) {
   OVT_CHECK(cudaMemcpyAsync(slot, mine.data(), mine.size(), cudaMemcpyHostToDevice, stream_.get()));
   OVT_CHECK(ncclAllGather(slot, device, mine.size(), ncclInt8, world_.get(), stream_.get()));
   OVT_CHECK(cudaMemcpyAsync(result.data(), device, all, cudaMemcpyDeviceToHost, stream_.get()));
-  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  wait_for_ranks();
   return result;
 }
 

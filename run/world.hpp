@@ -1,9 +1,11 @@
 #pragma once
 // The ranks of a run: their communicators, and the memory that NCCL may reach on all of them.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +49,10 @@ class World {
  public:
   /// `id` as of `ncclGetUniqueId`.
   World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast);
+  /// The ranks of somebody else's communicator, which is not used but to split another from it.
+  /// Whether NCCL may use multicast is decided by then. What the ranks tell each other they wait
+  /// for no longer than `kPatience`.
+  explicit World(ncclComm_t parent);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -64,6 +70,8 @@ class World {
   /// with what is needed and what is free on the rank that has least. `beside`: bytes that the
   /// caller is going to allocate itself.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
+  /// The same with next to no byte to spare: for memory that is somebody else's. Error: as above.
+  [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// Whether copies can go to every rank of `key`, after `comm(key)`.
@@ -85,7 +93,14 @@ class World {
   /// What each rank gave, `mine.size()` bytes a rank, in order.
   [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> mine);
 
+  /// For what takes as long as it takes to compile kernels.
+  static constexpr std::chrono::seconds kPatience{300};
+
  private:
+  World(int rank, int ranks, std::optional<std::chrono::seconds> patience);
+  void wait_for_ranks() const;
+  [[nodiscard]] std::size_t least_free();
+  void allocate(std::size_t bytes);
   void release_memory();
   void register_window(const CommKey& key, ncclComm_t communicator);
   [[nodiscard]] std::vector<void*> mapped(const CommKey& key, ncclComm_t communicator,
@@ -93,6 +108,8 @@ class World {
 
   int rank_;
   int ranks_;
+  std::optional<std::chrono::seconds>
+      patience_;  ///< absent: somebody else ends a process that waits
   // Memory outlives the communicators that know it.
   NcclMemory memory_{};
   std::size_t capacity_ = 0;

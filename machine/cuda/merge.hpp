@@ -18,8 +18,7 @@ namespace overlaptune::cuda {
 [[nodiscard]] Expected<std::vector<RunResult>> merge(const std::vector<RunReply>& replies,
                                                      std::size_t configs);
 
-/// The platform that all ranks share. Error (`machine_unavailable`): the rank whose GPU is another
-/// model than the others', or is the GPU of another rank too.
+/// As `platform_of` (core/device.hpp).
 [[nodiscard]] Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed);
 
 }  // namespace overlaptune::cuda

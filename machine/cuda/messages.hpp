@@ -9,6 +9,7 @@
 #include "core/activity.hpp"
 #include "core/candidate.hpp"
 #include "core/config.hpp"
+#include "core/device.hpp"
 #include "core/measurement.hpp"
 #include "core/tiling.hpp"
 #include "core/timeline.hpp"
@@ -17,24 +18,6 @@ namespace overlaptune::cuda {
 
 /// Raised when a message changes: both sides must speak the same.
 inline constexpr int kProtocol = 3;
-
-/// The GPU of one rank and what drives it.
-struct Device {
-  std::string model;
-  int sms = 0;
-  int compute_capability = 0;  ///< 10 * major + minor
-  Bytes memory{};
-  std::string driver_version;
-  std::string cuda_version;
-  std::string nccl_version;
-  std::string topology;   ///< "NVSwitch", "NVLink", "PCIe"
-  std::string transport;  ///< what carries peer traffic: "nvlink", "pcie", "host_memory", "socket"
-  std::string pci_bus;    ///< "0000:1b:00.0": differs from rank to rank, no part of the platform
-  int numa_node = -1;
-  double power_limit_w = 0;
-  double max_sm_clock_mhz = 0;
-  bool ecc = false;
-};
 
 /// The first line of a worker.
 struct Hello {

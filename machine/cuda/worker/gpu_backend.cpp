@@ -6,8 +6,8 @@
 
 #include "core/error.hpp"
 #include "machine/cuda/worker/contest.hpp"
-#include "machine/cuda/worker/inventory.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/inventory.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -31,7 +31,7 @@ ncclUniqueId unique_id_of(const std::string& text) {
 }
 
 int selected(int device) {
-  const int count = value_or_throw(device_count());
+  const int count = value_or_throw(run::device_count());
   if (device >= count) {
     throw Failure(ErrorKind::machine_unavailable,
                   fmt::format("GPU {}: this host has {}", device, count));
@@ -43,10 +43,10 @@ int selected(int device) {
 
 }  // namespace
 
-GpuBackend::GpuBackend(int device) : device_(selected(device)), nvml_(pci_bus(device)) {}
+GpuBackend::GpuBackend(int device) : device_(selected(device)), nvml_(run::pci_bus(device)) {}
 
 Device GpuBackend::device() {
-  return inventory(device_, nvml_);
+  return run::inventory(device_, nvml_);
 }
 
 std::string GpuBackend::unique_id() {

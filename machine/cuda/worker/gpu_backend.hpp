@@ -25,7 +25,7 @@ class GpuBackend : public Backend {
   [[nodiscard]] Workbench& bench();
 
   int device_;
-  Nvml nvml_;
+  run::Nvml nvml_;
   std::unique_ptr<Workbench> bench_{};
   std::unique_ptr<Trial> trial_{};  ///< the last one, as long as its memory is its own
 };

@@ -10,7 +10,7 @@
 #include "machine/cuda/serve.hpp"
 #include "machine/cuda/wire.hpp"
 #include "machine/cuda/worker/gpu_backend.hpp"
-#include "machine/cuda/worker/inventory.hpp"
+#include "run/inventory.hpp"
 
 namespace {
 
@@ -20,10 +20,11 @@ using namespace overlaptune::cuda;
 /// What `overlaptune machines` asks.
 int list_devices() {
   try {
-    const int count = value_or_throw(device_count());
+    const int count = value_or_throw(run::device_count());
     std::vector<Device> devices;
     devices.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) devices.push_back(inventory(i, Nvml(pci_bus(i))));
+    for (int i = 0; i < count; ++i)
+      devices.push_back(run::inventory(i, run::Nvml(run::pci_bus(i))));
     std::puts(to_line(devices).c_str());
     return 0;
   } catch (const Failure& failure) {

@@ -8,7 +8,7 @@
 namespace overlaptune::cuda {
 
 Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
-                     const Nvml& gpu)
+                     const run::Nvml& gpu)
     : world(id, rank, ranks, allow_multicast), library(world), timer(world), nvml(gpu) {
   int device = 0;
   cudaDeviceProp properties{};

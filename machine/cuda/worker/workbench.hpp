@@ -1,8 +1,8 @@
 #pragma once
 // What everything in a worker works with.
 
-#include "machine/cuda/worker/nvml.hpp"
 #include "machine/cuda/worker/timing.hpp"
+#include "run/nvml.hpp"
 #include "run/plan.hpp"
 
 namespace overlaptune::cuda {
@@ -12,12 +12,13 @@ struct Workbench {
   run::GemmLibrary library;
   run::OwnLibrary own{};
   Timer timer;
-  const Nvml& nvml;
+  const run::Nvml& nvml;
   int sms = 0;
   std::int64_t l2_bytes = 0;
   Microseconds replay{};  ///< of a graph with one empty kernel: part of what is measured by replays
 
-  Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast, const Nvml& gpu);
+  Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
+            const run::Nvml& gpu);
 
   [[nodiscard]] run::Engine engine() { return {world, library, own, sms}; }
   /// Conditions of what was timed just now.

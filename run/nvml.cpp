@@ -1,9 +1,9 @@
-#include "machine/cuda/worker/nvml.hpp"
+#include "run/nvml.hpp"
 
 #include <array>
 #include <dlfcn.h>
 
-namespace overlaptune::cuda {
+namespace overlaptune::run {
 namespace {
 
 // NVML API Reference: values that its header would name.
@@ -125,4 +125,4 @@ Nvml::Links Nvml::links() const {
   return links;
 }
 
-}  // namespace overlaptune::cuda
+}  // namespace overlaptune::run

@@ -8,7 +8,7 @@
 
 #include "core/measurement.hpp"
 
-namespace overlaptune::cuda {
+namespace overlaptune::run {
 
 class Nvml {
  public:
@@ -36,4 +36,4 @@ class Nvml {
   void* device_ = nullptr;
 };
 
-}  // namespace overlaptune::cuda
+}  // namespace overlaptune::run

@@ -1,10 +1,10 @@
 #pragma once
 // What GPUs this host has.
 
-#include "machine/cuda/messages.hpp"
-#include "machine/cuda/worker/nvml.hpp"
+#include "core/device.hpp"
+#include "run/nvml.hpp"
 
-namespace overlaptune::cuda {
+namespace overlaptune::run {
 
 /// The PCI address of a GPU, as NVML takes it.
 [[nodiscard]] std::string pci_bus(int device);
@@ -15,4 +15,4 @@ namespace overlaptune::cuda {
 /// Devices that CUDA sees. Error (`machine_unavailable`): no driver, no GPU.
 [[nodiscard]] Expected<int> device_count();
 
-}  // namespace overlaptune::cuda
+}  // namespace overlaptune::run

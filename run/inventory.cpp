@@ -1,4 +1,4 @@
-#include "machine/cuda/worker/inventory.hpp"
+#include "run/inventory.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include "run/check.hpp"
 
-namespace overlaptune::cuda {
+namespace overlaptune::run {
 namespace {
 
 bool is_set(const char* variable) {
@@ -100,4 +100,4 @@ Expected<int> device_count() {
                         code == cudaSuccess ? "none is visible" : cudaGetErrorString(code))});
 }
 
-}  // namespace overlaptune::cuda
+}  // namespace overlaptune::run

@@ -1,0 +1,91 @@
+#include "core/device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace overlaptune {
+namespace {
+
+tl::unexpected<Error> unavailable(std::string message) {
+  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
+}
+
+/// "NVIDIA H200" -> "h200": without the words that do not tell models apart.
+std::string short_name(const std::string& model) {
+  constexpr std::array<std::string_view, 3> kVendorWords{"nvidia", "geforce", "graphics"};
+  std::string name;
+  std::string word;
+  const auto finish_word = [&] {
+    const bool told = !word.empty() && std::find(kVendorWords.begin(), kVendorWords.end(), word) ==
+                                           kVendorWords.end();
+    if (told) name += (name.empty() ? "" : "-") + word;
+    word.clear();
+  };
+  for (const char c : model) {
+    if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+      finish_word();
+    } else {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  finish_word();
+  return name.empty() ? "gpu" : name;
+}
+
+Expected<void> check_devices(const std::vector<PlacedDevice>& ranks) {
+  std::map<std::string, int> models;
+  std::map<std::string, int> places;
+  for (const PlacedDevice& rank : ranks) ++models[rank.device.model];
+  const auto common =
+      std::max_element(models.begin(), models.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto& [host, device] = ranks[rank];
+    if (device.model != common->first) {
+      return unavailable(
+          fmt::format("rank {} on {} has a {}, the others have {}: choose GPUs of "
+                      "one model (CUDA_VISIBLE_DEVICES)",
+                      rank, host, device.model, common->first));
+    }
+    if (device.pci_bus.empty()) continue;
+    const auto [place, is_new] =
+        places.emplace(host + " " + device.pci_bus, static_cast<int>(rank));
+    if (!is_new) {
+      return unavailable(fmt::format("ranks {} and {} share GPU {} of {}: start one rank a GPU",
+                                     place->second, rank, device.pci_bus, host));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks, bool multicast_allowed) {
+  if (const auto good = check_devices(ranks); !good) return tl::make_unexpected(good.error());
+  const Device& device = ranks.front().device;
+  const auto count = static_cast<int>(ranks.size());
+  return Platform{
+      .machine = "cuda",
+      .name = fmt::format("{}-{}-x{}", short_name(device.model), device.transport, count),
+      .gpu_model = device.model,
+      .gpu_count = count,
+      .sms = device.sms,
+      .compute_capability = device.compute_capability,
+      .memory = device.memory,
+      .driver_version = device.driver_version,
+      .cuda_version = device.cuda_version,
+      .nccl_version = device.nccl_version,
+      .topology = device.topology,
+      .transport = device.transport,
+      .multicast_allowed = multicast_allowed,
+      .details =
+          fmt::format("power limit {:.0f} W, ECC {}, max clock {:.0f} MHz", device.power_limit_w,
+                      device.ecc ? "on" : "off", device.max_sm_clock_mhz)};
+}
+
+}  // namespace overlaptune

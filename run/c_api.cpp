@@ -1,0 +1,244 @@
+// The C interface of plans: checks what comes in, and lets nothing out but a status and a text.
+
+#include <optional>
+
+#include "abi/values.hpp"
+#include "core/hash.hpp"
+#include "include/overlaptune/run.h"
+#include "run/deployed.hpp"
+#include "run/detect.hpp"
+#include "run/ranks.hpp"
+
+using namespace overlaptune;
+using c::present;
+using c::Refusal;
+using run::OnDevice;
+using run::Ranks;
+
+namespace {
+
+ovt_status status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::bad_input:
+      return OVT_ERROR_ARGUMENT;
+    case ErrorKind::machine_unavailable:
+    case ErrorKind::cannot_write:
+      return OVT_ERROR_UNAVAILABLE;
+    default:
+      return OVT_ERROR_INTERNAL;
+  }
+}
+
+template <class Call>
+ovt_status guarded(const Call& call) noexcept {
+  return c::guarded(status_of, call);
+}
+
+[[noreturn]] void refuse(std::string message) {
+  throw Refusal{OVT_ERROR_ARGUMENT, std::move(message)};
+}
+
+bool multicast_allowed(const ovt_world_options* options) {
+  if (options == nullptr) return false;
+  c::check_input(options, "ovt_world_options");
+  if (options->reserved != 0) refuse("ovt_world_options.reserved: expected 0");
+  if (options->allow_multicast != 0 && options->allow_multicast != 1) {
+    refuse(fmt::format("ovt_world_options.allow_multicast = {}: expected 0 or 1",
+                       options->allow_multicast));
+  }
+  return options->allow_multicast == 1;
+}
+
+void check_multicast(int device) {
+  if (!run::multicast_is_on(device)) return;
+  refuse(
+      "NCCL may use NVLink multicast here: set NCCL_NVLS_ENABLE=0 before the first communicator "
+      "is made, or ovt_world_options.allow_multicast");
+}
+
+/// What a rank tells the others in place of its request.
+constexpr std::uint64_t kRefused = 0;
+
+/// What a plan is made of.
+struct Request {
+  Problem problem{};
+  Config config{};
+};
+
+Request request_of(const ovt_problem* problem, const ovt_answer* answer) {
+  Request request{c::problem_of(problem), c::config_of(answer)};
+  if (auto sound = run::runnable(request.problem, request.config); !sound) {
+    refuse(std::move(sound.error().message));
+  }
+  return request;
+}
+
+void check_fits(const Request& request, const run::World& world) {
+  if (request.problem.ranks != world.ranks()) {
+    refuse(fmt::format("ovt_problem.ranks = {}: expected {}, those of the world",
+                       request.problem.ranks, world.ranks()));
+  }
+  const std::int64_t needed = run::deployed_sizes(request.problem, request.config).shared();
+  if (needed > static_cast<std::int64_t>(world.capacity())) {
+    refuse(
+        fmt::format("the plan needs {} bytes of the world's memory, which has {}: call "
+                    "ovt_world_reserve first",
+                    needed, world.capacity()));
+  }
+}
+
+/// Throws where a rank asks for something else than this one, or had to refuse.
+void agree(run::World& world, const Request& request) {
+  const std::uint64_t mine =
+      fnv1a(to_string(request.problem) + " " + to_string(request.config)) | 1;
+  const std::vector<std::uint64_t> all = run::told(world, mine);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == mine) continue;
+    refuse(all[rank] == kRefused
+               ? fmt::format("rank {} refused its arguments: see its error", rank)
+               : fmt::format("rank {} asks for another problem or config than rank {}", rank,
+                             world.rank()));
+  }
+}
+
+void check_operand(const void* pointer, const char* name) {
+  constexpr std::uintptr_t kAlign = 256;
+  if (pointer == nullptr) refuse(fmt::format("{}: NULL", name));
+  if (reinterpret_cast<std::uintptr_t>(pointer) % kAlign != 0) {
+    refuse(fmt::format("{}: expected memory aligned to {} bytes", name, kAlign));
+  }
+}
+
+}  // namespace
+
+/// Plans hold the ranks, too: they may go in any order.
+struct ovt_world {
+  std::shared_ptr<Ranks> ranks;
+};
+
+struct ovt_plan {
+  std::shared_ptr<Ranks> ranks;
+  std::unique_ptr<run::DeployedPlan> plan;
+};
+
+const char* ovt_run_version() {
+  return c::version();
+}
+
+const char* ovt_run_last_error() {
+  return c::last_error();
+}
+
+ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, ovt_world** world) {
+  return guarded([&] {
+    (void)present(world, "world");
+    const bool multicast = multicast_allowed(options);
+    if (comm == nullptr) refuse("comm: NULL");
+    const int device = run::device_of(comm);
+    if (!multicast) check_multicast(device);
+    const OnDevice current(device);
+    *world = new ovt_world{std::make_shared<Ranks>(comm, multicast)};
+  });
+}
+
+ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
+  return guarded([&] {
+    Ranks& ranks = *present(world, "world")->ranks;
+    if (bytes < 0) refuse(fmt::format("bytes = {}: expected 0 or more", bytes));
+    const OnDevice current(ranks.device);
+    const auto most = static_cast<std::size_t>(ranks.world.largest(static_cast<double>(bytes)));
+    const bool in_use = world->ranks.use_count() > 1 && most > ranks.world.capacity();
+    if (ranks.world.largest(in_use ? 1 : 0) > 0) {
+      refuse(
+          fmt::format("bytes = {}: {} are there, and plans that use them: destroy those, or "
+                      "reserve what all will need before the first",
+                      most, ranks.world.capacity()));
+    }
+    if (auto reserved = ranks.world.reserve_no_more(most); !reserved) {
+      throw Refusal{OVT_ERROR_MEMORY, "ovt_world_reserve: " + reserved.error().message};
+    }
+  });
+}
+
+void ovt_world_destroy(ovt_world* world) {
+  if (world == nullptr) return;
+  (void)guarded([&] {
+    const OnDevice current(world->ranks->device);
+    delete world;
+  });
+}
+
+ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
+  return guarded([&] {
+    const std::size_t size = c::size_of(platform, "ovt_platform");
+    Ranks& ranks = *present(world, "world")->ranks;
+    const OnDevice current(ranks.device);
+    c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, ranks.allow_multicast)),
+             platform);
+    c::zero_beyond(size, platform);
+  });
+}
+
+ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, ovt_sizes* sizes) {
+  return guarded([&] {
+    const std::size_t size = c::size_of(sizes, "ovt_sizes");
+    const Request request = request_of(problem, answer);
+    const run::DeployedSizes takes = run::deployed_sizes(request.problem, request.config);
+    sizes->a_bytes = run::elements_of_a(request.problem) * kElementBytes;
+    sizes->b_bytes = run::elements_of_b(request.problem) * kElementBytes;
+    sizes->c_bytes = run::elements_of_c(request.problem) * kElementBytes;
+    sizes->shared_bytes = takes.shared();
+    sizes->temporary_bytes = takes.scratch;
+    c::zero_beyond(size, sizes);
+  });
+}
+
+ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const ovt_answer* answer,
+                           ovt_plan** plan) {
+  return guarded([&] {
+    (void)present(plan, "plan");
+    const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
+    const OnDevice current(ranks->device);
+    std::optional<Request> request;
+    try {
+      request = request_of(problem, answer);
+      check_fits(*request, ranks->world);
+    } catch (const Refusal&) {
+      (void)run::told(ranks->world, kRefused);  // the others need not wait
+      throw;
+    }
+    agree(ranks->world, *request);
+    auto made = run::DeployedPlan::make(ranks->engine(), request->problem, request->config);
+    *plan = new ovt_plan{ranks, value_or_throw(std::move(made))};
+  });
+}
+
+ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers) {
+  return guarded([&] {
+    const std::size_t size = c::size_of(buffers, "ovt_buffers");
+    const run::DeployedPlan& deployed = *present(plan, "plan")->plan;
+    buffers->a = deployed.exchanged_a();
+    buffers->c = deployed.exchanged_c();
+    c::zero_beyond(size, buffers);
+  });
+}
+
+ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
+                        cudaStream_t stream) {
+  return guarded([&] {
+    (void)present(plan, "plan");
+    check_operand(a, "a");
+    check_operand(b, "b");
+    check_operand(c, "c");
+    const OnDevice current(plan->ranks->device);
+    plan->plan->enqueue(stream, a, b, c);
+  });
+}
+
+void ovt_plan_destroy(ovt_plan* plan) {
+  if (plan == nullptr) return;
+  (void)guarded([&] {
+    const OnDevice current(plan->ranks->device);
+    delete plan;
+  });
+}

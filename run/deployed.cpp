@@ -1,0 +1,92 @@
+#include "run/deployed.hpp"
+
+#include "core/error.hpp"
+#include "kernels/support.hpp"
+#include "run/patience.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+constexpr std::int64_t kAlign = 4096;
+/// Kernels are compiled by then.
+constexpr std::chrono::seconds kFirstRun{60};
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kAlign - 1) / kAlign * kAlign;
+}
+
+std::int64_t exchanged_elements(const Problem& problem) {
+  return problem.op == Op::all_gather_gemm ? elements_of_a(problem) : elements_of_c(problem);
+}
+
+DeviceMemory scratch(bool needed, std::int64_t elements) {
+  return needed ? device_memory(static_cast<std::size_t>(elements * kElementBytes))
+                : DeviceMemory();
+}
+
+}  // namespace
+
+DeployedSizes deployed_sizes(const Problem& problem, const Config& config) {
+  const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
+  DeployedSizes sizes{.workspace = aligned(workspace_bytes(problem)),
+                      .scratch = all * kElementBytes};
+  if (config.transport != Transport::ring) {
+    const std::int64_t bytes = exchanged_elements(problem) * kElementBytes;
+    sizes.exchanged = aligned(bytes);
+    sizes.scratch -= bytes;
+  }
+  return sizes;
+}
+
+DeployedPlan::DeployedPlan(const Engine& engine, const Problem& problem, const Config& config)
+    : gathers_(problem.op == Op::all_gather_gemm),
+      operand_bytes_(static_cast<std::size_t>(exchanged_elements(problem) * kElementBytes)) {
+  const DeployedSizes sizes = deployed_sizes(problem, config);
+  if (sizes.exchanged > 0) exchanged_ = engine.world.memory();
+  workspace_ = engine.world.memory() + sizes.exchanged;
+}
+
+Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
+                                                           const Problem& problem,
+                                                           const Config& config) {
+  std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, problem, config));
+  World& world = engine.world;
+  const DeviceMemory a = scratch(made->exchanged_a() == nullptr, elements_of_a(problem));
+  const DeviceMemory b = scratch(true, elements_of_b(problem));
+  const DeviceMemory c = scratch(made->exchanged_c() == nullptr, elements_of_c(problem));
+  const Operands operands{.a = a ? a.get() : made->exchanged_a(),
+                          .b = b.get(),
+                          .c = c ? c.get() : made->exchanged_c(),
+                          .workspace = made->workspace_};
+  // Normal numbers: the clock, and so the choice of an algorithm, depends on what is multiplied.
+  const auto seed = static_cast<std::uint64_t>(world.rank());
+  kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
+                       elements_of_a(problem), 2 * seed);
+  kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
+                       2 * seed + 1);
+  auto plan = make_plan(engine, problem, config, std::span(&operands, 1));
+  // What one rank cannot make, none runs: the others would wait for it.
+  if (world.largest(plan ? 0 : 1) > 0) {
+    return plan ? bad_input("another rank cannot make this plan")
+                : tl::make_unexpected(plan.error());
+  }
+  made->plan_ = std::move(*plan);
+  made->enqueue(world.stream(), operands.a, operands.b, operands.c);
+  finish(world.stream(), kFirstRun, "the first run of the plan");
+  return made;
+}
+
+void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {
+  Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
+  if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
+  if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;
+  if (operands.a != a) {
+    OVT_CHECK(cudaMemcpyAsync(exchanged_, a, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
+  }
+  plan_->enqueue(stream, operands);
+  if (operands.c != c) {
+    OVT_CHECK(cudaMemcpyAsync(c, exchanged_, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
+  }
+}
+
+}  // namespace overlaptune::run

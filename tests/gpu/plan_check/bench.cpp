@@ -1,0 +1,107 @@
+#include "tests/gpu/plan_check/bench.hpp"
+
+#include "core/error.hpp"
+#include "run/patience.hpp"
+
+namespace overlaptune::plan_check {
+
+void check(ovt_status status) {
+  if (status != OVT_OK) throw Failure(ErrorKind::machine_unavailable, ovt_run_last_error());
+}
+
+ovt_problem problem_of(const Problem& problem) {
+  return {.size = sizeof(ovt_problem),
+          .m = problem.m,
+          .n = problem.n,
+          .k = problem.k,
+          .op = static_cast<ovt_op>(problem.op),
+          .dtype = static_cast<ovt_dtype>(problem.dtype),
+          .ranks = problem.ranks,
+          .reserved = 0};
+}
+
+ovt_answer answer_of(const Config& config) {
+  ovt_answer answer{};
+  answer.size = sizeof answer;
+  answer.strategy = static_cast<ovt_strategy>(config.strategy);
+  answer.block_m = config.tile.block_m;
+  answer.block_n = config.tile.block_n;
+  answer.block_k = config.tile.block_k;
+  answer.stages = config.tile.stages;
+  answer.cluster = config.tile.cluster;
+  answer.raster = config.raster;
+  answer.comm_ctas = config.comm_ctas;
+  answer.chunks = config.chunks;
+  answer.transport = static_cast<ovt_transport>(config.transport);
+  for (const std::int64_t tiles : config.wave_groups) {
+    answer.wave_groups[answer.wave_group_count++] = tiles;
+  }
+  return answer;
+}
+
+ovt_sizes sizes_of(const Problem& problem, const Config& config) {
+  const ovt_problem asked = problem_of(problem);
+  const ovt_answer answer = answer_of(config);
+  ovt_sizes sizes{};
+  sizes.size = sizeof sizes;
+  check(ovt_plan_sizes(&asked, &answer, &sizes));
+  return sizes;
+}
+
+Bench::Bench(const Seat& seat)
+    : seat_(seat),
+      comm_(seat.join()),
+      stream_(run::make_stream()),
+      scratch_(run::device_memory((kMostValues + 1) * sizeof(double))) {
+  OVT_CHECK(cudaMemset(scratch_.get(), 0, (kMostValues + 1) * sizeof(double)));
+  check(ovt_world_create(comm_, nullptr, &world_));
+  seat.step();
+}
+
+Bench::~Bench() {
+  ovt_world_destroy(world_);
+}
+
+std::vector<double> Bench::largest(std::span<const double> values) {
+  if (values.size() > kMostValues) throw Failure(ErrorKind::bad_input, "too many values");
+  std::vector<double> result(values.begin(), values.end());
+  auto* const device = static_cast<double*>(scratch_.get());
+  OVT_CHECK(cudaMemcpyAsync(device, result.data(), values.size_bytes(), cudaMemcpyHostToDevice,
+                            stream()));
+  OVT_CHECK(ncclAllReduce(device, device, values.size(), ncclDouble, ncclMax, comm_, stream()));
+  OVT_CHECK(cudaMemcpyAsync(result.data(), device, values.size_bytes(), cudaMemcpyDeviceToHost,
+                            stream()));
+  finish();
+  return result;
+}
+
+void Bench::barrier() {
+  auto* const device = static_cast<double*>(scratch_.get()) + kMostValues;
+  OVT_CHECK(ncclAllReduce(device, device, 1, ncclDouble, ncclMax, comm_, stream()));
+}
+
+void Bench::finish() const {
+  run::finish(stream(), std::chrono::seconds(60), "plan_check");
+  seat_.step();
+}
+
+MadePlan::MadePlan(Bench& bench, const Problem& problem, const Config& config) {
+  const ovt_problem asked = problem_of(problem);
+  const ovt_answer answer = answer_of(config);
+  status_ = ovt_plan_create(bench.world(), &asked, &answer, &plan_);
+  if (status_ != OVT_OK) error_ = ovt_run_last_error();
+  bench.seat().step();
+}
+
+ovt_buffers MadePlan::buffers() const {
+  ovt_buffers buffers{};
+  buffers.size = sizeof buffers;
+  check(ovt_plan_buffers(plan_, &buffers));
+  return buffers;
+}
+
+void MadePlan::run(const void* a, const void* b, void* c, cudaStream_t stream) const {
+  check(ovt_plan_run(plan_, a, b, c, stream));
+}
+
+}  // namespace overlaptune::plan_check

@@ -1,0 +1,73 @@
+#pragma once
+// What a rank of the check works with: NCCL's communicator, the library under test, memory.
+
+#include <overlaptune/run.h>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "run/handles.hpp"
+#include "tests/gpu/plan_check/seats.hpp"
+
+namespace overlaptune::plan_check {
+
+/// Throws `Failure` with the library's own text.
+void check(ovt_status status);
+
+[[nodiscard]] ovt_problem problem_of(const Problem& problem);
+[[nodiscard]] ovt_answer answer_of(const Config& config);
+/// Of a config that there is. Throws `Failure`.
+[[nodiscard]] ovt_sizes sizes_of(const Problem& problem, const Config& config);
+
+class Bench {
+ public:
+  explicit Bench(const Seat& seat);
+  ~Bench();
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  [[nodiscard]] const Seat& seat() const { return seat_; }
+  [[nodiscard]] ncclComm_t comm() const { return comm_; }
+  [[nodiscard]] ovt_world* world() const { return world_; }
+  [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
+
+  /// Element by element the largest of any rank.
+  [[nodiscard]] std::vector<double> largest(std::span<const double> values);
+  [[nodiscard]] double largest(double value) { return largest(std::span(&value, 1)).front(); }
+  /// Every rank waits for the others, on the stream.
+  void barrier();
+  /// Until the stream is through; a minute at most.
+  void finish() const;
+
+ private:
+  static constexpr std::size_t kMostValues = 4096;
+  const Seat& seat_;
+  ncclComm_t comm_;
+  ovt_world* world_ = nullptr;
+  run::Stream stream_;
+  run::DeviceMemory scratch_;
+};
+
+/// A plan that goes when it is no longer named.
+class MadePlan {
+ public:
+  /// Collective. The status is kept, and the text of what went wrong.
+  MadePlan(Bench& bench, const Problem& problem, const Config& config);
+  ~MadePlan() { ovt_plan_destroy(plan_); }
+  MadePlan(const MadePlan&) = delete;
+  MadePlan& operator=(const MadePlan&) = delete;
+
+  [[nodiscard]] ovt_status status() const { return status_; }
+  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] ovt_buffers buffers() const;
+  void run(const void* a, const void* b, void* c, cudaStream_t stream) const;
+
+ private:
+  ovt_plan* plan_ = nullptr;
+  ovt_status status_;
+  std::string error_{};
+};
+
+}  // namespace overlaptune::plan_check

@@ -1,0 +1,187 @@
+#include "tests/gpu/plan_check/cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "core/error.hpp"
+#include "tests/gpu/plan_check/trial.hpp"
+
+namespace overlaptune::plan_check {
+namespace {
+
+/// A plan may be off by so much more than `sequential` on the same inputs.
+constexpr double kAllowance = 1.5;
+/// `sequential` itself: rounding of the elements and of every sum on the way, and no more.
+constexpr double kMostRounding = 0.03;
+constexpr int kReplays = 3;
+
+Problem problem(Op op, int ranks) {
+  return {.op = op, .m = ranks * 1024, .n = 2048, .k = 512, .dtype = Dtype::bf16, .ranks = ranks};
+}
+
+constexpr std::array<Op, 4> kOps{Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::all_gather_gemm,
+                                 Op::gemm_all_to_all};
+
+/// Those that there are for an op; `sequential` first.
+std::vector<Config> configs(const Problem& of) {
+  const std::string ours = "signaled tile=128x128x64 stages=4 cluster=1 raster=4 ctas=8 transport=";
+  // Groups that end within a super panel, and those of whole ones, which copy engines move.
+  const std::string staged = fmt::format(" groups={0},{1},{0}", 12 * of.ranks, 104 * of.ranks);
+  const std::string whole = fmt::format(" groups={0},{0}", 64 * of.ranks);
+  std::vector<std::string> lines{
+      "sequential ctas=0 transport=ring", "sequential ctas=0 transport=symmetric",
+      "chunked ctas=16 transport=ring chunks=4", "chunked ctas=16 transport=symmetric chunks=4"};
+  if (of.op != Op::all_gather_gemm) {
+    for (const char* transport : {"ring", "symmetric", "symmetric_then_ring"}) {
+      lines.push_back(ours + transport + staged);
+    }
+    lines.push_back(ours + "copy_engine" + whole);
+  }
+  std::vector<Config> list;
+  for (const std::string& line : lines) {
+    Config config = value_or_throw(parse_config(line));
+    if (serves(beside_gemm(config.transport), collective_of(of.op))) list.push_back(config);
+  }
+  return list;
+}
+
+std::string name_of(const Problem& of, const Config& config) {
+  return fmt::format("{} {} {}", to_string(of.op), to_string(config.strategy),
+                     to_string(config.transport));
+}
+
+struct Place {
+  const char* name;
+  const void* a;
+  void* c;
+};
+
+/// What came of one plan.
+class Case {
+ public:
+  Case(Bench& bench, Trial& trial, const MadePlan& plan)
+      : bench_(bench), trial_(trial), plan_(plan) {}
+
+  void run(const Place& place) {
+    const auto submit = [&](cudaStream_t stream) {
+      plan_.run(place.a, trial_.memory().b.get(), place.c, stream);
+    };
+    look(place, [&] { submit(bench_.stream()); });
+    const run::Graph graph = run::captured(bench_.stream(), submit);
+    const run::GraphExec replay = run::instantiated(graph);
+    for (int i = 0; i < kReplays; ++i) {
+      look(place, [&] { OVT_CHECK(cudaGraphLaunch(replay.get(), bench_.stream())); });
+    }
+  }
+
+  [[nodiscard]] const kernels::Deviation& worst() const { return worst_; }
+
+ private:
+  template <class Launch>
+  void look(const Place& place, const Launch& launch) {
+    trial_.poison(place.c);
+    launch();
+    bench_.finish();
+    const kernels::Deviation seen = trial_.deviation(place.c);
+    worst_.largest = std::max(worst_.largest, seen.largest);
+    worst_.not_finite = std::max(worst_.not_finite, seen.not_finite);
+  }
+
+  Bench& bench_;
+  Trial& trial_;
+  const MadePlan& plan_;
+  kernels::Deviation worst_{};
+};
+
+kernels::Deviation deviation(Bench& bench, Trial& trial, const MadePlan& plan) {
+  const OwnMemory& memory = trial.memory();
+  Case one(bench, trial, plan);
+  one.run({"own memory", memory.a.get(), memory.c.get()});
+  const ovt_buffers buffers = plan.buffers();
+  if (buffers.a != nullptr) {
+    const ovt_sizes sizes = sizes_of(trial.problem(), Config{});
+    OVT_CHECK(cudaMemcpyAsync(buffers.a, memory.a.get(), static_cast<std::size_t>(sizes.a_bytes),
+                              cudaMemcpyDeviceToDevice, bench.stream()));
+    one.run({"buffers", buffers.a, memory.c.get()});
+  }
+  if (buffers.c != nullptr) one.run({"buffers", memory.a.get(), buffers.c});
+  return one.worst();
+}
+
+void check_op(Bench& bench, const OwnMemory& memory, const Problem& of, Results& results) {
+  Trial trial(bench, memory, of);
+  const std::vector<Config> list = configs(of);
+  double allowed = kMostRounding;
+  for (const Config& config : list) {
+    const MadePlan plan(bench, of, config);
+    if (plan.status() != OVT_OK) {
+      results.row(name_of(of, config), false, plan.error());
+      continue;
+    }
+    const kernels::Deviation seen = deviation(bench, trial, plan);
+    const bool right = seen.not_finite == 0 && seen.largest <= allowed;
+    results.row(name_of(of, config), right,
+                fmt::format("relative error {:.2e}, at most {:.2e}; {} not finite", seen.largest,
+                            allowed, seen.not_finite));
+    if (&config == &list.front()) allowed = std::max(kAllowance * seen.largest, 1.0 / 512);
+  }
+}
+
+/// NCCL has read the variable by now.
+void check_multicast(Bench& bench, Results& results) {
+  constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
+  int supported = 0;
+  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.seat().rank()));
+  unsetenv("NCCL_NVLS_ENABLE");
+  ovt_world* world = nullptr;
+  const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
+  setenv("NCCL_NVLS_ENABLE", "0", 1);
+  ovt_world_destroy(world);
+  const bool right = (status == OVT_OK) == (supported == 0);
+  results.row("multicast that nobody allowed", bench.largest(right ? 0 : 1) == 0,
+              status == OVT_OK ? "these GPUs have none" : ovt_run_last_error());
+}
+
+}  // namespace
+
+void check_all_cases(Bench& bench, Results& results) {
+  std::vector<Problem> problems;
+  std::int64_t shared = 0;
+  for (const Op op : kOps) {
+    problems.push_back(problem(op, bench.seat().ranks()));
+    for (const Config& config : configs(problems.back())) {
+      shared = std::max(shared, sizes_of(problems.back(), config).shared_bytes);
+    }
+  }
+  check(ovt_world_reserve(bench.world(), shared));
+  const OwnMemory memory(problems);
+  for (const Problem& each : problems) check_op(bench, memory, each, results);
+}
+
+void check_refusals(Bench& bench, Results& results) {
+  const Problem of = problem(Op::gemm_all_reduce, bench.seat().ranks());
+  const auto refused = [&](const char* name, ovt_status status, const std::string& error,
+                           const char* text) {
+    const bool here = status == OVT_ERROR_ARGUMENT && error.find(text) != error.npos;
+    results.row(name, bench.largest(here ? 0 : 1) == 0, error);
+  };
+  Config config = value_or_throw(parse_config("chunked ctas=16 transport=ring chunks=4"));
+  if (bench.seat().rank() == 0) config.chunks = 2;
+  {
+    const MadePlan plan(bench, of, config);
+    refused("ranks that disagree", plan.status(), plan.error(), "another problem or config");
+  }
+  config.chunks = bench.seat().rank() == 0 ? 0 : 4;
+  {
+    const MadePlan plan(bench, of, config);
+    refused("one rank's mistake", plan.status(), plan.error(),
+            bench.seat().rank() == 0 ? "chunks" : "rank 0 refused");
+  }
+  check_multicast(bench, results);
+  const MadePlan plan(bench, of, Config{});
+  const ovt_status grown = ovt_world_reserve(bench.world(), std::int64_t{1} << 32);
+  refused("memory that grows under a plan", grown, ovt_run_last_error(), "plans that use them");
+}
+
+}  // namespace overlaptune::plan_check

@@ -1,0 +1,27 @@
+#pragma once
+// The table that rank 0 prints, and what it comes to.
+
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace overlaptune::plan_check {
+
+struct Results {
+  bool printed = false;  ///< this rank prints
+  int passed = 0;
+  int failed = 0;
+
+  void row(const std::string& name, bool ok, const std::string& found) {
+    ++(ok ? passed : failed);
+    if (printed) print(fmt::format("{:<52} {:<7} {}", name, ok ? "ok" : "FAILED", found));
+  }
+  void print(const std::string& line) const {
+    if (!printed) return;
+    std::puts(line.c_str());
+    std::fflush(stdout);
+  }
+};
+
+}  // namespace overlaptune::plan_check

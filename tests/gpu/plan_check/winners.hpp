@@ -1,0 +1,16 @@
+#pragma once
+// Stored winners, timed once more as other programs would run them.
+
+#include <filesystem>
+
+#include "tests/gpu/plan_check/bench.hpp"
+#include "tests/gpu/plan_check/results.hpp"
+
+namespace overlaptune::plan_check {
+
+/// Of this platform and launch `graph`; of `problems`, if there are any. What is asked for goes the
+/// way of other programs: detect, open, query, make the plan, run it. Collective.
+void time_winners(Bench& bench, const std::filesystem::path& file, std::vector<Problem> problems,
+                  Results& results);
+
+}  // namespace overlaptune::plan_check
