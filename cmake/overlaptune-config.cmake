@@ -6,6 +6,13 @@ find_dependency(Threads)
 file(GLOB overlaptune_files "${CMAKE_CURRENT_LIST_DIR}/overlaptune-*-targets.cmake")
 set(overlaptune_installed "")
 foreach(overlaptune_file IN LISTS overlaptune_files)
+  if(overlaptune_file MATCHES "overlaptune-run-targets")
+    # Whoever only asks need not have CUDA; run.h includes its headers, and nccl.h.
+    if(NOT "run" IN_LIST overlaptune_FIND_COMPONENTS)
+      continue()
+    endif()
+    find_dependency(CUDAToolkit)
+  endif()
   include("${overlaptune_file}")
   string(REGEX REPLACE ".*/overlaptune-(.*)-targets.cmake$" "\\1" overlaptune_component
     "${overlaptune_file}")

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "core/tiling.hpp"
 #include "tests/gpu/plan_check/trial.hpp"
 
 namespace overlaptune::plan_check {
@@ -15,6 +16,11 @@ constexpr double kAllowance = 1.5;
 /// `sequential` itself: rounding of the elements and of every sum on the way, and no more.
 constexpr double kMostRounding = 0.03;
 constexpr int kReplays = 3;
+
+/// Rows that no tile divides; of all ranks together where the ranks share them.
+constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
+constexpr std::int64_t kOddColumns = 1096;
+constexpr std::int64_t kOddDepth = 328;
 
 Problem problem(Op op, int ranks) {
   return {.op = op, .m = ranks * 1024, .n = 2048, .k = 512, .dtype = Dtype::bf16, .ranks = ranks};
@@ -42,6 +48,51 @@ std::vector<Config> configs(const Problem& of) {
   for (const std::string& line : lines) {
     Config config = value_or_throw(parse_config(line));
     if (serves(beside_gemm(config.transport), collective_of(of.op))) list.push_back(config);
+  }
+  return list;
+}
+
+std::vector<Problem> odd_problems(int ranks) {
+  std::vector<Problem> list;
+  for (const Op op : kOps) {
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+      for (const std::int64_t rows : kOddRows) {
+        list.push_back({.op = op,
+                        .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
+                        .n = kOddColumns,
+                        .k = kOddDepth,
+                        .dtype = dtype,
+                        .ranks = ranks});
+      }
+    }
+  }
+  return list;
+}
+
+/// Tiles of each kind, in two groups where the order can be cut.
+std::vector<Config> odd_configs(const Problem& of) {
+  constexpr std::array<std::pair<Tile, int>, 4> kTiles{{{{64, 256, 64, 4, 1}, 1},
+                                                        {{128, 128, 64, 4, 2}, 2},
+                                                        {{192, 96, 64, 4, 1}, 1},
+                                                        {{256, 112, 64, 3, 1}, 1}}};
+  std::vector<Config> list{Config{}};
+  if (of.op == Op::all_gather_gemm) return list;
+  for (const auto& [tile, raster] : kTiles) {
+    for (const Transport transport :
+         {Transport::ring, Transport::symmetric, Transport::copy_engine}) {
+      if (!serves(transport, collective_of(of.op))) continue;
+      const auto cuts = cuts_for(transport, wave_cuts(tile_order(of, tile, raster), 4));
+      const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
+      const std::int64_t rest = cuts.back().tiles - first;
+      Config config{.strategy = Strategy::signaled,
+                    .tile = tile,
+                    .raster = raster,
+                    .comm_ctas = 8,
+                    .wave_groups = {first},
+                    .transport = transport};
+      if (rest > 0) config.wave_groups.push_back(rest);
+      list.push_back(config);
+    }
   }
   return list;
 }
@@ -109,9 +160,10 @@ kernels::Deviation deviation(Bench& bench, Trial& trial, const MadePlan& plan) {
   return one.worst();
 }
 
-void check_op(Bench& bench, const OwnMemory& memory, const Problem& of, Results& results) {
+/// The first of the list is `sequential`, by which the others are judged.
+void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
+              const std::vector<Config>& list, Results& results) {
   Trial trial(bench, memory, of);
-  const std::vector<Config> list = configs(of);
   double allowed = kMostRounding;
   for (const Config& config : list) {
     const MadePlan plan(bench, of, config);
@@ -156,7 +208,19 @@ void check_all_cases(Bench& bench, Results& results) {
   }
   check(ovt_world_reserve(bench.world(), shared));
   const OwnMemory memory(problems);
-  for (const Problem& each : problems) check_op(bench, memory, each, results);
+  for (const Problem& each : problems) check_op(bench, memory, each, configs(each), results);
+}
+
+void check_odd_shapes(Bench& bench, Results& results) {
+  const std::vector<Problem> problems = odd_problems(bench.seat().ranks());
+  const OwnMemory memory(problems);
+  for (const Problem& each : problems) {
+    Results found{};
+    check_op(bench, memory, each, odd_configs(each), found);
+    results.row(to_string(each), found.failed == 0,
+                fmt::format("{} of {} configs right {}", found.passed, found.passed + found.failed,
+                            found.first_failure));
+  }
 }
 
 void check_refusals(Bench& bench, Results& results) {

@@ -10,6 +10,10 @@ namespace overlaptune::plan_check {
 /// Collective.
 void check_all_cases(Bench& bench, Results& results);
 
+/// Every op and type with rows that no tile divides (1, 7, 129, 1000), on tiles of each kind. After
+/// `check_all_cases`, which reserves more than these need. Collective.
+void check_odd_shapes(Bench& bench, Results& results);
+
 /// What must be refused, on every rank. Collective.
 void check_refusals(Bench& bench, Results& results);
 

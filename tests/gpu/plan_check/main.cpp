@@ -38,6 +38,7 @@ int check_on(const Seat& seat, const Options& options) {
   print_platform(bench, results);
   if (options.database.empty()) {
     check_all_cases(bench, results);
+    check_odd_shapes(bench, results);
     check_refusals(bench, results);
   } else {
     time_winners(bench, options.database, options.problems, results);

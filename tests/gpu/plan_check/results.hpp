@@ -12,9 +12,11 @@ struct Results {
   bool printed = false;  ///< this rank prints
   int passed = 0;
   int failed = 0;
+  std::string first_failure{};
 
   void row(const std::string& name, bool ok, const std::string& found) {
     ++(ok ? passed : failed);
+    if (!ok && first_failure.empty()) first_failure = name + ": " + found;
     if (printed) print(fmt::format("{:<52} {:<7} {}", name, ok ? "ok" : "FAILED", found));
   }
   void print(const std::string& line) const {
