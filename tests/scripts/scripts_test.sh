@@ -56,7 +56,7 @@ expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart"
 expect 'test: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/test" --fast
 expect 'test: unknown step' 2 "step 'lint': expected one of" "$root/scripts/test" --only lint
 expect 'test: no step' 2 '--only needs a list' "$root/scripts/test" --only
-expect 'benchmarks: unknown kind' 2 "'all': expected speed or accuracy" "$root/scripts/benchmarks" all
+expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy or predicted" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \
   cat "$root/scripts/lib.sh" 2> /dev/null) ]]; then
