@@ -14,8 +14,8 @@ using namespace signaled;
 constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 /// A column of a super panel must fit a wave, and a group must hold at least one column.
 constexpr int kMostPanels = 32;
-/// The documented subset solves this many combinations, those of least approximate bound.
-constexpr std::size_t kSubset = 24;
+/// The documented subset solves this many combinations, those of least estimate.
+constexpr std::size_t kSubset = 48;
 
 /// A GEMM of the space: a tile and an order of its tiles.
 struct Walk {
@@ -76,15 +76,31 @@ GemmWork work_of(const Walk& walk, const Problem& problem, int sms) {
   return {.tile = walk.tile, .order = walk.order, .k = problem.k, .sms = sms};
 }
 
-double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
-  const std::int64_t tiles = walk.order.tiles();
+/// `produced`: what all tiles take.
+double end_of(const ClockedGemm& gemm, double produced, const Exchange& exchange) {
   return exchange.drain + lower_bound({.start = exchange.start,
                                        .first = gemm.first(1),
-                                       .produced = gemm.least(tiles),
+                                       .produced = produced,
                                        .bytes = exchange.bytes,
                                        .least_time_per_byte = exchange.least_time_per_byte,
                                        .least_time = exchange.least_time,
                                        .rates = gemm.rates});
+}
+
+double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
+  return end_of(gemm, gemm.least(walk.order.tiles()), exchange);
+}
+
+/// No bound, but nearer to the truth where waves are few: whole waves, the first one on all SMs,
+/// and after the last one a collective of what it made.
+double estimate_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
+  const std::int64_t tiles = walk.order.tiles();
+  const std::int64_t first = std::min<std::int64_t>(tiles, gemm.all_sms);
+  const double produced = gemm.until(tiles, first);
+  const double last_bytes =
+      exchange.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
+  return std::max(end_of(gemm, produced, exchange),
+                  exchange.start + produced + gemm.rates.trigger + (*exchange.curve)(last_bytes));
 }
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
@@ -122,7 +138,7 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
     for (const Exchange& exchange : exchanges) {
       gemm.sms = exchange.sms;
       gemm.rates = rates_beside(exchange, gemm.fed_slower);
-      list.push_back({bound_of(gemm, walk, exchange), &walk, &exchange});
+      list.push_back({estimate_of(gemm, walk, exchange), &walk, &exchange});
     }
   }
   const std::size_t kept = std::min(kSubset, list.size());

@@ -39,6 +39,7 @@ struct Arguments {
 /// Of some problems: the regret of each answer, and how many were the fastest that was measured.
 struct Result {
   std::vector<double> regrets{};
+  std::vector<double> of_full_search{};  ///< regrets of its first choice
   int best = 0;
   int not_valid = 0;  ///< answers that the machine refused
 };
@@ -110,6 +111,9 @@ void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& 
   }
   const double best = *std::min_element(measured.begin(), measured.end());
   result.regrets.push_back(measured.front() / best - 1);
+  const auto first = std::find(configs.begin(), configs.end(), scored.front().config);
+  result.of_full_search.push_back(
+      measured[static_cast<std::size_t>(first - configs.begin())] / best - 1);
   result.best += measured.front() == best ? 1 : 0;
 }
 
@@ -142,10 +146,11 @@ Result judge(const std::string& profile, int count, const Arguments& arguments) 
 
 void print(const std::string& name, const Result& result) {
   const auto& regrets = result.regrets;
-  fmt::print("{:<18} {:>8} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.0f} {:>9}\n", name,
+  fmt::print("{:<18} {:>8} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.0f} {:>9} {:>11.2f}\n", name,
              regrets.size(), 100 * mean(regrets), 100 * quantile(regrets, 0.5),
              100 * quantile(regrets, 0.9), 100 * quantile(regrets, 1),
-             100.0 * result.best / static_cast<double>(regrets.size()), result.not_valid);
+             100.0 * result.best / static_cast<double>(regrets.size()), result.not_valid,
+             100 * mean(result.of_full_search));
   std::fflush(stdout);
 }
 
@@ -165,8 +170,8 @@ int run(int argc, char** argv) {
       "simulated; regret in percent against the best of the answer, `sequential` and a "
       "shortlist of {} of the full search; seed {}\n",
       arguments.shortlist, arguments.seed);
-  fmt::print("{:<18} {:>8} {:>7} {:>7} {:>7} {:>7} {:>8} {:>9}\n", "profile", "problems", "mean",
-             "median", "p90", "max", "best, %", "not valid");
+  fmt::print("{:<18} {:>8} {:>7} {:>7} {:>7} {:>7} {:>8} {:>9} {:>11}\n", "profile", "problems",
+             "mean", "median", "p90", "max", "best, %", "not valid", "full search");
   Result all;
   for (int i = 0; i < profiles; ++i) {
     const int count = arguments.problems * (i + 1) / profiles - arguments.problems * i / profiles;
@@ -174,6 +179,8 @@ int run(int argc, char** argv) {
     const Result result = judge(profile, count, arguments);
     print(profile, result);
     all.regrets.insert(all.regrets.end(), result.regrets.begin(), result.regrets.end());
+    all.of_full_search.insert(all.of_full_search.end(), result.of_full_search.begin(),
+                              result.of_full_search.end());
     all.best += result.best;
     all.not_valid += result.not_valid;
   }

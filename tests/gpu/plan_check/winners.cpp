@@ -141,7 +141,7 @@ std::vector<Problem> stored_problems(const std::filesystem::path& file, const Pl
   std::vector<Problem> problems;
   for (const StoredPlatform& stored : store.platforms()) {
     if (stored.platform != platform) continue;
-    store.each_brief_winner(stored.id, [&](BriefWinner&& winner) {
+    store.each_brief_winner(stored.id, [&](const BriefWinner& winner) {
       if (winner.launch == Launch::graph) problems.push_back(winner.problem);
     });
   }
