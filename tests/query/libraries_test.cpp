@@ -1,59 +1,30 @@
 // What the two libraries show to the programs that link to them.
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <sstream>
-#include <sys/wait.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "stored.hpp"
+#include "tests/abi/symbols.hpp"
 
 namespace overlaptune {
 namespace {
 
 using ::testing::UnorderedElementsAre;
 
-/// What a command prints; its exit code must be `code`.
-std::string output_of(const std::string& command, int code = 0) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
-  const int status = pclose(pipe);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == code) << command << ": " << status;
-  return text;
-}
-
-/// Names of the functions and data that other code could link to, without their versions.
-std::vector<std::string> symbols(const std::string& flags, const std::string& library) {
-  std::istringstream lines(output_of(std::string(NM) + " --defined-only --format=posix " + flags +
-                                     " '" + library + "'"));
-  std::vector<std::string> names;
-  std::string line;
-  while (std::getline(lines, line)) {
-    const auto name = line.substr(0, line.find_first_of(" @"));
-    const bool symbol = line.find(' ') != line.npos && line.find(": ") == line.npos;
-    if (symbol && name != "OVERLAPTUNE_0.1") names.push_back(name);
-  }
-  return names;
-}
-
 const auto kAll = UnorderedElementsAre("ovt_version", "ovt_last_error", "ovt_open", "ovt_query",
                                        "ovt_explain", "ovt_reload", "ovt_close");
 
 TEST(LibrariesTest, TheSharedOneShowsOurFunctionsOnly) {
-  EXPECT_THAT(symbols("--dynamic", QUERY_SHARED), kAll);
+  EXPECT_THAT(symbols(NM " --dynamic", QUERY_SHARED), kAll);
 }
 
 TEST(LibrariesTest, TheStaticOneShowsOurFunctionsOnly) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers add symbols of their own";
 #endif
-  EXPECT_THAT(symbols("--extern-only", QUERY_STATIC), kAll);
+  EXPECT_THAT(symbols(NM " --extern-only", QUERY_STATIC), kAll);
 }
 
 TEST(LibrariesTest, TheSharedOneIsSmall) {

@@ -102,39 +102,43 @@ std::string name_of(const Problem& of, const Config& config) {
                      to_string(config.transport));
 }
 
-struct Place {
-  const char* name;
-  const void* a;
-  void* c;
-};
-
 /// What came of one plan.
 class Case {
  public:
   Case(Bench& bench, Trial& trial, const MadePlan& plan)
-      : bench_(bench), trial_(trial), plan_(plan) {}
+      : bench_(bench), trial_(trial), plan_(plan), buffers_(plan.buffers()) {}
 
-  void run(const Place& place) {
-    const auto submit = [&](cudaStream_t stream) {
-      plan_.run(place.a, trial_.memory().b.get(), place.c, stream);
-    };
-    look(place, [&] { submit(bench_.stream()); });
-    const run::Graph graph = run::captured(bench_.stream(), submit);
+  /// On the caller's own memory, and on the plan's where it has some.
+  kernels::Deviation run() {
+    const OwnMemory& own = trial_.memory();
+    run_on(own.a.get(), own.c.get());
+    if (buffers_.a != nullptr) run_on(buffers_.a, own.c.get());
+    if (buffers_.c != nullptr) run_on(own.a.get(), buffers_.c);
+    return worst_;
+  }
+
+ private:
+  void run_on(const void* a, void* c) {
+    const cudaStream_t stream = bench_.stream();
+    const auto submit = [&](cudaStream_t to) { plan_.run(a, trial_.memory().b.get(), c, to); };
+    look(a, c, [&] { submit(stream); });
+    const run::Graph graph = run::captured(stream, submit);
     const run::GraphExec replay = run::instantiated(graph);
     for (int i = 0; i < kReplays; ++i) {
-      look(place, [&] { OVT_CHECK(cudaGraphLaunch(replay.get(), bench_.stream())); });
+      look(a, c, [&] { OVT_CHECK(cudaGraphLaunch(replay.get(), stream)); });
     }
   }
 
-  [[nodiscard]] const kernels::Deviation& worst() const { return worst_; }
-
- private:
+  /// First with other inputs: what a launch forgets to write, or reads too early, is then wrong.
   template <class Launch>
-  void look(const Place& place, const Launch& launch) {
-    trial_.poison(place.c);
+  void look(const void* a, void* c, const Launch& launch) {
+    const OwnMemory& own = trial_.memory();
+    plan_.run(own.other_a.get(), own.other_b.get(), c, bench_.stream());
+    trial_.poison(c);
+    if (a == buffers_.a) trial_.copy_a(buffers_.a);
     launch();
     bench_.finish();
-    const kernels::Deviation seen = trial_.deviation(place.c);
+    const kernels::Deviation seen = trial_.deviation(c);
     worst_.largest = std::max(worst_.largest, seen.largest);
     worst_.not_finite = std::max(worst_.not_finite, seen.not_finite);
   }
@@ -142,23 +146,9 @@ class Case {
   Bench& bench_;
   Trial& trial_;
   const MadePlan& plan_;
+  ovt_buffers buffers_;
   kernels::Deviation worst_{};
 };
-
-kernels::Deviation deviation(Bench& bench, Trial& trial, const MadePlan& plan) {
-  const OwnMemory& memory = trial.memory();
-  Case one(bench, trial, plan);
-  one.run({"own memory", memory.a.get(), memory.c.get()});
-  const ovt_buffers buffers = plan.buffers();
-  if (buffers.a != nullptr) {
-    const ovt_sizes sizes = sizes_of(trial.problem(), Config{});
-    OVT_CHECK(cudaMemcpyAsync(buffers.a, memory.a.get(), static_cast<std::size_t>(sizes.a_bytes),
-                              cudaMemcpyDeviceToDevice, bench.stream()));
-    one.run({"buffers", buffers.a, memory.c.get()});
-  }
-  if (buffers.c != nullptr) one.run({"buffers", memory.a.get(), buffers.c});
-  return one.worst();
-}
 
 /// The first of the list is `sequential`, by which the others are judged.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
@@ -171,7 +161,7 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
       results.row(name_of(of, config), false, plan.error());
       continue;
     }
-    const kernels::Deviation seen = deviation(bench, trial, plan);
+    const kernels::Deviation seen = Case(bench, trial, plan).run();
     const bool right = seen.not_finite == 0 && seen.largest <= allowed;
     results.row(name_of(of, config), right,
                 fmt::format("relative error {:.2e}, at most {:.2e}; {} not finite", seen.largest,

@@ -86,6 +86,10 @@ Trial::Trial(Bench& bench, const OwnMemory& memory, const Problem& problem)
   OVT_CHECK(cudaMemsetAsync(memory.reference.get(), 0,
                             static_cast<std::size_t>(rows_ * problem.n) * sizeof(double), stream));
   for (int rank = 0; rank < problem.ranks; ++rank) add_rank(rank);
+  kernels::fill_normal(stream, memory.other_a.get(), problem.dtype, sizes_.a_bytes / kElementBytes,
+                       1);
+  kernels::fill_normal(stream, memory.other_b.get(), problem.dtype, sizes_.b_bytes / kElementBytes,
+                       2);
   OVT_CHECK(cudaGetLastError());
   bench.finish();
 }
@@ -103,6 +107,11 @@ void Trial::add_rank(int rank) {
   kernels::add_products(stream, at(memory_.other_a, part.first_row * problem_.k * kElementBytes),
                         memory_.other_b.get(), sums, problem_.dtype, part.rows, problem_.n,
                         problem_.k);
+}
+
+void Trial::copy_a(void* to) const {
+  OVT_CHECK(cudaMemcpyAsync(to, memory_.a.get(), static_cast<std::size_t>(sizes_.a_bytes),
+                            cudaMemcpyDeviceToDevice, bench_.stream()));
 }
 
 void Trial::poison(void* c) const {

@@ -10,7 +10,7 @@ namespace overlaptune::plan_check {
 /// its address what a graph was captured with.
 struct OwnMemory {
   run::DeviceMemory a, b, c;
-  run::DeviceMemory other_a, other_b;  ///< another rank's inputs
+  run::DeviceMemory other_a, other_b;  ///< other inputs: of another rank, or those of no result
   run::DeviceMemory reference;         ///< in double precision
   run::DeviceMemory rows;              ///< 0, 1, 2, …
   run::DeviceMemory deviation;
@@ -28,6 +28,8 @@ class Trial {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const OwnMemory& memory() const { return memory_; }
 
+  /// This rank's A.
+  void copy_a(void* to) const;
   /// Fills C with what is no number; `c` is the caller's own or the plan's.
   void poison(void* c) const;
   /// Of what is in `c`; the worst of all ranks.

@@ -1,0 +1,29 @@
+#include <filesystem>
+#include <overlaptune/run.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/abi/symbols.hpp"
+
+namespace overlaptune {
+namespace {
+
+TEST(RunLibraryTest, ShowsOurFunctionsOnly) {
+  EXPECT_THAT(symbols(NM " --dynamic", RUN_SHARED),
+              testing::UnorderedElementsAre(
+                  "ovt_run_version", "ovt_run_last_error", "ovt_world_create", "ovt_world_reserve",
+                  "ovt_world_destroy", "ovt_platform_detect", "ovt_plan_sizes", "ovt_plan_create",
+                  "ovt_plan_buffers", "ovt_plan_run", "ovt_plan_destroy"));
+}
+
+TEST(RunLibraryTest, IsSmall) {
+  EXPECT_LT(std::filesystem::file_size(RUN_SHARED), 6'000'000U);
+}
+
+TEST(RunLibraryTest, TellsItsVersion) {
+  EXPECT_STREQ(ovt_run_version(), OVERLAPTUNE_VERSION);
+}
+
+}  // namespace
+}  // namespace overlaptune

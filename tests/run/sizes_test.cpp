@@ -1,0 +1,84 @@
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "tests/run/asked.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr std::int64_t kMi = 1 << 20;
+
+struct Expected {
+  ovt_op op;
+  ovt_answer answer;
+  std::int64_t a, b, c, shared, temporary;  // MiB
+};
+
+// By hand. 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. What a rank computed
+// or gathers takes as much as the whole buffer of the collective, and once more where what it
+// receives is apart (reduce_scatter, all_to_all); other transports than the ring add what is
+// exchanged, and need no other memory for it while the plan is made.
+TEST(SizesTest, AreThoseCountedByHand) {
+  const auto library = [](ovt_strategy strategy, ovt_transport transport = OVT_TRANSPORT_RING) {
+    return library_answer(strategy, transport);
+  };
+  const auto symmetric = OVT_TRANSPORT_SYMMETRIC;
+  const auto then_ring = OVT_TRANSPORT_SYMMETRIC_THEN_RING;
+  const auto copies = OVT_TRANSPORT_COPY_ENGINE;
+  const auto ring = OVT_TRANSPORT_RING;
+  const Expected cases[] = {
+      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL), 4, 1, 8, 8, 13},
+      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL, symmetric), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_REDUCE, library(OVT_CHUNKED), 4, 1, 8, 8, 13},
+      {OVT_GEMM_ALL_REDUCE, signaled_answer(ring), 4, 1, 8, 8, 13},
+      {OVT_GEMM_ALL_REDUCE, signaled_answer(symmetric), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_REDUCE, signaled_answer(then_ring), 4, 1, 8, 16, 5},
+      {OVT_GEMM_REDUCE_SCATTER, library(OVT_SEQUENTIAL), 4, 1, 2, 16, 7},
+      {OVT_GEMM_REDUCE_SCATTER, library(OVT_CHUNKED, symmetric), 4, 1, 2, 18, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(ring), 4, 1, 2, 16, 7},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(symmetric), 4, 1, 2, 18, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(then_ring), 4, 1, 2, 18, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(copies), 4, 1, 2, 18, 5},
+      {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL), 1, 1, 8, 4, 10},
+      {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL, symmetric), 1, 1, 8, 5, 9},
+      {OVT_ALL_GATHER_GEMM, library(OVT_CHUNKED, symmetric), 1, 1, 8, 5, 9},
+      {OVT_GEMM_ALL_TO_ALL, library(OVT_SEQUENTIAL), 4, 1, 8, 16, 13},
+      {OVT_GEMM_ALL_TO_ALL, library(OVT_CHUNKED), 4, 1, 8, 16, 13},
+      {OVT_GEMM_ALL_TO_ALL, signaled_answer(ring), 4, 1, 8, 16, 13},
+      {OVT_GEMM_ALL_TO_ALL, signaled_answer(copies), 4, 1, 8, 24, 5}};
+  for (const Expected& expected : cases) {
+    const ovt_problem problem = asked_problem(expected.op);
+    ovt_sizes sizes{};
+    sizes.size = sizeof sizes;
+    const auto name = testing::Message()
+                      << "op " << expected.op << ", strategy " << expected.answer.strategy
+                      << ", transport " << expected.answer.transport;
+    ASSERT_EQ(ovt_plan_sizes(&problem, &expected.answer, &sizes), OVT_OK)
+        << name << ": " << ovt_run_last_error();
+    EXPECT_EQ(sizes.a_bytes, expected.a * kMi) << name;
+    EXPECT_EQ(sizes.b_bytes, expected.b * kMi) << name;
+    EXPECT_EQ(sizes.c_bytes, expected.c * kMi) << name;
+    EXPECT_EQ(sizes.shared_bytes, expected.shared * kMi) << name;
+    EXPECT_EQ(sizes.temporary_bytes, expected.temporary * kMi) << name;
+  }
+}
+
+TEST(SizesTest, PartsOfTheSharedMemoryBeginAtPages) {
+  ovt_problem problem = asked_problem(OVT_GEMM_ALL_REDUCE);
+  problem.m = 3;
+  problem.n = 8;
+  problem.k = 16;
+  const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_SYMMETRIC);
+  ovt_sizes sizes{};
+  sizes.size = sizeof sizes;
+  ASSERT_EQ(ovt_plan_sizes(&problem, &answer, &sizes), OVT_OK) << ovt_run_last_error();
+  EXPECT_EQ(sizes.a_bytes, 96);
+  EXPECT_EQ(sizes.b_bytes, 256);
+  EXPECT_EQ(sizes.c_bytes, 48);
+  EXPECT_EQ(sizes.shared_bytes, 2 * 4096);
+  EXPECT_EQ(sizes.temporary_bytes, 96 + 256);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,58 @@
+// Prints each field of the C structs: struct, field, offset, size.
+
+#include <cstddef>
+#include <cstdio>
+#include <overlaptune/run.h>
+
+#define FIELD(type, name) \
+  std::printf(#type " " #name " %zu %zu\n", offsetof(type, name), sizeof(type::name))
+
+int main() {
+  FIELD(ovt_platform, size);
+  FIELD(ovt_platform, machine);
+  FIELD(ovt_platform, name);
+  FIELD(ovt_platform, gpu_model);
+  FIELD(ovt_platform, gpu_count);
+  FIELD(ovt_platform, sms);
+  FIELD(ovt_platform, compute_capability);
+  FIELD(ovt_platform, multicast_allowed);
+  FIELD(ovt_platform, memory_bytes);
+  FIELD(ovt_platform, driver_version);
+  FIELD(ovt_platform, cuda_version);
+  FIELD(ovt_platform, nccl_version);
+  FIELD(ovt_platform, topology);
+  FIELD(ovt_platform, transport);
+  FIELD(ovt_platform, details);
+  FIELD(ovt_problem, size);
+  FIELD(ovt_problem, m);
+  FIELD(ovt_problem, n);
+  FIELD(ovt_problem, k);
+  FIELD(ovt_problem, op);
+  FIELD(ovt_problem, dtype);
+  FIELD(ovt_problem, ranks);
+  FIELD(ovt_problem, reserved);
+  FIELD(ovt_answer, size);
+  FIELD(ovt_answer, source);
+  FIELD(ovt_answer, strategy);
+  FIELD(ovt_answer, block_m);
+  FIELD(ovt_answer, block_n);
+  FIELD(ovt_answer, block_k);
+  FIELD(ovt_answer, stages);
+  FIELD(ovt_answer, cluster);
+  FIELD(ovt_answer, raster);
+  FIELD(ovt_answer, comm_ctas);
+  FIELD(ovt_answer, chunks);
+  FIELD(ovt_answer, transport);
+  FIELD(ovt_answer, wave_group_count);
+  FIELD(ovt_answer, predicted_us);
+  FIELD(ovt_answer, measured_us);
+  FIELD(ovt_answer, baseline_us);
+  FIELD(ovt_answer, reason);
+  FIELD(ovt_answer, wave_groups);
+  FIELD(ovt_sizes, size);
+  FIELD(ovt_sizes, a_bytes);
+  FIELD(ovt_sizes, b_bytes);
+  FIELD(ovt_sizes, c_bytes);
+  FIELD(ovt_sizes, shared_bytes);
+  FIELD(ovt_sizes, temporary_bytes);
+}
