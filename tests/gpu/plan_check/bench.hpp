@@ -59,6 +59,7 @@ class MadePlan {
   MadePlan(const MadePlan&) = delete;
   MadePlan& operator=(const MadePlan&) = delete;
 
+  [[nodiscard]] ovt_plan* get() const { return plan_; }
   [[nodiscard]] ovt_status status() const { return status_; }
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] ovt_buffers buffers() const;

@@ -215,27 +215,40 @@ void check_odd_shapes(Bench& bench, Results& results) {
 
 void check_refusals(Bench& bench, Results& results) {
   const Problem of = problem(Op::gemm_all_reduce, bench.seat().ranks());
+  const bool first = bench.seat().rank() == 0;
   const auto refused = [&](const char* name, ovt_status status, const std::string& error,
                            const char* text) {
     const bool here = status == OVT_ERROR_ARGUMENT && error.find(text) != error.npos;
     results.row(name, bench.largest(here ? 0 : 1) == 0, error);
   };
+  const auto refused_plan = [&](const char* name, const Problem& asked, const Config& config,
+                                const char* text) {
+    const MadePlan plan(bench, asked, config);
+    refused(name, plan.status(), plan.error(), text);
+  };
   Config config = value_or_throw(parse_config("chunked ctas=16 transport=ring chunks=4"));
-  if (bench.seat().rank() == 0) config.chunks = 2;
-  {
-    const MadePlan plan(bench, of, config);
-    refused("ranks that disagree", plan.status(), plan.error(), "another problem or config");
-  }
-  config.chunks = bench.seat().rank() == 0 ? 0 : 4;
-  {
-    const MadePlan plan(bench, of, config);
-    refused("one rank's mistake", plan.status(), plan.error(),
-            bench.seat().rank() == 0 ? "chunks" : "rank 0 refused");
-  }
+  config.chunks = first ? 2 : 4;
+  refused_plan("ranks that disagree", of, config, "another problem or config");
+  config.chunks = first ? 0 : 4;
+  refused_plan("one rank's mistake", of, config, first ? "chunks" : "rank 0 refused");
+  Problem other = of;
+  other.ranks += 1;
+  refused_plan("other ranks than the world's", other, Config{}, "ovt_problem.ranks");
+  other = of;
+  other.m *= 1024;
+  refused_plan("memory that was not reserved", other, Config{}, "ovt_world_reserve");
   check_multicast(bench, results);
+
   const MadePlan plan(bench, of, Config{});
   const ovt_status grown = ovt_world_reserve(bench.world(), std::int64_t{1} << 32);
   refused("memory that grows under a plan", grown, ovt_run_last_error(), "plans that use them");
+  const run::DeviceMemory memory = run::device_memory(512);
+  void* const good = memory.get();
+  void* const odd = static_cast<std::byte*>(good) + 128;
+  const ovt_status without = ovt_plan_run(plan.get(), good, nullptr, good, bench.stream());
+  refused("an operand that is not there", without, ovt_run_last_error(), "b: NULL");
+  const ovt_status unaligned = ovt_plan_run(plan.get(), good, good, odd, bench.stream());
+  refused("an operand that is not aligned", unaligned, ovt_run_last_error(), "c: expected memory");
 }
 
 }  // namespace overlaptune::plan_check
