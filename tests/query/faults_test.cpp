@@ -156,6 +156,27 @@ TEST_F(FaultsTest, AWinnerWithMoreGroupsThanThereIsRoomForIsRefused) {
   EXPECT_EQ(opened, nullptr);
 }
 
+TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
+  const std::string path = file();
+  const char* const paths[] = {path.c_str()};
+  for (const auto& [change, said] : std::vector<std::pair<const char*, const char*>>{
+           {"wave_groups = '1,1001,7189'", "8191 tiles in all, expected 8192"},
+           {"block_n = 0", "tile: expected positive sizes"},
+           {"chunks = 2", "chunks = 2: expected 1 with signaled"},
+           {"strategy = 'chunked'", "wave_groups: expected none with chunked"},
+           {"strategy = 'chunked', wave_groups = '', chunks = 99", "chunks = 99: expected 1 to"},
+           {"measured_median_us = 0", "a measured time is 0"},
+           {"sequential_us = 0", "a measured time is 0"}}) {
+    stored::put_winners(file(), 1);
+    SQLite::Database(path, SQLite::OPEN_READWRITE)
+        .exec(std::string("UPDATE winners SET ") + change + " WHERE m = 1");
+    ovt_database* opened = nullptr;
+    EXPECT_EQ(ovt_open(paths, 1, nullptr, &opened), OVT_ERROR_DATABASE) << change;
+    EXPECT_THAT(ovt_last_error(), HasSubstr(said));
+    EXPECT_EQ(opened, nullptr);
+  }
+}
+
 TEST_F(FaultsTest, RandomDamageEndsInAnErrorOrAnAnswer) {
   {
     SQLite::Database database(file().string(), SQLite::OPEN_READWRITE);
