@@ -49,13 +49,14 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks; do
+for script in quickstart test benchmarks fuzz; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
 expect 'test: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/test" --fast
 expect 'test: unknown step' 2 "step 'lint': expected one of" "$root/scripts/test" --only lint
 expect 'test: no step' 2 '--only needs a list' "$root/scripts/test" --only
+expect 'fuzz: no number' 2 "'long': expected a number of seconds" "$root/scripts/fuzz" long
 expect 'benchmarks: unknown kind' 2 "'all': expected speed or accuracy" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \
