@@ -10,7 +10,8 @@ die() { say "$(basename "$0"): $*"; exit 1; }
 # Debian and Ubuntu names; `command:package` where any copy of the command will do.
 build_packages=(cmake:cmake ninja:ninja-build libsqlite3-dev libsqlitecpp-dev libcli11-dev
   libeigen3-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libexpected-dev)
-test_packages=(libgmock-dev clang-format:clang-format clang-tidy:clang-tidy shellcheck:shellcheck)
+test_packages=(libgmock-dev clang-format:clang-format clang-tidy:clang-tidy shellcheck:shellcheck
+  valgrind:valgrind)
 benchmark_packages=(libbenchmark-dev)
 
 # The compiler: $CXX, or the first g++ of version 12 or later; empty if there is none.

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <malloc.h>
 #include <random>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -122,23 +120,6 @@ TEST_F(FaultsTest, AChildMayUseWhatItsParentOpened) {
   EXPECT_EQ(child.wait(), 0);
   database.reload();
   EXPECT_EQ(database.query(stored::problem(5)).source, OVT_EXACT);
-}
-
-TEST_F(FaultsTest, OpeningAndClosingLeavesNothingBehind) {
-  const auto files = [] {
-    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
-  };
-  const auto cycle = [&] {
-    const ovt::Database database({file()});
-    EXPECT_EQ(database.query(stored::problem(5)).source, OVT_EXACT);
-    EXPECT_EQ(database.query(stored::problem(6)).source, OVT_BASELINE);
-  };
-  for (int i = 0; i < 20; ++i) cycle();
-  const auto files_before = files();
-  const auto bytes_before = mallinfo2().uordblks;  // 0 under a sanitizer, which looks for itself
-  for (int i = 0; i < 300; ++i) cycle();
-  EXPECT_EQ(files(), files_before);
-  EXPECT_LT(mallinfo2().uordblks, bytes_before + 30'000);
 }
 
 TEST_F(FaultsTest, AWinnerWithMoreGroupsThanThereIsRoomForIsRefused) {

@@ -1,32 +1,18 @@
 // What the two libraries show to the programs that link to them.
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <sstream>
-#include <sys/wait.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "command.hpp"
 #include "stored.hpp"
 
 namespace overlaptune {
 namespace {
 
 using ::testing::UnorderedElementsAre;
-
-/// What a command prints; its exit code must be `code`.
-std::string output_of(const std::string& command, int code = 0) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
-  const int status = pclose(pipe);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == code) << command << ": " << status;
-  return text;
-}
 
 /// Names of the functions and data that other code could link to, without their versions.
 std::vector<std::string> symbols(const std::string& flags, const std::string& library) {
