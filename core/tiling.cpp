@@ -118,6 +118,32 @@ Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& conf
   return cuts;
 }
 
+Expected<void> fits(const Problem& problem, const Config& config) {
+  const bool chunked = config.strategy == Strategy::chunked;
+  const bool signaled = config.strategy == Strategy::signaled;
+  if (!chunked && !signaled && config.strategy != Strategy::sequential) return {};
+  if (!signaled && !config.wave_groups.empty()) {
+    return bad_input(fmt::format("wave_groups: expected none with {}", to_string(config.strategy)));
+  }
+  if (!chunked && config.chunks != 1) {
+    return bad_input(
+        fmt::format("chunks = {}: expected 1 with {}", config.chunks, to_string(config.strategy)));
+  }
+  if (chunked) {
+    const auto rows = chunk_rows(problem, config.chunks);
+    if (!rows) return tl::make_unexpected(rows.error());
+  }
+  if (signaled) {
+    const Tile& tile = config.tile;
+    if (std::min({tile.block_m, tile.block_n, tile.block_k}) < 1) {
+      return bad_input("tile: expected positive sizes");
+    }
+    const auto cuts = group_cuts(tile_order(problem, tile, config.raster), config);
+    if (!cuts) return tl::make_unexpected(cuts.error());
+  }
+  return {};
+}
+
 std::vector<Region> regions(const TileOrder& order, const Cut& begin, const Cut& end) {
   const std::int64_t whole_super = order.columns() * order.column_tiles(0);
   const std::int64_t super_rows = std::int64_t{order.raster} * order.block_m;

@@ -42,6 +42,12 @@ class Columns {
                : std::string_view(static_cast<const char*>(static_cast<const void*>(data)),
                                   static_cast<std::size_t>(size));
   }
+  /// Measured: a time of nothing is none.
+  [[nodiscard]] Microseconds positive_time() {
+    const Microseconds value = time();
+    if (value <= us(0)) damaged("a measured time is 0");
+    return value;
+  }
   [[nodiscard]] Microseconds time() {
     sqlite3_value* column = *next_++;
     if (sqlite3_value_type(column) != SQLITE_FLOAT) damaged("a time is no number");
@@ -100,9 +106,13 @@ void read(Columns columns, BriefWinner& winner) {
   winner.config.transport = columns.name<Transport>();
   if (const auto wrong = db::complaint(winner.config)) columns.damaged(*wrong);
   if (winner.config.wave_groups.size() > kMostRegions) columns.damaged("too many wave groups");
+  if (const auto fitting = fits(winner.problem, winner.config); !fitting) {
+    columns.damaged(fmt::format("{} of {}: {}", to_string(winner.config.strategy),
+                                to_string(winner.problem), fitting.error().message));
+  }
   winner.predicted = columns.time();
-  winner.measured = columns.time();
-  winner.sequential = columns.time();
+  winner.measured = columns.positive_time();
+  winner.sequential = columns.positive_time();
   const auto validated_at = columns.text();
   if (const auto wrong = db::time_complaint("validated_at", validated_at)) columns.damaged(*wrong);
   std::copy(validated_at.begin(), validated_at.end(), winner.validated_at.begin());

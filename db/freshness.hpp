@@ -16,8 +16,9 @@ using Stamp = std::array<std::uint32_t, 12>;
 
 /// `PRAGMA data_version` would tell the same, but takes and drops a file lock: two system calls,
 /// over a microsecond. The header lies in shared memory that SQLite has mapped already, and SQLite
-/// itself decides by comparing it whether its own page cache is still good. Absent unless the
-/// connection has read a database in WAL mode. A stamp taken in the middle of a commit is not equal
+/// itself decides by comparing it whether its own page cache is still good. For connections that
+/// have read a database in WAL mode only: elsewhere there is no such header, and to ask for it
+/// would make a file that nobody takes away. A stamp taken in the middle of a commit is not equal
 /// to any other.
 [[nodiscard]] std::optional<Stamp> stamp(SQLite::Database& database);
 

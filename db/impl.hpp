@@ -31,16 +31,19 @@ struct Store::Impl {
   explicit Impl(db::Opened opened)
       : connection(std::move(opened.connection)),
         file_version(opened.file_version),
-        frozen(opened.frozen) {}
+        frozen(opened.frozen),
+        wal(opened.wal) {}
 
   std::unique_ptr<db::Connection> connection;
   int file_version = 0;
   bool frozen = false;
+  bool wal = false;
   db::WinnerCache cache{};
 
   /// Equal to the last one if the database is as it was; absent where that cannot be told.
   [[nodiscard]] std::optional<db::Stamp> stamp() const {
     if (frozen) return db::Stamp{};
+    if (!wal) return std::nullopt;
     return db::stamp(connection->database());
   }
 

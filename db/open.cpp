@@ -153,7 +153,13 @@ Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
   } catch (const SQLite::Exception& error) {
     throw failure_of(error, file);
   }
-  migrate(*memory);
+  try {
+    migrate(*memory);
+  } catch (const Failure& failure) {
+    // No place can be full or locked here: what stands in the way is in the file.
+    if (failure.kind() == ErrorKind::bad_database) throw;
+    throw refused(file, "damaged (cannot be brought up to date); restore a copy");
+  }
   return {std::move(memory), version, true};
 }
 
@@ -202,6 +208,11 @@ Opened open_for_writing(const fs::path& file, int version) {
   return {std::move(connection), kSchemaVersion, false};
 }
 
+bool uses_log(Connection& connection) {
+  auto mode = connection.query("PRAGMA journal_mode");
+  return mode.step() && mode.text() == "wal";
+}
+
 }  // namespace
 
 Opened open_file(const fs::path& file, Access access) {
@@ -216,6 +227,7 @@ Opened open_file(const fs::path& file, Access access) {
   const int version = inspect(file);
   auto opened =
       access == Access::read ? open_for_reading(file, version) : open_for_writing(file, version);
+  opened.wal = uses_log(*opened.connection);
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (access == Access::read) opened.connection->execute("PRAGMA query_only = ON");
   return opened;

@@ -14,6 +14,8 @@ struct Opened {
   int file_version = 0;  ///< schema version of the file itself
   /// The connection sees a copy or a file that nobody can be writing: what it reads never changes.
   bool frozen = false;
+  /// In WAL mode, and so with a wal-index (db/freshness.hpp). It stays so while the file is open.
+  bool wal = false;
 };
 
 /// Everything that can be known of a file is checked through a read-only connection before one that

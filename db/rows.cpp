@@ -169,7 +169,7 @@ Platform read_platform(Query& query) {
   platform.transport = query.text();
   platform.multicast_allowed = query.integer() != 0;
   platform.details = query.text();
-  return platform;
+  return checked(query, std::move(platform));
 }
 
 void put(Query& query, const Provenance& provenance) {

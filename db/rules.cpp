@@ -26,6 +26,53 @@ Complaint summary_complaint(std::string_view field, const Summary& summary) {
   return at_least(fmt::format("{} count", field), summary.count, 0);
 }
 
+Complaint within(std::string_view field, std::int64_t value, std::int64_t least,
+                 std::int64_t most) {
+  if (value >= least && value <= most) return std::nullopt;
+  return fmt::format("{} is {}; expected {} to {}", field, value, least, most);
+}
+
+/// The first of some complaints.
+template <class... Complaints>
+Complaint first(Complaint complaint, Complaints... others) {
+  if constexpr (sizeof...(others) > 0) {
+    if (!complaint) return first(std::move(others)...);
+  }
+  return complaint;
+}
+
+Complaint tile_complaint(std::string_view field, const Tile& tile) {
+  const auto [least, most] =
+      std::minmax({tile.block_m, tile.block_n, tile.block_k, tile.stages, tile.cluster});
+  if (least > 0 || (least == 0 && most == 0)) return std::nullopt;
+  return fmt::format("{}: expected positive sizes, or zeros for the library's choice", field);
+}
+
+/// What the model divides by, and what its sums must hold.
+struct ProbeComplaint {
+  Complaint operator()(const GemmProbe& p) const {
+    return first(within("m", p.m, 1, kLargestSize), within("n", p.n, 1, kLargestSize),
+                 within("k", p.k, 1, kLargestSize), tile_complaint("tile", p.tile),
+                 at_least("raster", p.raster, 0), at_least("sms", p.sms, 0));
+  }
+  Complaint operator()(const CollectiveProbe& p) const {
+    return first(within("bytes", p.bytes.count, 0, kMostBytes),
+                 within("ranks", p.ranks, 2, kMostRanks), at_least("comm_ctas", p.comm_ctas, 0));
+  }
+  Complaint operator()(const ConcurrentProbe& p) const {
+    return first((*this)(p.gemm), (*this)(p.collective));
+  }
+  Complaint operator()(const SustainedProbe& p) const {
+    return first((*this)(p.gemm), (*this)(p.collective));
+  }
+  Complaint operator()(const CopyProbe& p) const {
+    return first(within("bytes", p.bytes.count, 0, kMostBytes), at_least("ctas", p.ctas, 0));
+  }
+  Complaint operator()(const LaunchProbe& /*probe*/) const { return std::nullopt; }
+
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+};
+
 Complaint conditions_complaint(const Conditions& conditions) {
   if (conditions.sm_clock_mhz) {
     if (auto wrong = number_complaint("sm_clock_mhz", *conditions.sm_clock_mhz)) return wrong;
@@ -41,7 +88,14 @@ Complaint number_complaint(std::string_view field, double value) {
   return fmt::format("{} is {}; expected a finite number of 0 or more", field, value);
 }
 
+Complaint complaint(const Platform& platform) {
+  return first(at_least("gpu_count", platform.gpu_count, 0), at_least("sms", platform.sms, 0),
+               at_least("compute_capability", platform.compute_capability, 0),
+               at_least("memory_bytes", platform.memory.count, 0));
+}
+
 Complaint complaint(const Measurement& measurement) {
+  if (auto wrong = std::visit(ProbeComplaint{}, measurement.probe)) return wrong;
   if (auto wrong = summary_complaint("time", measurement.time)) return wrong;
   if (measurement.collective_time) {
     if (auto wrong = summary_complaint("collective_time", *measurement.collective_time))

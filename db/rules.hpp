@@ -8,6 +8,7 @@
 
 #include "core/candidate.hpp"
 #include "core/measurement.hpp"
+#include "core/platform.hpp"
 
 namespace overlaptune::db {
 
@@ -16,6 +17,7 @@ using Complaint = std::optional<std::string>;
 
 /// Times, ratios and conditions: finite, 0 or more.
 [[nodiscard]] Complaint number_complaint(std::string_view field, double value);
+[[nodiscard]] Complaint complaint(const Platform& platform);
 [[nodiscard]] Complaint complaint(const Measurement& measurement);
 [[nodiscard]] Complaint complaint(const Config& config);
 [[nodiscard]] Complaint complaint(const Candidate& candidate);

@@ -62,6 +62,10 @@ PlatformId Store::Impl::insert_platform(const Platform& platform) {
       db::insert_sql("platforms", "fingerprint", db::kPlatformColumns, Conflict::keep);
   static const std::string select = "SELECT id FROM platforms WHERE fingerprint = ?";
   const std::string print = fingerprint(platform);
+  if (const auto wrong = db::complaint(platform)) {
+    throw Failure(ErrorKind::bad_input,
+                  db::about(connection->file(), fmt::format("platform: {}", *wrong)));
+  }
   {
     auto query = connection->query(insert);
     query.bind(print);
@@ -120,11 +124,17 @@ std::int64_t Store::Impl::insert_run(RunKind kind, const StoredRun& run) {
 
 void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>& visit) const {
   static const std::string select =
-      fmt::format("SELECT id, {} FROM platforms ORDER BY id", db::kPlatformColumns);
+      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::kPlatformColumns);
   auto query = connection->query(select);
   while (query.step()) {
     const PlatformId id = query.integer();
-    visit({id, db::read_platform(query)});
+    const std::string print = query.text();
+    const Platform platform = db::read_platform(query);
+    // A changed field would have its results answer for another platform.
+    if (print != fingerprint(platform)) {
+      query.damaged(fmt::format("the fields of platform {} do not give its fingerprint", id));
+    }
+    visit({id, platform});
   }
 }
 

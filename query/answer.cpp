@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/tiling.hpp"
 #include "model/search.hpp"
 
 namespace overlaptune {
@@ -45,6 +46,11 @@ Answer Lookup::operator()(const Problem& problem, Launch launch) {
                                  [this]() -> const Expected<Model>& { return model(); });
   }
   const Candidate& winner = stored->winner.candidate;
+  if (const auto fitting = fits(problem, winner.config); !fitting) {
+    throw Failure(ErrorKind::bad_database,
+                  fmt::format("damaged winner of {} ({}); tune it again", to_string(problem),
+                              fitting.error().message));
+  }
   Answer answer{
       .source = Source::exact,
       .reason = fmt::format("validated on {} at {}", platform_.platform.name, stored->validated_at),

@@ -45,7 +45,17 @@ ovt_status guarded(const Call& call) noexcept {
   return c::guarded(status_of, call);
 }
 
-/// Absolute, so that a reload finds them wherever the program has gone.
+/// Absolute, so that a reload finds it wherever the program has gone.
+std::filesystem::path file_of(const char* path) {
+  std::error_code error;
+  auto file = std::filesystem::absolute(path, error);
+  if (error) {
+    throw Refusal{OVT_ERROR_NOT_FOUND,
+                  fmt::format("database '{}': no such file ({})", path, error.message())};
+  }
+  return file;
+}
+
 std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_t count) {
   if (count == 0) {
     const char* named = std::getenv("OVERLAPTUNE_DB");
@@ -53,13 +63,12 @@ std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_
       throw Refusal{OVT_ERROR_NOT_FOUND,
                     "no database is named; pass a path, or set OVERLAPTUNE_DB to one"};
     }
-    return {std::filesystem::absolute(named)};
+    return {file_of(named)};
   }
   (void)present(paths, "paths");
   std::vector<std::filesystem::path> files;
   for (std::size_t i = 0; i < count; ++i) {
-    const char* path = present(paths[i], fmt::format("paths[{}]", i).c_str());
-    files.push_back(std::filesystem::absolute(path));
+    files.push_back(file_of(present(paths[i], fmt::format("paths[{}]", i).c_str())));
   }
   return files;
 }

@@ -176,6 +176,31 @@ TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
   EXPECT_FALSE(groups({INT64_MAX, 64}));
 }
 
+TEST(Config, fits_a_problem_if_its_parts_make_it_up) {
+  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
+  const Config signaled{.strategy = Strategy::signaled,
+                        .tile = {64, 128, 64, 4, 1},
+                        .raster = 1,
+                        .wave_groups = {16, 48}};
+  const auto changed = [&](auto change) {
+    Config config = signaled;
+    change(config);
+    return fits(problem, config).has_value();
+  };
+  EXPECT_TRUE(fits(problem, signaled));
+  EXPECT_FALSE(changed([](Config& c) { c.wave_groups = {16, 44}; }));
+  EXPECT_FALSE(changed([](Config& c) { c.wave_groups.clear(); }));
+  EXPECT_FALSE(changed([](Config& c) { c.tile.block_n = 0; }));
+  EXPECT_FALSE(changed([](Config& c) { c.tile = {}; }));
+  EXPECT_FALSE(changed([](Config& c) { c.chunks = 2; }));
+  EXPECT_FALSE(changed([](Config& c) { c.strategy = Strategy::sequential; }));
+  EXPECT_TRUE(fits(problem, Config{}));
+  EXPECT_FALSE(fits(problem, Config{.chunks = 2}));
+  EXPECT_TRUE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 256}));
+  EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 257}));
+  EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 0}));
+}
+
 TEST(TileOrder, only_groups_off_the_panels_are_reordered) {
   const Problem scatter{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
   const Cut start{};

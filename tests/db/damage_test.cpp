@@ -245,6 +245,43 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
   }
 }
 
+TEST_F(DamageTest, APlatformThatWasChangedAnswersForNoOther) {
+  for (const char* sql : {"UPDATE platforms SET sms = sms + 1 WHERE id = 2",
+                          "PRAGMA ignore_check_constraints = ON; UPDATE platforms SET "
+                          "compute_capability = -1 WHERE id = 2"}) {
+    clear_log();
+    samples::write_bytes(file_, sound_);
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
+    const Store store(file_, Access::read);
+    failure(ErrorKind::bad_database, [&] { (void)store.platforms(); });
+    Store target(folder_ / "target.db", Access::create);
+    failure(ErrorKind::bad_database, [&] { target.merge(store); });
+    EXPECT_FALSE(store.check().empty());
+  }
+}
+
+TEST_F(DamageTest, ProbesOfNoSizeAreToldAndNotServed) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"m = 0 WHERE kind = 'gemm'", "m is 0; expected 1 to"},
+      {"k = 1 << 40 WHERE kind = 'sustained'", "k is 1099511627776"},
+      {"block_n = 0 WHERE block_m > 0", "tile: expected positive sizes"},
+      {"sms = -1 WHERE kind = 'concurrent'", "sms is -1"},
+      {"ranks = 1 WHERE kind = 'collective'", "ranks is 1; expected 2 to 1024"},
+      {"collective_bytes = -1 WHERE kind = 'concurrent'", "bytes is -1"},
+      {"copy_bytes = 1 << 60 WHERE kind = 'copy'", "bytes is 1152921504606846976"}};
+  for (const auto& [change, said] : cases) {
+    clear_log();
+    samples::write_bytes(file_, sound_);
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
+        .exec(std::string("UPDATE measurements SET ") + change);
+    const Store store(file_, Access::read);
+    const auto message = failure(ErrorKind::bad_database, [&] {
+      for (const auto& stored : store.platforms()) (void)store.measurements(stored.id);
+    });
+    EXPECT_NE(message.find(said), std::string::npos) << message << "\nexpected: " << said;
+  }
+}
+
 TEST_F(DamageTest, RowsWithoutTheirPlatformOrRunAreNeitherExportedNorMerged) {
   Store target(folder_ / "target.db", Access::create);
   for (const char* sql :

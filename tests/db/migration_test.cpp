@@ -149,6 +149,13 @@ TEST_F(MigrationTest, AMigratedDatabaseTakesWhatIsNew) {
             stored.winner);
 }
 
+TEST_F(MigrationTest, ADamagedFileThatCannotBeCopiedIsNotCalledAFullDisk) {
+  std::string bytes = samples::read_bytes(file_);
+  bytes[52] = 0x40;  // as if pages could be moved: SQLite then looks for a map that is not there
+  samples::write_bytes(file_, bytes);
+  samples::failure(ErrorKind::bad_database, [&] { const Store store(file_, Access::read); });
+}
+
 TEST_F(MigrationTest, AMigratedDatabaseIsOneThatWasMadeNew) {
   { const Store migrated(file_, Access::write); }
   { const Store made(folder_ / "new.db", Access::create); }

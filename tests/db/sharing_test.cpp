@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <fcntl.h>
+#include <iterator>
 #include <thread>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 #include "processes.hpp"
@@ -148,6 +150,20 @@ TEST(SharingTest, TwoProcessesWriteInTurn) {
   EXPECT_EQ(first.wait(), 0);
   EXPECT_EQ(second.wait(), 0);
   EXPECT_EQ(Store(shared.file, Access::read).info().candidates, 300);
+}
+
+TEST(SharingTest, ADatabaseThatIsKeptWithoutALogGetsNone) {
+  const Shared shared;
+  SQLite::Database(shared.file.string(), SQLite::OPEN_READWRITE)
+      .exec("PRAGMA journal_mode = DELETE");
+  {
+    const Store store(shared.file, Access::read);
+    const auto& key = shared.winner.candidate;
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_TRUE(store.winner(shared.platform, key.problem, key.launch));
+    }
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(shared.folder.path()), {}), 1);
 }
 
 /// As the SQLite of another process asks before it takes the log away: for a lock on the bytes

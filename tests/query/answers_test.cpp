@@ -27,11 +27,11 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
     ASSERT_EQ(answer.predicted_us, expected.candidate.predicted.count());
     ASSERT_EQ(answer.measured_us, expected.candidate.measured->median.count());
     ASSERT_EQ(answer.baseline_us, expected.sequential.count());
-    ASSERT_THAT(ovt::wave_groups(answer), ElementsAre(i + 1, 1001));
+    ASSERT_THAT(ovt::wave_groups(answer), ElementsAre(i + 1, 1001, 7190 - i));
   }
   const ovt_answer answer = database.query(stored::problem());
-  EXPECT_EQ(answer.block_m, 128);
-  EXPECT_EQ(answer.block_n, 256);
+  EXPECT_EQ(answer.block_m, 16384);
+  EXPECT_EQ(answer.block_n, 1);
   EXPECT_EQ(answer.block_k, 64);
   EXPECT_EQ(answer.stages, 4);
   EXPECT_EQ(answer.cluster, 2);

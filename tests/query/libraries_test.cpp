@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "command.hpp"
 #include "stored.hpp"
 #include "tests/abi/symbols.hpp"
 
@@ -38,7 +39,7 @@ TEST(LibrariesTest, AProgramInCGetsTheSameAnswers) {
   const samples::Folder folder;
   stored::put_winners(folder / "a.db", 4);
   const std::string call = std::string(QUERY_FROM_C) + " '" + std::string(folder / "a.db") + "' ";
-  EXPECT_EQ(output_of(call + "h200-nvlink-x8 4"), "0 2 3.25 1000003.00 1000006.00 4 1001\n");
+  EXPECT_EQ(output_of(call + "h200-nvlink-x8 4"), "0 2 3.25 1000003.00 1000006.00 4 1001 7187\n");
   EXPECT_EQ(output_of(call + "h200-nvlink-x8 5"), "2 0 nan nan nan\n");
   EXPECT_THAT(output_of(call + "b200 4", OVT_ERROR_NOT_FOUND), testing::HasSubstr("'b200'"));
 }

@@ -16,7 +16,7 @@ constexpr int kWinners = 50;
 /// The edition that an answer is from; 0 if it is of several, or of another winner.
 int edition(const ovt_answer& answer, int winner) {
   const auto groups = ovt::wave_groups(answer);
-  if (answer.source != OVT_EXACT || groups.size() != 2 || groups[0] != winner + 1) return 0;
+  if (answer.source != OVT_EXACT || groups.size() != 3 || groups[0] != winner + 1) return 0;
   const auto version = static_cast<int>(groups[1] - 1000);
   const Winner whole = stored::winner(winner, version);
   const bool matches = answer.measured_us == whole.candidate.measured->median.count() &&

@@ -49,7 +49,7 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks cli-docs; do
+for script in quickstart test benchmarks cli-docs fuzz; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
@@ -58,6 +58,7 @@ expect 'test: unknown step' 2 "step 'lint': expected one of" "$root/scripts/test
 expect 'test: no step' 2 '--only needs a list' "$root/scripts/test" --only
 expect 'cli-docs: no program' 2 "'nothing': expected the built program" \
   "$root/scripts/cli-docs" update nothing
+expect 'fuzz: no number' 2 "'long': expected a number of seconds" "$root/scripts/fuzz" long
 expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy or predicted" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \

@@ -1,0 +1,22 @@
+#pragma once
+// What every answer must be, whatever the database: checked with nothing of the library but its
+// header.
+
+#include <overlaptune/overlaptune.h>
+
+#include <sqlite3.h>
+
+namespace overlaptune::fuzz {
+
+/// Texts end, times are finite and positive or NaN where they may be, enumerations are known, and
+/// the config is one of the problem's: its wave groups make up the tiles, its chunks the rows.
+void require_sound(const ovt_problem& problem, const ovt_answer& answer);
+
+/// An exact answer is a row of the file, as plain SQL reads it (all rows, without an index).
+/// A value that was changed to another one that is allowed cannot be told from a right one: rows
+/// have no checksums. So the answer is held against the file that the input is, not against the
+/// seed that it was made of. Nothing is said where SQLite itself stumbles over the damage.
+void require_stored(sqlite3* database, const ovt_problem& problem, ovt_launch launch,
+                    const ovt_answer& answer);
+
+}  // namespace overlaptune::fuzz

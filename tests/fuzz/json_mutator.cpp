@@ -1,0 +1,83 @@
+// Mutations that know what a JSON document is: half of the inputs have values, fields and elements
+// changed, and stay JSON. libFuzzer's own mutations make the other half.
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace overlaptune::fuzz {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Random = std::minstd_rand;
+
+/// Every place in the document.
+void collect(Json& node, std::vector<Json*>& places) {
+  places.push_back(&node);
+  if (!node.is_structured()) return;
+  for (Json& child : node) collect(child, places);
+}
+
+Json odd_value(const Json& present, Random& random) {
+  static const Json kOdd = Json::parse(R"([null, true, 0, 1, -1, 7, 4096, 2147483647, 2147483648,
+      9223372036854775807, -9223372036854775808, 18446744073709551615, 0.0, -0.0, 0.5, 1e300,
+      5e-324, "", "x", "a\u0000b", "\ud83d\ude00", "signaled", "timeout", "copy", [1, 2, 3], [],
+      {}])");
+  if (present.is_number_integer() && random() % 2 == 0) {
+    return present.get<std::uint64_t>() + 2 * (random() % 2) - 1;
+  }
+  return kOdd[random() % kOdd.size()];
+}
+
+void change(Json& document, Random& random) {
+  std::vector<Json*> places;
+  collect(document, places);
+  Json& place = *places[random() % places.size()];
+  const bool has_children = place.is_structured() && !place.empty();
+  switch (random() % 6) {
+    case 0:  // a field or an element less
+      if (has_children) {
+        place.erase(std::next(place.begin(), static_cast<int>(random() % place.size())));
+      }
+      break;
+    case 1:  // an element twice
+      if (has_children && place.is_array()) {
+        const Json copy = place[random() % place.size()];
+        place.push_back(copy);
+      }
+      break;
+    case 2:  // what stands elsewhere
+      place = Json(*places[random() % places.size()]);
+      break;
+    default:
+      if (!place.is_structured() || random() % 8 == 0) place = odd_value(place, random);
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::fuzz
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
+  using namespace overlaptune::fuzz;
+  Random random(seed);
+  if (random() % 2 == 0) {
+    Json document = Json::parse(data, data + size, nullptr, false);
+    if (!document.is_discarded()) {
+      for (auto left = 1 + random() % 3; left > 0; --left) change(document, random);
+      const std::string text = document.dump(-1, ' ', false, Json::error_handler_t::ignore);
+      if (text.size() <= most) {
+        std::copy(text.begin(), text.end(), data);
+        return text.size();
+      }
+    }
+  }
+  return LLVMFuzzerMutate(data, size, most);
+}

@@ -1,0 +1,168 @@
+// libFuzzer: a database file of any bytes, through the C interface. It ends in a status and a text,
+// or in answers that are sound (answer_rules.hpp).
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "answer_rules.hpp"
+#include "no_pause.hpp"
+#include "require.hpp"
+#include "scratch_file.hpp"
+
+namespace overlaptune::fuzz {
+namespace {
+
+struct Question {
+  ovt_problem problem{};
+  ovt_launch launch = OVT_GRAPH;
+};
+
+ovt_problem problem_of(ovt_op op, std::int64_t m, std::int64_t n, std::int64_t k, ovt_dtype dtype,
+                       int ranks) {
+  return {.size = sizeof(ovt_problem),
+          .m = m,
+          .n = n,
+          .k = k,
+          .op = op,
+          .dtype = dtype,
+          .ranks = ranks,
+          .reserved = 0};
+}
+
+/// A file as SQLite alone reads it.
+class Plain {
+ public:
+  explicit Plain(const std::string& path) {
+    sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READONLY, nullptr);
+  }
+  ~Plain() { sqlite3_close(database_); }
+  Plain(const Plain&) = delete;
+  Plain& operator=(const Plain&) = delete;
+  [[nodiscard]] sqlite3* database() { return database_; }
+
+  /// Calls `row` for the first few rows, until SQLite stumbles.
+  template <class F>
+  void each(const char* sql, F&& row) {
+    constexpr int kMost = 4;
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(database_, sql, -1, &statement, nullptr) == SQLITE_OK) {
+      for (int i = 0; i < kMost && sqlite3_step(statement) == SQLITE_ROW; ++i) row(statement);
+    }
+    sqlite3_finalize(statement);
+  }
+
+ private:
+  sqlite3* database_ = nullptr;
+};
+
+/// The problems of some winners, for exact answers, and two that a model is needed for.
+std::vector<Question> questions(Plain& plain) {
+  std::vector<Question> list;
+  const auto add = [&](sqlite3_stmt* row) {
+    Question asked;
+    asked.problem = problem_of(sqlite3_column_int(row, 0), sqlite3_column_int64(row, 1),
+                               sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3),
+                               sqlite3_column_int(row, 4), sqlite3_column_int(row, 5));
+    asked.launch = sqlite3_column_int(row, 6);
+    list.push_back(asked);
+  };
+  constexpr const char* kSelect =
+      "SELECT CASE op WHEN 'gemm_all_reduce' THEN 0 WHEN 'gemm_reduce_scatter' THEN 1 WHEN "
+      "'all_gather_gemm' THEN 2 ELSE 3 END, m, n, k, dtype = 'fp16', ranks, launch = 'eager' FROM ";
+  plain.each((std::string(kSelect) + "winners ORDER BY m DESC").c_str(), add);
+  if (list.empty()) plain.each((std::string(kSelect) + "problems, candidates").c_str(), add);
+  list.push_back({problem_of(OVT_GEMM_ALL_REDUCE, 1000, 1024, 512, OVT_BF16, 4)});
+  list.push_back({problem_of(OVT_ALL_GATHER_GEMM, 512, 2048, 512, OVT_BF16, 4), OVT_EAGER});
+  return list;
+}
+
+void require_refusal(ovt_status status) {
+  const char* said = ovt_last_error();
+  require(status == OVT_ERROR_NOT_FOUND || status == OVT_ERROR_DATABASE,
+          "a file that is the file's fault, not " + std::to_string(status) + ": " + said);
+  require(std::strlen(said) > 10 && std::strchr(said, '\n') == nullptr, "one line of text");
+}
+
+/// Absent: the question breaks a rule of problems, as a damaged row may.
+std::optional<ovt_answer> ask(const ovt_database* database, const Question& asked) {
+  ovt_answer answer;
+  std::memset(&answer, 0x5a, sizeof answer);
+  answer.size = sizeof answer;
+  const ovt_status status = ovt_query(database, &asked.problem, asked.launch, &answer);
+  if (status == OVT_ERROR_ARGUMENT) return std::nullopt;
+  require(status == OVT_OK, std::string("an answer, not ") + ovt_last_error());
+  require_sound(asked.problem, answer);
+  return answer;
+}
+
+void require_explanation(const ovt_database* database, const Question& asked) {
+  std::array<char, 300> some{};
+  std::size_t length = 0;
+  require(ovt_explain(database, &asked.problem, asked.launch, some.data(), some.size(), &length) ==
+              OVT_OK,
+          "an explanation");
+  require(std::strlen(some.data()) <= std::min(length, some.size() - 1), "its length");
+}
+
+bool equal_answers(const ovt_answer& a, const ovt_answer& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return a.source == b.source && a.strategy == b.strategy && same(a.measured_us, b.measured_us) &&
+         same(a.predicted_us, b.predicted_us) && same(a.baseline_us, b.baseline_us) &&
+         std::strcmp(a.reason, b.reason) == 0;
+}
+
+void use(const std::string& path, Plain& plain, const ovt_platform* platform) {
+  const std::array<const char*, 1> paths{path.c_str()};
+  ovt_database* database = nullptr;
+  const ovt_status status = ovt_open(paths.data(), 1, platform, &database);
+  if (status != OVT_OK) {
+    require(database == nullptr, "no handle");
+    require_refusal(status);
+    return;
+  }
+  std::vector<std::optional<ovt_answer>> answers;
+  const auto asked = questions(plain);
+  for (const Question& question : asked) {
+    const auto& answer = answers.emplace_back(ask(database, question));
+    if (!answer) continue;
+    require_explanation(database, question);
+    if (answer->source == OVT_EXACT) {
+      require_stored(plain.database(), question.problem, question.launch, *answer);
+    }
+  }
+  require(ovt_reload(database) == OVT_OK, "a file that is as it was");
+  if (!answers.empty() && answers[0]) {
+    require(equal_answers(*answers[0], *ask(database, asked[0])), "the same answer");
+  }
+  ovt_close(database);
+}
+
+}  // namespace
+}  // namespace overlaptune::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace overlaptune::fuzz;
+  const ScratchFile file("open", {data, size});
+  Plain plain(file.path());
+  // The platform that was added last; a simulated one answers only to its name.
+  ovt_platform platform{};
+  platform.size = sizeof platform;
+  const char* const sql =
+      "SELECT name FROM platforms WHERE id = (SELECT max(id) FROM platforms) AND machine = 'sim'";
+  plain.each(sql, [&](sqlite3_stmt* row) {
+    const auto* name = sqlite3_column_text(row, 0);
+    const auto length = static_cast<std::size_t>(sqlite3_column_bytes(row, 0));
+    if (name != nullptr && length < sizeof platform.name) std::memcpy(platform.name, name, length);
+  });
+  use(file.path(), plain, platform.name[0] == '\0' ? nullptr : &platform);
+  // One that nobody has stored: a baseline, and what differs.
+  std::strcpy(platform.machine, platform.name[0] == '\0' ? "cuda" : "sim");
+  std::strcpy(platform.name, "mine");
+  platform.sms = 7;
+  use(file.path(), plain, &platform);
+  return 0;
+}

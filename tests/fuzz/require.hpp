@@ -1,0 +1,16 @@
+#pragma once
+// What must hold for every input: where it does not, the fuzzer has found something.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace overlaptune::fuzz {
+
+inline void require(bool holds, const std::string& what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what.c_str());
+  std::abort();
+}
+
+}  // namespace overlaptune::fuzz

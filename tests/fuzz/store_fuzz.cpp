@@ -1,0 +1,78 @@
+// libFuzzer: a database file of any bytes, through the commands that read all of it: `db check`,
+// `db export`, and `db merge` into an empty one. What they refuse is damaged, and said so in one
+// line; and what `check` finds nothing wrong with, the others can read.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "db/impl.hpp"
+#include "no_pause.hpp"
+#include "require.hpp"
+#include "scratch_file.hpp"
+
+namespace overlaptune::fuzz {
+namespace {
+
+/// What the failure says; absent if there was none.
+std::optional<std::string> failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Failure& failure) {
+    const std::string said = failure.what();
+    require(failure.kind() == ErrorKind::bad_database, "damage: " + said);
+    require(said.find('\n') == said.npos, "one line: " + said);
+    return said;
+  }
+  return std::nullopt;
+}
+
+/// What the commands ask beside: a winner that is looked up is the one that is listed.
+void ask(const Store& store) {
+  (void)store.info();
+  for (const StoredPlatform& stored : store.platforms()) {
+    (void)store.platform(stored.platform.name);
+    (void)store.measurements(stored.id);
+    (void)store.last_tuning_run(stored.id);
+  }
+  for (const StoredWinner& stored : store.winners()) {
+    const Candidate& listed = stored.winner.candidate;
+    (void)store.candidates(stored.run, listed.problem, listed.launch);
+    for (int again = 0; again < 2; ++again) {  // from the file, then from memory
+      const auto found = store.winner(stored.platform, listed.problem, listed.launch);
+      if (!found) throw Failure(ErrorKind::bad_database, "a winner that its key does not find");
+      require(found->winner == stored.winner, "the winner of that key");
+    }
+  }
+}
+
+void read_all(const Store& store) {
+  const bool sound = store.check().empty();
+  const auto asking = failure_of([&] { ask(store); });
+  require(!asking || !sound, "a sound database that can be asked: " + asking.value_or(""));
+  std::ostringstream document;
+  const auto exporting = failure_of([&] { export_json(store, document); });
+  require(!exporting || !sound, "a sound database that can be exported: " + exporting.value_or(""));
+  const auto merging =
+      failure_of([&] { Store(std::make_unique<Store::Impl>(db::open_memory())).merge(store); });
+  require(!merging || !sound, "a sound database that can be merged: " + merging.value_or(""));
+}
+
+}  // namespace
+}  // namespace overlaptune::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace overlaptune;
+  const fuzz::ScratchFile file("store", {data, size});
+  std::optional<Store> store;
+  try {
+    store.emplace(file.path(), Access::read);
+  } catch (const Failure& failure) {
+    fuzz::require(failure.kind() == ErrorKind::bad_database, failure.what());
+    return 0;
+  }
+  fuzz::read_all(*store);
+  return 0;
+}
