@@ -19,6 +19,13 @@ std::int64_t exchanged_elements(const Problem& problem) {
   return problem.op == Op::all_gather_gemm ? elements_of_a(problem) : elements_of_c(problem);
 }
 
+/// In a captured graph NCCL 2.28 lets a send write where it is to be received if the memory on
+/// either side is registered, as ours is; with plain memory on the other the two wait for each
+/// other.
+bool sends_to_peers(const Problem& problem) {
+  return collective_of(problem.op) == Collective::all_to_all;
+}
+
 DeviceMemory scratch(bool needed, std::int64_t elements) {
   return needed ? device_memory(static_cast<std::size_t>(elements * kElementBytes))
                 : DeviceMemory();
@@ -30,7 +37,7 @@ DeployedSizes deployed_sizes(const Problem& problem, const Config& config) {
   const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
   DeployedSizes sizes{.workspace = aligned(workspace_bytes(problem)),
                       .scratch = all * kElementBytes};
-  if (config.transport != Transport::ring) {
+  if (config.transport != Transport::ring || sends_to_peers(problem)) {
     const std::int64_t bytes = exchanged_elements(problem) * kElementBytes;
     sizes.exchanged = aligned(bytes);
     sizes.scratch -= bytes;

@@ -1,28 +1,13 @@
 #pragma once
 // What a library shows to those who link to it.
 
-#include <array>
-#include <cstdio>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "tests/abi/command.hpp"
 
 namespace overlaptune {
-
-/// What a command prints; its exit code must be `code`.
-inline std::string output_of(const std::string& command, int code = 0) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
-  const int status = pclose(pipe);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == code) << command << ": " << status;
-  return text;
-}
 
 /// Names of the functions and data that other code could link to, without their versions. `nm`: the
 /// command, with a flag that says which.

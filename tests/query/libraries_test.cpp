@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "command.hpp"
 #include "stored.hpp"
 #include "tests/abi/symbols.hpp"
 

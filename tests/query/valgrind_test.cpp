@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "command.hpp"
 #include "stored.hpp"
+#include "tests/abi/command.hpp"
 
 namespace overlaptune {
 namespace {

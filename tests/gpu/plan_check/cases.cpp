@@ -187,7 +187,7 @@ void check_multicast(Bench& bench, Results& results) {
 
 }  // namespace
 
-void check_all_cases(Bench& bench, Results& results) {
+void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
   std::vector<Problem> problems;
   std::int64_t shared = 0;
   for (const Op op : kOps) {
@@ -198,13 +198,16 @@ void check_all_cases(Bench& bench, Results& results) {
   }
   check(ovt_world_reserve(bench.world(), shared));
   const OwnMemory memory(problems);
-  for (const Problem& each : problems) check_op(bench, memory, each, configs(each), results);
+  for (const Problem& each : problems) {
+    if (only.value_or(each.op) == each.op) check_op(bench, memory, each, configs(each), results);
+  }
 }
 
-void check_odd_shapes(Bench& bench, Results& results) {
+void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results) {
   const std::vector<Problem> problems = odd_problems(bench.seat().ranks());
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
+    if (only.value_or(each.op) != each.op) continue;
     Results found{};
     check_op(bench, memory, each, odd_configs(each), found);
     results.row(to_string(each), found.failed == 0,

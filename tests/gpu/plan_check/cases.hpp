@@ -2,17 +2,19 @@
 // Every op, strategy and transport must be right: eager and as a captured graph, on the caller's
 // own memory and on the world's.
 
+#include <optional>
+
 #include "tests/gpu/plan_check/bench.hpp"
 #include "tests/gpu/plan_check/results.hpp"
 
 namespace overlaptune::plan_check {
 
 /// Collective.
-void check_all_cases(Bench& bench, Results& results);
+void check_all_cases(Bench& bench, std::optional<Op> only, Results& results);
 
 /// Every op and type with rows that no tile divides (1, 7, 129, 1000), on tiles of each kind. After
 /// `check_all_cases`, which reserves more than these need. Collective.
-void check_odd_shapes(Bench& bench, Results& results);
+void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results);
 
 /// What must be refused, on every rank. Collective.
 void check_refusals(Bench& bench, Results& results);

@@ -1,6 +1,7 @@
 // plan_check: liboverlaptune-run on the GPUs of this host, as another program uses it.
 
 #include <cstdlib>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +19,7 @@ constexpr int kSkipped = 77;
 struct Options {
   std::string database{};
   std::vector<Problem> problems{};
+  std::optional<Op> op{};
 };
 
 void print_platform(Bench& bench, Results& results) {
@@ -37,8 +39,8 @@ int check_on(const Seat& seat, const Options& options) {
   Results results{.printed = seat.rank() == 0};
   print_platform(bench, results);
   if (options.database.empty()) {
-    check_all_cases(bench, results);
-    check_odd_shapes(bench, results);
+    check_all_cases(bench, options.op, results);
+    check_odd_shapes(bench, options.op, results);
     check_refusals(bench, results);
   } else {
     time_winners(bench, options.database, options.problems, results);
@@ -57,7 +59,17 @@ int main(int argc, char** argv) {
   std::vector<std::string> problems;
   app.add_option("--db", options.database, "time the winners stored for this platform");
   app.add_option("--problem", problems, "of these only: OP:M,N,K:dtype:ranks");
+  std::string op;
+  app.add_option("--op", op, "without --db: results of this op only");
   CLI11_PARSE(app, argc, argv);
+  if (!op.empty()) {
+    const auto known = parse_name<Op>(op);
+    if (!known) {
+      std::fprintf(stderr, "plan_check: --op: %s\n", known.error().message.c_str());
+      return 2;
+    }
+    options.op = *known;
+  }
   for (const std::string& text : problems) {
     const auto problem = parse_problem(text);
     if (!problem) {
