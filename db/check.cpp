@@ -27,9 +27,7 @@ class Examination {
     });
   }
 
-  [[nodiscard]] std::vector<std::string> findings() && { return std::move(findings_); }
-
- private:
+  /// What `look` fails with is one more finding.
   template <class F>
   void collect(F&& look) {
     try {
@@ -39,6 +37,9 @@ class Examination {
     }
   }
 
+  [[nodiscard]] std::vector<std::string> findings() && { return std::move(findings_); }
+
+ private:
   db::Connection& connection_;
   std::vector<std::string> findings_;
 };
@@ -113,6 +114,9 @@ std::vector<std::string> Store::check() const {
   Examination examine(*impl_->connection);
   check_structure(examine);
   check_platforms(examine);
+  for (const RunKind kind : {RunKind::probe, RunKind::tuning}) {
+    examine.collect([&] { impl_->each_run(kind, [](const StoredRun&) {}); });
+  }
   check_measurements(examine);
   check_candidates(examine);
   check_winners(examine);

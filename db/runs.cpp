@@ -26,9 +26,10 @@ std::string new_uid() {
 
 std::string select_runs(RunKind kind) {
   return fmt::format(
-      "SELECT r.id, platform_id, uid, finished_at, {}, {} FROM {} r JOIN provenance p ON p.id = "
-      "provenance_id",
-      db::kProvenanceColumns, kind == RunKind::tuning ? "request" : "''", table_of(kind));
+      "SELECT r.id, platform_id, uid, finished_at, {}, {}, EXISTS (SELECT 1 FROM {} o WHERE "
+      "o.provenance_id = p.id) FROM {} r JOIN provenance p ON p.id = r.provenance_id",
+      db::kProvenanceColumns, kind == RunKind::tuning ? "request" : "''",
+      table_of(kind == RunKind::tuning ? RunKind::probe : RunKind::tuning), table_of(kind));
 }
 
 StoredRun read_run(Query& query) {
@@ -39,6 +40,7 @@ StoredRun read_run(Query& query) {
   run.finished_at = query.optional_text();
   run.provenance = db::read_provenance(query);
   run.request = query.text();
+  if (query.integer() != 0) query.damaged("run " + run.uid + " is of both kinds");
   return run;
 }
 

@@ -311,6 +311,9 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
            {"UPDATE winners SET platform_id = 3 - platform_id", "another platform"},
            {"UPDATE winners SET validated_at = 'later'", "later"},
+           {"UPDATE tuning_runs SET provenance_id = (SELECT provenance_id FROM probe_runs WHERE id "
+            "= 1) WHERE id = 1",
+            "is of both kinds"},
            {"PRAGMA ignore_check_constraints = ON; UPDATE winners SET overlap_fraction = 2",
             "overlap_fraction is 2; expected 0 to 1"},
            {"PRAGMA foreign_keys = OFF; DELETE FROM problems WHERE id = 1", "candidates"},
