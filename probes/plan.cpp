@@ -42,21 +42,22 @@ const auto& pick(double u, const List& list) {
 std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeDepth::full) {
   std::vector<int> list;
   for (const int ctas : kCommCtas) {
-    const bool wanted = depth == ProbeDepth::full || ctas == 8 || ctas == 16;
+    const bool wanted = depth == ProbeDepth::full || ctas == 16;
     if (wanted && ctas < platform.sms / 2) list.push_back(ctas);
   }
   return list;
 }
 
-/// Copy engines need CTAs for sums alone: all of them (0) as candidates have in the end, few as
-/// beside a GEMM, of what is large enough to be worth it.
+/// Copy engines need CTAs for sums alone: all of them (0) as candidates have in the end, and few as
+/// beside a GEMM, of the sizes that are probed there.
 bool is_worth_probing(const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
   if (probe.transport != Transport::copy_engine) return true;
-  constexpr std::array<int, 4> kForSums{0, 4, 8, 16};
-  const std::int64_t least = std::int64_t{probe.comm_ctas == 0 ? 64 : 1024} << 10;
-  return probe.bytes.count >= least &&
-         std::find(kForSums.begin(), kForSums.end(), probe.comm_ctas) != kForSums.end();
+  if (probe.comm_ctas == 0) return probe.bytes.count >= (std::int64_t{64} << 10);
+  constexpr std::array<int, 3> kForSums{4, 8, 16};
+  constexpr std::array<std::int64_t, 3> kSizes{1 << 20, 1 << 26, 1 << 28};
+  return std::find(kForSums.begin(), kForSums.end(), probe.comm_ctas) != kForSums.end() &&
+         std::find(kSizes.begin(), kSizes.end(), probe.bytes.count) != kSizes.end();
 }
 
 void add_launch(std::vector<Probe>& plan) {
@@ -74,14 +75,17 @@ void add_copies(std::vector<Probe>& plan) {
 
 void add_collectives(std::vector<Probe>& plan, const Platform& platform,
                      std::span<const Transport> transports, int ranks, ProbeDepth depth) {
+  // Powers of two; of four where they are large, which takes long and grows evenly.
+  constexpr std::int64_t kLarge = std::int64_t{64} << 20;
   const int step = depth == ProbeDepth::full ? 2 : 16;
   std::vector<int> ctas_list = usable_ctas(platform, depth);
   ctas_list.insert(ctas_list.begin(), 0);
   for (const Transport transport : transports) {
     for (const auto& [collective, name] : NamesOf<Collective>::all) {
       for (const int ctas : ctas_list) {
-        const int times = transport == Transport::copy_engine ? std::max(step, 4) : step;
-        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= times) {
+        const bool coarse = transport == Transport::copy_engine;
+        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes;
+             bytes *= coarse || bytes >= kLarge ? std::max(step, 4) : step) {
           const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
           if (is_worth_probing(probe)) plan.emplace_back(probe);
         }

@@ -156,8 +156,9 @@ TEST_F(TransportsTest, sums_that_fall_behind_cost_no_more_than_all_of_them_at_th
                         .transport = Transport::copy_engine};
     const auto soon = value_or_throw(keeps_up.predict(kScatter, copies, Launch::graph)).time;
     const auto late = value_or_throw(falls_behind.predict(kScatter, copies, Launch::graph)).time;
-    EXPECT_GE(late.count(), soon.count() - 1e-9);
-    EXPECT_LE(late.count(), (soon + all).count() + 1e-9);
+    // The clock, too, depends on how long the exchange takes: a little.
+    EXPECT_GE(late.count(), soon.count() * 0.999);
+    EXPECT_LE(late.count(), (soon + all).count() * 1.001);
     later += late > soon + us(1) ? 1 : 0;
   }
   EXPECT_GT(later, 0);

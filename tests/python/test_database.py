@@ -22,6 +22,25 @@ def line(problem: ot.Problem) -> str:
     return (f"{problem.op}:{problem.m},{problem.n},{problem.k}:{problem.dtype}:{problem.ranks}")
 
 
+def fingerprint(row: sqlite3.Row) -> str:
+    """Of a platform: FNV-1a over its fields, docs/database.md."""
+    fields = {name: row[name] for name in row.keys() if name not in ("id", "fingerprint")}
+    fields["multicast_allowed"] = "true" if fields["multicast_allowed"] else "false"
+    value = 0xCBF29CE484222325
+    for byte in "".join(f"{name}={text}\n" for name, text in fields.items()).encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+def make_real(file: Path) -> None:
+    """As if what was simulated had been measured."""
+    with contextlib.closing(sqlite3.connect(file)) as writer, writer:
+        writer.row_factory = sqlite3.Row
+        writer.execute("UPDATE platforms SET machine = 'cuda'")
+        (row,) = writer.execute("SELECT * FROM platforms")
+        writer.execute("UPDATE platforms SET fingerprint = ?", (fingerprint(row),))
+
+
 def of_the_tool(database: Path, problem: ot.Problem):
     return built.tool_json("query", "--db", str(database), "--op", str(problem.op), "--m",
                            str(problem.m), "--n", str(problem.n), "--k", str(problem.k), "--dtype",
@@ -97,8 +116,7 @@ class Answers(WithDatabase):
     def test_the_default_is_the_real_platform_of_the_variables_database(self):
         file = self.folder / "real.db"
         shutil.copy(self.file, file)
-        with contextlib.closing(sqlite3.connect(file)) as writer, writer:
-            writer.execute("UPDATE platforms SET machine = 'cuda'")
+        make_real(file)
         os.environ["OVERLAPTUNE_DB"] = str(file)
         self.addCleanup(os.environ.pop, "OVERLAPTUNE_DB")
         with ot.Database() as database:
