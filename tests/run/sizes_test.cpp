@@ -17,8 +17,8 @@ struct Expected {
 
 // By hand. 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. What a rank computed
 // or gathers takes as much as the whole buffer of the collective, and once more where what it
-// receives is apart (reduce_scatter, all_to_all); other transports than the ring, and all_to_all, add
-// what is exchanged, and need no other memory for it while the plan is made.
+// receives is apart (reduce_scatter, all_to_all); other transports than the ring, and all_to_all,
+// add what is exchanged, and need no other memory for it while the plan is made.
 TEST(SizesTest, AreThoseCountedByHand) {
   const auto library = [](ovt_strategy strategy, ovt_transport transport = OVT_TRANSPORT_RING) {
     return library_answer(strategy, transport);
