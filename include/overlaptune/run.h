@@ -29,7 +29,6 @@
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
-
 #include <overlaptune/overlaptune.h>
 
 #ifdef __cplusplus
@@ -70,15 +69,16 @@ OVT_API const char* ovt_run_version(void);
 OVT_API const char* ovt_run_last_error(void);
 
 /* Splits a communicator of its own from `comm`, which stays the caller's, must live as long, and on
- * which nothing may run meanwhile. `options` may be NULL. OVT_ERROR_ARGUMENT: also where NVLink multicast is on in this process
- * (NCCL's default where the GPUs have it) and was not allowed: times measured without it do not
- * hold. Set NCCL_NVLS_ENABLE=0 before the first communicator is made, or allow it. */
+ * which nothing may run meanwhile. `options` may be NULL. OVT_ERROR_ARGUMENT: also where NVLink
+ * multicast is on in this process (NCCL's default where the GPUs have it) and was not allowed:
+ * times measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first communicator is
+ * made, or allow it. */
 OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options,
                                     ovt_world** world);
 
 /* Memory for plans: what the rank that asks for most asks for is there when this returns, for NCCL
- * to register. While there are plans it may not grow. OVT_ERROR_MEMORY, on every rank: names what is
- * needed and what is free on the rank that has least. */
+ * to register. While there are plans it may not grow. OVT_ERROR_MEMORY, on every rank: names what
+ * is needed and what is free on the rank that has least. */
 OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
 
 /* Destroys the communicators and frees the memory, or leaves that to the last plan that is still
@@ -93,10 +93,11 @@ OVT_API ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform)
 OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer,
                                   ovt_sizes* sizes);
 
-/* Makes communicators with their own CTAs, compiles or loads kernels (some 10 s where they are not in
- * the cache yet), lets the library's GEMM algorithms compete, as tuning did, and runs the plan once. Of `answer` only the config counts.
- * OVT_ERROR_ARGUMENT: ranks that are not the world's, a config that cannot run here, memory that
- * was not reserved. OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
+/* Makes communicators with their own CTAs, compiles or loads kernels (some 10 s where they are not
+ * in the cache yet), lets the library's GEMM algorithms compete, as tuning did, and runs the plan
+ * once. Of `answer` only the config counts. OVT_ERROR_ARGUMENT: ranks that are not the world's, a
+ * config that cannot run here, memory that was not reserved. OVT_ERROR_UNAVAILABLE: a GPU or NCCL
+ * fails, or a rank does not come. */
 OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,
                                    const ovt_answer* answer, ovt_plan** plan);
 
@@ -105,14 +106,15 @@ OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 
 /* Enqueues C = A * B^T and its collective: after what `stream` holds already, before what comes on
  * it later. No allocation, no wait for the GPU; it may be captured into the caller's CUDA graph.
- * All three aligned to 256 bytes, in the GPU's memory, registered with NCCL or not; B and A are only
- * read, C is written to from the start, and shares no memory with them. What a graph was captured
- * with must not be freed as long as the world lives: NCCL remembers it by its address.
+ * All three aligned to 256 bytes, in the GPU's memory, registered with NCCL or not; B and A are
+ * only read, C is written to from the start, and shares no memory with them. What a graph was
+ * captured with must not be freed as long as the world lives: NCCL remembers it by its address.
  * OVT_ERROR_UNAVAILABLE: a launch failed; the capture, if there is one, is lost. */
 OVT_API ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                                 cudaStream_t stream);
 
-/* Nothing of it may still run, and graphs that it was captured into must be gone. NULL is allowed. */
+/* Nothing of it may still run, and graphs that it was captured into must be gone. NULL is allowed.
+ */
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
 
 #ifdef __cplusplus
