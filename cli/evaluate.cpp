@@ -78,6 +78,10 @@ int run_again(const Flags& flags) {
     }
   }
   const RegretSummary regret = regret_of(list, ratios);
+  if (regret.problems == 0) {
+    throw Failure(ErrorKind::nothing_validated,
+                  "evaluate: none of the configs that were run again is valid here");
+  }
   if (!flags.common.json) {
     print(to_markdown(regret_table(regret, flags.shortlist)));
     return kDone;
@@ -104,6 +108,9 @@ int run_again(const Flags& flags) {
 
 int evaluate(const Flags& flags, const Session& /*session*/) {
   if (flags.again > 0) return run_again(flags);
+  if (flags.machine.name != MachineFlags{}.name) {
+    throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N");
+  }
   const Store store(flags.database, Access::read);
   const Evaluation evaluation = overlaptune::evaluate(take_snapshot(store), flags.shortlist);
   if (evaluation.error.count + evaluation.sequential.count == 0) {

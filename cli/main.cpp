@@ -54,6 +54,8 @@ int run(int argc, char** argv) {
       "Environment:\n"
       "  OVERLAPTUNE_CACHE     Folder of the compiled kernels\n"
       "  OVERLAPTUNE_CACHE_MB  Most MiB of it (1024); 0: no cache\n"
+      "  OVERLAPTUNE_LOG       From which level on is logged: debug, info (the default), warning, "
+      "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);

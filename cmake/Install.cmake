@@ -45,6 +45,10 @@ function(overlaptune_install_library component)
     list(JOIN private_libs " " private_libs)
     string(APPEND private_libs " -pthread")
   endif()
+  set(requires "")
+  if(NOT component STREQUAL query)
+    set(requires overlaptune)  # whose header every other one includes
+  endif()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/library.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
     COMPONENT ${development})

@@ -116,6 +116,7 @@ void read(Columns columns, BriefWinner& winner) {
   const auto validated_at = columns.text();
   if (const auto wrong = db::time_complaint("validated_at", validated_at)) columns.damaged(*wrong);
   std::copy(validated_at.begin(), validated_at.end(), winner.validated_at.begin());
+  if (columns.text() != to_string(Verdict::valid)) columns.damaged("its verdict is not valid");
 }
 
 struct Reading {
@@ -147,7 +148,7 @@ void Store::each_brief_winner(PlatformId platform,
                               const std::function<void(const BriefWinner&)>& visit) const {
   static const std::string select = fmt::format(
       "SELECT take_row(?, {}, launch, {}, predicted_us, measured_median_us, sequential_us, "
-      "validated_at) FROM winners WHERE platform_id = ?",
+      "validated_at, verdict) FROM winners WHERE platform_id = ?",
       db::kProblemColumns, db::kConfigColumns);
   // Each page is read once, in the order of the file: to keep them takes memory, and time to get
   // it.

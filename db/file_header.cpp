@@ -32,7 +32,8 @@ std::uint32_t big_endian(const Header& header, std::size_t offset) {
 /// The name of what SQLite keeps beside the file: "-wal", "-shm", "-journal".
 fs::path beside(const fs::path& file, std::string_view suffix) {
   std::error_code error;
-  return fs::path(fs::canonical(file, error).string().append(suffix));
+  const fs::path whole = fs::canonical(file, error);
+  return error ? fs::path() : fs::path(whole.string().append(suffix));
 }
 
 /// All zero where there are not so many bytes.

@@ -49,22 +49,16 @@ std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
     return paired_time(row.candidate, unit).count();
   };
   double best = INFINITY;
-  double sequential = INFINITY;
   for (const StoredCandidate* row : rows) {
-    if (!counts(row->candidate)) continue;
-    best = std::min(best, cost(*row));
-    if (row->candidate.origin == Origin::baseline) sequential = cost(*row);
+    if (counts(row->candidate)) best = std::min(best, cost(*row));
   }
   const Rows ranked = proposals(rows);
   const auto first = std::find_if(ranked.begin(), ranked.end(),
                                   [](const auto* row) { return counts(row->candidate); });
   if (first == ranked.end()) return std::nullopt;
-  double picked = sequential;
-  for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(shortlist); ++i) {
-    if (counts(ranked[i]->candidate)) picked = std::min(picked, cost(*ranked[i]));
-  }
   // All of the shortlist failed and no baseline was measured: what is left is the first that ran.
-  if (!std::isfinite(picked)) picked = cost(**first);
+  const StoredCandidate* listed = fastest_listed(rows, shortlist);
+  const double picked = cost(listed != nullptr ? *listed : **first);
   return Regret{.top1 = cost(**first) / best - 1, .shortlist = picked / best - 1};
 }
 

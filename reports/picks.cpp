@@ -47,4 +47,17 @@ Rows proposals(const Rows& rows) {
   return ranked;
 }
 
+const StoredCandidate* fastest_listed(const Rows& rows, int shortlist) {
+  Rows listed = proposals(rows);
+  if (std::ssize(listed) > shortlist) listed.resize(static_cast<std::size_t>(shortlist));
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed),
+               [](const auto* row) { return row->candidate.origin == Origin::baseline; });
+  std::erase_if(listed, [](const auto* row) { return !counts(row->candidate); });
+  const Microseconds unit = sequential_of(rows);
+  const auto fastest = std::min_element(listed.begin(), listed.end(), [&](auto* a, auto* b) {
+    return paired_time(a->candidate, unit) < paired_time(b->candidate, unit);
+  });
+  return fastest == listed.end() ? nullptr : *fastest;
+}
+
 }  // namespace overlaptune

@@ -22,6 +22,9 @@ using ProblemKey = std::tuple<PlatformId, Problem, Launch>;
 /// What the model proposed in the newest run that has proposals, in its order.
 [[nodiscard]] Rows proposals(const Rows& rows);
 
+/// The fastest of the first `shortlist` of them that ran and of `sequential`; null if none did.
+[[nodiscard]] const StoredCandidate* fastest_listed(const Rows& rows, int shortlist);
+
 /// `sequential` of the same problem, by whose measure candidates are compared; 1 if it was not
 /// measured.
 [[nodiscard]] Microseconds sequential_of(const Rows& rows);

@@ -41,11 +41,7 @@ std::optional<Rematch> rematch_of(const ProblemKey& key, const Rows& rows, int s
   Rematch rematch{.problem = std::get<Problem>(key), .launch = std::get<Launch>(key)};
   added(**baseline, rematch);
   rematch.first_choice = added(*proposed.front(), rematch);
-  const auto listed = [&](const StoredCandidate* row) {
-    const auto& rank = row->candidate.rank_by_model;
-    return row == *baseline || (rank && *rank < shortlist);
-  };
-  rematch.of_shortlist = added(**std::find_if(ran.begin(), ran.end(), listed), rematch);
+  rematch.of_shortlist = added(*fastest_listed(rows, shortlist), rematch);  // the baseline at least
   for (std::size_t i = 0; i < ran.size() && i < static_cast<std::size_t>(fastest); ++i) {
     added(*ran[i], rematch);
   }

@@ -1,5 +1,6 @@
 // The C interface of plans: checks what comes in, and lets nothing out but a status and a text.
 
+#include <algorithm>
 #include <optional>
 
 #include "abi/values.hpp"
@@ -65,8 +66,19 @@ struct Request {
   Config config{};
 };
 
+/// Sizes in bytes are products of these; no GPU has near as much.
+void check_bytes(const Problem& problem) {
+  constexpr double kMost = 1e15;
+  const double m = static_cast<double>(problem.m);
+  const double n = static_cast<double>(problem.n);
+  const double k = static_cast<double>(problem.k);
+  if (kElementBytes * std::max({m * n, m * k, n * k}) * 4 < kMost) return;
+  refuse(fmt::format("ovt_problem: {} takes more memory than any GPU has", to_string(problem)));
+}
+
 Request request_of(const ovt_problem* problem, const ovt_answer* answer) {
   Request request{c::problem_of(problem), c::config_of(answer)};
+  check_bytes(request.problem);
   if (auto sound = run::runnable(request.problem, request.config); !sound) {
     refuse(std::move(sound.error().message));
   }

@@ -26,6 +26,16 @@ bool sends_to_peers(const Problem& problem) {
   return collective_of(problem.op) == Collective::all_to_all;
 }
 
+/// With what is thrown as an error.
+template <class Step>
+Expected<void> caught(const Step& step) {
+  try {
+    return step();
+  } catch (const Failure& failure) {
+    return tl::make_unexpected(Error{failure.kind(), failure.what()});
+  }
+}
+
 DeviceMemory scratch(bool needed, std::int64_t elements) {
   return needed ? device_memory(static_cast<std::size_t>(elements * kElementBytes))
                 : DeviceMemory();
@@ -58,9 +68,22 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
                                                            const Config& config) {
   std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, problem, config));
   World& world = engine.world;
-  const DeviceMemory a = scratch(made->exchanged_a() == nullptr, elements_of_a(problem));
-  const DeviceMemory b = scratch(true, elements_of_b(problem));
-  const DeviceMemory c = scratch(made->exchanged_c() == nullptr, elements_of_c(problem));
+  // What one rank cannot do, none goes on with: the others would wait for it.
+  const auto on_all_ranks = [&](const auto& step) -> Expected<void> {
+    const Expected<void> here = caught(step);
+    if (world.largest(here ? 0 : 1) == 0 || !here) return here;
+    return bad_input("another rank cannot make this plan; its error says why");
+  };
+  DeviceMemory a;
+  DeviceMemory b;
+  DeviceMemory c;
+  const auto allocated = on_all_ranks([&]() -> Expected<void> {
+    a = scratch(made->exchanged_a() == nullptr, elements_of_a(problem));
+    b = scratch(true, elements_of_b(problem));
+    c = scratch(made->exchanged_c() == nullptr, elements_of_c(problem));
+    return {};
+  });
+  if (!allocated) return tl::make_unexpected(allocated.error());
   const Operands operands{.a = a ? a.get() : made->exchanged_a(),
                           .b = b.get(),
                           .c = c ? c.get() : made->exchanged_c(),
@@ -71,15 +94,22 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
                        elements_of_a(problem), 2 * seed);
   kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
                        2 * seed + 1);
-  auto plan = make_plan(engine, problem, config, std::span(&operands, 1));
-  // What one rank cannot make, none runs: the others would wait for it.
-  if (world.largest(plan ? 0 : 1) > 0) {
-    return plan ? bad_input("another rank cannot make this plan")
-                : tl::make_unexpected(plan.error());
-  }
-  made->plan_ = std::move(*plan);
+  const auto planned = on_all_ranks([&]() -> Expected<void> {
+    auto plan = make_plan(engine, problem, config, std::span(&operands, 1));
+    if (!plan) return tl::make_unexpected(plan.error());
+    made->plan_ = std::move(*plan);
+    return {};
+  });
+  if (!planned) return tl::make_unexpected(planned.error());
   made->enqueue(world.stream(), operands.a, operands.b, operands.c);
-  finish(world.stream(), kFirstRun, "the first run of the plan");
+  try {
+    finish(world.stream(), kFirstRun, "the first run of the plan");
+  } catch (const Failure&) {
+    // What has not ended would be waited for by whatever gives memory back.
+    for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();
+    static_cast<void>(made.release());
+    throw;
+  }
   return made;
 }
 

@@ -25,6 +25,8 @@ class Handle {
     if (value_ != T{}) static_cast<void>(destroy(value_));
   }
   [[nodiscard]] T get() const { return value_; }
+  /// It is not given back any more.
+  void leak() { value_ = T{}; }
   [[nodiscard]] explicit operator bool() const { return value_ != T{}; }
 
  private:

@@ -93,8 +93,8 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
   auto on = route(engine.world, collective, problem.ranks, config.comm_ctas,
                   beside_gemm(config.transport));
   if (!on) return tl::make_unexpected(on.error());
-  if (on->copies)
-    on->ctas = 0;  // sums take the SMs that the GEMM leaves them, and the others after it
+  // Sums take the SMs that the GEMM leaves them, and the others after it.
+  if (on->copies) on->ctas = 0;
   CommKey last = *on;
   if (config.transport == Transport::symmetric_then_ring) {
     last = value_or_throw(route(engine.world, collective, problem.ranks, 0, Transport::ring));

@@ -54,6 +54,7 @@ Ranks::~Ranks() {
     world.barrier(world.stream());
     finish(world.stream(), kOthers, "the end of the world");
   } catch (const Failure&) {  // a rank is lost: there is nobody to tell
+    world.abandon();          // memory is given back once nothing runs
     static_cast<void>(cudaGetLastError());
   }
 }

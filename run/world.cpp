@@ -92,6 +92,12 @@ World::~World() {
   }
 }
 
+void World::abandon() {
+  windows_.clear();
+  comms_.clear();
+  world_ = {};
+}
+
 ncclComm_t World::comm(const CommKey& key) {
   const CommKey made = communicator_of(key);
   const auto [entry, fresh] = comms_.try_emplace(made);

@@ -57,6 +57,9 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  /// Ends all communicators, and with them what waits for a rank that is lost.
+  void abandon();
+
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }

@@ -14,9 +14,10 @@
  *
  * One process a GPU; calls work on the GPU of the communicator, whichever is the current one. Every
  * function but the getters, ovt_plan_sizes, ovt_plan_run, ovt_plan_destroy and the errors is
- * collective: every rank calls it, in the same order, and none waits for good for one that does not
- * come. All ranks of a plan ask for the same problem with the same answer (else ovt_plan_create
- * fails on all), and run their plans in the same order.
+ * collective: every rank calls it, in the same order. A rank that does not come is waited for five
+ * minutes, but within NCCL's own calls (making communicators) as long as NCCL does. All ranks of a
+ * plan ask for the same problem with the same answer (else ovt_plan_create fails on all), and run
+ * their plans in the same order.
  *
  * Threads: one world and its plans are used by one thread at a time. Plans of one world share its
  * memory: on the GPU no two of them may run at once. On one stream they don't; on several, or in
@@ -89,7 +90,8 @@ OVT_API void ovt_world_destroy(ovt_world* world);
  * OVT_ERROR_UNAVAILABLE: GPUs of several models, or two ranks on one GPU. */
 OVT_API ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform);
 
-/* What a plan takes. OVT_ERROR_ARGUMENT: a config that is none. */
+/* What a plan takes. OVT_ERROR_ARGUMENT: fields that are no valid config, or that do not fit the
+ * problem. */
 OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer,
                                   ovt_sizes* sizes);
 

@@ -35,8 +35,8 @@ def _fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
     """ctypes cuts what does not fit, silently: each field is read again."""
     setattr(struct, "size", ctypes.sizeof(struct))
     for name, value in values.items():
-        stored = value.encode() if isinstance(value, str) else value
         try:
+            stored = value.encode() if isinstance(value, str) else value
             setattr(struct, name, stored)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"{name} = {value!r}: {error}") from None
@@ -93,9 +93,12 @@ class Database:
         self._library = load()
         if paths is None:
             paths = []
-        elif isinstance(paths, (str, os.PathLike)):
+        elif isinstance(paths, (str, bytes, os.PathLike)):
             paths = [paths]
-        files = [os.fsencode(path) for path in paths]
+        try:
+            files = [os.fsencode(path) for path in paths]
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"paths: {paths!r}: {error}") from None
         if any(b"\0" in file for file in files):
             raise ArgumentError(f"paths: {files!r}: expected names without a NUL")
         wish = None

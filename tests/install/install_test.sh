@@ -55,6 +55,23 @@ message=$(tr -s '\n ' ' ' < "$work/log")
   fail "$message"
 echo 'ok: a missing component is named'
 
+if compgen -G "$lib/liboverlaptune-run.so*" > /dev/null; then
+  cat > "$work/other/CMakeLists.txt" << 'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(other LANGUAGES C)
+find_package(overlaptune 0.1 CONFIG REQUIRED COMPONENTS query run)
+file(WRITE ${CMAKE_BINARY_DIR}/main.c "#include <overlaptune/run.h>\n#include <stdio.h>\n\
+int main(void) { puts(ovt_run_version()); return 0; }\n")
+add_executable(other ${CMAKE_BINARY_DIR}/main.c)
+target_link_libraries(other PRIVATE overlaptune::run_shared)
+CMAKE
+  cmake -S "$work/other" -B "$work/run" -DCMAKE_PREFIX_PATH="$installed" > "$work/log" 2>&1 ||
+    fail "$(< "$work/log")"
+  cmake --build "$work/run" > "$work/log" || fail "$(< "$work/log")"
+  [[ $("$work/run/other") == [0-9]*.[0-9]* ]] || fail 'the library for plans tells no version'
+  echo 'ok: the component run'
+fi
+
 if command -v pkg-config > /dev/null; then
   export PKG_CONFIG_PATH=$lib/pkgconfig
   read -r -a flags <<< "$(pkg-config --cflags --libs overlaptune)"

@@ -147,10 +147,12 @@ TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
            {"strategy = 'chunked'", "wave_groups: expected none with chunked"},
            {"strategy = 'chunked', wave_groups = '', chunks = 99", "chunks = 99: expected 1 to"},
            {"measured_median_us = 0", "a measured time is 0"},
-           {"sequential_us = 0", "a measured time is 0"}}) {
+           {"sequential_us = 0", "a measured time is 0"},
+           {"verdict = 'wrong'", "its verdict is not valid"}}) {
     stored::put_winners(file(), 1);
     SQLite::Database(path, SQLite::OPEN_READWRITE)
-        .exec(std::string("UPDATE winners SET ") + change + " WHERE m = 1");
+        .exec(std::string("PRAGMA ignore_check_constraints = 1; UPDATE winners SET ") + change +
+              " WHERE m = 1");
     ovt_database* opened = nullptr;
     EXPECT_EQ(ovt_open(paths, 1, nullptr, &opened), OVT_ERROR_DATABASE) << change;
     EXPECT_THAT(ovt_last_error(), HasSubstr(said));

@@ -92,6 +92,19 @@ TEST(Rematch, has_the_picks_and_the_fastest_and_judges_by_what_they_take_then) {
   EXPECT_TRUE(rematches(snapshot, 4711, 5, 2).empty());
 }
 
+TEST(Rematch, the_shortlist_is_that_of_the_newest_run) {
+  // An older run had another first choice, which was the fastest of all.
+  Snapshot snapshot = sample();
+  for (StoredCandidate& row : snapshot.candidates) row.run = 2;
+  snapshot.candidates.push_back(
+      candidate({.comm_ctas = 7, .predicted = 40, .measured = 45, .rank = 0, .run = 1}));
+  const auto list = rematches(snapshot, snapshot.candidates.front().platform, 1, 1);
+  const auto& first = list[list[0].problem == kOther ? 1 : 0];
+  EXPECT_EQ(first.configs[first.first_choice].comm_ctas, 1);
+  EXPECT_EQ(first.configs[first.of_shortlist].comm_ctas, 1);
+  EXPECT_EQ(first.configs.back().comm_ctas, 7);
+}
+
 TEST(Evaluation, regret_is_against_everything_measured) {
   const Evaluation evaluation = evaluate(sample(), 5);
   // First problem: 80 picked and 60 in the shortlist, where exploring found 50; second: the best.

@@ -64,6 +64,21 @@ TEST(SizesTest, AreThoseCountedByHand) {
   }
 }
 
+TEST(SizesTest, WhatNoGpuHoldsIsRefused) {
+  for (const ovt_op op : {OVT_GEMM_ALL_REDUCE, OVT_GEMM_REDUCE_SCATTER, OVT_GEMM_ALL_TO_ALL}) {
+    ovt_problem problem = asked_problem(op);
+    problem.m = problem.n = 2147483640;
+    problem.k = 8;
+    problem.ranks = 2;
+    const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_RING);
+    ovt_sizes sizes{};
+    sizes.size = sizeof sizes;
+    EXPECT_EQ(ovt_plan_sizes(&problem, &answer, &sizes), OVT_ERROR_ARGUMENT);
+    EXPECT_NE(std::string(ovt_run_last_error()).find("more memory"), std::string::npos);
+    EXPECT_EQ(sizes.shared_bytes, 0);
+  }
+}
+
 TEST(SizesTest, PartsOfTheSharedMemoryBeginAtPages) {
   ovt_problem problem = asked_problem(OVT_GEMM_ALL_REDUCE);
   problem.m = 3;

@@ -23,8 +23,9 @@ int list_devices() {
     const int count = value_or_throw(run::device_count());
     std::vector<Device> devices;
     devices.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
       devices.push_back(run::inventory(i, run::Nvml(run::pci_bus(i))));
+    }
     std::puts(to_line(devices).c_str());
     return 0;
   } catch (const Failure& failure) {
