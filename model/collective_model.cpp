@@ -5,22 +5,33 @@
 namespace overlaptune {
 namespace {
 
-/// A large exchange is probed in pieces (run/copies.cpp) that follow one another, as groups do:
-/// from four pieces on, a quarter of the bytes takes a quarter of the time but for the drain.
-/// Smaller groups lie between that and what a group takes without any bytes.
-CopyRow row_of(const Curve& curve) {
-  // Flags, a copy and a sum of nothing (on H200, from runs of many groups).
+/// Probes of more than this are cut into pieces (run/copies.cpp), which follow one another as
+/// groups do. A group is one piece, however large.
+constexpr double kPieceBytes = 1 << 24;
+
+/// Every byte beyond takes what it takes the largest probes.
+CopyRow row_of(const Curve& curve, int ranks) {
+  // Flags and the start of a copy (on H200, from runs of many groups).
   constexpr double kGap = 8;
-  constexpr double kPieces = 4;
-  constexpr double kPieceBytes = 1 << 24;
-  const double drain = std::max(0.0, curve(0) - kGap);
-  std::vector<CurvePoint> points{{.bytes = 1, .time = std::min(curve(0), drain + kGap)}};
-  for (const CurvePoint& point : curve.points()) {
-    if (point.bytes < kPieces * kPieceBytes) continue;
-    points.push_back({point.bytes / kPieces, drain + (point.time - drain) / kPieces});
+  const std::span<const CurvePoint> probed = curve.points();
+  const double gaps = std::min(curve(0), kGap * (ranks - 1));
+  const double drain = curve(0) - gaps;
+  if (probed.size() < 2 || probed.back().bytes <= 2 * kPieceBytes) {
+    return {.curve = curve, .last = curve, .drain = drain};
   }
-  if (points.size() == 1) return {curve, drain};
-  return {Curve(std::move(points)), drain};
+  const CurvePoint& most = probed.back();
+  const CurvePoint& more = probed[probed.size() - 2];
+  const double per_byte = (most.time - more.time) / (most.bytes - more.bytes);
+  std::vector<CurvePoint> last;
+  for (const CurvePoint& point : probed) {
+    if (point.bytes <= kPieceBytes) last.push_back(point);
+  }
+  const double one_piece = last.empty() ? curve(0) : last.back().time;
+  const double beyond = most.bytes - (last.empty() ? 0 : last.back().bytes);
+  last.push_back({most.bytes, one_piece + beyond * per_byte});
+  return {.curve = Curve({{1, curve(0)}, {most.bytes, curve(0) + most.bytes * per_byte}}),
+          .last = Curve(std::move(last)),
+          .drain = drain};
 }
 
 }  // namespace
@@ -45,7 +56,7 @@ Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> meas
   for (auto& [key, list] : points) model.curves_.emplace(key, Curve(std::move(list)));
   for (const auto& [key, curve] : model.curves_) {
     if (key.transport != Transport::copy_engine || key.comm_ctas > 0) continue;
-    model.rows_.emplace(key, row_of(curve));
+    model.rows_.emplace(key, row_of(curve, key.ranks));
   }
   return model;
 }

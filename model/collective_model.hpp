@@ -25,6 +25,8 @@ struct CollectiveKey {
 struct CopyRow {
   /// Of an exchange that others follow, `drain` included.
   Curve curve;
+  /// Of the last one.
+  Curve last;
   /// What each takes after its copies; only the last one's counts.
   double drain = 0;
 };

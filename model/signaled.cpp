@@ -51,14 +51,14 @@ std::optional<Exchange> exchange_by_copies(const Model::Parts& parts, const Prob
   with_all_sms.comm_ctas = 0;
   const CopyRow* row = parts.collectives.find_row(with_all_sms);
   if (row == nullptr) return std::nullopt;
-  const Curve& last = *parts.collectives.find(with_all_sms);
+  const Curve& last = row->last;
   Exchange side = exchange(parts, problem, key, curve, launch, company);
   side.sum_beside = side.whole * side.rates.consumer_slowdown / side.bytes;
   // What is read and written, against a copy on the GPU.
   const double parts_read = problem.op == Op::gemm_reduce_scatter ? problem.ranks : 1;
   side.sum_after = parts.launch.reorder_per_byte * (parts_read + 1) / (2 * problem.ranks);
   side.curve = &row->curve;
-  side.last = &last;
+  side.last = &row->last;
   side.whole = last(side.bytes);
   side.drain = row->drain;
   side.least_time_per_byte = std::min(last.least_time_per_byte(side.bytes, side.drain),
