@@ -70,7 +70,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   World& world = engine.world;
   // What one rank cannot do, none goes on with: the others would wait for it.
   const auto on_all_ranks = [&](const auto& step) -> Expected<void> {
-    const Expected<void> here = caught(step);
+    Expected<void> here = caught(step);
     if (world.largest(here ? 0 : 1) == 0 || !here) return here;
     return bad_input("another rank cannot make this plan; its error says why");
   };
