@@ -78,6 +78,14 @@ bool is_database(const std::string& file) {
 
 }  // namespace
 
+void print_or_write(const std::string& text, const std::string& file) {
+  if (file.empty()) {
+    print(text);
+  } else {
+    write_file(file, text);
+  }
+}
+
 void write_file(const std::string& file, const std::string& text) {
   const auto fail = [&] {
     throw Failure(ErrorKind::cannot_write,

@@ -90,6 +90,9 @@ void print(const std::string& text);
 /// Writes a whole file, through a temporary one beside it. Throws `Failure` (`cannot_write`).
 void write_file(const std::string& file, const std::string& text);
 
+/// To standard output where no file is named.
+void print_or_write(const std::string& text, const std::string& file);
+
 [[nodiscard]] Provenance provenance(const Session& session, const CommonFlags& flags);
 
 void add_machines(CLI::App& root, Session& session);

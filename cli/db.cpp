@@ -76,11 +76,7 @@ int check(const Flags& flags, const Session& /*session*/) {
 int export_database(const Flags& flags, const Session& /*session*/) {
   std::ostringstream text;
   export_json(Store(flags.database, Access::read), text);
-  if (flags.out.empty()) {
-    print(text.str());
-  } else {
-    write_file(flags.out, text.str());
-  }
+  print_or_write(text.str(), flags.out);
   return kDone;
 }
 

@@ -65,11 +65,7 @@ int export_rules(const Flags& flags, const Session& /*session*/) {
                                          .dump(2) +
                                      "\n"
                                : file_of(stored.platform, table);
-  if (flags.out.empty()) {
-    print(text);
-  } else {
-    write_file(flags.out, text);
-  }
+  print_or_write(text, flags.out);
   return kDone;
 }
 

@@ -40,11 +40,7 @@ int report(const Flags& flags, const Session& /*session*/) {
   }
   const std::string text = overlaptune::report(
       snapshot, other, {.format = format_of(flags), .shortlist = flags.shortlist});
-  if (flags.out.empty()) {
-    print(text);
-  } else {
-    write_file(flags.out, text);
-  }
+  print_or_write(text, flags.out);
   return kDone;
 }
 
