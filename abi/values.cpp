@@ -22,7 +22,8 @@ static_assert(static_cast<int>(Transport::ring) == OVT_TRANSPORT_RING &&
               static_cast<int>(Transport::symmetric) == OVT_TRANSPORT_SYMMETRIC &&
               static_cast<int>(Transport::copy_engine) == OVT_TRANSPORT_COPY_ENGINE &&
               static_cast<int>(Transport::symmetric_then_ring) ==
-                  OVT_TRANSPORT_SYMMETRIC_THEN_RING);
+                  OVT_TRANSPORT_SYMMETRIC_THEN_RING &&
+              static_cast<int>(Transport::peer_access) == OVT_TRANSPORT_PEER_ACCESS);
 static_assert(kMostRegions <= OVT_MAX_WAVE_GROUPS);
 
 [[noreturn]] void refuse(std::string message) {

@@ -26,6 +26,9 @@ enum class Transport {
   /// `signaled`: symmetric windows while the GEMM runs; for the last group, when nothing else needs
   /// SMs any more, NCCL's own choice of CTAs on a ring.
   symmetric_then_ring,
+  /// `signaled`: no collectives of NCCL's either: CTAs of ours take what they need from the peers'
+  /// memory, group after group (kernels/peer_exchange.hpp).
+  peer_access,
 };
 
 /// That of all groups but the last.
@@ -33,8 +36,13 @@ enum class Transport {
   return transport == Transport::symmetric_then_ring ? Transport::symmetric : transport;
 }
 
-/// Whether one collective can go that way: NCCL 2.28 has no symmetric kernel for all_to_all, and
-/// copies with sums after them are there for two.
+/// NCCL's own, with one curve for a whole collective: what strategies with the library's GEMM use.
+[[nodiscard]] constexpr bool is_librarys(Transport transport) {
+  return transport == Transport::ring || transport == Transport::symmetric;
+}
+
+/// Whether one collective can go that way: NCCL 2.28 has no symmetric kernel for all_to_all, copies
+/// with sums after them are there for two, and ours need a GEMM before them.
 [[nodiscard]] constexpr bool serves(Transport transport, Collective collective) {
   switch (transport) {
     case Transport::ring:
@@ -43,6 +51,8 @@ enum class Transport {
       return collective != Collective::all_to_all;
     case Transport::copy_engine:
       return collective == Collective::all_to_all || collective == Collective::reduce_scatter;
+    case Transport::peer_access:
+      return collective != Collective::all_gather;
     case Transport::symmetric_then_ring:
       break;  // of several collectives
   }
@@ -62,11 +72,12 @@ struct NamesOf<Strategy> {
 template <>
 struct NamesOf<Transport> {
   static constexpr std::string_view what = "transport";
-  static constexpr std::array<Named<Transport>, 4> all{
+  static constexpr std::array<Named<Transport>, 5> all{
       {{Transport::ring, "ring"},
        {Transport::symmetric, "symmetric"},
        {Transport::copy_engine, "copy_engine"},
-       {Transport::symmetric_then_ring, "symmetric_then_ring"}}};
+       {Transport::symmetric_then_ring, "symmetric_then_ring"},
+       {Transport::peer_access, "peer_access"}}};
 };
 
 /// One output block of the GEMM and how it is computed. All zero: the library (cuBLASLt) chooses.

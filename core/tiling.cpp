@@ -64,7 +64,7 @@ Cut cut_at(const TileOrder& order, std::int64_t tiles) {
   return cut;
 }
 
-std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
+std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport) {
   const std::int64_t total = order.tiles();
   const std::int64_t whole_super = order.columns() * order.column_tiles(0);
   std::vector<Cut> cuts;
@@ -76,8 +76,10 @@ std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
       return cuts;
     }
     const bool by_columns =
-        order.panels_per_block() == 1 ||
-        (order.super_panels() > 1 && end / whole_super == order.super_panels() - 1);
+        transport == Transport::peer_access ||
+        (transport != Transport::copy_engine &&
+         (order.panels_per_block() == 1 ||
+          (order.super_panels() > 1 && end / whole_super == order.super_panels() - 1)));
     const Cut cut = cut_at(order, by_columns ? end : end / whole_super * whole_super);
     if (cut.tiles > last) {
       last = cut.tiles;
@@ -86,13 +88,8 @@ std::vector<Cut> wave_cuts(const TileOrder& order, int sms) {
   }
 }
 
-std::vector<Cut> cuts_for(Transport transport, std::vector<Cut> cuts) {
-  if (transport == Transport::copy_engine) {
-    cuts.erase(
-        std::remove_if(cuts.begin(), cuts.end(), [](const Cut& cut) { return !cut.contiguous; }),
-        cuts.end());
-  }
-  return cuts;
+bool allows(Transport transport, const Cut& cut) {
+  return transport != Transport::copy_engine || cut.contiguous;
 }
 
 Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& config) {

@@ -43,7 +43,8 @@ struct Cut {
   std::int64_t tiles = 0;
   Bytes bytes{};
   /// The prefix is whole super panels: a group between two such cuts lies in the standard layout;
-  /// any other group is staged and its received part must be copied into place.
+  /// any other group is staged and its received part must be copied into place (not with peer
+  /// access, which finds and leaves everything where it belongs).
   bool contiguous = true;
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -54,12 +55,13 @@ struct Cut {
 /// The cuts that are worth ending a wave group when `sms` SMs compute: for each wave the last super
 /// panel that it completes; its last whole column in the last of several super panels, whose copies
 /// come when the GEMM is about to end, and where a row block is a single panel. (Elsewhere a lower
-/// raster has cuts that need no copies.) Ascending, without repetition; the last one is the whole
-/// problem. `sms` >= 1.
-[[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms);
+/// raster has cuts that need no copies.) Copy engines move whole super panels only; with peer access
+/// no group is copied, and each wave is cut after its last whole column. Ascending, without
+/// repetition; the last one is the whole problem. `sms` >= 1.
+[[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport);
 
-/// Those of the cuts that a config of this transport may have: copy engines move whole rows.
-[[nodiscard]] std::vector<Cut> cuts_for(Transport transport, std::vector<Cut> cuts);
+/// Whether a config of this transport may have such a cut: copy engines move whole rows.
+[[nodiscard]] bool allows(Transport transport, const Cut& cut);
 
 /// The cuts after each group of `config.wave_groups`.
 /// Error: a group that is not positive, does not end on a whole column, or a wrong sum.

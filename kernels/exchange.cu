@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <nccl_device.h>
 
 #include "kernels/exchange.hpp"
+#include "kernels/sum.cuh"
 
 namespace overlaptune::kernels {
 namespace {
@@ -11,57 +10,10 @@ namespace {
 constexpr int kThreads = 1024;
 /// Loads of one thread that are under way at once: few CTAs must keep the memory busy.
 constexpr int kAhead = 8;
-constexpr int kInVector = 8;
 
 __global__ void addresses_kernel(ncclWindow_t window, int ranks, void** addresses) {
   for (int rank = 0; rank < ranks; ++rank) addresses[rank] = ncclGetLsaPointer(window, 0, rank);
 }
-
-template <class Two>
-__device__ float2 wide(Two pair);
-template <>
-__device__ float2 wide(__nv_bfloat162 pair) {
-  return __bfloat1622float2(pair);
-}
-template <>
-__device__ float2 wide(__half2 pair) {
-  return __half22float2(pair);
-}
-
-template <class Two>
-__device__ Two narrow(float2 pair);
-template <>
-__device__ __nv_bfloat162 narrow(float2 pair) {
-  return __float22bfloat162_rn(pair);
-}
-template <>
-__device__ __half2 narrow(float2 pair) {
-  return __float22half2_rn(pair);
-}
-
-struct Sum {
-  float2 pairs[kInVector / 2] = {};
-
-  template <class Two>
-  __device__ void add(const uint4& vector) {
-    const auto* more = reinterpret_cast<const Two*>(&vector);
-#pragma unroll
-    for (int i = 0; i < kInVector / 2; ++i) {
-      const float2 pair = wide<Two>(more[i]);
-      pairs[i].x += pair.x;
-      pairs[i].y += pair.y;
-    }
-  }
-
-  template <class Two>
-  __device__ uint4 rounded() const {
-    uint4 vector;
-    auto* to = reinterpret_cast<Two*>(&vector);
-#pragma unroll
-    for (int i = 0; i < kInVector / 2; ++i) to[i] = narrow<Two>(pairs[i]);
-    return vector;
-  }
-};
 
 /// Sizes in vectors of 16 bytes. `PARTS`: 1 + count, or 0 for any.
 template <class Two, int PARTS>
@@ -84,18 +36,18 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
 #pragma unroll
       for (int i = 0; i < kSums; ++i) {
-        Sum all;
+        Sum<Two> all;
 #pragma unroll
-        for (int part = 0; part < PARTS; ++part) all.add<Two>(loaded[i][part]);
-        sum[at + i * step] = all.rounded<Two>();
+        for (int part = 0; part < PARTS; ++part) all.add(loaded[i][part]);
+        sum[at + i * step] = all.rounded();
       }
     }
   }
   for (; at < vectors; at += step) {
-    Sum all;
-    all.add<Two>(own[at]);
-    for (int part = 0; part < count; ++part) all.add<Two>(__ldcs(arrived + part * stride + at));
-    sum[at] = all.rounded<Two>();
+    Sum<Two> all;
+    all.add(own[at]);
+    for (int part = 0; part < count; ++part) all.add(__ldcs(arrived + part * stride + at));
+    sum[at] = all.rounded();
   }
 }
 

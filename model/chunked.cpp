@@ -128,7 +128,7 @@ void search_chunked(const Model::Parts& parts, const Problem& problem, Launch la
   const int most = most_chunks(problem);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
-    if (key.comm_ctas >= parts.platform.sms || key.transport == Transport::copy_engine) continue;
+    if (key.comm_ctas >= parts.platform.sms || !is_librarys(key.transport)) continue;
     if (best.stopped()) break;
     const Curve& curve = *parts.collectives.find(key);
     // However it is cut, the collective takes this long.

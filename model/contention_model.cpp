@@ -178,7 +178,8 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
   if (family == GemmFamily::library) {
     return library == nullptr ? Slowdown{} : at(*library, bytes, k);
   }
-  // Ours is probed at few CTA counts: what is taken from there is how it differs.
+  // Ours is probed at few CTA counts: what is taken from there is how it differs from the library's
+  // (from nothing, where that is never run so).
   std::vector<std::pair<double, Slowdown>> differences;
   for (const Setting& ours : settings_) {
     const CollectiveKey& probed = ours.collective;
@@ -187,13 +188,12 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
       continue;
     }
     const Slowdown here = at(ours, bytes, k);
-    if (library == nullptr) return here;
-    const Slowdown there = at(*nearest(probed, GemmFamily::library), bytes, k);
+    const Slowdown there =
+        library == nullptr ? Slowdown{} : at(*nearest(probed, GemmFamily::library), bytes, k);
     differences.push_back(
         {std::log(probed.comm_ctas), {here.gemm / there.gemm, here.collective / there.collective}});
   }
-  if (library == nullptr) return {};
-  const Slowdown base = at(*library, bytes, k);
+  const Slowdown base = library == nullptr ? Slowdown{} : at(*library, bytes, k);
   if (differences.empty()) return base;
   std::sort(differences.begin(), differences.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });

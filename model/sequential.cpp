@@ -52,7 +52,7 @@ void search_sequential(const Model::Parts& parts, const Problem& problem, Launch
   for (const Transport transport : {Transport::ring, Transport::symmetric}) offer(0, transport);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
-    if (key.transport != Transport::copy_engine) offer(key.comm_ctas, key.transport);
+    if (is_librarys(key.transport)) offer(key.comm_ctas, key.transport);
   }
 }
 

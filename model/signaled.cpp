@@ -12,6 +12,10 @@ namespace {
 /// Groups are of unlike sizes: contention is taken at a typical one, a quarter of the whole.
 constexpr double kTypicalGroups = 4;
 
+/// With peer access one kernel takes all groups: what another one costs it (on 4 H200, eight groups
+/// of 8 KiB against one of 64). The rest of what the smallest exchange takes counts once.
+constexpr double kPeerGap = 1.5;
+
 /// What the sums that did not keep up take when the GEMM has ended.
 double left_to_add(const Exchange& exchange, const ClockedGemm& gemm, std::int64_t tiles) {
   if (exchange.sum_after == 0) return 0;
@@ -26,14 +30,18 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
+  const bool peers = key.transport == Transport::peer_access;
+  const double drain = peers ? std::max(0.0, curve(0) - kPeerGap) : 0;
   return {.key = key,
           .transport = key.transport,
           .curve = &curve,
           .bytes = bytes,
           .whole = curve(bytes),
-          .least_time_per_byte = curve.least_time_per_byte(bytes),
-          .least_time = curve(0),
-          .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
+          .least_time_per_byte = curve.least_time_per_byte(bytes, drain),
+          .least_time = curve(0) - drain,
+          .drain = drain,
+          .reorder_per_byte =
+              peers ? 0 : parts.launch.reorder_per_byte / received_divisor(problem),
           .start = parts.launch.start(launch),
           .rates = {.producer_slowdown = slowdown.gemm,
                     .consumer_slowdown = slowdown.collective,
@@ -178,7 +186,8 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
                       .sms = side.sms};
   const auto cuts = group_cuts(work.order, config);
   if (!cuts) return tl::make_unexpected(cuts.error());
-  if (cuts_for(config.transport, *cuts).size() < cuts->size()) {
+  const auto allowed = [&](const Cut& cut) { return allows(config.transport, cut); };
+  if (!std::all_of(cuts->begin(), cuts->end(), allowed)) {
     return bad_input("config: wave_groups: transport copy_engine needs groups of whole rows");
   }
 

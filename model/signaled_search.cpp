@@ -158,7 +158,7 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
   const Walk& walk = *combination.walk;
   const Exchange& exchange = *combination.exchange;
   const std::vector<Cut> cuts =
-      thinned(cuts_for(exchange.transport, wave_cuts(walk.order, exchange.sms)), most_cuts);
+      thinned(wave_cuts(walk.order, exchange.sms, exchange.transport), most_cuts);
   const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
   const std::vector<CutPoint> points = cut_points(cuts);
   const Partition partition =
@@ -193,7 +193,9 @@ void settle_first(const Model::Parts& parts, const Problem& problem,
                   const std::vector<Combination>& combinations, BestConfigs& best) {
   for (const Combination& combination : combinations) {
     if (combination.bound >= best.first() || best.stopped()) return;  // ascending
-    const auto waves = wave_cuts(combination.walk->order, combination.exchange->sms).size();
+    const auto waves = wave_cuts(combination.walk->order, combination.exchange->sms,
+                                 combination.exchange->transport)
+                           .size();
     if (waves <= kMostCuts) continue;
     auto finer = solved(parts, problem, combination, kMostCutsOfFirst, best.first());
     if (!finer) continue;

@@ -48,10 +48,16 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
   return list;
 }
 
+/// They fill the links by then.
+constexpr int kMostPeerCtas = 16;
+
 /// Copy engines need CTAs for sums alone: all of them (0) as candidates have in the end, and few as
 /// beside a GEMM, of the sizes that are probed there.
 bool is_worth_probing(const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
+  if (probe.transport == Transport::peer_access) {
+    return probe.comm_ctas > 0 && probe.comm_ctas <= kMostPeerCtas;
+  }
   if (probe.transport != Transport::copy_engine) return true;
   if (probe.comm_ctas == 0) return probe.bytes.count >= (std::int64_t{64} << 10);
   constexpr std::array<int, 3> kForSums{4, 8, 16};
@@ -83,7 +89,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
   for (const Transport transport : transports) {
     for (const auto& [collective, name] : NamesOf<Collective>::all) {
       for (const int ctas : ctas_list) {
-        const bool coarse = transport == Transport::copy_engine;
+        const bool coarse = !is_librarys(transport);
         for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes;
              bytes *= coarse || bytes >= kLarge ? std::max(step, 4) : step) {
           const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
@@ -176,6 +182,7 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
       gemm.sms = platform.sms - ctas;
       plan.emplace_back(gemm);
       for (const Transport transport : transports) {
+        if (!is_librarys(transport)) continue;
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
           for (const int shift : {20, 26}) {
             if (depth == ProbeDepth::quick && (shift == 20 || k == 1024)) continue;
@@ -219,7 +226,7 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
         // Copies: of many pieces, which go on beside each other, so that the end counts little.
         const int shift = transport == Transport::copy_engine ? 28 : 24;
         const CollectiveProbe probe{collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
-        const bool wanted = ctas != 4 || transport == Transport::copy_engine;
+        const bool wanted = ctas != 4 || !is_librarys(transport);
         if (wanted && is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
       }
     }

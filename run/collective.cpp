@@ -1,9 +1,12 @@
 #include "run/collective.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "kernels/peer_exchange.hpp"
 #include "run/copies.hpp"
 #include "run/stream_wait.hpp"
 
@@ -40,6 +43,10 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
   if (transport == Transport::copy_engine) {
     return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
   }
+  if (transport == Transport::peer_access) {
+    if (ctas < 1) return bad_input("comm_ctas = 0: transport peer_access needs one at least");
+    return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .peers = true};
+  }
   return CommKey{.ranks = ranks,
                  .ctas = ctas,
                  .symmetric = transport == Transport::symmetric,
@@ -48,14 +55,16 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
 
 Expected<void> make_ready(World& world, const CommKey& route) {
   static_cast<void>(world.comm(route));
-  if (!route.copies) return {};
+  if (!route.maps_memory()) return {};
+  constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::PeerExchange::kMostRanks);
   const bool takes_part = world.rank() < route.ranks;
-  const bool able = route.ranks <= Copies::kMostRanks && (!takes_part || world.reaches(route));
+  const bool able = route.ranks <= kMostRanks && (!takes_part || world.reaches(route));
   if (world.largest(able ? 0 : 1) > 0) {
     return bad_input(
-        "transport copy_engine: the GPUs cannot write into one another's memory, this NCCL is of "
-        "another release than the one that the program was built with, or there are more than " +
-        std::to_string(Copies::kMostRanks) + " ranks");
+        "transports copy_engine and peer_access: the GPUs cannot reach one another's memory, this "
+        "NCCL is of another release than the one that the program was built with, or there are "
+        "more than " +
+        std::to_string(kMostRanks) + " ranks");
   }
   return {};
 }

@@ -7,12 +7,12 @@
 namespace overlaptune::run {
 
 /// What a collective of that kind takes. Error (`bad_input`): a transport that has none, fewer than
-/// 2 ranks or more than there are, CTAs out of NCCL's range.
+/// 2 ranks or more than there are, CTAs out of NCCL's range or none where CTAs are ours.
 [[nodiscard]] Expected<CommKey> route(const World& world, Collective collective, int ranks,
                                       int ctas, Transport transport);
 
-/// Collective: makes the route's communicator. Error (`bad_input`, on every rank): copies where the
-/// GPUs cannot write into one another's memory, or for more ranks than `Copies` has flags for.
+/// Collective: makes the route's communicator. Error (`bad_input`, on every rank): copies or peer
+/// access where the GPUs cannot reach one another's memory, or for more ranks than there are flags.
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
 /// `count` elements are the whole buffer (`collective_bytes` / 2): what all_reduce reads and

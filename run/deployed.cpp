@@ -26,6 +26,18 @@ bool sends_to_peers(const Problem& problem) {
   return collective_of(problem.op) == Collective::all_to_all;
 }
 
+/// Whether A or C must be memory that all ranks share.
+bool goes_through_world(const Problem& problem, Transport transport) {
+  switch (transport) {
+    case Transport::ring:
+      return sends_to_peers(problem);
+    case Transport::peer_access:  // which takes the others from the workspace
+      return problem.op == Op::gemm_all_reduce;
+    default:
+      return true;
+  }
+}
+
 /// With what is thrown as an error.
 template <class Step>
 Expected<void> caught(const Step& step) {
@@ -47,7 +59,7 @@ DeployedSizes deployed_sizes(const Problem& problem, const Config& config) {
   const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
   DeployedSizes sizes{.workspace = aligned(workspace_bytes(problem)),
                       .scratch = all * kElementBytes};
-  if (config.transport != Transport::ring || sends_to_peers(problem)) {
+  if (goes_through_world(problem, config.transport)) {
     const std::int64_t bytes = exchanged_elements(problem) * kElementBytes;
     sizes.exchanged = aligned(bytes);
     sizes.scratch -= bytes;

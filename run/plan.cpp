@@ -22,9 +22,8 @@ Expected<void> signaled_runnable(const Problem& problem, const Config& config) {
   if (config.tile.is_library()) return bad_input("tile: signaled needs one of ours");
   const auto cuts = group_cuts(tile_order(problem, config.tile, config.raster), config);
   if (!cuts) return tl::make_unexpected(cuts.error());
-  const auto whole = [](const Cut& cut) { return cut.contiguous; };
-  if (config.transport == Transport::copy_engine &&
-      !std::all_of(cuts->begin(), cuts->end(), whole)) {
+  const auto allowed = [&](const Cut& cut) { return allows(config.transport, cut); };
+  if (!std::all_of(cuts->begin(), cuts->end(), allowed)) {
     return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
   }
   return {};
@@ -35,8 +34,7 @@ Expected<void> library_runnable(const Problem& problem, const Config& config) {
     return bad_input("tile " + to_string(config.tile) + ": strategy " +
                      std::string(to_string(config.strategy)) + " runs the library's");
   }
-  if (config.transport == Transport::copy_engine ||
-      config.transport == Transport::symmetric_then_ring) {
+  if (!is_librarys(config.transport)) {
     return bad_input("transport " + std::string(to_string(config.transport)) +
                      ": for strategy signaled only");
   }

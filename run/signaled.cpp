@@ -1,13 +1,15 @@
 // `signaled`: one GEMM of ours; as the tiles of a wave group are stored its counter rises, and on a
 // second stream its collective, which waits for that, starts. The GEMM has all SMs for the tiles of
 // the first group, then leaves comm_ctas of them to the collectives (or, where copy engines
-// exchange, to sums of what arrives).
+// exchange, to sums of what arrives; with peer access, to one kernel of ours that looks for each
+// group's signals itself).
 
 #include <algorithm>
 
 #include "core/tiling.hpp"
 #include "run/copies.hpp"
 #include "run/own_gemm.hpp"
+#include "run/peers.hpp"
 #include "run/strategies.hpp"
 #include "run/stream_wait.hpp"
 #include "run/wave_group.hpp"
@@ -25,7 +27,7 @@ class SignaledPlan : public Plan {
       : world_(request.engine.world),
         gemm_(gemm),
         order_(order),
-        k_(request.problem.k),
+        problem_(request.problem),
         groups_(std::move(groups)),
         crew_{.sms = request.engine.sms,
               .leaving = request.config.comm_ctas,
@@ -37,6 +39,10 @@ class SignaledPlan : public Plan {
         fork_(make_event(false)),
         join_(make_event(false)),
         counters_(device_memory(groups_.size() * sizeof(std::uint32_t))) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const auto signal = signal_of(i);
+      groups_[i].add_peer_pieces(static_cast<int>(i), signal ? signal->value : 0, peer_pieces_);
+    }
     for (const Operands& operands : request.operands) {
       launches_.emplace_back(operands, prepared(operands));
     }
@@ -50,6 +56,8 @@ class SignaledPlan : public Plan {
     enqueue_gemm(stream, operands);
     if (route_.copies) {
       if (takes_part_) enqueue_copies(operands);
+    } else if (route_.peers) {
+      if (takes_part_) enqueue_peer_access(operands);
     } else {
       enqueue_collectives(operands);
     }
@@ -75,6 +83,20 @@ class SignaledPlan : public Plan {
     copies.finish(comm_.get());
   }
 
+  /// Not before the first group is there: until then the GEMM has all SMs.
+  void enqueue_peer_access(const Operands& operands) {
+    if (const auto first = signal_of(0)) wait_for_value(comm_.get(), first->counter, first->value);
+    const bool sums = problem_.op == Op::gemm_all_reduce;
+    enqueue_peers(comm_.get(), world_, route_,
+                  {.collective = collective_of(problem_.op),
+                   .dtype = problem_.dtype,
+                   .n = problem_.n,
+                   .block_rows = problem_.m / row_blocks(problem_),
+                   .matrix = sums ? operands.c : operands.workspace,
+                   .result = sums ? nullptr : operands.c},
+                  peer_pieces_);
+  }
+
   [[nodiscard]] std::optional<Signal> signal_of(std::size_t group) const {
     if (mutant_ == Mutant::missing_wait) return std::nullopt;
     const bool last = group + 1 == groups_.size();
@@ -85,6 +107,7 @@ class SignaledPlan : public Plan {
   }
 
   [[nodiscard]] std::uint32_t* counters() const {
+    if (route_.peers && takes_part_) return peer_counters(world_, route_);
     return static_cast<std::uint32_t*>(counters_.get());
   }
 
@@ -106,8 +129,8 @@ class SignaledPlan : public Plan {
   [[nodiscard]] OwnLaunch prepared(const Operands& operands) const {
     OwnOperands own{.a = operands.a,
                     .b = operands.b,
-                    .k = k_,
-                    .left_out_k = mutant_ == Mutant::skipped_k_step && k_ > 64 ? 64 : 0,
+                    .k = problem_.k,
+                    .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
                     .left_out_tiles = left_out_tiles()};
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       groups_[i].add_segments(static_cast<int>(i), operands, own.segments);
@@ -118,7 +141,7 @@ class SignaledPlan : public Plan {
   World& world_;
   const OwnGemm& gemm_;
   TileOrder order_;
-  std::int64_t k_;
+  Problem problem_;
   std::vector<WaveGroup> groups_;
   Crew crew_;
   Mutant mutant_;
@@ -128,6 +151,7 @@ class SignaledPlan : public Plan {
   Event fork_;
   Event join_;
   DeviceMemory counters_;
+  std::vector<kernels::PeerPiece> peer_pieces_{};
   std::vector<std::pair<Operands, OwnLaunch>> launches_{};
 };
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "run/copies.hpp"
+#include "run/peers.hpp"
 #include "run/plan.hpp"
 
 namespace overlaptune::run {
@@ -25,6 +26,10 @@ class WaveGroup {
 
   /// The same by copy engines. Contiguous groups only.
   [[nodiscard]] CopyPiece copy_piece(const Operands& operands) const;
+
+  /// The same by peer access, once counter `counter` of every rank is at least `value`.
+  void add_peer_pieces(int counter, std::uint32_t value,
+                       std::vector<kernels::PeerPiece>& to) const;
 
  private:
   [[nodiscard]] std::byte* staged(const Operands& operands) const;

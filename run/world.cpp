@@ -21,10 +21,10 @@ constexpr std::size_t kGranularity = std::size_t{64} << 20;
 
 constexpr std::size_t kFlagBytes = World::kFlags * sizeof(std::uint32_t);
 
-/// Copies need the window only: one communicator, however many CTAs add up.
-CommKey communicator_of(CommKey key) {
-  if (key.copies) key.ctas = 0;
-  return key;
+/// What needs the window only has one communicator, with however many CTAs and of whatever kind.
+CommKey communicator_of(const CommKey& key) {
+  if (!key.maps_memory()) return key;
+  return {.ranks = key.ranks, .symmetric = true, .copies = true};
 }
 
 ncclConfig_t config_of(const CommKey& key) {
@@ -187,7 +187,7 @@ void World::register_window(const CommKey& key, ncclComm_t communicator) {
   if (communicator != nullptr) {
     OVT_CHECK(ncclCommWindowRegister(communicator, memory(), capacity_ + kFlagBytes, &window,
                                      NCCL_WIN_COLL_SYMMETRIC));
-    if (key.copies) memories_.emplace(key, mapped(key, communicator, window));
+    if (key.maps_memory()) memories_.emplace(key, mapped(key, communicator, window));
   }
   windows_.emplace(key, window);
 }

@@ -32,6 +32,10 @@ struct CommKey {
   /// No collectives of NCCL's at all: copy engines write into the peers' `World::memory`, which its
   /// window maps, and `ctas` CTAs add up what arrives (0: however many SMs are free).
   bool copies = false;
+  /// None either: `ctas` CTAs of ours load from the peers' `World::memory`.
+  bool peers = false;
+  /// Whether addresses of the peers' memory are needed.
+  [[nodiscard]] bool maps_memory() const { return copies || peers; }
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };
 
@@ -83,7 +87,7 @@ class World {
   /// which are zero between exchanges. Where `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
-  static constexpr std::size_t kFlags = std::size_t{1} << 15;
+  static constexpr std::size_t kFlags = std::size_t{1} << 15;  ///< copies': the first half
   [[nodiscard]] const CopyLanes& copy_lanes() const { return copy_lanes_; }
   /// A zero in device memory.
   [[nodiscard]] const std::uint32_t* zero() const;

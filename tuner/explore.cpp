@@ -130,7 +130,7 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
                   .transport = setting.transport};
     if (config.strategy == Strategy::chunked) {
       const int most = most_chunks(problem);
-      if (most < 2 || config.transport == Transport::copy_engine) {
+      if (most < 2 || !is_librarys(config.transport)) {
         ++idle;
         continue;
       }
@@ -143,8 +143,8 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
       config.raster =
           static_cast<int>(std::clamp<std::int64_t>(config.raster, 1, order.panels_per_block()));
       const std::vector<Cut> cuts =
-          cuts_for(config.transport, wave_cuts(tile_order(problem, config.tile, config.raster),
-                                               std::max(1, space.platform.sms - config.comm_ctas)));
+          wave_cuts(tile_order(problem, config.tile, config.raster),
+                    std::max(1, space.platform.sms - config.comm_ctas), config.transport);
       config.wave_groups = random_groups(cuts, partition_deck.deal(dice), dice);
       const auto kernel = kernel_of(problem, config);
       if (!kernel || kernel->regions > kMostRegions) {

@@ -87,7 +87,9 @@ enum {
   OVT_TRANSPORT_SYMMETRIC = 1,   /* NCCL's symmetric windows */
   OVT_TRANSPORT_COPY_ENGINE = 2, /* no collectives of NCCL's */
   /* `signaled`: symmetric windows, but NCCL's own choice on a ring for the last group */
-  OVT_TRANSPORT_SYMMETRIC_THEN_RING = 3
+  OVT_TRANSPORT_SYMMETRIC_THEN_RING = 3,
+  /* `signaled`: no collectives of NCCL's: CTAs that load from the peers' memory */
+  OVT_TRANSPORT_PEER_ACCESS = 4
 };
 
 #define OVT_TEXT_SIZE 256

@@ -80,10 +80,10 @@ CudaMachine::CudaMachine(CudaOptions options, std::unique_ptr<WorkerPool> pool, 
     : options_(std::move(options)), pool_(std::move(pool)), platform_(std::move(platform)) {}
 
 std::vector<Transport> CudaMachine::transports() const {
-  // Symmetric windows and what copy engines write to are peer memory, which only NVLink makes worth
-  // transports of their own.
+  // Symmetric windows, what copy engines write to and what CTAs of ours load from are peer memory,
+  // which only NVLink makes worth transports of their own.
   if (platform_.transport == "nvlink") {
-    return {Transport::ring, Transport::symmetric, Transport::copy_engine};
+    return {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access};
   }
   return {Transport::ring};
 }

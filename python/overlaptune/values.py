@@ -54,6 +54,7 @@ class Transport(_Named):
     SYMMETRIC = 1
     COPY_ENGINE = 2
     SYMMETRIC_THEN_RING = 3
+    PEER_ACCESS = 4
 
 
 @dataclass(frozen=True)

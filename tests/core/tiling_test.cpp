@@ -92,7 +92,7 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
   for (int round = 0; round < 500; ++round) {
     const TileOrder order = random_order(random);
     const int sms = 1 + static_cast<int>(random() % 132);
-    const auto cuts = wave_cuts(order, sms);
+    const auto cuts = wave_cuts(order, sms, Transport::ring);
     std::int64_t last = 0;
     for (const Cut& cut : cuts) {
       ASSERT_GT(cut.tiles, last);

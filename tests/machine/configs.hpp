@@ -13,7 +13,7 @@ inline Config signaled(const Problem& problem, const Tile& tile, int raster, int
                        std::size_t waves) {
   Config config{
       .strategy = Strategy::signaled, .tile = tile, .raster = raster, .comm_ctas = comm_ctas};
-  const auto cuts = wave_cuts(tile_order(problem, tile, raster), sms - comm_ctas);
+  const auto cuts = wave_cuts(tile_order(problem, tile, raster), sms - comm_ctas, config.transport);
   std::int64_t before = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     if ((i + 1) % waves != 0 && i + 1 != cuts.size()) continue;

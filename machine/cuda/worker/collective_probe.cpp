@@ -4,6 +4,7 @@
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
 #include "run/copies.hpp"
+#include "run/peers.hpp"
 
 namespace overlaptune::cuda {
 
@@ -34,6 +35,9 @@ void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKe
   if (route.copies) {
     run::enqueue_copies(stream, bench.world, route, collective, Dtype::bf16, buffers.send,
                         buffers.receive, buffers.arrivals, count);
+  } else if (route.peers) {
+    run::enqueue_peers(stream, bench.world, route, collective, Dtype::bf16, buffers.send,
+                       buffers.receive, count);
   } else {
     run::enqueue(stream, bench.world, route, collective, Dtype::bf16, buffers.send, buffers.receive,
                  count);

@@ -32,7 +32,7 @@ struct CollectiveBuffers {
 /// The whole buffer in elements, a multiple of what every rank's part must be.
 [[nodiscard]] std::int64_t element_count(const CollectiveProbe& probe);
 [[nodiscard]] Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& probe);
-/// By NCCL or by copy engines, as the route says; bf16.
+/// By NCCL, copy engines or peer access, as the route says; bf16.
 void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKey& route,
                         Collective collective, const CollectiveBuffers& buffers,
                         std::int64_t count);

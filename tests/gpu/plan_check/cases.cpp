@@ -39,7 +39,7 @@ std::vector<Config> configs(const Problem& of) {
       "sequential ctas=0 transport=ring", "sequential ctas=0 transport=symmetric",
       "chunked ctas=16 transport=ring chunks=4", "chunked ctas=16 transport=symmetric chunks=4"};
   if (of.op != Op::all_gather_gemm) {
-    for (const char* transport : {"ring", "symmetric", "symmetric_then_ring"}) {
+    for (const char* transport : {"ring", "symmetric", "symmetric_then_ring", "peer_access"}) {
       lines.push_back(ours + transport + staged);
     }
     lines.push_back(ours + "copy_engine" + whole);
@@ -79,9 +79,10 @@ std::vector<Config> odd_configs(const Problem& of) {
   if (of.op == Op::all_gather_gemm) return list;
   for (const auto& [tile, raster] : kTiles) {
     for (const Transport transport :
-         {Transport::ring, Transport::symmetric, Transport::copy_engine}) {
+         {Transport::ring, Transport::symmetric, Transport::copy_engine,
+          Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;
-      const auto cuts = cuts_for(transport, wave_cuts(tile_order(of, tile, raster), 4));
+      const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
       const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
       const std::int64_t rest = cuts.back().tiles - first;
       Config config{.strategy = Strategy::signaled,

@@ -1,0 +1,246 @@
+// CTA i of each rank meets CTA i of the others and nobody else:
+//
+//     tell all "begun"; wait for theirs     every rank has set its counters back
+//     per piece: wait for all counters; load this CTA's share from all; store
+//     tell all "done"; wait for theirs      nobody reads or writes my matrix any more
+//
+// Who waits for a word sets it back to zero. It is written again in the next exchange only, which
+// its writer cannot reach before the reader has told it "done".
+
+#include <utility>
+
+#include "kernels/peer_exchange.hpp"
+#include "kernels/sum.cuh"
+
+namespace overlaptune::kernels {
+namespace {
+
+constexpr int kThreads = 512;
+/// Loads of one thread that are under way at once: a peer is two microseconds away, and six CTAs
+/// are to fill the links.
+constexpr int kAhead = 16;
+constexpr std::uint64_t kPatience = 300'000'000'000;  // ns
+
+struct Arguments {
+  uint4* matrices[PeerExchange::kMostRanks];
+  std::uint32_t* words[PeerExchange::kMostRanks];
+  uint4* result;
+  std::int64_t pitch;  ///< vectors of a row
+  std::int64_t block;  ///< vectors of a row block
+  int rank;
+  int ranks;
+  int pieces;
+  PeerPiece piece[kMostRegions];  ///< columns in vectors
+};
+
+__device__ std::uint64_t now() {
+  std::uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+
+__device__ std::uint32_t load_acquire(const std::uint32_t* at) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+
+__device__ void store_release(std::uint32_t* at, std::uint32_t value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+
+__device__ void wait_for(const std::uint32_t* at, std::uint32_t value) {
+  if (load_acquire(at) >= value) return;
+  const std::uint64_t start = now();
+  while (load_acquire(at) < value) {
+    if (now() - start > kPatience) __trap();
+  }
+}
+
+/// Not from L1, which knows nothing of what peers store.
+__device__ uint4 load(const uint4* from) {
+  uint4 vector;
+  asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+               : "l"(from)
+               : "memory");
+  return vector;
+}
+
+enum class Event { begun, done };
+
+/// By one thread a peer.
+__device__ void meet(const Arguments& all, Event event) {
+  const int peer = static_cast<int>(threadIdx.x);
+  if (peer >= all.ranks || peer == all.rank) return;
+  const std::size_t row = PeerExchange::kCounters +
+                          (static_cast<std::size_t>(event) * PeerExchange::kMostCtas + blockIdx.x) *
+                              PeerExchange::kMostRanks;
+  store_release(all.words[peer] + row + all.rank, 1);
+  std::uint32_t* const theirs = all.words[all.rank] + row + peer;
+  wait_for(theirs, 1);
+  *theirs = 0;
+}
+
+/// What is stored at `offset` of a row block (all_reduce: of the matrix). `PARTS`: all ranks.
+template <class Two, Collective KIND, int PARTS>
+__device__ void store(const Arguments& all, std::int64_t offset, const uint4* parts) {
+  if constexpr (KIND == Collective::all_to_all) {
+#pragma unroll
+    for (int step = 0; step < PARTS; ++step) {
+      const int peer = (all.rank + step) % PARTS;
+      all.result[peer * all.block + offset] = parts[step];
+    }
+    return;
+  }
+  Sum<Two> sum;
+#pragma unroll
+  for (int step = 0; step < PARTS; ++step) sum.add(parts[step]);
+  const uint4 rounded = sum.rounded();
+  if constexpr (KIND == Collective::reduce_scatter) {
+    all.result[offset] = rounded;
+  } else {
+#pragma unroll
+    for (int step = 0; step < PARTS; ++step) {
+      all.matrices[(all.rank + step) % PARTS][offset] = rounded;
+    }
+  }
+}
+
+/// The same for any number of ranks, one after the other.
+template <class Two, Collective KIND>
+__device__ void take(const Arguments& all, std::int64_t from, std::int64_t offset) {
+  Sum<Two> sum;
+  for (int step = 0; step < all.ranks; ++step) {
+    const int peer = (all.rank + step) % all.ranks;
+    const uint4 part = load(all.matrices[peer] + from + offset);
+    if constexpr (KIND == Collective::all_to_all) {
+      all.result[peer * all.block + offset] = part;
+    } else {
+      sum.add(part);
+    }
+  }
+  if constexpr (KIND == Collective::reduce_scatter) all.result[offset] = sum.rounded();
+  if constexpr (KIND == Collective::all_reduce) {
+    for (int step = 0; step < all.ranks; ++step) {
+      all.matrices[(all.rank + step) % all.ranks][offset] = sum.rounded();
+    }
+  }
+}
+
+/// `PARTS`: the ranks, or 0 for any.
+template <class Two, Collective KIND, int PARTS>
+__device__ void take(const Arguments& all, const PeerPiece& piece) {
+  constexpr int kAtOnce = PARTS == 0 ? 1 : kAhead / PARTS;
+  const auto columns = static_cast<std::uint32_t>(piece.columns);
+  const std::uint32_t vectors = columns * static_cast<std::uint32_t>(piece.rows);
+  const bool shared_out = KIND == Collective::all_reduce;
+  const std::uint32_t share = shared_out ? (vectors + all.ranks - 1) / all.ranks : vectors;
+  const std::uint32_t begin = shared_out ? min(vectors, share * all.rank) : 0;
+  const std::uint32_t end = min(vectors, begin + share);
+  const std::int64_t from = shared_out ? 0 : all.rank * all.block;
+  const auto offset_of = [&](std::uint32_t vector) {
+    const std::uint32_t row = piece.rows == 1 ? 0 : vector / columns;
+    return (piece.first_row + std::int64_t{row}) * all.pitch + piece.first_column +
+           (vector - row * columns);
+  };
+  const std::uint32_t step = gridDim.x * kThreads;
+  for (std::uint32_t at = begin + blockIdx.x * kThreads + threadIdx.x; at < end;
+       at += kAtOnce * step) {
+    if constexpr (PARTS == 0) {
+      take<Two, KIND>(all, from, offset_of(at));
+    } else {
+      uint4 parts[kAtOnce][PARTS];
+      std::int64_t offsets[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (at + i * step >= end) break;
+        offsets[i] = offset_of(at + i * step);
+#pragma unroll
+        for (int peer = 0; peer < PARTS; ++peer) {
+          parts[i][peer] = load(all.matrices[(all.rank + peer) % PARTS] + from + offsets[i]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (at + i * step < end) store<Two, KIND, PARTS>(all, offsets[i], parts[i]);
+      }
+    }
+  }
+}
+
+template <class Two, Collective KIND, int PARTS>
+__global__ void __launch_bounds__(kThreads, 1)
+    peer_exchange(const __grid_constant__ Arguments all) {
+  meet(all, Event::begun);
+  for (int i = 0; i < all.pieces; ++i) {
+    const PeerPiece& piece = all.piece[i];
+    if (threadIdx.x < all.ranks && piece.value > 0) {
+      wait_for(all.words[threadIdx.x] + piece.counter, piece.value);
+    }
+    __syncthreads();
+    take<Two, KIND, PARTS>(all, piece);
+  }
+  __syncthreads();
+  meet(all, Event::done);
+}
+
+using Kernel = void (*)(Arguments);
+
+template <class Two, Collective KIND>
+Kernel kernel_for(int ranks) {
+  switch (ranks) {
+    case 2:
+      return peer_exchange<Two, KIND, 2>;
+    case 4:
+      return peer_exchange<Two, KIND, 4>;
+    case 8:
+      return peer_exchange<Two, KIND, 8>;
+    default:
+      return peer_exchange<Two, KIND, 0>;
+  }
+}
+
+template <class Two>
+Kernel kernel_for(Collective collective, int ranks) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return kernel_for<Two, Collective::all_reduce>(ranks);
+    case Collective::reduce_scatter:
+      return kernel_for<Two, Collective::reduce_scatter>(ranks);
+    default:
+      return kernel_for<Two, Collective::all_to_all>(ranks);
+  }
+}
+
+}  // namespace
+
+void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const PeerPiece> pieces,
+              int ctas) {
+  Arguments all{.result = static_cast<uint4*>(what.result),
+                .pitch = what.n / kInVector,
+                .block = what.block_rows * (what.n / kInVector),
+                .rank = what.rank,
+                .ranks = what.ranks,
+                .pieces = static_cast<int>(pieces.size())};
+  for (int rank = 0; rank < what.ranks; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    all.matrices[rank] = static_cast<uint4*>(what.matrices[r]);
+    all.words[rank] = what.words[r];
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    PeerPiece piece = pieces[i];
+    piece.first_column /= kInVector;
+    piece.columns /= kInVector;
+    if (piece.columns == all.pitch) {  // whole rows follow one another
+      piece.columns *= std::exchange(piece.rows, 1);
+    }
+    all.piece[i] = piece;
+  }
+  const Kernel kernel = what.dtype == Dtype::bf16
+                            ? kernel_for<__nv_bfloat162>(what.collective, what.ranks)
+                            : kernel_for<__half2>(what.collective, what.ranks);
+  kernel<<<static_cast<unsigned>(ctas), kThreads, 0, stream>>>(all);
+}
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,73 @@
+#include "run/peers.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "run/check.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// Copies have the words before.
+constexpr std::size_t kFirstWord = World::kFlags / 2;
+static_assert(kFirstWord + kernels::PeerExchange::kWords <= World::kFlags);
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 33;  // of a piece
+
+std::uint32_t* words_of(const World& world, const CommKey& key, int rank) {
+  return world.flags_of(key, rank) + kFirstWord;
+}
+
+}  // namespace
+
+std::uint32_t* peer_counters(const World& world, const CommKey& key) {
+  return words_of(world, key, world.rank());
+}
+
+void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
+                   std::span<const kernels::PeerPiece> pieces) {
+  const std::ptrdiff_t offset = static_cast<std::byte*>(what.matrix) - world.memory();
+  if (offset < 0 || static_cast<std::size_t>(offset) >= world.capacity()) {
+    throw Failure(ErrorKind::bad_input,
+                  "transport peer_access: an operand outside of the memory that all ranks share");
+  }
+  const bool fit = std::all_of(pieces.begin(), pieces.end(), [](const kernels::PeerPiece& piece) {
+    return std::int64_t{piece.rows} * piece.columns < kMostElements;
+  });
+  if (!fit || pieces.size() > kMostRegions) {
+    throw Failure(ErrorKind::bad_input, "transport peer_access: too large a group, or more than " +
+                                            std::to_string(kMostRegions) + " regions");
+  }
+  kernels::PeerExchange exchange{.collective = what.collective,
+                                 .dtype = what.dtype,
+                                 .rank = world.rank(),
+                                 .ranks = key.ranks,
+                                 .n = what.n,
+                                 .block_rows = what.block_rows,
+                                 .result = what.result};
+  for (int rank = 0; rank < key.ranks; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    exchange.matrices[r] = world.memory_of(key, rank) + offset;
+    exchange.words[r] = words_of(world, key, rank);
+  }
+  kernels::exchange(stream, exchange, pieces, key.ctas);
+  OVT_CHECK(cudaGetLastError());
+}
+
+void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
+                   Dtype dtype, void* send, void* receive, std::int64_t count) {
+  if (world.rank() >= key.ranks) return;  // this rank has no part in it
+  const std::int64_t row = collective == Collective::all_reduce ? count : count / key.ranks;
+  const kernels::PeerPiece whole{.rows = 1, .columns = static_cast<std::int32_t>(row)};
+  enqueue_peers(stream, world, key,
+                {.collective = collective,
+                 .dtype = dtype,
+                 .n = row,
+                 .block_rows = 1,
+                 .matrix = send,
+                 .result = receive},
+                std::span(&whole, 1));
+}
+
+}  // namespace overlaptune::run
