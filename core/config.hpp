@@ -41,8 +41,8 @@ enum class Transport {
   return transport == Transport::ring || transport == Transport::symmetric;
 }
 
-/// Whether one collective can go that way: NCCL 2.28 has no symmetric kernel for all_to_all, copies
-/// with sums after them are there for two, and ours need a GEMM before them.
+/// Whether one collective can go that way: NCCL 2.28 has no symmetric kernel for all_to_all, copy
+/// engines do not add, and peer access needs a GEMM before it.
 [[nodiscard]] constexpr bool serves(Transport transport, Collective collective) {
   switch (transport) {
     case Transport::ring:
@@ -50,7 +50,7 @@ enum class Transport {
     case Transport::symmetric:
       return collective != Collective::all_to_all;
     case Transport::copy_engine:
-      return collective == Collective::all_to_all || collective == Collective::reduce_scatter;
+      return collective == Collective::all_to_all;
     case Transport::peer_access:
       return collective != Collective::all_gather;
     case Transport::symmetric_then_ring:

@@ -31,7 +31,7 @@ struct CollectiveProbe {
   Collective collective = Collective::all_reduce;
   Bytes bytes{};
   int ranks = 0;
-  int comm_ctas = 0;  ///< 0: the library's default; for sums of copies, all SMs
+  int comm_ctas = 0;  ///< 0: the library's default; for copies, all SMs
   Transport transport = Transport::ring;
   friend auto operator<=>(const CollectiveProbe&, const CollectiveProbe&) = default;
 };

@@ -20,8 +20,8 @@ struct CollectiveKey {
   friend auto operator<=>(const CollectiveKey&, const CollectiveKey&) = default;
 };
 
-/// Exchanges by copy engines in a row, with all SMs for their sums: while one is told and added up,
-/// the next one is copied.
+/// Exchanges by copy engines in a row, with all SMs for own parts: while one is told, the next one
+/// is copied.
 struct CopyRow {
   /// Of an exchange that others follow, `drain` included.
   Curve curve;

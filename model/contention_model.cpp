@@ -133,7 +133,7 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     setting.family = key.second;
     for (const auto& [k, by_bytes] : by_k) {
       Depth& depth = setting.depths.emplace_back();
-      depth.log_k = std::log(static_cast<double>(k));
+      depth.per_k = -1.0 / static_cast<double>(k);
       for (const auto& [bytes, sum] : by_bytes) {
         depth.points.push_back({.log_bytes = std::log(static_cast<double>(bytes)),
                                 .slowdown = {std::exp(sum.log_gemm / sum.count),
@@ -168,8 +168,8 @@ Slowdown ContentionModel::at(const Setting& setting, double bytes, std::int64_t 
         [](const Point& point) { return point.slowdown; });
   };
   return interpolated(
-      setting.depths, std::log(static_cast<double>(k)),
-      [](const Depth& depth) { return depth.log_k; }, at_depth);
+      setting.depths, -1.0 / static_cast<double>(k), [](const Depth& depth) { return depth.per_k; },
+      at_depth);
 }
 
 Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std::int64_t k,

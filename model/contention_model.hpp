@@ -51,7 +51,7 @@ class ContentionModel {
     Slowdown slowdown{};
   };
   struct Depth {
-    double log_k = 0;
+    double per_k = 0;  ///< -1 / k: what a GEMM asks of memory in its time goes with that
     std::vector<Point> points{};
   };
   /// A collective beside GEMMs of one family.

@@ -134,7 +134,7 @@ double least_last_group(const PartitionProblem& problem) {
   const std::size_t last = problem.cuts.size() - 1;
   const Curve& curve = problem.last != nullptr ? *problem.last : *problem.collective;
   const double bytes = problem.cuts[last].bytes - problem.cuts[last - 1].bytes;
-  return std::max(curve(bytes) - problem.drain, problem.least_last);
+  return std::max(curve(bytes) - problem.shared, problem.least_last);
 }
 
 /// Solves one problem, first group by first group: what follows depends on where that ends.
@@ -258,7 +258,7 @@ double lower_bound(const WholeProblem& problem) {
   const OverlapState state{.producer = problem.start - (problem.rates.producer_slowdown - 1) * idle,
                            .consumer_end = problem.start + idle};
   return EarliestEnd(problem.rates, problem.least_time)(
-      state, problem.produced, problem.bytes * problem.least_time_per_byte);
+      state, problem.produced, problem.first_more + problem.bytes * problem.least_time_per_byte);
 }
 
 Partition best_partition(const PartitionProblem& problem, double limit) {

@@ -23,8 +23,9 @@ struct PartitionProblem {
   std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
   const Curve* last = nullptr;        ///< that of the last group, if it has one of its own
-  double least_last = 0;              ///< what the last group takes at least, without its drain
-  double drain = 0;  ///< of that, what a group shares with the next one: only the last one's counts
+  double least_last = 0;              ///< what the last group takes at least, but for `shared`
+  double shared = 0;            ///< of that, what a group shares with the next one: not counted
+  double first_more = 0;        ///< what the first group takes besides
   double reorder_per_byte = 0;  ///< for groups that are not contiguous
   OverlapRates rates{};
   /// GEMM time (alone) up to `cut` when the first group ends at `first` <= `cut`. Not falling in
@@ -37,13 +38,14 @@ struct PartitionProblem {
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
     const bool is_last = end + 1 == cuts.size();
     const Curve& curve = last != nullptr && is_last ? *last : *collective;
-    const double time = curve(bytes) - drain + (contiguous ? 0 : bytes * reorder_per_byte);
+    const double time = curve(bytes) - shared + (contiguous ? 0 : bytes * reorder_per_byte) +
+                        (begin == 0 ? first_more : 0);
     return is_last ? std::max(time, least_last) : time;
   }
 };
 
 struct Partition {
-  /// To the end of the last group but for its drain.
+  /// To the end of the last group.
   double time = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> ends{};  ///< the cut that ends each group; the last is cuts.size() - 1
 };
@@ -59,7 +61,8 @@ struct WholeProblem {
   double produced = 0;  ///< of everything
   double bytes = 0;
   double least_time_per_byte = 0;  ///< of any group
-  double least_time = 0;           ///< of any group, whatever its size, without its drain
+  double least_time = 0;           ///< of any group, whatever its size
+  double first_more = 0;           ///< that the first group takes besides
   OverlapRates rates{};
 };
 

@@ -13,14 +13,28 @@ namespace {
 constexpr double kTypicalGroups = 4;
 
 /// With peer access one kernel takes all groups: what another one costs it (on 4 H200, eight groups
-/// of 8 KiB against one of 64). The rest of what the smallest exchange takes counts once.
+/// of 8 KiB against one of 64), and as long it takes to see a signal that it looks for.
 constexpr double kPeerGap = 1.5;
 
-/// What the sums that did not keep up take when the GEMM has ended.
-double left_to_add(const Exchange& exchange, const ClockedGemm& gemm, std::int64_t tiles) {
-  if (exchange.sum_after == 0) return 0;
+/// What the smallest exchange takes but for that counts once: half of it to start and to meet the
+/// peers, which only the first group waits for, half to part from them.
+void be_one_kernel(Exchange& exchange) {
+  exchange.shared = std::max(0.0, (*exchange.curve)(0) - kPeerGap);
+  exchange.first_more = exchange.shared / 2 + std::max(0.0, exchange.rates.trigger - kPeerGap);
+  exchange.drain = exchange.shared / 2;
+  exchange.least_time_per_byte =
+      exchange.curve->least_time_per_byte(exchange.bytes, exchange.shared);
+  exchange.least_time -= exchange.shared;
+  exchange.reorder_per_byte = 0;
+  exchange.rates.trigger = std::min(exchange.rates.trigger, kPeerGap);
+  exchange.rates.gap = 0;
+}
+
+/// What own parts that were not moved in time take when the GEMM has ended.
+double left_to_move(const Exchange& exchange, const ClockedGemm& gemm, std::int64_t tiles) {
+  if (exchange.move_after == 0) return 0;
   const double runs = gemm.first(tiles) * gemm.rates.producer_slowdown;
-  return std::max(0.0, exchange.bytes - runs / exchange.sum_beside) * exchange.sum_after;
+  return std::max(0.0, exchange.bytes - runs / exchange.move_beside) * exchange.move_after;
 }
 
 }  // namespace
@@ -30,26 +44,24 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
-  const bool peers = key.transport == Transport::peer_access;
-  const double drain = peers ? std::max(0.0, curve(0) - kPeerGap) : 0;
-  return {.key = key,
-          .transport = key.transport,
-          .curve = &curve,
-          .bytes = bytes,
-          .whole = curve(bytes),
-          .least_time_per_byte = curve.least_time_per_byte(bytes, drain),
-          .least_time = curve(0) - drain,
-          .drain = drain,
-          .reorder_per_byte =
-              peers ? 0 : parts.launch.reorder_per_byte / received_divisor(problem),
-          .start = parts.launch.start(launch),
-          .rates = {.producer_slowdown = slowdown.gemm,
-                    .consumer_slowdown = slowdown.collective,
-                    .trigger = parts.launch.trigger,
-                    .gap = parts.launch.kernel_gap},
-          .sms = parts.platform.sms - key.comm_ctas,
-          .all_sms = parts.platform.sms,
-          .company = company};
+  Exchange side{.key = key,
+                .transport = key.transport,
+                .curve = &curve,
+                .bytes = bytes,
+                .whole = curve(bytes),
+                .least_time_per_byte = curve.least_time_per_byte(bytes),
+                .least_time = curve(0),
+                .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
+                .start = parts.launch.start(launch),
+                .rates = {.producer_slowdown = slowdown.gemm,
+                          .consumer_slowdown = slowdown.collective,
+                          .trigger = parts.launch.trigger,
+                          .gap = parts.launch.kernel_gap},
+                .sms = parts.platform.sms - key.comm_ctas,
+                .all_sms = parts.platform.sms,
+                .company = company};
+  if (key.transport == Transport::peer_access) be_one_kernel(side);
+  return side;
 }
 
 std::optional<Exchange> exchange_by_copies(const Model::Parts& parts, const Problem& problem,
@@ -61,18 +73,18 @@ std::optional<Exchange> exchange_by_copies(const Model::Parts& parts, const Prob
   if (row == nullptr) return std::nullopt;
   const Curve& last = row->last;
   Exchange side = exchange(parts, problem, key, curve, launch, company);
-  side.sum_beside = side.whole * side.rates.consumer_slowdown / side.bytes;
-  // What is read and written, against a copy on the GPU.
-  const double parts_read = problem.op == Op::gemm_reduce_scatter ? problem.ranks : 1;
-  side.sum_after = parts.launch.reorder_per_byte * (parts_read + 1) / (2 * problem.ranks);
+  side.move_beside = side.whole * side.rates.consumer_slowdown / side.bytes;
+  side.move_after = parts.launch.reorder_per_byte / problem.ranks;
   side.curve = &row->curve;
   side.last = &row->last;
   side.whole = last(side.bytes);
+  side.shared = row->drain;
   side.drain = row->drain;
   side.least_time_per_byte = std::min(last.least_time_per_byte(side.bytes, side.drain),
                                       row->curve.least_time_per_byte(side.bytes, side.drain));
   side.least_time = std::min(last(0), row->curve(0)) - side.drain;
-  side.rates.consumer_slowdown = 1;  // copies go on as if alone; sums that do not keep up come last
+  side.rates.consumer_slowdown =
+      1;  // copies go on as if alone; own parts that do not keep up come last
   return side;
 }
 
@@ -124,8 +136,9 @@ PartitionProblem partition_problem(const Exchange& exchange, const ClockedGemm& 
           .cuts = points,
           .collective = exchange.curve,
           .last = exchange.last,
-          .least_last = left_to_add(exchange, gemm, cuts.back().tiles),
-          .drain = exchange.drain,
+          .least_last = left_to_move(exchange, gemm, cuts.back().tiles),
+          .shared = exchange.shared,
+          .first_more = exchange.first_more,
           .reorder_per_byte = exchange.reorder_per_byte,
           .rates = gemm.rates,
           .produced = [&gemm, &cuts](std::size_t first, std::size_t cut) {
@@ -171,7 +184,7 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
     auto copies = exchange_by_copies(parts, problem, key, **curve, launch, company);
     if (!copies) {
       return bad_input(
-          "model: no exchange by copy engines with all SMs for its sums is stored for this "
+          "model: no exchange by copy engines with all SMs is stored for this "
           "platform: probe it first");
     }
     side = *copies;
@@ -201,8 +214,8 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   const std::vector<Piece> groups = pieces(partition, ends);
   prediction.timeline = overlap(side.start, groups, partition.rates);
   GroupTimes& last = prediction.timeline.groups.back();
-  last.end += us(partition.drain);
-  last.exposed += us(partition.drain);
+  last.end += us(side.drain);
+  last.exposed += us(side.drain);
   prediction.time = last.end;
   for (const Piece& piece : groups) {
     prediction.gemm_alone += us(piece.production);

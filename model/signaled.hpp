@@ -26,12 +26,15 @@ struct Exchange {
   double bytes = 0;
   double whole = 0;  ///< the collective in one piece
   double least_time_per_byte = 0;
-  double least_time = 0;  ///< of any piece, without the drain
-  double drain = 0;       ///< of each piece, beside which the next one goes on
+  double least_time = 0;  ///< of any piece, but for `shared`
+  double shared = 0;      ///< of each piece's time: does not count when others precede or follow
+  double first_more = 0;  ///< what the first piece takes besides
+  double drain = 0;       ///< what comes after the last one
   double reorder_per_byte = 0;
-  /// Copy engines: what adding up takes a byte, by the SMs that the GEMM leaves and by all of them.
-  double sum_beside = 0;
-  double sum_after = 0;
+  /// Copy engines: what a rank's own part takes for each byte of the whole, moved by the SMs that
+  /// the GEMM leaves and by all of them.
+  double move_beside = 0;
+  double move_after = 0;
   double start = 0;
   OverlapRates rates{};
   int sms = 0;      ///< left to the GEMM
@@ -44,7 +47,8 @@ struct Exchange {
                                 const CollectiveKey& key, const Curve& curve, Launch launch,
                                 const Company& company);
 
-/// By copy engines, whose sums have `key.comm_ctas` SMs beside the GEMM (`curve`: alone, as many).
+/// By copy engines; own parts are moved by `key.comm_ctas` SMs beside the GEMM (`curve`: alone, by
+/// as many).
 /// Null where they were not probed with all SMs.
 [[nodiscard]] std::optional<Exchange> exchange_by_copies(const Model::Parts& parts,
                                                          const Problem& problem,

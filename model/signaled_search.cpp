@@ -84,6 +84,7 @@ double end_of(const ClockedGemm& gemm, double produced, const Exchange& exchange
                                        .bytes = exchange.bytes,
                                        .least_time_per_byte = exchange.least_time_per_byte,
                                        .least_time = exchange.least_time,
+                                       .first_more = exchange.first_more,
                                        .rates = gemm.rates});
 }
 

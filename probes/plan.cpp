@@ -51,8 +51,8 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
 /// They fill the links by then.
 constexpr int kMostPeerCtas = 16;
 
-/// Copy engines need CTAs for sums alone: all of them (0) as candidates have in the end, and few as
-/// beside a GEMM, of the sizes that are probed there.
+/// Copy engines need CTAs for what stays here alone: all of them (0) as candidates have in the end,
+/// and few as beside a GEMM, of the sizes that are probed there.
 bool is_worth_probing(const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
   if (probe.transport == Transport::peer_access) {
@@ -60,9 +60,9 @@ bool is_worth_probing(const CollectiveProbe& probe) {
   }
   if (probe.transport != Transport::copy_engine) return true;
   if (probe.comm_ctas == 0) return probe.bytes.count >= (std::int64_t{64} << 10);
-  constexpr std::array<int, 3> kForSums{4, 8, 16};
+  constexpr std::array<int, 3> kFew{4, 8, 16};
   constexpr std::array<std::int64_t, 3> kSizes{1 << 20, 1 << 26, 1 << 28};
-  return std::find(kForSums.begin(), kForSums.end(), probe.comm_ctas) != kForSums.end() &&
+  return std::find(kFew.begin(), kFew.end(), probe.comm_ctas) != kFew.end() &&
          std::find(kSizes.begin(), kSizes.end(), probe.bytes.count) != kSizes.end();
 }
 
@@ -131,8 +131,8 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
   constexpr std::uint64_t kCount = 160;
   constexpr double kLeastRows = 8;  // of a chunk
   // What the whole GPU does takes the most shapes to know.
-  int whole = depth == ProbeDepth::full ? kCount : 34;
-  int partial = depth == ProbeDepth::full ? kCount : 10;
+  int whole = depth == ProbeDepth::full ? kCount : 26;
+  int partial = depth == ProbeDepth::full ? kCount : 8;
   std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < kCount; ++i) {
     GemmProbe shape = gemm_shape(i, kLeastRows);
@@ -146,7 +146,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 36;
+  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
   // One shape of tile is as likely as another, however many stages fit it; large ones, among which
@@ -174,6 +174,7 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
 void add_contention(std::vector<Probe>& plan, const Platform& platform,
                     std::span<const Transport> transports, int ranks, ProbeDepth depth) {
   for (const int ctas : usable_ctas(platform, depth)) {
+    if (ctas == 6 || ctas == 24) continue;       // as their neighbours are
     for (const std::int64_t k : {1024, 8192}) {  // one heavy on memory, one on arithmetic
       GemmProbe gemm;
       gemm.m = 4096;
@@ -185,7 +186,10 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
         if (!is_librarys(transport)) continue;
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
           for (const int shift : {20, 26}) {
-            if (depth == ProbeDepth::quick && (shift == 20 || k == 1024)) continue;
+            const bool small = shift == 20;
+            if ((small && k == 1024) || (depth == ProbeDepth::quick && (small || k == 1024))) {
+              continue;
+            }
             const CollectiveProbe probe{
                 collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
             if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
@@ -226,12 +230,15 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
         // Copies: of many pieces, which go on beside each other, so that the end counts little.
         const int shift = transport == Transport::copy_engine ? 28 : 24;
         const CollectiveProbe probe{collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
-        const bool wanted = ctas != 4 || !is_librarys(transport);
+        // Peer access slows a GEMM from where it fills the links.
+        const bool wanted = ctas == 12  ? transport == Transport::peer_access
+                            : ctas == 4 ? !is_librarys(transport)
+                                        : true;
         if (wanted && is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
       }
     }
   };
-  for (const int ctas : {4, 8, 16, 32}) {
+  for (const int ctas : {4, 8, 12, 16, 32}) {
     if (ctas >= platform.sms / 2) continue;
     for (const std::int64_t k : {1024, 8192}) {
       if (depth == ProbeDepth::quick && (ctas != 16 || k == 1024)) continue;
@@ -248,7 +255,7 @@ void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
     if (depth == ProbeDepth::quick && k == 2048) continue;
     // Between half and four times as long as the GEMM on 4 H200 with NVLink.
     for (const std::int64_t parts : {8, 2, 1}) {
-      if (depth == ProbeDepth::quick && parts == 2) continue;
+      if (depth == ProbeDepth::quick ? parts != 8 : k == 2048 && parts == 2) continue;
       GemmProbe gemm;
       gemm.m = kSize;
       gemm.n = kSize;

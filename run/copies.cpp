@@ -2,14 +2,15 @@
 //
 //     copies:  tell q "ready"; wait for q's      what q sent before may be overwritten from here on
 //              wait for the signal of piece i; copy part q to q; tell q "arrived" i
-//     sums:    after that: wait for q's "arrived" i; add
+//     own:     wait for the signal of piece i; move this rank's own part
+//     then:    wait for all of q's "arrived"
 //
 // Lanes may share a hardware queue, in any order that their events allow (in a graph the driver
 // chooses one). So every wait for what peers tell comes after what this rank tells them, by an
 // event where it is on the other lane: no order makes two ranks wait for each other.
 //
-// A sum has more CTAs than the SMs that a GEMM leaves it, and takes all others once that has ended;
-// what it cannot add up meanwhile holds up no copy.
+// An own part is moved by more CTAs than the SMs that a GEMM leaves, which take all others once
+// that has ended; what has not been moved meanwhile holds up no copy.
 //
 // Nobody writes a flag again before its reader has set it back: q's next exchange waits for p's
 // next "ready", which p tells after it has seen, and set back, all that q told it in this one.
@@ -43,7 +44,7 @@ Copies::Copies(World& world, const CommKey& key, cudaStream_t stream) : world_(w
   const CopyLanes& lanes = world.copy_lanes();
   OVT_CHECK(cudaEventRecord(lanes.forked.get(), stream));
   OVT_CHECK(cudaStreamWaitEvent(lanes.copies.get(), lanes.forked.get(), 0));
-  OVT_CHECK(cudaStreamWaitEvent(lanes.sums.get(), lanes.forked.get(), 0));
+  OVT_CHECK(cudaStreamWaitEvent(lanes.own.get(), lanes.forked.get(), 0));
   tell_peers(on_copies_, Event::ready, 0);
   on_copies_.enqueue(lanes.copies.get());  // before a signal is waited for
   wait_for_peers(on_copies_, Event::ready, 0);
@@ -82,29 +83,18 @@ void Copies::push_parts(const CopyPiece& piece) const {
   const int me = world_.rank();
   for (int step = 1; step < key_.ranks; ++step) {
     const int peer = (me + step) % key_.ranks;
-    const int slot = me < peer ? me : me - 1;  // among the others of that peer
-    void* const here = piece.collective == Collective::all_to_all
-                           ? at(piece.receive, me * piece.stride)
-                           : at(piece.arrivals, slot * piece.part);
-    copy(world_.copy_lanes().copies.get(), there(peer, here),
+    copy(world_.copy_lanes().copies.get(), there(peer, at(piece.receive, me * piece.stride)),
          at(piece.send, peer * piece.send_stride), piece.part);
   }
 }
 
-/// all_to_all: a sum of one, this rank's own part. (A copy within one GPU may take SMs that a GEMM
-/// keeps until it ends.)
-void Copies::add(const CopyPiece& piece) const {
+/// A copy within one GPU may take SMs that a GEMM keeps until it ends: CTAs of ours take those that
+/// are free.
+void Copies::move_own_part(const CopyPiece& piece) const {
   const int me = world_.rank();
-  const bool exchanges = piece.collective == Collective::all_to_all;
-  std::byte* const own = at(piece.send, me * piece.send_stride);
-  void* const sum = exchanges ? at(piece.receive, me * piece.stride) : piece.receive;
-  kernels::add(world_.copy_lanes().sums.get(), sum,
-               {.own = own,
-                .arrived = piece.arrivals,
-                .count = exchanges ? 0 : key_.ranks - 1,
-                .stride = piece.part,
-                .elements = piece.part},
-               piece.dtype, key_.ctas > 0 ? key_.ctas : kCtasOfAnySms);
+  kernels::move(world_.copy_lanes().own.get(), at(piece.receive, me * piece.stride),
+                at(piece.send, me * piece.send_stride), piece.part,
+                key_.ctas > 0 ? key_.ctas : kCtasOfAnySms);
   OVT_CHECK(cudaGetLastError());
 }
 
@@ -119,31 +109,26 @@ void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal
   push_parts(piece);
   tell_peers(on_copies_, Event::arrived, pieces_);
   on_copies_.enqueue(lanes.copies.get());
-  OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
+  wait_for_peers(at_the_end_, Event::arrived, pieces_);
 
-  MemoryOperations on_sums;
-  const bool sums_up = piece.collective != Collective::all_to_all;
-  if (!sums_up) {  // nothing is added to this rank's own part: it need not wait for the copies
-    if (signal) on_sums.wait(signal->counter, signal->value);
-    on_sums.enqueue(lanes.sums.get());
-    add(piece);
-  }
-  OVT_CHECK(cudaStreamWaitEvent(lanes.sums.get(), lanes.copied.get(), 0));
-  wait_for_peers(sums_up ? on_sums : at_the_end_, Event::arrived, pieces_);
-  on_sums.enqueue(lanes.sums.get());
-  if (sums_up) add(piece);
+  MemoryOperations on_own;
+  if (signal) on_own.wait(signal->counter, signal->value);
+  on_own.enqueue(lanes.own.get());
+  move_own_part(piece);
   ++pieces_;
 }
 
 void Copies::finish(cudaStream_t stream) {
   const CopyLanes& lanes = world_.copy_lanes();
-  at_the_end_.enqueue(lanes.sums.get());
-  OVT_CHECK(cudaEventRecord(lanes.summed.get(), lanes.sums.get()));
-  OVT_CHECK(cudaStreamWaitEvent(stream, lanes.summed.get(), 0));
+  OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
+  OVT_CHECK(cudaStreamWaitEvent(lanes.own.get(), lanes.copied.get(), 0));
+  at_the_end_.enqueue(lanes.own.get());
+  OVT_CHECK(cudaEventRecord(lanes.moved.get(), lanes.own.get()));
+  OVT_CHECK(cudaStreamWaitEvent(stream, lanes.moved.get(), 0));
 }
 
-void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
-                    Dtype dtype, void* send, void* receive, void* arrivals, std::int64_t count) {
+void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
+                    void* receive, std::int64_t count) {
   constexpr std::int64_t kLeast = std::int64_t{8} << 20;  // elements of a piece
   constexpr std::int64_t kMost = 8;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
@@ -152,14 +137,11 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
   const std::int64_t part = count / key.ranks;
   const std::int64_t unit = (part + pieces * 8 - 1) / (pieces * 8) * 8;
   for (std::int64_t begin = 0; begin < part; begin += unit) {
-    copies.enqueue({.collective = collective,
-                    .dtype = dtype,
-                    .send = at(send, begin),
-                    .part = std::min(unit, part - begin),
+    copies.enqueue({.send = at(send, begin),
                     .send_stride = part,
                     .receive = at(receive, begin),
                     .stride = part,
-                    .arrivals = at(arrivals, begin * (key.ranks - 1))},
+                    .part = std::min(unit, part - begin)},
                    std::nullopt);
   }
   copies.finish(stream);

@@ -1,6 +1,5 @@
 #pragma once
-// Collectives by copy engines: every rank writes its parts into its peers' memory, and CTAs are
-// needed only to add up what has arrived.
+// An all_to_all by copy engines: every rank writes its parts into its peers' memory.
 
 #include <cstdint>
 #include <optional>
@@ -11,20 +10,14 @@
 
 namespace overlaptune::run {
 
-/// An all_to_all or a reduce_scatter, or one piece of it, on `World::memory` of every rank, at the
-/// same offsets. `send` has one part a rank, of `part` elements (a multiple of 8), `send_stride`
-/// apart. Part r is what rank r gets (all_to_all), or adds up (reduce_scatter).
+/// An all_to_all, or one piece of it, on `World::memory` of every rank, at the same offsets.
+/// Elements; a part has a multiple of 8.
 struct CopyPiece {
-  Collective collective = Collective::all_to_all;
-  Dtype dtype = Dtype::bf16;
-  void* send = nullptr;
-  std::int64_t part = 0;
+  void* send = nullptr;  ///< part r, for rank r, at r * `send_stride`
   std::int64_t send_stride = 0;
-  /// all_to_all: what rank r sent, at r * `stride` elements. reduce_scatter: this rank's sum.
-  void* receive = nullptr;
+  void* receive = nullptr;  ///< what rank r sent, at r * `stride`
   std::int64_t stride = 0;
-  /// reduce_scatter: where the others' parts arrive, (ranks - 1) * `part` elements.
-  void* arrivals = nullptr;
+  std::int64_t part = 0;
 };
 
 /// What must be there before a piece is sent: `*counter` (device memory) at least `value`.
@@ -33,9 +26,9 @@ struct Signal {
   std::uint32_t value = 0;
 };
 
-/// One exchange of up to `kMostPieces` pieces, enqueued on the lanes of the world: copies of one
-/// piece go on while another is added up. No CTA is held while something is waited for. It may be
-/// captured. All ranks enqueue the same pieces; between two exchanges all flags are zero.
+/// One exchange of up to `kMostPieces` pieces, enqueued on the lanes of the world. No CTA is held
+/// while something is waited for. It may be captured. All ranks enqueue the same pieces; between
+/// two exchanges all flags are zero.
 class Copies {
  public:
   static constexpr int kMostPieces = 192;
@@ -58,20 +51,20 @@ class Copies {
   void tell_peers(MemoryOperations& operations, Event event, int piece) const;
   void wait_for_peers(MemoryOperations& operations, Event event, int piece) const;
   void push_parts(const CopyPiece& piece) const;
-  void add(const CopyPiece& piece) const;
+  void move_own_part(const CopyPiece& piece) const;
 
   World& world_;
   CommKey key_;
   int pieces_ = 0;
   // Not enqueued yet: the waits for the peers' "ready", as one piece of work with the first
-  // signal's, and those for what no sum needs.
+  // signal's, and those for what arrives.
   MemoryOperations on_copies_{};
   MemoryOperations at_the_end_{};
 };
 
-/// A whole collective, in pieces as groups are: sums are made while copies go on. `count`, `send`
-/// and `receive` as for `run::enqueue`; `arrivals`: room for `count` elements.
-void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
-                    Dtype dtype, void* send, void* receive, void* arrivals, std::int64_t count);
+/// A whole all_to_all, in pieces as groups are. `count`, `send` and `receive` as for
+/// `run::enqueue`.
+void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
+                    void* receive, std::int64_t count);
 
 }  // namespace overlaptune::run

@@ -60,8 +60,9 @@ std::int64_t elements_of_c(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
-  // What a rank computed and, but for sums in place, what it received, on the way to its place.
-  const bool receives = problem.op == Op::gemm_all_to_all || problem.op == Op::gemm_reduce_scatter;
+  // What a rank computed and, where it has no other place before it gets to its own, what it
+  // received.
+  const bool receives = problem.op == Op::gemm_all_to_all;
   return (receives ? 2 : 1) * collective_bytes(problem).count;
 }
 
@@ -91,7 +92,7 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Problem& p
   auto on = route(engine.world, collective, problem.ranks, config.comm_ctas,
                   beside_gemm(config.transport));
   if (!on) return tl::make_unexpected(on.error());
-  // Sums take the SMs that the GEMM leaves them, and the others after it.
+  // What stays here is moved by the SMs that the GEMM leaves, and by the others after it.
   if (on->copies) on->ctas = 0;
   CommKey last = *on;
   if (config.transport == Transport::symmetric_then_ring) {

@@ -1,8 +1,8 @@
 // `signaled`: one GEMM of ours; as the tiles of a wave group are stored its counter rises, and on a
 // second stream its collective, which waits for that, starts. The GEMM has all SMs for the tiles of
 // the first group, then leaves comm_ctas of them to the collectives (or, where copy engines
-// exchange, to sums of what arrives; with peer access, to one kernel of ours that looks for each
-// group's signals itself).
+// exchange, to what moves this rank's own parts; with peer access, to one kernel of ours that looks
+// for each group's signals itself).
 
 #include <algorithm>
 

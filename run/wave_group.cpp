@@ -81,14 +81,11 @@ void WaveGroup::enqueue_copies(cudaStream_t stream, const std::byte* from,
 }
 
 CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
-  return {.collective = collective_of(problem_.op),
-          .dtype = problem_.dtype,
-          .send = staged(operands),
-          .part = elements_,
+  return {.send = staged(operands),
           .send_stride = elements_,
           .receive = at(operands.c, regions_.front().first_row * problem_.n),
           .stride = block_rows_ * problem_.n,
-          .arrivals = at(operands.workspace, problem_.m * problem_.n + before_)};
+          .part = elements_};
 }
 
 void WaveGroup::add_peer_pieces(int counter, std::uint32_t value,

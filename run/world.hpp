@@ -30,7 +30,7 @@ struct CommKey {
   /// communicator reads what is not there (NCCL issue 1859, mended in 2.29.2).
   bool pairwise = false;
   /// No collectives of NCCL's at all: copy engines write into the peers' `World::memory`, which its
-  /// window maps, and `ctas` CTAs add up what arrives (0: however many SMs are free).
+  /// window maps, and `ctas` CTAs move what stays here (0: however many SMs are free).
   bool copies = false;
   /// None either: `ctas` CTAs of ours load from the peers' `World::memory`.
   bool peers = false;
@@ -42,10 +42,10 @@ struct CommKey {
 /// What exchanges by copy engines run on beside the caller's stream.
 struct CopyLanes {
   Stream copies = make_stream(Priority::high);
-  Stream sums = make_stream(Priority::high);
+  Stream own = make_stream(Priority::high);
   Event forked = make_event(false);
   Event copied = make_event(false);
-  Event summed = make_event(false);
+  Event moved = make_event(false);
 };
 
 /// All its functions but the plain getters are collective: every rank calls them in the same order.

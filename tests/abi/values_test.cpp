@@ -67,7 +67,7 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
   const std::pair<const char*, Spoil> cases[] = {
       {"ovt_answer.strategy = 5", [](auto& answer) { answer.strategy = 5; }},
       {"ovt_answer.strategy = -1", [](auto& answer) { answer.strategy = -1; }},
-      {"ovt_answer.transport = 4", [](auto& answer) { answer.transport = 4; }},
+      {"ovt_answer.transport = 5", [](auto& answer) { answer.transport = 5; }},
       {"tile", [](auto& answer) { answer.block_m = -128; }},
       {"tile", [](auto& answer) { answer.block_n = 0; }},
       {"tile", [](auto& answer) { answer.block_k = INT32_MAX; }},

@@ -31,8 +31,7 @@ std::int64_t tiles(const ovt_problem& problem, const ovt_answer& answer) {
 
 void require_config(const ovt_problem& problem, const ovt_answer& answer) {
   require(answer.strategy >= OVT_SEQUENTIAL && answer.strategy <= OVT_COPY_ENGINE, "strategy");
-  require(answer.transport >= OVT_TRANSPORT_RING &&
-              answer.transport <= OVT_TRANSPORT_SYMMETRIC_THEN_RING,
+  require(answer.transport >= OVT_TRANSPORT_RING && answer.transport <= OVT_TRANSPORT_PEER_ACCESS,
           "transport");
   for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
                            answer.cluster, answer.raster, answer.comm_ctas}) {

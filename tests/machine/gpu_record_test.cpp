@@ -19,7 +19,8 @@ TEST(GpuRecord, kernels_are_classified_by_their_names) {
       {"_Z40ncclDevKernel_ReduceScatter_Sum_bf16_RING24ncclDevKernelArgsStorageILm4096EE",
        collective},
       {"ncclSymkDevKernel_AllGather_LLMC(ncclSymkDevWorkArgs4K)", collective},
-      {"void overlaptune::kernels::(anonymous namespace)::exchange_sum<__nv_bfloat162, 2>(uint4*)",
+      {"void overlaptune::kernels::(anonymous namespace)::peer_exchange<__nv_bfloat162, "
+       "2>(Arguments)",
        collective},
       {"nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNT", gemm},
       {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_bias", gemm},

@@ -30,7 +30,7 @@ struct RandomProblem {
         .collective = &curve,
         .last = random() % 2 == 0 ? nullptr : &other,
         .least_last = random() % 3 == 0 ? uniform(0, 200) : 0,
-        .drain = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
+        .shared = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
         .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, random() % 2 == 0 ? 2e-6 : 5e-5),
         .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
         .produced = [this, ahead](std::size_t first, std::size_t cut) {
@@ -110,10 +110,10 @@ TEST(Partition, no_partition_beats_the_lower_bound) {
     const RandomProblem random(seed, 2 + seed % 10);
     const PartitionProblem& p = random.problem;
     const double bytes = p.cuts.back().bytes;
-    double per_byte = random.curve.least_time_per_byte(bytes, p.drain);
+    double per_byte = random.curve.least_time_per_byte(bytes, p.shared);
     double least = random.curve(0);
     if (p.last != nullptr) {
-      per_byte = std::min(per_byte, random.other.least_time_per_byte(bytes, p.drain));
+      per_byte = std::min(per_byte, random.other.least_time_per_byte(bytes, p.shared));
       least = std::min(least, random.other(0));
     }
     const double bound = lower_bound({.start = p.start,
@@ -121,7 +121,7 @@ TEST(Partition, no_partition_beats_the_lower_bound) {
                                       .produced = least_produced(p),
                                       .bytes = bytes,
                                       .least_time_per_byte = per_byte,
-                                      .least_time = least - p.drain,
+                                      .least_time = least - p.shared,
                                       .rates = p.rates});
     ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
   }

@@ -1,6 +1,7 @@
 // Transports that no simulated machine has: their measurements are made of the ring's.
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -22,10 +23,12 @@ double window_factor(Bytes bytes) {
   return bytes.count < (16 << 20) ? 0.8 : 1.3;
 }
 
-/// Copy engines: `narrow` times the ring of 16 CTAs where the sums have few, half of it where they
-/// have all.
-std::vector<Measurement> with_other_transports(const std::vector<Measurement>& ring,
-                                               double narrow) {
+constexpr double kAccessLatency = 12;  // us
+
+/// Peer access with up to 16 CTAs: a latency, and `per_byte` microseconds. Copy engines: `narrow`
+/// times the ring of 16 CTAs where own parts have few, a twentieth of it where they have all.
+std::vector<Measurement> with_other_transports(const std::vector<Measurement>& ring, double narrow,
+                                               double per_byte) {
   std::vector<Measurement> all = ring;
   for (const Measurement& measurement : ring) {
     Measurement other = measurement;
@@ -35,11 +38,19 @@ std::vector<Measurement> with_other_transports(const std::vector<Measurement>& r
         other.time = times(measurement.time, window_factor(alone->bytes));
         all.push_back(other);
       }
-      if (alone->comm_ctas != 16 || !serves(Transport::copy_engine, alone->collective)) continue;
+      const int ctas_beside = alone->comm_ctas;
+      if (ctas_beside > 0 && ctas_beside <= 16 &&
+          serves(Transport::peer_access, alone->collective)) {
+        alone->transport = Transport::peer_access;
+        const double time = kAccessLatency + per_byte * static_cast<double>(alone->bytes.count);
+        other.time = times(measurement.time, time / measurement.time.median.count());
+        all.push_back(other);
+      }
+      if (ctas_beside != 16 || !serves(Transport::copy_engine, alone->collective)) continue;
       alone->transport = Transport::copy_engine;
       for (const int ctas : {0, 4, 8, 16}) {
         alone->comm_ctas = ctas;
-        other.time = times(measurement.time, ctas == 0 ? 0.5 : narrow);
+        other.time = times(measurement.time, ctas == 0 ? 0.05 : narrow);
         all.push_back(other);
       }
     } else if (auto* both = std::get_if<ConcurrentProbe>(&other.probe)) {
@@ -66,48 +77,51 @@ class TransportsTest : public testing::Test {
   }
   static void TearDownTestSuite() { fitted_.reset(); }
 
-  static Model model(double narrow) {
-    return value_or_throw(Model::fit(fitted_->machine->platform(),
-                                     with_other_transports(fitted_->measurements, narrow)));
+  static Model model(double narrow, double per_byte = 4e-6) {
+    return value_or_throw(
+        Model::fit(fitted_->machine->platform(),
+                   with_other_transports(fitted_->measurements, narrow, per_byte)));
   }
   inline static std::unique_ptr<FittedMachine> fitted_;
 };
 
-constexpr Problem kScatter{Op::gemm_reduce_scatter, 8192, 8192, 1024, Dtype::bf16, 8};
+constexpr Problem kExchange{Op::gemm_all_to_all, 8192, 8192, 1024, Dtype::bf16, 8};
 
 TEST_F(TransportsTest, all_that_serve_the_op_are_searched_and_predicted_as_promised) {
-  const Model fitted = model(1.2);
   const SearchOptions many{.best = 3000, .strategies = {Strategy::signaled, Strategy::chunked}};
+  const std::array<Model, 2> models{model(1.2, 2e-6), model(1.2, 8e-6)};  // one that prefers access
   for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
-    Problem problem = kScatter;
+    Problem problem = kExchange;
     problem.op = op;
     std::set<Transport> seen;
-    for (const Scored& scored : value_or_throw(search(fitted, problem, Launch::graph, many))) {
-      const Config& config = scored.config;
-      const auto prediction = fitted.predict(problem, config, Launch::graph);
-      ASSERT_TRUE(prediction) << to_string(config) << ": " << prediction.error().message;
-      EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(config);
-      if (config.strategy != Strategy::signaled) {
-        EXPECT_TRUE(config.transport == Transport::ring || config.transport == Transport::symmetric)
-            << to_string(config);
-        continue;
-      }
-      seen.insert(config.transport);
-      EXPECT_TRUE(serves(beside_gemm(config.transport), collective_of(op))) << to_string(config);
-      if (config.transport != Transport::copy_engine) continue;
-      for (const Cut& cut :
-           value_or_throw(group_cuts(tile_order(problem, config.tile, config.raster), config))) {
-        EXPECT_TRUE(cut.contiguous) << to_string(config);
+    for (const Model& fitted : models) {
+      for (const Scored& scored : value_or_throw(search(fitted, problem, Launch::graph, many))) {
+        const Config& config = scored.config;
+        const auto prediction = fitted.predict(problem, config, Launch::graph);
+        ASSERT_TRUE(prediction) << to_string(config) << ": " << prediction.error().message;
+        EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(config);
+        if (config.strategy != Strategy::signaled) {
+          EXPECT_TRUE(is_librarys(config.transport)) << to_string(config);
+          continue;
+        }
+        seen.insert(config.transport);
+        EXPECT_TRUE(serves(beside_gemm(config.transport), collective_of(op))) << to_string(config);
+        for (const Cut& cut :
+             value_or_throw(group_cuts(tile_order(problem, config.tile, config.raster), config))) {
+          EXPECT_TRUE(cut.contiguous || config.transport != Transport::copy_engine)
+              << to_string(config);
+        }
       }
     }
-    EXPECT_EQ(seen.contains(Transport::copy_engine), op != Op::gemm_all_reduce);
+    EXPECT_EQ(seen.contains(Transport::copy_engine), op == Op::gemm_all_to_all);
+    EXPECT_TRUE(seen.contains(Transport::peer_access));
     EXPECT_EQ(seen.contains(Transport::symmetric_then_ring), op != Op::gemm_all_to_all);
   }
 }
 
 TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
   const auto message = [](const Model& fitted, const Config& config) {
-    const auto prediction = fitted.predict(kScatter, config, Launch::graph);
+    const auto prediction = fitted.predict(kExchange, config, Launch::graph);
     return prediction ? std::string() : prediction.error().message;
   };
   Config copies{.strategy = Strategy::signaled,
@@ -121,7 +135,7 @@ TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
   copies.wave_groups = {1024 + 8, 1024 - 8};  // a column of one panel of every block
   EXPECT_NE(message(fitted, copies).find("whole rows"), std::string::npos);
   copies.wave_groups = {1024, 1024};
-  std::vector<Measurement> few = with_other_transports(fitted_->measurements, 1.2);
+  std::vector<Measurement> few = with_other_transports(fitted_->measurements, 1.2, 4e-6);
   std::erase_if(few, [](const Measurement& m) {
     const auto* probe = std::get_if<CollectiveProbe>(&m.probe);
     return probe != nullptr && probe->transport == Transport::copy_engine && probe->comm_ctas == 0;
@@ -130,8 +144,31 @@ TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
   EXPECT_NE(message(without, copies).find("all SMs"), std::string::npos);
 }
 
-/// Sums that do not keep up are made when the GEMM has ended: never later than if all were.
-TEST_F(TransportsTest, sums_that_fall_behind_cost_no_more_than_all_of_them_at_the_end) {
+/// One kernel takes all groups, wherever they end: neither another launch nor a copy into place.
+TEST_F(TransportsTest, with_peer_access_another_group_costs_little_wherever_it_ends) {
+  const Model fitted = model(1.2);
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 1024, Dtype::bf16, 8};
+  const auto exchanges = [&](Transport transport, const std::vector<std::int64_t>& groups) {
+    const Config config{.strategy = Strategy::signaled,
+                        .tile = {128, 256, 64, 4, 1},
+                        .raster = 4,
+                        .comm_ctas = 8,
+                        .wave_groups = groups,
+                        .transport = transport};
+    return value_or_throw(fitted.predict(problem, config, Launch::graph)).collective_alone.count();
+  };
+  const std::vector<std::int64_t> one{2048};
+  const std::vector<std::int64_t> many{132, 124, 256, 124, 132, 256, 512, 512};
+  const double more_by_ring = exchanges(Transport::ring, many) - exchanges(Transport::ring, one);
+  const double more_by_access =
+      exchanges(Transport::peer_access, many) - exchanges(Transport::peer_access, one);
+  EXPECT_GT(more_by_access, 0);
+  EXPECT_LT(more_by_access, kAccessLatency / 4 * 7);
+  EXPECT_GT(more_by_ring, 3 * more_by_access);
+}
+
+/// Own parts that do not keep up are moved when the GEMM has ended: never later than if all were.
+TEST_F(TransportsTest, own_parts_that_fall_behind_cost_no_more_than_all_of_them_at_the_end) {
   const Model keeps_up = model(0.01);
   const Model falls_behind = model(100);
   const Microseconds a_megabyte = [] {
@@ -142,9 +179,8 @@ TEST_F(TransportsTest, sums_that_fall_behind_cost_no_more_than_all_of_them_at_th
     return Microseconds{};
   }();
   ASSERT_GT(a_megabyte.count(), 0);
-  // Of each MB sent by 8 ranks an eighth is written, and 8 eighths are read; a copy reads and
-  // writes one.
-  const Microseconds all = a_megabyte * (8192.0 * 8192 * 2 / 1e6) * ((8.0 + 1) / 8 / 2);
+  // Of each MB an eighth stays with its rank.
+  const Microseconds all = a_megabyte * (8192.0 * 8192 * 2 / 1e6) / 8;
   int later = 0;
   for (const std::vector<std::int64_t>& groups :
        {std::vector<std::int64_t>{1024, 1024}, {512, 512, 512, 512}, {1792, 256}, {2048}}) {
@@ -154,8 +190,8 @@ TEST_F(TransportsTest, sums_that_fall_behind_cost_no_more_than_all_of_them_at_th
                         .comm_ctas = 8,
                         .wave_groups = groups,
                         .transport = Transport::copy_engine};
-    const auto soon = value_or_throw(keeps_up.predict(kScatter, copies, Launch::graph)).time;
-    const auto late = value_or_throw(falls_behind.predict(kScatter, copies, Launch::graph)).time;
+    const auto soon = value_or_throw(keeps_up.predict(kExchange, copies, Launch::graph)).time;
+    const auto late = value_or_throw(falls_behind.predict(kExchange, copies, Launch::graph)).time;
     // The clock, too, depends on how long the exchange takes: a little.
     EXPECT_GE(late.count(), soon.count() * 0.999);
     EXPECT_LE(late.count(), (soon + all).count() * 1.001);

@@ -143,10 +143,12 @@ TEST(RunArgumentsTest, WaveGroupsMustMakeUpTheProblem) {
     answer.wave_groups[1] = 184;
   };
   EXPECT_EQ(said(cut), "");
-  EXPECT_THAT(said([&](auto& problem, auto& answer, auto& sizes) {
-                cut(problem, answer, sizes);
-                answer.transport = OVT_TRANSPORT_COPY_ENGINE;
-              }),
+  EXPECT_THAT(said(
+                  [&](auto& problem, auto& answer, auto& sizes) {
+                    cut(problem, answer, sizes);
+                    answer.transport = OVT_TRANSPORT_COPY_ENGINE;
+                  },
+                  OVT_GEMM_ALL_TO_ALL),
               HasSubstr("whole super panels"));
 }
 
@@ -158,7 +160,7 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
               HasSubstr("not all_gather_gemm"));
   EXPECT_THAT(said(instead(signaled_answer(OVT_TRANSPORT_SYMMETRIC)), OVT_GEMM_ALL_TO_ALL),
               HasSubstr("transport symmetric: there is none for all_to_all"));
-  EXPECT_THAT(said(instead(library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_COPY_ENGINE))),
+  EXPECT_THAT(said(instead(library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_PEER_ACCESS))),
               HasSubstr("for strategy signaled only"));
   EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
               HasSubstr("peer_store: not available"));

@@ -17,8 +17,9 @@ struct Expected {
 
 // By hand. 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. What a rank computed
 // or gathers takes as much as the whole buffer of the collective, and once more where what it
-// receives is apart (reduce_scatter, all_to_all); other transports than the ring, and all_to_all,
-// add what is exchanged, and need no other memory for it while the plan is made.
+// receives is apart (all_to_all); other transports than the ring, and all_to_all, add what is
+// exchanged, and need no other memory for it while the plan is made. Peer access adds it where sums
+// are made in place only.
 TEST(SizesTest, AreThoseCountedByHand) {
   const auto library = [](ovt_strategy strategy, ovt_transport transport = OVT_TRANSPORT_RING) {
     return library_answer(strategy, transport);
@@ -26,6 +27,7 @@ TEST(SizesTest, AreThoseCountedByHand) {
   const auto symmetric = OVT_TRANSPORT_SYMMETRIC;
   const auto then_ring = OVT_TRANSPORT_SYMMETRIC_THEN_RING;
   const auto copies = OVT_TRANSPORT_COPY_ENGINE;
+  const auto access = OVT_TRANSPORT_PEER_ACCESS;
   const auto ring = OVT_TRANSPORT_RING;
   const Expected cases[] = {
       {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL), 4, 1, 8, 8, 13},
@@ -34,19 +36,21 @@ TEST(SizesTest, AreThoseCountedByHand) {
       {OVT_GEMM_ALL_REDUCE, signaled_answer(ring), 4, 1, 8, 8, 13},
       {OVT_GEMM_ALL_REDUCE, signaled_answer(symmetric), 4, 1, 8, 16, 5},
       {OVT_GEMM_ALL_REDUCE, signaled_answer(then_ring), 4, 1, 8, 16, 5},
-      {OVT_GEMM_REDUCE_SCATTER, library(OVT_SEQUENTIAL), 4, 1, 2, 16, 7},
-      {OVT_GEMM_REDUCE_SCATTER, library(OVT_CHUNKED, symmetric), 4, 1, 2, 18, 5},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(ring), 4, 1, 2, 16, 7},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(symmetric), 4, 1, 2, 18, 5},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(then_ring), 4, 1, 2, 18, 5},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(copies), 4, 1, 2, 18, 5},
+      {OVT_GEMM_ALL_REDUCE, signaled_answer(access), 4, 1, 8, 16, 5},
+      {OVT_GEMM_REDUCE_SCATTER, library(OVT_SEQUENTIAL), 4, 1, 2, 8, 7},
+      {OVT_GEMM_REDUCE_SCATTER, library(OVT_CHUNKED, symmetric), 4, 1, 2, 10, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(ring), 4, 1, 2, 8, 7},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(symmetric), 4, 1, 2, 10, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(then_ring), 4, 1, 2, 10, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(access), 4, 1, 2, 8, 7},
       {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL), 1, 1, 8, 4, 10},
       {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL, symmetric), 1, 1, 8, 5, 9},
       {OVT_ALL_GATHER_GEMM, library(OVT_CHUNKED, symmetric), 1, 1, 8, 5, 9},
       {OVT_GEMM_ALL_TO_ALL, library(OVT_SEQUENTIAL), 4, 1, 8, 24, 5},
       {OVT_GEMM_ALL_TO_ALL, library(OVT_CHUNKED), 4, 1, 8, 24, 5},
       {OVT_GEMM_ALL_TO_ALL, signaled_answer(ring), 4, 1, 8, 24, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_answer(copies), 4, 1, 8, 24, 5}};
+      {OVT_GEMM_ALL_TO_ALL, signaled_answer(copies), 4, 1, 8, 24, 5},
+      {OVT_GEMM_ALL_TO_ALL, signaled_answer(access), 4, 1, 8, 16, 13}};
   for (const Expected& expected : cases) {
     const ovt_problem problem = asked_problem(expected.op);
     ovt_sizes sizes{};

@@ -25,7 +25,6 @@ CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
   CollectiveBuffers buffers{.send = bump.take(gathers ? part : whole)};
   buffers.receive = probe.collective == Collective::all_reduce ? buffers.send
                                                                : bump.take(scatters ? part : whole);
-  if (probe.transport == Transport::copy_engine && scatters) buffers.arrivals = bump.take(whole);
   return buffers;
 }
 
@@ -33,8 +32,7 @@ void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKe
                         Collective collective, const CollectiveBuffers& buffers,
                         std::int64_t count) {
   if (route.copies) {
-    run::enqueue_copies(stream, bench.world, route, collective, Dtype::bf16, buffers.send,
-                        buffers.receive, buffers.arrivals, count);
+    run::enqueue_copies(stream, bench.world, route, buffers.send, buffers.receive, count);
   } else if (route.peers) {
     run::enqueue_peers(stream, bench.world, route, collective, Dtype::bf16, buffers.send,
                        buffers.receive, count);

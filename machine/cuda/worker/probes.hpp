@@ -20,12 +20,10 @@ namespace overlaptune::cuda {
 [[nodiscard]] run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int sms,
                                         const run::GemmOperands& operands, void* counter);
 
-/// A collective's buffers: what `run::enqueue` takes for `count` elements in all, and what copies
-/// take besides.
+/// A collective's buffers: what `run::enqueue` takes for `count` elements in all.
 struct CollectiveBuffers {
   void* send = nullptr;
   void* receive = nullptr;
-  void* arrivals = nullptr;
 };
 [[nodiscard]] CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe);
 
