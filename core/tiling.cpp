@@ -115,6 +115,28 @@ Expected<std::vector<Cut>> group_cuts(const TileOrder& order, const Config& conf
   return cuts;
 }
 
+namespace {
+
+/// What `group_cuts` accepts, found out with few divisions: opening a database asks for every
+/// winner.
+bool are_groups_of(const TileOrder& order, const std::vector<std::int64_t>& groups) {
+  const std::int64_t total = order.tiles();
+  const std::int64_t column = order.column_tiles(0);
+  const std::int64_t super_panel = order.columns() * column;
+  const std::int64_t last = (order.super_panels() - 1) * super_panel;
+  const std::int64_t last_column = order.column_tiles(order.super_panels() - 1);
+  std::int64_t end = 0;
+  for (const std::int64_t tiles : groups) {
+    if (tiles < 1 || tiles > total - end) return false;
+    end += tiles;
+    // Super panels are of whole columns: only those of the last may be lower.
+    if (end < last ? end % column != 0 : (end - last) % last_column != 0) return false;
+  }
+  return end == total;
+}
+
+}  // namespace
+
 Expected<void> fits(const Problem& problem, const Config& config) {
   const bool chunked = config.strategy == Strategy::chunked;
   const bool signaled = config.strategy == Strategy::signaled;
@@ -135,8 +157,10 @@ Expected<void> fits(const Problem& problem, const Config& config) {
     if (std::min({tile.block_m, tile.block_n, tile.block_k}) < 1) {
       return bad_input("tile: expected positive sizes");
     }
-    const auto cuts = group_cuts(tile_order(problem, tile, config.raster), config);
-    if (!cuts) return tl::make_unexpected(cuts.error());
+    const TileOrder order = tile_order(problem, tile, config.raster);
+    if (!are_groups_of(order, config.wave_groups)) {
+      return tl::make_unexpected(group_cuts(order, config).error());
+    }
   }
   return {};
 }

@@ -55,8 +55,8 @@ struct Cut {
 /// The cuts that are worth ending a wave group when `sms` SMs compute: for each wave the last super
 /// panel that it completes; its last whole column in the last of several super panels, whose copies
 /// come when the GEMM is about to end, and where a row block is a single panel. (Elsewhere a lower
-/// raster has cuts that need no copies.) Copy engines move whole super panels only; with peer access
-/// no group is copied, and each wave is cut after its last whole column. Ascending, without
+/// raster has cuts that need no copies.) Copy engines move whole super panels only; with peer
+/// access no group is copied, and each wave is cut after its last whole column. Ascending, without
 /// repetition; the last one is the whole problem. `sms` >= 1.
 [[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport);
 

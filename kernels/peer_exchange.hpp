@@ -52,8 +52,8 @@ struct PeerExchange {
 
 /// On `ctas` CTAs, one an SM, without shared memory; fastest for 2, 4 and 8 ranks. No rank returns
 /// from it before all have what they take from it: each may overwrite its matrix then. A wait of
-/// more than five minutes ends in an error of the device. At most `kMostRegions` pieces of less than
-/// 2^34 elements, `kMostCtas` CTAs.
+/// more than five minutes ends in an error of the device. At most `kMostRegions` pieces of less
+/// than 2^34 elements, `kMostCtas` CTAs.
 void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const PeerPiece> pieces,
               int ctas);
 

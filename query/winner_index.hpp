@@ -78,7 +78,7 @@ class WinnerIndex {
  private:
   /// Room that costs nothing until it is used, and saves moving all winners several times.
   static constexpr std::size_t kUsualWinners = 16384;
-  static constexpr std::size_t kFewestSlots = 2048;
+  static constexpr std::size_t kFewestSlots = 2 * kUsualWinners;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Slot {
     std::uint32_t tag = 0;  ///< bits of the hash that the place does not tell

@@ -16,8 +16,8 @@ namespace overlaptune::run {
 /// What one rank works on, in the standard layout (core/problem.hpp): A (for all_gather_gemm its
 /// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). The transport
 /// `symmetric` and `copy_engine` need A (all_gather_gemm) or C (the others) within `World::memory`,
-/// at the same offset on every rank, `peer_access` C of gemm_all_reduce; `workspace` too, always, of
-/// `workspace_bytes`.
+/// at the same offset on every rank, `peer_access` C of gemm_all_reduce; `workspace` too, always,
+/// of `workspace_bytes`.
 struct Operands {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -28,8 +28,7 @@ class WaveGroup {
   [[nodiscard]] CopyPiece copy_piece(const Operands& operands) const;
 
   /// The same by peer access, once counter `counter` of every rank is at least `value`.
-  void add_peer_pieces(int counter, std::uint32_t value,
-                       std::vector<kernels::PeerPiece>& to) const;
+  void add_peer_pieces(int counter, std::uint32_t value, std::vector<kernels::PeerPiece>& to) const;
 
  private:
   [[nodiscard]] std::byte* staged(const Operands& operands) const;

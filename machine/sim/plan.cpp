@@ -57,8 +57,7 @@ Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, con
                                     wide ? Transport::ring : beside_gemm(config.transport));
     if (!run) return tl::make_unexpected(run.error());
     const bool in_place = config.transport == Transport::peer_access;
-    const auto moved =
-        in_place ? 0 : static_cast<double>(reorder_bytes(problem, begin, end).count);
+    const auto moved = in_place ? 0 : static_cast<double>(reorder_bytes(problem, begin, end).count);
     plan.collectives.push_back({.run = *run, .reorder = moved / profile.launch.reorder_rate});
     ends.push_back(end.tiles);
     begin = end;

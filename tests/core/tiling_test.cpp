@@ -176,6 +176,37 @@ TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
   EXPECT_FALSE(groups({INT64_MAX, 64}));
 }
 
+/// Opening a database has a quicker way to find out what `group_cuts` tells.
+TEST(Config, fits_where_its_groups_can_be_cut) {
+  std::mt19937 random(11);
+  int fitting = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const Problem problem{Op::gemm_reduce_scatter,
+                          4 * (1 + static_cast<std::int64_t>(random() % 400)),
+                          8 * (1 + static_cast<std::int64_t>(random() % 100)),
+                          64,
+                          Dtype::bf16,
+                          4};
+    Config config{.strategy = Strategy::signaled,
+                  .tile = {64, 64 + 64 * static_cast<int>(random() % 2), 64, 4, 1},
+                  .raster = 1 + static_cast<int>(random() % 4)};
+    const TileOrder order = tile_order(problem, config.tile, config.raster);
+    // Mostly where it can be cut, now and then a tile off.
+    for (std::int64_t end = 0; end < order.tiles();) {
+      const auto wanted = end + 1 + static_cast<std::int64_t>(random() % 64);
+      std::int64_t next = std::max(end + 1, cut_at(order, wanted).tiles);
+      if (random() % 16 == 0) ++next;
+      config.wave_groups.push_back(next - end);
+      end = next;
+    }
+    const bool cuts = group_cuts(order, config).has_value();
+    ASSERT_EQ(fits(problem, config).has_value(), cuts) << to_string(config);
+    fitting += cuts ? 1 : 0;
+  }
+  EXPECT_GT(fitting, 1000);
+  EXPECT_LT(fitting, 19'000);
+}
+
 TEST(Config, fits_a_problem_if_its_parts_make_it_up) {
   const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
   const Config signaled{.strategy = Strategy::signaled,

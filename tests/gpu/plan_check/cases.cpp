@@ -79,8 +79,7 @@ std::vector<Config> odd_configs(const Problem& of) {
   if (of.op == Op::all_gather_gemm) return list;
   for (const auto& [tile, raster] : kTiles) {
     for (const Transport transport :
-         {Transport::ring, Transport::symmetric, Transport::copy_engine,
-          Transport::peer_access}) {
+         {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;
       const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
       const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;

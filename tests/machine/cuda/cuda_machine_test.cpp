@@ -48,9 +48,8 @@ TEST(CudaMachine, has_the_platform_of_its_workers) {
   EXPECT_EQ(machine->platform().name, "fake-100-nvlink-x3");
   EXPECT_EQ(machine->platform().machine, "cuda");
   EXPECT_TRUE(machine->platform().multicast_allowed);
-  EXPECT_EQ(machine->transports(),
-            (std::vector{Transport::ring, Transport::symmetric, Transport::copy_engine,
-                         Transport::peer_access}));
+  EXPECT_EQ(machine->transports(), (std::vector{Transport::ring, Transport::symmetric,
+                                                Transport::copy_engine, Transport::peer_access}));
   EXPECT_EQ(machine->strategies(),
             (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
 }
