@@ -111,6 +111,11 @@ struct Config {
   friend auto operator<=>(const Config&, const Config&) = default;
 };
 
+/// Whether the config's transport serves the problem; what once did may be in a database still.
+[[nodiscard]] inline bool is_served(const Problem& problem, const Config& config) {
+  return serves(beside_gemm(config.transport), collective_of(problem.op));
+}
+
 /// One line with every field that applies, the same for equal configs and different for different
 /// ones: `signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring
 /// groups=928,96`.

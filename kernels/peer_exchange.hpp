@@ -33,6 +33,7 @@ struct PeerPiece {
 struct PeerExchange {
   static constexpr int kMostRanks = 64;
   static constexpr int kMostCtas = 64;
+  static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;  ///< of a piece, less
   static constexpr std::size_t kCounters = kMostRegions;
   /// Words that each rank has for it: counters, which its own GEMM sets back and counts up, and
   /// behind them what the ranks tell each other, zero between two exchanges.
@@ -50,10 +51,10 @@ struct PeerExchange {
   void* result = nullptr;  ///< not for all_reduce
 };
 
-/// On `ctas` CTAs, one an SM, without shared memory; fastest for 2, 4 and 8 ranks. No rank returns
-/// from it before all have what they take from it: each may overwrite its matrix then. A wait of
-/// more than five minutes ends in an error of the device. At most `kMostRegions` pieces of less
-/// than 2^34 elements, `kMostCtas` CTAs.
+/// On `ctas` CTAs without shared memory; for 2, 4 and 8 ranks one an SM, and fastest. No rank
+/// returns from it before all have what they take from it: each may overwrite its matrix then. A
+/// wait of more than five minutes ends in an error of the device. At most `kMostRegions` pieces of
+/// less than `kMostElements`, `kMostCtas` CTAs.
 void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const PeerPiece> pieces,
               int ctas);
 

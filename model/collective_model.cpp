@@ -43,7 +43,11 @@ Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> meas
   std::map<CollectiveKey, std::vector<CurvePoint>> points;
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
-    if (probe == nullptr || probe->bytes.count <= 0) continue;
+    // A database may hold rows of a transport that has served more collectives once.
+    if (probe == nullptr || probe->bytes.count <= 0 ||
+        !serves(probe->transport, probe->collective)) {
+      continue;
+    }
     points[{probe->collective, probe->ranks, probe->comm_ctas, probe->transport}].push_back(
         {static_cast<double>(probe->bytes.count),
          std::max(kLeastTime, measurement.time.median.count() - launch.replay)});

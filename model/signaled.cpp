@@ -221,6 +221,7 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
     prediction.gemm_alone += us(piece.production);
     prediction.collective_alone += us(piece.consumption);
   }
+  prediction.collective_alone += us(side.drain);
   return prediction;
 }
 

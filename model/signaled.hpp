@@ -27,7 +27,7 @@ struct Exchange {
   double whole = 0;  ///< the collective in one piece
   double least_time_per_byte = 0;
   double least_time = 0;  ///< of any piece, but for `shared`
-  double shared = 0;      ///< of each piece's time: does not count when others precede or follow
+  double shared = 0;      ///< of each piece's time: not counted but in `first_more` and `drain`
   double first_more = 0;  ///< what the first piece takes besides
   double drain = 0;       ///< what comes after the last one
   double reorder_per_byte = 0;

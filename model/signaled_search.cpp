@@ -53,6 +53,10 @@ constexpr std::size_t kMostCutsOfSubset = 96;
 /// In the full space whatever may be the first is then solved again, with every wave of so many.
 constexpr std::size_t kMostCutsOfFirst = 4096;
 
+/// With peer access each group may be three regions of C, however many groups are best: where the
+/// exchange does not slow the GEMM at all, one for every wave.
+constexpr std::size_t kMostCutsAnywhere = kMostRegions / 3;
+
 std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
   if (cuts.size() <= most) return cuts;
   std::vector<Cut> kept;
@@ -101,7 +105,8 @@ double estimate_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& ex
   const double last_bytes =
       exchange.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
   return std::max(end_of(gemm, produced, exchange),
-                  exchange.start + produced + gemm.rates.trigger + (*exchange.curve)(last_bytes));
+                  exchange.start + produced + gemm.rates.trigger +
+                      (*exchange.curve)(last_bytes)-exchange.shared + exchange.drain);
 }
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
@@ -159,7 +164,9 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
   const Walk& walk = *combination.walk;
   const Exchange& exchange = *combination.exchange;
   const std::vector<Cut> cuts =
-      thinned(wave_cuts(walk.order, exchange.sms, exchange.transport), most_cuts);
+      thinned(wave_cuts(walk.order, exchange.sms, exchange.transport),
+              exchange.transport == Transport::peer_access ? std::min(most_cuts, kMostCutsAnywhere)
+                                                           : most_cuts);
   const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
   const std::vector<CutPoint> points = cut_points(cuts);
   const Partition partition =

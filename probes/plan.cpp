@@ -223,7 +223,7 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
     gemm.tile = tile;
     gemm.raster = 4;
     gemm.sms = platform.sms - ctas;
-    plan.emplace_back(gemm);
+    bool alone = false;
     for (const Transport transport : transports) {
       for (const Collective collective :
            {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
@@ -234,7 +234,9 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
         const bool wanted = ctas == 12  ? transport == Transport::peer_access
                             : ctas == 4 ? !is_librarys(transport)
                                         : true;
-        if (wanted && is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
+        if (!wanted || !is_worth_probing(probe)) continue;
+        if (!std::exchange(alone, true)) plan.emplace_back(gemm);
+        plan.emplace_back(ConcurrentProbe{gemm, probe});
       }
     }
   };

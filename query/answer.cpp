@@ -41,7 +41,7 @@ const Expected<Model>& Lookup::model() {
 
 Answer Lookup::operator()(const Problem& problem, Launch launch) {
   const auto stored = store_->winner(platform_.id, problem, launch);
-  if (!stored) {
+  if (!stored || !is_served(problem, stored->winner.candidate.config)) {
     return answer_without_winner(platform_.platform, problem, launch,
                                  [this]() -> const Expected<Model>& { return model(); });
   }

@@ -63,7 +63,9 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   for (const Store& store : stores) {
     const auto id = id_of(store, choice_.platform);
     if (!id) continue;
-    store.each_brief_winner(*id, [&](const BriefWinner& winner) { winners_.add(winner); });
+    store.each_brief_winner(*id, [&](const BriefWinner& winner) {
+      if (is_served(winner.problem, winner.config)) winners_.add(winner);
+    });
   }
 }
 

@@ -29,6 +29,7 @@ void keep_apart(cudaStream_t stream, World& world) {
 Expected<CommKey> route(const World& world, Collective collective, int ranks, int ctas,
                         Transport transport) {
   constexpr int kMostCtas = 64;  // NCCL's MAXCHANNELS
+  static_assert(kMostCtas <= kernels::PeerExchange::kMostCtas);
   if (ranks < 2 || ranks > world.ranks()) {
     return bad_input(fmt::format("ranks = {}: expected 2 to {}", ranks, world.ranks()));
   }

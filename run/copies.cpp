@@ -35,6 +35,9 @@ void copy(cudaStream_t stream, void* to, const void* from, std::int64_t elements
                             cudaMemcpyDeviceToDevice, stream));
 }
 
+static_assert((1 + Copies::kMostPieces) * Copies::kMostRanks <=
+              static_cast<int>(World::kCopyFlags));
+
 /// However many SMs become free: each CTA is one of several that its SM does.
 constexpr int kCtasOfAnySms = 1024;
 

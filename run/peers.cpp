@@ -9,14 +9,10 @@
 namespace overlaptune::run {
 namespace {
 
-/// Copies have the words before.
-constexpr std::size_t kFirstWord = World::kFlags / 2;
-static_assert(kFirstWord + kernels::PeerExchange::kWords <= World::kFlags);
-
-constexpr std::int64_t kMostElements = std::int64_t{1} << 33;  // of a piece
+static_assert(World::kCopyFlags + kernels::PeerExchange::kWords <= World::kFlags);
 
 std::uint32_t* words_of(const World& world, const CommKey& key, int rank) {
-  return world.flags_of(key, rank) + kFirstWord;
+  return world.flags_of(key, rank) + World::kCopyFlags;
 }
 
 }  // namespace
@@ -33,7 +29,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
                   "transport peer_access: an operand outside of the memory that all ranks share");
   }
   const bool fit = std::all_of(pieces.begin(), pieces.end(), [](const kernels::PeerPiece& piece) {
-    return std::int64_t{piece.rows} * piece.columns < kMostElements;
+    return std::int64_t{piece.rows} * piece.columns < kernels::PeerExchange::kMostElements;
   });
   if (!fit || pieces.size() > kMostRegions) {
     throw Failure(ErrorKind::bad_input, "transport peer_access: too large a group, or more than " +
@@ -58,13 +54,19 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
                    Dtype dtype, void* send, void* receive, std::int64_t count) {
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
-  const std::int64_t row = collective == Collective::all_reduce ? count : count / key.ranks;
-  const kernels::PeerPiece whole{.rows = 1, .columns = static_cast<std::int32_t>(row)};
+  // A matrix of eight columns, so that its sizes are small numbers.
+  constexpr std::int64_t kColumns = 8;
+  const std::int64_t block = collective == Collective::all_reduce ? count : count / key.ranks;
+  if (block >= kernels::PeerExchange::kMostElements) {
+    throw Failure(ErrorKind::bad_input, "transport peer_access: too large a collective");
+  }
+  const auto rows = static_cast<std::int32_t>(block / kColumns);
+  const kernels::PeerPiece whole{.rows = rows, .columns = kColumns};
   enqueue_peers(stream, world, key,
                 {.collective = collective,
                  .dtype = dtype,
-                 .n = row,
-                 .block_rows = 1,
+                 .n = kColumns,
+                 .block_rows = rows,
                  .matrix = send,
                  .result = receive},
                 std::span(&whole, 1));

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/tiling.hpp"
+#include "kernels/peer_exchange.hpp"
 #include "run/strategies.hpp"
 
 namespace overlaptune::run {
@@ -25,6 +26,10 @@ Expected<void> signaled_runnable(const Problem& problem, const Config& config) {
   const auto allowed = [&](const Cut& cut) { return allows(config.transport, cut); };
   if (!std::all_of(cuts->begin(), cuts->end(), allowed)) {
     return bad_input("wave_groups: transport copy_engine needs groups of whole super panels");
+  }
+  if (config.transport == Transport::peer_access &&
+      problem.m / row_blocks(problem) * problem.n >= kernels::PeerExchange::kMostElements) {
+    return bad_input("m: too many rows for transport peer_access");
   }
   return {};
 }
@@ -67,9 +72,9 @@ std::int64_t workspace_bytes(const Problem& problem) {
 }
 
 Expected<void> runnable(const Problem& problem, const Config& config) {
-  const Transport transport = beside_gemm(config.transport);
-  if (!serves(transport, collective_of(problem.op))) {
-    return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
+  if (!is_served(problem, config)) {
+    return bad_input(fmt::format("transport {}: there is none for {}",
+                                 to_string(beside_gemm(config.transport)),
                                  to_string(collective_of(problem.op))));
   }
   switch (config.strategy) {

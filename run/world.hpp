@@ -81,13 +81,14 @@ class World {
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
-  /// Whether copies can go to every rank of `key`, after `comm(key)`.
+  /// Whether the memory of every rank of `key` can be reached from here, after `comm(key)`.
   [[nodiscard]] bool reaches(const CommKey& key) const;
   /// Where rank `peer` has its `memory()`, as addresses here, and behind that its `kFlags` flags,
   /// which are zero between exchanges. Where `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
-  static constexpr std::size_t kFlags = std::size_t{1} << 15;  ///< copies': the first half
+  static constexpr std::size_t kFlags = std::size_t{1} << 15;
+  static constexpr std::size_t kCopyFlags = kFlags / 2;  ///< the first ones; then those of peers
   [[nodiscard]] const CopyLanes& copy_lanes() const { return copy_lanes_; }
   /// A zero in device memory.
   [[nodiscard]] const std::uint32_t* zero() const;

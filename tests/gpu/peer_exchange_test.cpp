@@ -15,8 +15,6 @@ namespace {
 using kernels::PeerExchange;
 using kernels::PeerPiece;
 
-constexpr int kCtas = 3;
-
 /// Small whole numbers: every sum is exact in either type, in whatever order.
 template <class T>
 struct Matrix {
@@ -100,7 +98,8 @@ class PeerAccess : public GpuTest {
       for (int rank = 0; rank < ranks; ++rank) {
         exchange.rank = rank;
         exchange.result = sums_all ? nullptr : results[static_cast<std::size_t>(rank)];
-        kernels::exchange(streams[static_cast<std::size_t>(rank)].get(), exchange, pieces, kCtas);
+        kernels::exchange(streams[static_cast<std::size_t>(rank)].get(), exchange, pieces,
+                          3 - round);
         OVT_CHECK(cudaGetLastError());
       }
       for (int rank = ranks; rank-- > 0;) {

@@ -31,6 +31,7 @@ struct RandomProblem {
         .last = random() % 2 == 0 ? nullptr : &other,
         .least_last = random() % 3 == 0 ? uniform(0, 200) : 0,
         .shared = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
+        .first_more = random() % 2 == 0 ? 0 : uniform(0, 20),
         .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, random() % 2 == 0 ? 2e-6 : 5e-5),
         .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
         .produced = [this, ahead](std::size_t first, std::size_t cut) {
@@ -122,6 +123,7 @@ TEST(Partition, no_partition_beats_the_lower_bound) {
                                       .bytes = bytes,
                                       .least_time_per_byte = per_byte,
                                       .least_time = least - p.shared,
+                                      .first_more = p.first_more,
                                       .rates = p.rates});
     ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
   }
