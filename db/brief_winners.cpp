@@ -35,12 +35,12 @@ class Columns {
   }
   [[nodiscard]] std::string_view text() {
     sqlite3_value* value = *next_++;
-    const auto* data = sqlite3_value_text(value);
+    // As a text it would be copied to be ended by a NUL.
+    const void* data = sqlite3_value_blob(value);
     const int size = sqlite3_value_bytes(value);
     return data == nullptr
                ? std::string_view()
-               : std::string_view(static_cast<const char*>(static_cast<const void*>(data)),
-                                  static_cast<std::size_t>(size));
+               : std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(size));
   }
   /// Measured: a time of nothing is none.
   [[nodiscard]] Microseconds positive_time() {
