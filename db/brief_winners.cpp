@@ -35,9 +35,10 @@ class Columns {
   }
   [[nodiscard]] std::string_view text() {
     sqlite3_value* value = *next_++;
-    // As a text it would be copied to be ended by a NUL.
-    const void* data = sqlite3_value_blob(value);
+    // Its size first: a text of another encoding is converted by that, and moves. Then as a blob,
+    // for as a text it would be copied to be ended by a NUL.
     const int size = sqlite3_value_bytes(value);
+    const void* data = sqlite3_value_blob(value);
     return data == nullptr
                ? std::string_view()
                : std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(size));

@@ -84,7 +84,7 @@ class World {
   /// Whether the memory of every rank of `key` can be reached from here, after `comm(key)`.
   [[nodiscard]] bool reaches(const CommKey& key) const;
   /// Where rank `peer` has its `memory()`, as addresses here, and behind that its `kFlags` flags,
-  /// which are zero between exchanges. Where `reaches(key)`.
+  /// which are zero between exchanges (but for the counters of peers). Where `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
   static constexpr std::size_t kFlags = std::size_t{1} << 15;

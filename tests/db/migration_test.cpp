@@ -47,10 +47,11 @@ std::vector<std::string> rows(const std::filesystem::path& file, const std::stri
 }
 
 /// Makes the database that was dumped in this version.
-std::filesystem::path restored(const Folder& folder, const std::string& version) {
+std::filesystem::path restored(const Folder& folder, const std::string& version,
+                               const std::string& before = "") {
   std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/" + version + ".sql");
   std::stringstream script;
-  script << in.rdbuf();
+  script << before << in.rdbuf();
   auto file = folder / (version + ".db");
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(script.str());
   return file;
@@ -116,6 +117,28 @@ TEST_F(MigrationTest, AVersion2DatabaseHoldsTheSameAfterItIsWritten) {
   EXPECT_TRUE(store.check().empty());
   EXPECT_EQ(samples::content(store), as_read);
   EXPECT_EQ(samples::content(store), samples::content(Store(file_, Access::read)));
+}
+
+/// SQLite converts such texts as they are asked for, and where they lie.
+TEST_F(MigrationTest, TextsOfAnotherEncodingAreTheSame) {
+  const auto file = restored(folder_, "v3", "PRAGMA encoding = 'UTF-16';");
+  ASSERT_EQ(rows(file, "PRAGMA encoding").front(), "UTF-16le|");
+  // Those with groups as an answer may have them.
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("DELETE FROM winners WHERE strategy NOT IN ('copy_engine', 'peer_store')");
+  const Store store(file, Access::write);
+  std::vector<Config> brief;
+  for (const StoredPlatform& platform : store.platforms()) {
+    store.each_brief_winner(platform.id, [&](const BriefWinner& winner) {
+      const auto stored = store.winner(platform.id, winner.problem, winner.launch);
+      ASSERT_TRUE(stored);
+      EXPECT_EQ(winner.config, stored->winner.candidate.config);
+      EXPECT_EQ(std::string(winner.validated_at.begin(), winner.validated_at.end()),
+                stored->validated_at);
+      brief.push_back(winner.config);
+    });
+  }
+  EXPECT_GE(brief.size(), 3U);
 }
 
 TEST_F(MigrationTest, AVersion3DatabaseHoldsTheSameAfterItIsWritten) {

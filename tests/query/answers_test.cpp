@@ -60,6 +60,23 @@ TEST(AnswersTest, EveryPartOfTheQuestionCounts) {
   EXPECT_EQ(source([](auto& p) { p.ranks = 4; }), OVT_BASELINE);
 }
 
+/// What once was a transport of the op may be in a database still; nobody can run it.
+TEST(AnswersTest, AWinnerThatNoLongerServesIsNone) {
+  const samples::Folder folder;
+  const auto file = folder / "a.db";
+  {
+    Store store(file, Access::create);
+    const auto run = store.begin_tuning_run(store.add_platform(stored::platform()), "test", {});
+    Winner made = stored::winner(0);
+    made.candidate.config.transport = Transport::copy_engine;  // adds up nothing
+    store.put_winner(run, made);
+    store.put_winner(run, stored::winner(1));
+  }
+  const ovt::Database database({file});
+  EXPECT_EQ(database.query(stored::problem(1)).source, OVT_BASELINE);
+  EXPECT_EQ(database.query(stored::problem(2)).source, OVT_EXACT);
+}
+
 TEST(AnswersTest, WithoutProbesTheBaselineSaysSo) {
   const samples::Folder folder;
   stored::put_winners(folder / "a.db", 1);
