@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,12 +44,19 @@ template <class E>
   return list;
 }
 
-/// Error: an unknown name, with the list of the known ones.
+/// Absent: an unknown name.
 template <class E>
-[[nodiscard]] Expected<E> parse_name(std::string_view name) {
+[[nodiscard]] constexpr std::optional<E> find_name(std::string_view name) {
   for (const auto& entry : NamesOf<E>::all) {
     if (entry.name == name) return entry.value;
   }
+  return std::nullopt;
+}
+
+/// Error: an unknown name, with the list of the known ones.
+template <class E>
+[[nodiscard]] Expected<E> parse_name(std::string_view name) {
+  if (const auto found = find_name<E>(name)) return *found;
   return bad_input(std::string(NamesOf<E>::what) + " '" + std::string(name) +
                    "': expected one of " + names_of<E>());
 }

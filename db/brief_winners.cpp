@@ -58,9 +58,9 @@ class Columns {
   }
   template <class E>
   [[nodiscard]] E name() {
-    const auto value = parse_name<E>(text());
-    if (!value) damaged(value.error().message);
-    return *value;
+    const std::string_view name = text();
+    if (const auto found = find_name<E>(name)) return *found;
+    damaged(parse_name<E>(name).error().message);
   }
   void groups(std::vector<std::int64_t>& groups) {
     const std::string_view list = text();
@@ -86,6 +86,7 @@ class Columns {
 };
 
 void read(Columns columns, BriefWinner& winner) {
+  winner.sequential = columns.positive_time();
   winner.problem.op = columns.name<Op>();
   winner.problem.m = columns.integer();
   winner.problem.n = columns.integer();
@@ -113,7 +114,6 @@ void read(Columns columns, BriefWinner& winner) {
   }
   winner.predicted = columns.time();
   winner.measured = columns.positive_time();
-  winner.sequential = columns.positive_time();
   const auto validated_at = columns.text();
   if (const auto wrong = db::time_complaint("validated_at", validated_at)) columns.damaged(*wrong);
   std::copy(validated_at.begin(), validated_at.end(), winner.validated_at.begin());
@@ -127,13 +127,10 @@ struct Reading {
   std::exception_ptr failure{};
 };
 
-constexpr const char* kReading = "Reading";
-
-/// A row: the `Reading`, then the columns.
 void take_row(sqlite3_context* context, int, sqlite3_value** values) {
-  auto& reading = *static_cast<Reading*>(sqlite3_value_pointer(values[0], kReading));
+  auto& reading = *static_cast<Reading*>(sqlite3_user_data(context));
   try {
-    read({values + 1, reading.connection}, reading.winner);
+    read({values, reading.connection}, reading.winner);
     reading.visit(reading.winner);
   } catch (...) {
     reading.failure = std::current_exception();
@@ -147,30 +144,35 @@ void give_no_result(sqlite3_context*) {}
 
 void Store::each_brief_winner(PlatformId platform,
                               const std::function<void(const BriefWinner&)>& visit) const {
-  static const std::string select = fmt::format(
-      "SELECT take_row(?, {}, launch, {}, predicted_us, measured_median_us, sequential_us, "
-      "validated_at, verdict) FROM winners WHERE platform_id = ?",
-      db::kProblemColumns, db::kConfigColumns);
-  // Each page is read once, in the order of the file: to keep them takes memory, and time to get
-  // it.
-  impl_->connection->execute("PRAGMA cache_size = 16");
-  const db::Connection& connection = *impl_->connection;
-  sqlite3* database = impl_->connection->database().getHandle();
+  db::Connection& connection = *impl_->connection;
+  sqlite3* database = connection.database().getHandle();
   const auto check = [&](int code, int expected) {
     if (code != expected) throw db::failure_of({database, code}, connection.file());
   };
-  check(sqlite3_create_function(database, "take_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nullptr,
-                                nullptr, &take_row, &give_no_result),
-        SQLITE_OK);
-  sqlite3_stmt* compiled = nullptr;
-  check(sqlite3_prepare_v2(database, select.c_str(), -1, &compiled, nullptr), SQLITE_OK);
-  const Statement statement(compiled, &sqlite3_finalize);
-  Reading reading{connection, visit};
-  check(sqlite3_bind_pointer(compiled, 1, &reading, kReading, nullptr), SQLITE_OK);
-  check(sqlite3_bind_int64(compiled, 2, platform), SQLITE_OK);
-  const int code = sqlite3_step(compiled);
-  if (reading.failure) std::rethrow_exception(reading.failure);
-  check(code, SQLITE_ROW);
+  // Each page is read once, in the order of the file: to keep them takes memory, and time to get
+  // it.
+  connection.execute("PRAGMA cache_size = 16");
+  connection.read([&] {
+    // Where no platform comes after this one, rows need not be compared with the last of its own.
+    const bool is_last = connection.integer("SELECT max(platform_id) FROM winners") == platform;
+    // The column on the right comes first: on the way to it SQLite finds where the others begin,
+    // all at once instead of a few at a time.
+    const std::string select = fmt::format(
+        "SELECT take_row(sequential_us, {}, launch, {}, predicted_us, measured_median_us, "
+        "validated_at, verdict) FROM winners WHERE platform_id {} ?",
+        db::kProblemColumns, db::kConfigColumns, is_last ? ">=" : "=");
+    Reading reading{connection, visit};
+    check(sqlite3_create_function(database, "take_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                  &reading, nullptr, &take_row, &give_no_result),
+          SQLITE_OK);
+    sqlite3_stmt* compiled = nullptr;
+    check(sqlite3_prepare_v2(database, select.c_str(), -1, &compiled, nullptr), SQLITE_OK);
+    const Statement statement(compiled, &sqlite3_finalize);
+    check(sqlite3_bind_int64(compiled, 1, platform), SQLITE_OK);
+    const int code = sqlite3_step(compiled);
+    if (reading.failure) std::rethrow_exception(reading.failure);
+    check(code, SQLITE_ROW);
+  });
 }
 
 }  // namespace overlaptune

@@ -197,6 +197,38 @@ TEST_F(StoreTest, AWinnerIsFoundUnderItsWholeKeyOnly) {
   }
 }
 
+TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
+  std::map<PlatformId, std::size_t> counts;
+  for (const std::size_t count : {3U, 0U, 40U, 5U}) {
+    const auto platform = store_.add_platform(draw_.platform());
+    const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
+    counts[platform] = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      Winner winner = draw_.winner();
+      winner.candidate.config.strategy = Strategy::peer_store;  // which has any groups
+      winner.candidate.measured->median = us(draw_.small(1, 100));
+      winner.sequential = us(draw_.small(1, 100) + 0.5);
+      store_.put_winner(run, winner);
+    }
+  }
+  for (const auto& [platform, count] : counts) {
+    std::size_t found = 0;
+    store_.each_brief_winner(platform, [&, platform = platform](const BriefWinner& brief) {
+      ++found;
+      const auto stored = store_.winner(platform, brief.problem, brief.launch);
+      ASSERT_TRUE(stored) << to_string(brief.problem);
+      const Candidate& candidate = stored->winner.candidate;
+      EXPECT_EQ(brief.config, candidate.config);
+      EXPECT_EQ(brief.predicted, candidate.predicted);
+      EXPECT_EQ(brief.measured, candidate.measured->median);
+      EXPECT_EQ(brief.sequential, stored->winner.sequential);
+      EXPECT_EQ(std::string(brief.validated_at.begin(), brief.validated_at.end()),
+                stored->validated_at);
+    });
+    EXPECT_EQ(found, count) << platform;
+  }
+}
+
 TEST_F(StoreTest, ANewWinnerReplacesTheOldOneAtOnceForEveryHandle) {
   const auto platform = store_.add_platform(draw_.platform());
   const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
