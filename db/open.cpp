@@ -75,26 +75,29 @@ std::unique_ptr<Connection> connect_memory(const fs::path& name) {
                                       ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
 }
 
-/// Looks at the file through a connection that cannot write: not even a lock file where there is no
-/// write-ahead log.
-int inspect_once(const fs::path& file) {
-  check_place(file);
-  const auto* parameters = has_log(file) ? "mode=ro" : "mode=ro&immutable=1";
-  const auto connection = connect(file, parameters, SQLite::OPEN_READONLY);
+/// A connection that cannot write, once all that can be known of the file is sound. `frozen`: for a
+/// file that nobody is writing, without a lock and without the files that readers share with
+/// writers.
+Opened look(const fs::path& file, bool frozen) {
+  const auto* parameters = frozen ? "mode=ro&immutable=1" : "mode=ro";
+  auto connection = connect(file, parameters, SQLite::OPEN_READONLY);
   check_header(*connection);
-  return check_schema(*connection);
+  const int version = check_schema(*connection);
+  return {std::move(connection), version, frozen};
 }
 
 /// A file that another process is just bringing up to date can look damaged to one who takes no
 /// locks; one that is damaged stays so.
-int inspect(const fs::path& file) {
+template <class F>
+Opened patiently(const fs::path& file, F&& look_once) {
   constexpr int kSecondLooks = 3;
-  for (int look = 0;; ++look) {
+  for (int looks = 0;; ++looks) {
     try {
-      return inspect_once(file);
+      check_place(file);
+      return look_once();
     } catch (const Failure& failure) {
-      if (failure.kind() != ErrorKind::bad_database || look == kSecondLooks) throw;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2 << look));
+      if (failure.kind() != ErrorKind::bad_database || looks == kSecondLooks) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2 << looks));
     }
   }
 }
@@ -163,20 +166,19 @@ Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
   return {std::move(memory), version, true};
 }
 
-Opened open_for_reading(const fs::path& file, int version) {
-  auto connection = connect(file, "mode=ro", SQLite::OPEN_READONLY);
-  bool frozen = false;
-  try {
-    (void)connection->integer("SELECT count(*) FROM platforms");
-  } catch (const Failure& failure) {
-    // In a folder where we may not write and nobody else has the file open, SQLite cannot share it
-    // with a writer; then nobody of our rights is writing.
-    if (failure.kind() != ErrorKind::cannot_write || has_log(file)) throw;
-    connection = connect(file, "mode=ro&immutable=1", SQLite::OPEN_READONLY);
-    frozen = true;
-  }
-  if (version < kSchemaVersion) return copy_to_memory(file, *connection, version);
-  return {std::move(connection), version, frozen};
+Opened open_for_reading(const fs::path& file) {
+  auto opened = patiently(file, [&] {
+    try {
+      return look(file, false);
+    } catch (const Failure& failure) {
+      // In a folder where we may not write and nobody else has the file open, SQLite cannot share
+      // it with a writer; then nobody of our rights is writing.
+      if (failure.kind() != ErrorKind::cannot_write || has_log(file)) throw;
+      return look(file, true);
+    }
+  });
+  if (opened.file_version == kSchemaVersion) return opened;
+  return copy_to_memory(file, *opened.connection, opened.file_version);
 }
 
 /// A file without a log is taken alone to be given one, and for that SQLite does not wait while
@@ -194,7 +196,9 @@ void use_log(Connection& connection) {
   connection.execute(kUse);  // nothing where it is done; otherwise its error
 }
 
-Opened open_for_writing(const fs::path& file, int version) {
+Opened open_for_writing(const fs::path& file) {
+  // Whoever is refused leaves nothing beside the file, not even a lock file where there is no log.
+  const int version = patiently(file, [&] { return look(file, !has_log(file)); }).file_version;
   auto connection = connect(file, "mode=rw", SQLite::OPEN_READWRITE);
   if (sqlite3_db_readonly(connection->database().getHandle(), "main") != 0) {
     throw Failure(ErrorKind::cannot_write, about(file, "is read-only; make it writable"));
@@ -224,9 +228,7 @@ Opened open_file(const fs::path& file, Access access) {
     }
     create_file(file);
   }
-  const int version = inspect(file);
-  auto opened =
-      access == Access::read ? open_for_reading(file, version) : open_for_writing(file, version);
+  auto opened = access == Access::read ? open_for_reading(file) : open_for_writing(file);
   opened.wal = uses_log(*opened.connection);
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (access == Access::read) opened.connection->execute("PRAGMA query_only = ON");
