@@ -67,6 +67,7 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
       if (is_served(winner.problem, winner.config)) winners_.add(winner);
     });
   }
+  winners_.index();
 }
 
 const Expected<Model>& Snapshot::model() const {

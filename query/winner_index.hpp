@@ -1,8 +1,8 @@
 #pragma once
 // All winners of one platform, to be found in tens of nanoseconds.
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,50 +15,65 @@ namespace overlaptune {
 /// Of a winner what an answer tells, in two cache lines; the fields are those of `Config` and
 /// `BriefWinner`.
 struct IndexedWinner {
-  ProblemKey key{Problem{}, Launch::graph};
-  Strategy strategy{};
-  Tile tile{};
-  int raster = 0;
-  int comm_ctas = 0;
-  int chunks = 1;
-  Transport transport{};
-  Microseconds predicted{};
-  Microseconds measured{};
-  Microseconds sequential{};
-  std::array<char, 24> validated_at{};
-  std::uint32_t first_group = 0;  ///< in the groups of all winners
-  std::uint32_t group_count = 0;
+  ProblemKey key;
+  Strategy strategy;
+  Tile tile;
+  int raster;
+  int comm_ctas;
+  int chunks;
+  Transport transport;
+  Microseconds predicted;
+  Microseconds measured;
+  Microseconds sequential;
+  std::array<char, 24> validated_at;
+  std::uint32_t first_group;  ///< in the groups of all winners
+  std::uint32_t group_count;
+
+  IndexedWinner(const BriefWinner& winner, std::size_t groups_before)
+      : key(winner.problem, winner.launch),
+        strategy(winner.config.strategy),
+        tile(winner.config.tile),
+        raster(winner.config.raster),
+        comm_ctas(winner.config.comm_ctas),
+        chunks(winner.config.chunks),
+        transport(winner.config.transport),
+        predicted(winner.predicted),
+        measured(winner.measured),
+        sequential(winner.sequential),
+        validated_at(winner.validated_at),
+        first_group(static_cast<std::uint32_t>(groups_before)),
+        group_count(static_cast<std::uint32_t>(winner.config.wave_groups.size())) {}
 };
 
 static_assert(sizeof(IndexedWinner) <= 128);
 
 /// A hash table with open addressing, at most half full: a search touches one or two slots, and
-/// then the winner. Filled once; then any number of threads may ask.
+/// then the winner. Filled once, then indexed; then any number of threads may ask.
 class WinnerIndex {
  public:
-  /// Of two winners for one problem and launch the first stays.
+  WinnerIndex() {
+    winners_.reserve(kUsualWinners);
+    groups_.reserve(kUsualGroups);
+  }
+
   void add(const BriefWinner& winner) {
-    if (2 * (winners_.size() + 1) > slots_.size()) grow();
-    const ProblemKey key(winner.problem, winner.launch);
-    Slot& slot = slots_[place(key)];
-    if (slot.winner != kNone) return;
-    slot = {tag(key), static_cast<std::uint32_t>(winners_.size())};
-    const Config& config = winner.config;
-    IndexedWinner& kept = winners_.emplace_back();
-    kept.key = key;
-    kept.strategy = config.strategy;
-    kept.tile = config.tile;
-    kept.raster = config.raster;
-    kept.comm_ctas = config.comm_ctas;
-    kept.chunks = config.chunks;
-    kept.transport = config.transport;
-    kept.predicted = winner.predicted;
-    kept.measured = winner.measured;
-    kept.sequential = winner.sequential;
-    kept.validated_at = winner.validated_at;
-    kept.first_group = static_cast<std::uint32_t>(groups_.size());
-    kept.group_count = static_cast<std::uint32_t>(config.wave_groups.size());
-    groups_.insert(groups_.end(), config.wave_groups.begin(), config.wave_groups.end());
+    const auto& groups = winner.config.wave_groups;
+    winners_.emplace_back(winner, groups_.size());
+    groups_.insert(groups_.end(), groups.begin(), groups.end());
+  }
+
+  /// Makes all that was added be found. Of two winners for one problem and launch the first stays.
+  /// Not while they are added: each slot is far from the last one, and only without other work
+  /// between them does the processor wait for many at a time.
+  void index() {
+    slots_.assign(std::bit_ceil(2 * winners_.size() + 1), Slot{});
+    size_ = 0;
+    for (std::uint32_t i = 0; i < winners_.size(); ++i) {
+      Slot& slot = slots_[place(winners_[i].key)];
+      if (slot.winner != kNone) continue;
+      slot = {tag(winners_[i].key), i};
+      ++size_;
+    }
   }
 
   /// Null if there is none.
@@ -73,12 +88,12 @@ class WinnerIndex {
     return {groups_.data() + winner.first_group, winner.group_count};
   }
 
-  [[nodiscard]] std::size_t size() const { return winners_.size(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
   /// Room that costs nothing until it is used, and saves moving all winners several times.
   static constexpr std::size_t kUsualWinners = 16384;
-  static constexpr std::size_t kFewestSlots = 2 * kUsualWinners;
+  static constexpr std::size_t kUsualGroups = 4 * kUsualWinners;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Slot {
     std::uint32_t tag = 0;  ///< bits of the hash that the place does not tell
@@ -101,17 +116,10 @@ class WinnerIndex {
     return at;
   }
 
-  void grow() {
-    winners_.reserve(kUsualWinners);
-    slots_.assign(std::max(kFewestSlots, 4 * slots_.size()), Slot{});
-    for (std::uint32_t i = 0; i < winners_.size(); ++i) {
-      slots_[place(winners_[i].key)] = {tag(winners_[i].key), i};
-    }
-  }
-
   std::vector<IndexedWinner> winners_;
   std::vector<std::int64_t> groups_;
   std::vector<Slot> slots_;
+  std::size_t size_ = 0;  ///< winners that are found
 };
 
 }  // namespace overlaptune
