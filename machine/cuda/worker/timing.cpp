@@ -63,11 +63,11 @@ std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions
       world_.barrier(stream);
       kernels::stamp_clock(stream, stamps + 2 * slot);
       OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
-      works[slot % works.size()](stream, turn_ + static_cast<int>(slot / works.size()));
+      works[slot % works.size()](stream, turn_ + static_cast<int>(slot));
       OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
       kernels::stamp_clock(stream, stamps + 2 * slot + 1);
     }
-    turn_ += now;
+    turn_ += static_cast<int>(count);
     seen.resize(2 * count);
     OVT_CHECK(cudaMemcpyAsync(seen.data(), stamps, seen.size() * sizeof seen[0],
                               cudaMemcpyDeviceToHost, stream));
