@@ -14,7 +14,6 @@ constexpr GpuLimits without_wgmma(int compute_capability, int shared_bytes, int 
           .largest_block_m = 256,
           .largest_block_n = 256,
           .largest_block_area = 128 * 256,
-          .largest_block_n_of_192 = 256,
           .block_k = 64,
           .fewest_stages = fewest_stages,
           .most_stages = most_stages,
@@ -32,7 +31,6 @@ constexpr std::array<GpuLimits, 4> kLimits{{
      .largest_block_m = 256,
      .largest_block_n = 256,
      .largest_block_area = 49152,
-     .largest_block_n_of_192 = 192,
      .block_k = 64,
      .fewest_stages = 3,
      .most_stages = 7,
@@ -65,7 +63,6 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits) {
          tile.block_m % limits.block_m_multiple == 0 && tile.block_n >= kBlockNMultiple &&
          tile.block_n <= limits.largest_block_n && tile.block_n % kBlockNMultiple == 0 &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
-         (tile.block_m != 192 || tile.block_n <= limits.largest_block_n_of_192) &&
          tile.block_k == limits.block_k && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
          tile.cluster <= limits.largest_cluster &&

@@ -17,12 +17,11 @@ struct GpuLimits {
   int block_m_multiple = 0;     ///< M of the instruction times warps (or warpgroups) stacked on it
   int largest_block_m = 0;
   int largest_block_n = 0;
-  int largest_block_area = 0;      ///< block_m * block_n: fp32 accumulators that fit the registers
-  int largest_block_n_of_192 = 0;  ///< with 192 rows: three warpgroups have fewer registers each
-  int block_k = 0;                 ///< one 128-byte swizzle row of 2-byte elements
+  int largest_block_area = 0;  ///< block_m * block_n: fp32 accumulators that fit the registers
+  int block_k = 0;             ///< one 128-byte swizzle row of 2-byte elements
   int fewest_stages = 0;
   int most_stages = 0;
-  int largest_cluster = 0;  ///< CTAs that can share operand loads
+  int largest_cluster = 0;  ///< CTAs that can share operand loads, or a tile
   int default_depths = 0;   ///< stage counts of one shape in `default_tiles`
 };
 

@@ -58,6 +58,13 @@ TileOrder tile_order(const Problem& problem, const Tile& tile, int raster) {
           .raster = std::max(raster, 1)};
 }
 
+int ctas_per_tile(const TileOrder& order, const Tile& tile, std::int64_t k, int sms,
+                  const GpuLimits& limits) {
+  constexpr std::int64_t kLeastDepth = 1024;  // on H200, where the cost is made up for
+  const bool can = limits.largest_cluster >= 2 && tile.cluster == 1 && tile.block_m != 192;
+  return can && 2 * order.tiles() <= sms && k >= kLeastDepth ? 2 : 1;
+}
+
 Cut cut_at(const TileOrder& order, std::int64_t tiles) {
   tiles = std::clamp<std::int64_t>(tiles, 0, order.tiles());
   const std::int64_t whole_super = order.columns() * order.column_tiles(0);

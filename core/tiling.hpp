@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/gpu.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune {
@@ -37,6 +38,14 @@ struct TileOrder {
 };
 
 [[nodiscard]] TileOrder tile_order(const Problem& problem, const Tile& tile, int raster);
+
+/// CTAs that compute each tile together, every one its share of the steps of k (split-K within a
+/// cluster): 2 where the tiles leave half of the `sms` SMs idle and are deep enough for what it
+/// costs to add up, on a GPU that has clusters, unless the tile's clusters share operands or its
+/// three warpgroups (192 rows) have no registers for it; else 1. Nobody chooses: it follows from
+/// the order and from the SMs.
+[[nodiscard]] int ctas_per_tile(const TileOrder& order, const Tile& tile, std::int64_t k, int sms,
+                                const GpuLimits& limits);
 
 /// A place where the order may be cut: after `tiles` tiles, which hold `bytes` of C.
 struct Cut {

@@ -8,11 +8,13 @@
 namespace overlaptune::kernels {
 namespace {
 
-constexpr int kComputeCapability = 90;
 /// One 128-byte row of 2-byte elements.
 constexpr int kRowBytes = 128;
 /// The ring begins at a multiple of so many bytes: one pattern of the swizzle.
 constexpr int kAlignment = 1024;
+/// Columns of one wgmma whose sums the registers have room for, in the eyes of ptxas, where three
+/// warpgroups share them; two may follow one another and have more.
+constexpr int kMostOfThree = 192;
 /// Barriers and what the compiler takes.
 constexpr int kStaticBytes = 512;
 
@@ -28,8 +30,8 @@ std::string multiply_function(int n, Dtype dtype) {
     operands += fmt::format("{}\"+f\"(sums[{}])", comma, i);
   }
   return fmt::format(R"(
-__device__ __forceinline__ void multiply(float (&sums)[{0}], unsigned long long a,
-                                         unsigned long long b, int add) {{
+__device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsigned long long b,
+                                         int add) {{
   asm volatile("{{\n.reg .pred p;\nsetp.ne.b32 p, %{1}, 0;\n"
                "wgmma.mma_async.sync.aligned.m64n{2}k16.f32.{3}.{3} {{{4}}}, %{0}, %{5}, p, 1, 1, 0, 0;"
                "\n}}\n"
@@ -43,7 +45,7 @@ __device__ __forceinline__ void multiply(float (&sums)[{0}], unsigned long long 
 }  // namespace
 
 Expected<HopperLayout> hopper_layout(const Tile& tile) {
-  const GpuLimits& limits = gpu_limits(kComputeCapability);
+  const GpuLimits& limits = gpu_limits(kHopper);
   if (!is_feasible(tile, limits)) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
                                  to_string(tile), tile.stages));
@@ -51,6 +53,8 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
   HopperLayout layout;
   layout.consumers = tile.block_m == 256 ? 2 : tile.block_m / 64;
   layout.threads = 128 * (layout.consumers + 1);
+  layout.multiplied =
+      tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n;
   layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
   const int buffer = layout.consumers * 64 * layout.slab * kElementBytes;
@@ -75,10 +79,12 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) 
   const auto layout = hopper_layout(tile);
   if (!layout) return tl::make_unexpected(layout.error());
   return KernelSource{.name = "hopper_gemm",
-                      .text = embedded_source("tiles") + multiply_function(tile.block_n, dtype) +
+                      .text = embedded_source("tiles") +
+                              multiply_function(layout->multiplied, dtype) +
                               embedded_source("hopper_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
                                  {"BLOCK_N", std::to_string(tile.block_n)},
+                                 {"MULTIPLIED", std::to_string(layout->multiplied)},
                                  {"STAGES", std::to_string(tile.stages)},
                                  {"CLUSTER", std::to_string(tile.cluster)},
                                  {"CONSUMERS", std::to_string(layout->consumers)},

@@ -8,10 +8,14 @@
 
 namespace overlaptune::kernels {
 
+/// Its compute capability.
+inline constexpr int kHopper = 90;
+
 /// What follows from the tile.
 struct HopperLayout {
   int consumers = 0;     ///< warpgroups that multiply
   int threads = 0;       ///< of a block
+  int multiplied = 0;    ///< columns of the tile that one wgmma takes
   int buffers = 0;       ///< for C on its way out, of each consumer
   int slab = 0;          ///< columns of C that are stored at a time: 64, 32 or 16
   int shared_bytes = 0;  ///< dynamic shared memory of a block

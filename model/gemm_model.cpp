@@ -18,6 +18,7 @@ struct Row {
   int sms = 0;
   double time = 0;  ///< measured, at full clock and without the replay
   std::optional<Tile> library_tile{};
+  int ctas = 1;  ///< of ours: that share a tile
 };
 
 std::vector<Row> rows_of(std::span<const Measurement> measurements, bool library,
@@ -158,7 +159,9 @@ GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::ve
 /// The work that explains a row: of a library that does not tell its tile, the best of the menu.
 GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConstants& constants) {
   if (!row.probe.tile.is_library()) {
-    return work_of(row.probe, row.probe.tile, row.probe.raster, row.sms);
+    GemmWork work = work_of(row.probe, row.probe.tile, row.probe.raster, row.sms);
+    work.ctas = row.ctas;
+    return work;
   }
   if (row.library_tile) return work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
   return library_work(row.probe, 1, row.sms, menu, constants);
@@ -209,12 +212,14 @@ Eigen::VectorXd fit_correction(const std::vector<Row>& rows, const std::vector<T
 }  // namespace
 
 Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
-                                   const LaunchModel& launch, const ClockModel& clock,
-                                   int all_sms) {
-  const std::vector<Row> rows = rows_of(measurements, false, launch, clock, all_sms);
+                                   const LaunchModel& launch, const ClockModel& clock, int all_sms,
+                                   const GpuLimits& limits) {
+  std::vector<Row> rows = rows_of(measurements, false, launch, clock, all_sms);
   if (rows.size() < 2 * GemmConstants::kCount)
     return too_few("GEMM with a given tile", rows.size());
   GemmModel model;
+  model.limits_ = limits;
+  for (Row& row : rows) row.ctas = model.work(row.probe, row.sms).ctas;
   model.constants_ = fit_constants(rows, {}, typical(rows));
   model.correction_ = fit_correction(rows, {}, model.constants_);
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
@@ -227,6 +232,18 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   return model;
 }
 
+GemmWork GemmModel::work(const Tile& tile, const TileOrder& order, std::int64_t k, int sms) const {
+  return {.tile = tile,
+          .order = order,
+          .k = k,
+          .sms = sms,
+          .ctas = ctas_per_tile(order, tile, k, sms, limits_)};
+}
+
+GemmWork GemmModel::work(const GemmProbe& probe, int sms) const {
+  return work(probe.tile, work_of(probe, probe.tile, probe.raster, sms).order, probe.k, sms);
+}
+
 double GemmModel::tile_time(const GemmWork& work) const {
   const double time = corrected(tile_bounds(work, constants_), correction_, work);
   const auto layer = layers_.find({work.order.n, work.k});
@@ -236,12 +253,12 @@ double GemmModel::tile_time(const GemmWork& work) const {
 }
 
 double GemmModel::whole(const GemmProbe& probe, int sms) const {
-  const GemmWork work = work_of(probe, probe.tile, probe.raster, sms);
-  return produced(tile_time(work), work.order.tiles(), sms);
+  const GemmWork known = work(probe, sms);
+  return produced(tile_time(known), known.order.tiles(), sms);
 }
 
 double GemmModel::fed_slower(const GemmProbe& probe, int sms, double times) const {
-  return overlaptune::fed_slower(work_of(probe, probe.tile, probe.raster, sms), constants_, times);
+  return overlaptune::fed_slower(work(probe, sms), constants_, times);
 }
 
 void LayerResiduals::add(const Tile& tile, double log_m, double residual) {

@@ -41,7 +41,10 @@ class GemmModel {
   /// From the probes with a tile. Error: fewer probes than constants.
   [[nodiscard]] static Expected<GemmModel> fit(std::span<const Measurement> measurements,
                                                const LaunchModel& launch, const ClockModel& clock,
-                                               int all_sms);
+                                               int all_sms, const GpuLimits& limits);
+
+  [[nodiscard]] GemmWork work(const Tile& tile, const TileOrder& order, std::int64_t k,
+                              int sms) const;
 
   /// One tile at full clock.
   [[nodiscard]] double tile_time(const GemmWork& work) const;
@@ -60,6 +63,9 @@ class GemmModel {
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 
  private:
+  [[nodiscard]] GemmWork work(const GemmProbe& probe, int sms) const;
+
+  GpuLimits limits_{};
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};  // of the logarithm of the tile time, by `features`
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers_{};  // by n, k

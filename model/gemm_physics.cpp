@@ -64,7 +64,9 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const Tile& tile = work.tile;
   const TileOrder& order = work.order;
-  const auto steps = static_cast<double>((work.k + tile.block_k - 1) / tile.block_k);
+  // Of one CTA.
+  const auto steps =
+      std::ceil(static_cast<double>((work.k + tile.block_k - 1) / tile.block_k) / work.ctas);
   const double depth = steps * tile.block_k;
   const double bytes = depth * kElementBytes;
   // The tensor cores always work on whole tiles; what lies outside C is not stored, and partly not
@@ -82,7 +84,8 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const double loaded_n = tile.block_n - clipped * (tile.block_n - columns);
   const double operands = (loaded_m + loaded_n) * (tile.cluster > 1 ? constants.multicast : 1);
   const double feed =
-      std::max(constants.per_operand_byte, constants.per_shared_byte * active) * operands * bytes;
+      std::max(constants.per_operand_byte, constants.per_shared_byte * active * work.ctas) *
+      operands * bytes;
   const double missed =
       constants.per_missed_byte * missed_bytes(work, active, constants.cache_bytes);
   // The first load is waited for; then the pipeline turns once in as many steps as it is deep.
@@ -97,7 +100,9 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
       bounds.second = bound;
     }
   }
-  bounds.once = constants.per_tile + constants.per_output_byte * rows * columns * kElementBytes;
+  const double drain =
+      constants.per_tile + constants.per_output_byte * rows * columns * kElementBytes;
+  bounds.once = work.ctas * drain;  // to add up is as much work again
   return bounds;
 }
 

@@ -10,12 +10,14 @@
 
 namespace overlaptune {
 
-/// A GEMM whose tiles are computed in `order` on `sms` SMs.
+/// A GEMM whose tiles are computed in `order` on `sms` SMs, each by `ctas` of them
+/// (`ctas_per_tile`).
 struct GemmWork {
   Tile tile{};
   TileOrder order{};
   std::int64_t k = 0;
   int sms = 0;
+  int ctas = 1;
 };
 
 /// The constants of one GPU and one family of kernels (the library's, or ours).

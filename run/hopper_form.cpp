@@ -12,6 +12,9 @@
 namespace overlaptune::run {
 namespace {
 
+/// Of each consumer for a tile: two CTAs that share one give half of it each.
+constexpr int kSignal = 2;
+
 // What the kernel takes, as kernels/device/hopper_gemm.cu declares it.
 struct Segment {
   int end;
@@ -28,6 +31,8 @@ struct OrderHead {
   int k_steps;
   int early;
   int leaving;
+  int ctas;
+  int signal;
   std::uint32_t* counters;
 };
 
@@ -90,7 +95,7 @@ class HopperForm : public OwnForm {
  public:
   HopperForm(kernels::KernelSource source, const kernels::HopperLayout& layout, const Tile& tile,
              Dtype dtype, int segments)
-      : OwnForm(std::move(source), layout.threads, layout.shared_bytes, layout.consumers),
+      : OwnForm(std::move(source), layout.threads, layout.shared_bytes, kSignal * layout.consumers),
         slab_(layout.slab),
         tile_(tile),
         dtype_(dtype),
@@ -103,8 +108,11 @@ class HopperForm : public OwnForm {
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
     check_room(operands, segments_);
+    const int ctas =
+        ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
     // Whole clusters, of which the last may have a tile for one of its CTAs only.
-    const Turns turns = turns_of(crew, tiles, tile_.cluster);
+    const Turns turns = ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * tiles)}
+                                 : turns_of(crew, tiles, tile_.cluster);
     const CUtensorMap a = tensor_map({.base = operands.a,
                                       .columns = k,
                                       .rows = order.block_rows,
@@ -142,12 +150,15 @@ class HopperForm : public OwnForm {
         .k_steps = static_cast<int>((k + 63) / 64),
         .early = turns.early,
         .leaving = turns.leaving,
+        .ctas = ctas,
+        .signal = kSignal / ctas,
         .counters = counters};
     // The order and its segments are one parameter.
     OwnLaunch launch{.parameters = {bytes_of<CUtensorMap>({&a, 1}), bytes_of<CUtensorMap>({&b, 1}),
                                     bytes_of<CUtensorMap>(maps),
                                     bytes_of<OrderHead, Segment>({&head, 1}, segments)}};
     launch.blocks = turns.blocks;
+    launch.cluster = static_cast<unsigned>(ctas);
     return launch;
   }
 

@@ -57,6 +57,7 @@ struct Turns {
 struct OwnLaunch {
   std::vector<std::vector<std::byte>> parameters{};
   unsigned blocks = 0;
+  unsigned cluster = 1;  ///< CTAs; where the kernel itself has clusters, 1
 };
 
 /// One behind the other.

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "kernels/compile_all.hpp"
+#include "kernels/hopper_gemm.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
@@ -16,7 +17,6 @@ namespace {
 /// Kernels are made for so many segments at a time: they are parameters.
 constexpr std::array<int, 2> kSegmentCounts{kUsualRegions, kMostRegions};
 constexpr int kAmpere = 80;
-constexpr int kHopper = 90;
 constexpr int kBlackwell = 100;
 
 int compute_capability() {
@@ -78,9 +78,18 @@ void OwnGemm::enqueue(cudaStream_t stream, const OwnLaunch& launch) const {
   for (const auto& parameter : launch.parameters) {
     parameters.push_back(const_cast<std::byte*>(parameter.data()));
   }
-  OVT_CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_), dim3(launch.blocks),
-                             dim3(static_cast<unsigned>(form_->threads())), parameters.data(),
-                             static_cast<std::size_t>(form_->shared_bytes()), stream));
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {.x = launch.cluster, .y = 1, .z = 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(launch.blocks);
+  config.blockDim = dim3(static_cast<unsigned>(form_->threads()));
+  config.dynamicSmemBytes = static_cast<std::size_t>(form_->shared_bytes());
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = launch.cluster > 1 ? 1 : 0;
+  OVT_CHECK(
+      cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel_), parameters.data()));
 }
 
 /// What is to be compiled for a kernel.
@@ -103,7 +112,7 @@ Expected<OwnLibrary::Job> OwnLibrary::job_of(const TiledKernel& kernel) const {
         "tile {}: our kernels are for GPUs of compute capability 8.0 to 9.0, this one has {}.{}",
         to_string(kernel.tile), capability / 10, capability % 10));
   }
-  const bool hopper = capability / 10 == kHopper / 10;
+  const bool hopper = capability / 10 == kernels::kHopper / 10;
   auto form = hopper && family_ == OwnFamily::best
                   ? hopper_form(kernel.tile, kernel.dtype, *most)
                   : ampere_form(kernel.tile, kernel.dtype, *most, capability);

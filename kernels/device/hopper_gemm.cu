@@ -2,17 +2,20 @@
 // sums in fp32. One persistent CTA an SM. Of its first warpgroup one thread loads tiles of A and B by
 // TMA into a ring of stages, and one for each consumer stores C by TMA; CONSUMERS warpgroups multiply
 // (wgmma). Two CTAs of a cluster compute tiles that follow one another, and where both are of one
-// column each loads half of B for the two. Where a wave group's tiles are stored its counter says so.
+// column each loads half of B for the two. Launched in clusters of two without having been made for
+// them, two CTAs share a tile: each multiplies half of k, and stores half of the columns. Where a wave
+// group's tiles are stored its counter says so.
 // Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
 // (kernels/hopper_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
+//   MULTIPLIED        columns of one wgmma: BLOCK_N or half of that
 //   STAGES            of the ring
 //   CLUSTER           CTAs: 1 or 2
 //   CONSUMERS         warpgroups, each of BLOCK_M / CONSUMERS rows (64 or 128)
 //   BUFFERS           for C on its way out, of each consumer: 1, 2 or 4
 //   SEGMENTS          most segments that a launch may have
 //   HALF              1: fp16, 0: bf16
-// and before this text that of tiles.cu and the function `multiply`, one wgmma of m64 x BLOCK_N x k16.
+// and before this text that of tiles.cu and the function `multiply`, one wgmma of m64 x MULTIPLIED x k16.
 //
 // Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
@@ -58,7 +61,9 @@ struct Order {
   int k_steps;
   int early;    // tiles before the first CTAs leave; whole clusters
   int leaving;  // CTAs, whole clusters
-  u32* counters;  // up by CONSUMERS with each tile that is stored; null: none
+  int ctas;     // that share a tile: 1 or, where each computes no other, 2
+  int signal;   // of each consumer that has stored what it has of a tile
+  u32* counters;  // up by the signals; null: none
   Segment segments[SEGMENTS];
 };
 
@@ -99,21 +104,20 @@ __device__ __forceinline__ u32 cluster_rank() {
   return rank;
 }
 
+/// Where the other CTA of the cluster has what this one has at `address`.
+__device__ __forceinline__ u32 at_other(u32 address) {
+  u32 there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(cluster_rank() ^ 1));
+  return there;
+}
+
 /// Both CTAs' threads, all of them.
 __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/// On the same barrier of the cluster's other CTA.
-__device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 rank) {
-  asm volatile(
-      "{\n"
-      ".reg .b32 remote;\n"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
-      "}\n" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
+__device__ __forceinline__ void barrier_arrive_at_other(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(at_other(barrier)) : "memory");
 }
 
 __device__ __forceinline__ void prefetch(const TensorMap* map) {
@@ -166,17 +170,38 @@ __device__ __forceinline__ int computed(const Order& order, int tile) {
   return tile < order.tiles ? tile : tile - 1;
 }
 
+/// Whether each tile has two CTAs. (Three consumers have no registers for that.)
+__device__ __forceinline__ bool shares_tiles(const Order& order) {
+  return CLUSTER == 1 && CONSUMERS < 3 && order.ctas == 2;
+}
+__device__ __forceinline__ int first_step(const Order& order) {
+  return shares_tiles(order) && cluster_rank() == 1 ? (order.k_steps + 1) / 2 : 0;
+}
+__device__ __forceinline__ int last_step(const Order& order) {
+  return shares_tiles(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
+}
+/// Of a tile's slabs the first CTA stores these, the second the others.
+constexpr int kFirstSlabs = (kSlabs + 1) / 2;
+__device__ __forceinline__ bool stores(const Order& order, int slab) {
+  return !shares_tiles(order) || (slab < kFirstSlabs) == (cluster_rank() == 0);
+}
+__device__ __forceinline__ int own_tile(const Order& order) {
+  return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
+}
+
 /// The loading thread.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, const Order& order,
                                         u32 stages, u32 full, u32 empty) {
   const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
   int stage = 0;
   u32 phase = 1;  // the ring is empty: the first waits are over at once
-  for (int tile = first_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
+  const int begin = first_step(order);
+  const int end = last_step(order);
+  for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
     const Place place = place_of(order, computed(order, tile));
     const bool shared =
         CLUSTER == 2 && place_of(order, computed(order, tile ^ 1)).column == place.column;
-    for (int step = 0; step < order.k_steps; ++step) {
+    for (int step = begin; step < end; ++step) {
       // In both CTAs: their consumers release a stage to both.
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, kStageBytes);
@@ -206,7 +231,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
   int buffer = 0;
   u32 phase = 0;
   int segment = 0;
-  for (int tile = first_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
+  for (int tile = own_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
     const Place place = place_of(order, tile);
@@ -217,6 +242,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
       for (; count > 0; --count) barrier_arrive(free + 8 * ((buffer - under_way-- + BUFFERS) % BUFFERS));
     };
     for (int i = 0; i < kParts * kSlabs; ++i) {
+      if (!stores(order, i % kSlabs)) continue;
       barrier_wait(filled + 8 * buffer, phase);
       store(&outputs.c[segment], slabs + buffer * kSlabBytes, first_column + i % kSlabs * kSlab,
             first_row + i / kSlabs * 64, place.block);
@@ -236,11 +262,54 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     if (order.counters != nullptr) {
       // Stored, not only read; then for all the system to see. The consumers do not wait for it.
       asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-      asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(order.counters + part.counter)
+      asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(order.counters + part.counter),
+                   "r"(order.signal)
                    : "memory");
     }
   }
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+/// Two CTAs have each half of a tile's sums: each hands the other those of the slabs that that one
+/// stores, through its ring, which nobody loads into any more, and adds what it is handed. All threads
+/// of both CTAs meet twice.
+__device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulators], int consumer,
+                                                u32 ring) {
+  constexpr int kQuads = kSlab / 8;  // of a slab, for each thread
+  constexpr int kQuadBytes = 128 * 16;
+  constexpr int kPartBytes = kFirstSlabs * kQuads * kQuadBytes;
+  static_assert(CONSUMERS * kParts * kPartBytes <= STAGES * kStageBytes, "more than the ring");
+  const bool first = cluster_rank() == 0;
+  const u32 mine = ring + consumer * kParts * kPartBytes + threadIdx.x % 128 * 16;
+  const u32 theirs = at_other(mine);
+  cluster_barrier();
+#pragma unroll
+  for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+    for (int i = 0; i < kSlabs * kQuads; ++i) {
+      if ((i < kFirstSlabs * kQuads) == first) continue;
+      const float* sum = &sums[part][4 * i];
+      asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(
+                       theirs + part * kPartBytes + i % (kFirstSlabs * kQuads) * kQuadBytes),
+                   "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
+                   : "memory");
+    }
+  }
+  cluster_barrier();
+#pragma unroll
+  for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+    for (int i = 0; i < kSlabs * kQuads; ++i) {
+      if ((i < kFirstSlabs * kQuads) != first) continue;
+      float other[4];
+      asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                   : "=f"(other[0]), "=f"(other[1]), "=f"(other[2]), "=f"(other[3])
+                   : "r"(mine + part * kPartBytes + i % (kFirstSlabs * kQuads) * kQuadBytes)
+                   : "memory");
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums[part][4 * i + j] += other[j];
+    }
+  }
 }
 
 __device__ __forceinline__ void consume(const Order& order, int consumer, u32 stages, u32 slabs,
@@ -259,12 +328,14 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
   const auto release = [&](int which) {
     if (thread != 0) return;
     barrier_arrive(empty + 8 * which);
-    if (CLUSTER == 2) barrier_arrive_at(empty + 8 * which, cluster_rank() ^ 1);
+    if (CLUSTER == 2) barrier_arrive_at_other(empty + 8 * which);
   };
-  for (int tile = first_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
+  const int begin = first_step(order);
+  const int end = last_step(order);
+  for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
     float sums[kParts][kAccumulators];
     int last = -1;
-    for (int step = 0; step < order.k_steps; ++step) {
+    for (int step = begin; step < end; ++step) {
       barrier_wait(full + 8 * stage, phase);
       const u32 from = stages + stage * kStageBytes;
       const u64 b = descriptor(from + kABytes);
@@ -274,7 +345,12 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
 #pragma unroll
         for (int part = 0; part < kParts; ++part) {
           const u64 a = descriptor(from + (first_row + part * 64) * kRowBytes);
-          multiply(sums[part], a + 2 * k, b + 2 * k, step + k > 0);
+#pragma unroll
+          for (int i = 0; i < BLOCK_N / MULTIPLIED; ++i) {
+            // Offsets of a descriptor are in units of 16 bytes.
+            multiply(sums[part] + i * MULTIPLIED / 2, a + 2 * k,
+                     b + i * (MULTIPLIED * kRowBytes / 16) + 2 * k, step + k > begin);
+          }
         }
       }
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -296,11 +372,13 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
     }
     release(last);
     if (tile >= order.tiles) break;
+    if (shares_tiles(order)) exchange_halves(sums, consumer, stages);
 
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
       for (int s = 0; s < kSlabs; ++s) {
+        if (!stores(order, s)) continue;
         barrier_wait(free + 8 * buffer, buffer_phase);
         const u32 slab = slabs + buffer * kSlabBytes;
 #pragma unroll
@@ -361,9 +439,13 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3 ? 32 : 40));
-    if (threadIdx.x == 0) {
-      produce(&a, &b, order, stages, full, empty);
-    } else if (threadIdx.x % 32 == 0 && warp <= CONSUMERS) {
+    if (threadIdx.x == 0) produce(&a, &b, order, stages, full, empty);
+    if (shares_tiles(order)) {  // the meetings of exchange_halves
+      __syncwarp();
+      cluster_barrier();
+      cluster_barrier();
+    }
+    if (threadIdx.x % 32 == 0 && warp >= 1 && warp <= CONSUMERS) {
       const int consumer = warp - 1;
       const u32 first = BUFFERS * consumer;
       deliver(outputs, order, consumer, slabs + first * kSlabBytes, filled + 8 * first,

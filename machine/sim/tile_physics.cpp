@@ -64,11 +64,16 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const Tile& tile = kernel.tile;
   const TileOrder& order = kernel.order;
   const auto tiles = static_cast<double>(order.tiles());
-  const double active = std::min<double>(kernel.sms, tiles);
-  const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k);
+  // CTAs that share a tile load and multiply at the same time.
+  const int ctas = kernel.library ? 1
+                                  : ctas_per_tile(order, tile, kernel.k, kernel.sms,
+                                                  gpu_limits(gpu.compute_capability));
+  const double active = std::min<double>(kernel.sms, tiles * ctas);
+  const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k / ctas);
 
   const double loaded = step_bytes(tile);
-  const double missed = operand_traffic(kernel, active, gpu.l2_bytes) / (tiles * steps);
+  const double missed =
+      operand_traffic(kernel, active / ctas, gpu.l2_bytes) / (tiles * ctas * steps);
   const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
   const double step = smooth_maximum({
       step_flops / tensor_rate(gpu, tile),
@@ -93,7 +98,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const double right = rest(order.n, tile.block_n);
   const double bottom = rest(order.block_rows, tile.block_m);
   const double fixed =
-      (steps * step + gpu.tile_overhead) / (kernel.library ? profile.library.efficiency : 1);
+      (steps * step + gpu.tile_overhead * ctas) / (kernel.library ? profile.library.efficiency : 1);
   const auto time = [&](double rows, double columns) {
     return fixed + rows * columns * kElementBytes * store_per_byte;
   };

@@ -42,7 +42,7 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
   const GpuLimits& limits = gpu_limits(90);
   for (const Tile& tile :
        {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{256, 128, 64, 4, 1},
-        Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}}) {
+        Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}, Tile{192, 256, 64, 3, 1}}) {
     EXPECT_TRUE(is_feasible(tile, limits)) << to_string(tile);
   }
   EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits));  // 65,536 accumulators

@@ -155,6 +155,21 @@ TEST(TileOrder, regions_hold_what_their_tiles_fill) {
   }
 }
 
+TEST(TileOrder, deep_tiles_that_leave_half_of_the_sms_idle_have_two_ctas_each) {
+  constexpr Tile kTile{128, 256, 64, 4, 1};
+  const TileOrder order{1024, 1280, 1, 128, 256, 8};  // 40 tiles
+  EXPECT_EQ(ctas_per_tile(order, kTile, 8192, 132, gpu_limits(90)), 2);
+  EXPECT_EQ(ctas_per_tile(order, kTile, 8192, 80, gpu_limits(90)), 2);
+  EXPECT_EQ(ctas_per_tile(order, kTile, 8192, 79, gpu_limits(90)), 1);
+  EXPECT_EQ(ctas_per_tile(order, kTile, 1024, 132, gpu_limits(90)), 2);
+  EXPECT_EQ(ctas_per_tile(order, kTile, 512, 132, gpu_limits(90)), 1);
+  // Clusters share operands already; three warpgroups have no registers; others have no clusters.
+  EXPECT_EQ(ctas_per_tile(order, {128, 256, 64, 4, 2}, 8192, 132, gpu_limits(90)), 1);
+  const TileOrder higher{1024, 1280, 1, 192, 256, 8};
+  EXPECT_EQ(ctas_per_tile(higher, {192, 256, 64, 3, 1}, 8192, 132, gpu_limits(90)), 1);
+  EXPECT_EQ(ctas_per_tile(order, kTile, 8192, 132, gpu_limits(80)), 1);
+}
+
 TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
   const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
   const Tile tile{64, 128, 64, 4, 1};

@@ -108,7 +108,8 @@ TEST_F(OwnGemmTest, every_kind_of_tile_is_right_on_hopper) {
        {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
         Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1},
         Tile{128, 80, 64, 7, 1}, Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
-        Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}}) {
+        Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}, Tile{192, 256, 64, 3, 1},
+        Tile{192, 208, 64, 3, 2}, Tile{192, 240, 64, 3, 1}}) {
     EXPECT_LT(error_of(library, shape, tile, 2, 1), kBf16) << to_string(tile);
   }
   // 5 tiles to a column and 9 columns: on 8 SMs every CTA has several tiles, clusters of two share
@@ -120,6 +121,29 @@ TEST_F(OwnGemmTest, every_kind_of_tile_is_right_on_hopper) {
   EXPECT_LT(error_of(library, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 1}, 3, 16,
                      {.sms = 7}),
             kBf16);
+}
+
+/// Few tiles and many steps: with an odd number of steps and of slabs, groups, row blocks, and SMs
+/// that are left to others.
+TEST_F(OwnGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  OwnLibrary library;
+  for (const Tile& tile :
+       {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 3, 1}, Tile{256, 192, 64, 3, 1},
+        Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1}, Tile{128, 80, 64, 7, 1},
+        Tile{64, 240, 64, 3, 1}, Tile{256, 64, 64, 3, 1}}) {
+    for (const Shape& shape : {Shape{.rows = 200, .n = 424, .k = 1032},
+                               Shape{.rows = 130, .blocks = 2, .n = 256, .k = 2048},
+                               Shape{.rows = 7, .n = 520, .k = 4096, .dtype = Dtype::fp16}}) {
+      const Crew crew{.sms = 128, .leaving = 16, .early = 2};
+      const TileOrder order{shape.rows, shape.n, shape.blocks, tile.block_m, tile.block_n, 1};
+      if (2 * order.tiles() > crew.sms - crew.leaving) continue;
+      ASSERT_EQ(ctas_per_tile(order, tile, shape.k, 112, gpu_limits(90)), 2);
+      EXPECT_LT(error_of(library, shape, tile, 1, 16, crew),
+                shape.dtype == Dtype::bf16 ? kBf16 : kFp16)
+          << to_string(tile) << ", " << shape.rows << " rows";
+    }
+  }
 }
 
 TEST_F(OwnGemmTest, every_kind_of_tile_is_right_with_mma_sync) {

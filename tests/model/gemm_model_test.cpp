@@ -21,7 +21,7 @@ TEST(GemmPhysics, constants_survive_the_fit_vector) {
 }
 
 TEST(GemmModel, too_few_probes_are_an_error_that_says_so) {
-  const auto model = GemmModel::fit({}, LaunchModel{}, ClockModel{}, 132);
+  const auto model = GemmModel::fit({}, LaunchModel{}, ClockModel{}, 132, gpu_limits(90));
   ASSERT_FALSE(model);
   EXPECT_NE(model.error().message.find("overlaptune probe"), std::string::npos);
 }
