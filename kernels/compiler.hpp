@@ -42,7 +42,7 @@ struct Cubin {
   friend bool operator==(const Cubin&, const Cubin&) = default;
 };
 
-/// `wait_for_value`, or `gemm (BLOCK_M=128, STAGES=4)`: for messages and tables.
+/// `gemm`, or `gemm (BLOCK_M=128, STAGES=4)`: for messages and tables.
 [[nodiscard]] std::string to_string(const KernelSource& source);
 
 class Compiler {

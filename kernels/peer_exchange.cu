@@ -11,6 +11,7 @@
 
 #include "kernels/peer_exchange.hpp"
 #include "kernels/sum.cuh"
+#include "kernels/wait.cuh"
 
 namespace overlaptune::kernels {
 namespace {
@@ -19,7 +20,6 @@ constexpr int kThreads = 512;
 /// Loads of one thread that are under way at once: a peer is two microseconds away, and six CTAs
 /// are to fill the links.
 constexpr int kAhead = 16;
-constexpr std::uint64_t kPatience = 300'000'000'000;  // ns
 
 struct Arguments {
   uint4* matrices[PeerExchange::kMostRanks];
@@ -32,30 +32,6 @@ struct Arguments {
   int pieces;
   PeerPiece piece[kMostRegions];  ///< columns in vectors
 };
-
-__device__ std::uint64_t now() {
-  std::uint64_t ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
-
-__device__ std::uint32_t load_acquire(const std::uint32_t* at) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-  return value;
-}
-
-__device__ void store_release(std::uint32_t* at, std::uint32_t value) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
-}
-
-__device__ void wait_for(const std::uint32_t* at, std::uint32_t value) {
-  if (load_acquire(at) >= value) return;
-  const std::uint64_t start = now();
-  while (load_acquire(at) < value) {
-    if (now() - start > kPatience) __trap();
-  }
-}
 
 /// Not from L1, which knows nothing of what peers store.
 __device__ uint4 load(const uint4* from) {

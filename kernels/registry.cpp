@@ -38,12 +38,8 @@ std::string embedded_source(std::string_view name) {
   return std::string(found->text);
 }
 
-KernelSource wait_kernel() {
-  return {.name = "wait_for_value", .text = embedded_source("wait")};
-}
-
 std::vector<KernelSource> kernels_of(const std::string& architecture) {
-  std::vector<KernelSource> list{wait_kernel()};
+  std::vector<KernelSource> list;
   const int capability = capability_of(architecture);
   if (capability < kLeastCapability) return list;
   const GpuLimits& limits = gpu_limits(capability);

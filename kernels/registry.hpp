@@ -20,12 +20,9 @@ struct EmbeddedSource {
 /// The text of kernels/device/NAME.cu. Throws `std::out_of_range` where there is none.
 [[nodiscard]] std::string embedded_source(std::string_view name);
 
-/// Spins on a 32-bit counter until it reaches a value or a limit passes (kernels/device/wait.cu).
-[[nodiscard]] KernelSource wait_kernel();
-
-/// What is worth compiling ahead of time for GPUs of this architecture: the wait kernel, and for
-/// each dtype a GEMM for each of the `default_tiles` that it can have, for launches of up to 16
-/// regions of C: Hopper's for `sm_90a`, the one with mma.sync for any other from `sm_80` on.
+/// What is worth compiling ahead of time for GPUs of this architecture: for each dtype a GEMM for
+/// each of the `default_tiles` that it can have, for launches of up to 16 regions of C: Hopper's
+/// for `sm_90a`, the one with mma.sync for any other from `sm_80` on.
 [[nodiscard]] std::vector<KernelSource> kernels_of(const std::string& architecture);
 
 }  // namespace overlaptune::kernels

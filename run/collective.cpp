@@ -41,6 +41,11 @@ Expected<CommKey> route(const World& world, Collective collective, int ranks, in
     return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
                                  to_string(collective)));
   }
+  const bool waits = transport == Transport::copy_engine || transport == Transport::symmetric;
+  if (waits && !can_wait_for_value()) {
+    return bad_input(
+        fmt::format("transport {}: the driver has no wait on memory", to_string(transport)));
+  }
   if (transport == Transport::copy_engine) {
     return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
   }

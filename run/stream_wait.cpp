@@ -1,9 +1,12 @@
 #include "run/stream_wait.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cuda.h>
+#include <string_view>
 
 #include "core/error.hpp"
+#include "kernels/wait.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
@@ -49,6 +52,16 @@ void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint
     throw Failure(ErrorKind::machine_unavailable,
                   "cuStreamWaitValue32: error " + std::to_string(code));
   }
+}
+
+void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value) {
+  static const bool by_driver = [] {
+    const char* wanted = std::getenv("OVERLAPTUNE_WAIT");
+    return can_wait_for_value() && !(wanted != nullptr && std::string_view(wanted) == "kernel");
+  }();
+  if (by_driver) return wait_for_value(stream, address, value);
+  kernels::wait_for_value(stream, address, value);
+  OVT_CHECK(cudaGetLastError());
 }
 
 void MemoryOperations::wait(const std::uint32_t* address, std::uint32_t value) {

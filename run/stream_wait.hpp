@@ -15,7 +15,12 @@ namespace overlaptune::run {
 /// unsigned number. It may be captured. Throws `Failure` where `can_wait_for_value` is false.
 void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
 
-/// Several such waits, and writes, in the order in which they were added, as few pieces of work.
+/// The same for a signal of a GEMM of this GPU: by the driver where it can, else, or where the
+/// environment variable OVERLAPTUNE_WAIT is `kernel`, by a kernel.
+void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
+
+/// Several waits by the driver, and writes, in the order in which they were added, as few pieces of
+/// work.
 class MemoryOperations {
  public:
   void wait(const std::uint32_t* address, std::uint32_t value);

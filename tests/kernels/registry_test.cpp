@@ -32,21 +32,20 @@ TEST(Registry, lists_the_default_space_of_each_architecture) {
   }
 }
 
-TEST(Registry, lists_each_kernel_once_and_the_wait_kernel_always) {
+TEST(Registry, lists_each_kernel_once) {
   for (const char* architecture : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_120"}) {
     const auto list = kernels_of(architecture);
     std::set<std::string> names;
     for (const KernelSource& source : list) EXPECT_TRUE(names.insert(to_string(source)).second);
     EXPECT_GT(names.size(), 50U) << architecture;
-    EXPECT_TRUE(names.contains("wait_for_value"));
   }
   for (const char* architecture : {"", "sm_", "sm_75", "compute_80"}) {
-    EXPECT_EQ(kernels_of(architecture), std::vector{wait_kernel()}) << architecture;
+    EXPECT_THAT(kernels_of(architecture), testing::IsEmpty()) << architecture;
   }
 }
 
 TEST(Registry, unknown_sources_are_refused) {
-  EXPECT_THAT(embedded_source("wait"), testing::HasSubstr("wait_for_value"));
+  EXPECT_THAT(embedded_source("tiles"), testing::HasSubstr("first_tile"));
   EXPECT_THROW((void)embedded_source("nothing"), std::out_of_range);
 }
 
