@@ -33,7 +33,7 @@ struct Operands {
 [[nodiscard]] std::int64_t workspace_bytes(const Problem& problem);
 
 /// A plan that is wrong on purpose: what validation must find out.
-/// (`missing_signal`, of `signaled`: its last group never starts; somebody must end the process.)
+/// (`missing_signal`, of `signaled`: its last group does not start until the plan is released.)
 enum class Mutant { none, skipped_tile, skipped_k_step, missing_wait, missing_signal };
 
 /// What all plans of a process share.
@@ -53,6 +53,11 @@ class Plan {
   /// Everything happens after what `stream` holds already, and before what is enqueued on it
   /// later. No allocation, no synchronization with the host: it may be captured into a graph.
   virtual void enqueue(cudaStream_t stream, const Operands& operands) = 0;
+
+  /// Ends the waits of a run that is under way for signals of its own GPU, by work on another
+  /// stream; the result is then nobody's. For a watchdog, on every rank: a wait of a stream on
+  /// memory has no time limit of its own.
+  virtual void release(cudaStream_t /*aside*/) {}
 
  protected:
   Plan() = default;

@@ -65,11 +65,16 @@ class SignaledPlan : public Plan {
     OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
   }
 
+  void release(cudaStream_t aside) override {
+    constexpr int kFar = 0x7f;  // in every byte: beyond whatever is waited for
+    OVT_CHECK(cudaMemsetAsync(counters(), kFar, groups_.size() * sizeof(std::uint32_t), aside));
+  }
+
  private:
   void enqueue_collectives(const Operands& operands) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (const auto signal = signal_of(i)) {
-        wait_for_value(comm_.get(), signal->counter, signal->value);
+        wait_for_signal(comm_.get(), signal->counter, signal->value);
       }
       groups_[i].enqueue_exchange(comm_.get(), world_, operands);
     }
@@ -85,7 +90,7 @@ class SignaledPlan : public Plan {
 
   /// Not before the first group is there: until then the GEMM has all SMs.
   void enqueue_peer_access(const Operands& operands) {
-    if (const auto first = signal_of(0)) wait_for_value(comm_.get(), first->counter, first->value);
+    if (const auto first = signal_of(0)) wait_for_signal(comm_.get(), first->counter, first->value);
     const bool sums = problem_.op == Op::gemm_all_reduce;
     enqueue_peers(comm_.get(), world_, route_,
                   {.collective = collective_of(problem_.op),
@@ -163,7 +168,6 @@ Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   if (config.comm_ctas < 1 || config.comm_ctas >= request.engine.sms) {
     return bad_input("comm_ctas: signaled needs 1 to " + std::to_string(request.engine.sms - 1));
   }
-  if (!can_wait_for_value()) return bad_input("signaled: the driver has no wait on memory");
   const TileOrder order = tile_order(problem, config.tile, config.raster);
   const auto cuts = value_or_throw(group_cuts(order, config));  // runnable
   std::vector<WaveGroup> groups;

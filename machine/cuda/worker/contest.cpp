@@ -1,7 +1,7 @@
 #include "machine/cuda/worker/contest.hpp"
 
 #include <algorithm>
-#include <csignal>
+#include <chrono>
 #include <random>
 
 #include <fmt/format.h>
@@ -17,6 +17,10 @@ namespace {
 /// A candidate may be off by so much more than `sequential` on the same inputs.
 constexpr double kAllowance = 1.5;
 constexpr int kCheckedRuns = 2;
+/// For the checked run of a candidate, as long as that is much more than `sequential` took; well
+/// within what a worker is given for it.
+constexpr std::chrono::duration<double> kPatience{4};
+constexpr double kSlowest = 20;  // times `sequential`
 /// Until clock and power are those of this mix: the driver holds the power limit on the mean over
 /// about a second, which the contests of one problem, alike as they are, share.
 constexpr Microseconds kFirstSettling = us(1'000'000);
@@ -43,6 +47,8 @@ class Entry {
     replay_.emplace(bench.world, static_cast<int>(trial_.operands().size()),
                     [this](cudaStream_t stream, int set) { submit(stream, set); });
   }
+
+  void release(cudaStream_t aside) { plan_->release(aside); }
 
   void operator()(cudaStream_t stream, int turn) {
     const int sets = static_cast<int>(trial_.operands().size());
@@ -101,9 +107,32 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   return seen;
 }
 
-/// The worst of several runs, each on inputs of its own. `delays`: of very many, twice in a row, in
-/// which the last rank is late by up to a few times what a run takes.
-kernels::Deviation checked(Workbench& bench, Trial& trial, Entry& entry, bool delays = false) {
+/// Until what was enqueued has ended on all ranks. False where that took an end to the waits for
+/// signals; where that does not help either, whoever started the worker ends it.
+bool ends(Workbench& bench, Entry& entry, std::chrono::duration<double> patience) {
+  const auto start = std::chrono::steady_clock::now();
+  const cudaStream_t stream = bench.world.stream();
+  cudaError_t state = cudaStreamQuery(stream);
+  for (; state == cudaErrorNotReady; state = cudaStreamQuery(stream)) {
+    if (std::chrono::steady_clock::now() - start > patience) break;
+  }
+  const bool late = state == cudaErrorNotReady;
+  if (late) {
+    const run::Stream aside = run::make_stream(run::Priority::high);
+    entry.release(aside.get());
+    OVT_CHECK(cudaStreamSynchronize(aside.get()));
+  }
+  OVT_CHECK(cudaStreamSynchronize(stream));
+  OVT_CHECK(cudaGetLastError());
+  return bench.world.largest(late ? 1 : 0) == 0;
+}
+
+/// The worst of several runs, each on inputs of its own; nothing where one did not end. `delays`:
+/// of very many, twice in a row, in which the last rank is late by up to a few times what a run
+/// takes.
+std::optional<kernels::Deviation> checked(Workbench& bench, Trial& trial, Entry& entry,
+                                          std::chrono::duration<double> patience,
+                                          bool delays = false) {
   constexpr int kDelayedRuns = 1000;
   constexpr std::int64_t kLongestDelay = 2'000'000;  // ns
   std::minstd_rand random(1);
@@ -123,8 +152,7 @@ kernels::Deviation checked(Workbench& bench, Trial& trial, Entry& entry, bool de
       delay();
       entry(bench.world.stream(), set);
     }
-    OVT_CHECK(cudaStreamSynchronize(bench.world.stream()));
-    OVT_CHECK(cudaGetLastError());
+    if (!ends(bench, entry, patience)) return std::nullopt;
     const kernels::Deviation seen = trial.deviation(set);
     worst.largest = std::max(worst.largest, seen.largest);
     worst.not_finite = std::max(worst.not_finite, seen.not_finite);
@@ -200,14 +228,18 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
   auto baseline = run::make_plan(bench.engine(), request.problem, Config{}, trial.operands());
   if (!baseline) return tl::make_unexpected(baseline.error());
   Entry reference(bench, trial, std::move(*baseline), request.launch);
-  const kernels::Deviation rounding = checked(bench, trial, reference);
-  if (const std::string wrong = complaint(rounding, kMostRounding); !wrong.empty()) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto rounding = checked(bench, trial, reference, std::chrono::hours(1));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const auto patience = std::max(kPatience, kSlowest * took);
+  if (!rounding) throw Failure(ErrorKind::machine_unavailable, "sequential itself does not end");
+  if (const std::string wrong = complaint(*rounding, kMostRounding); !wrong.empty()) {
     throw Failure(ErrorKind::machine_unavailable, fmt::format("{}: sequential itself is wrong: {}",
                                                               to_string(request.problem), wrong));
   }
 
   const double allowed =
-      std::max(kAllowance * rounding.largest, unit_roundoff(request.problem.dtype));
+      std::max(kAllowance * rounding->largest, unit_roundoff(request.problem.dtype));
 
   RunReply reply;
   reply.configs.resize(request.configs.size());
@@ -230,9 +262,14 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
     entries[i] = std::make_unique<Entry>(bench, trial, std::move(*plan), request.launch);
     at({.config = index, .step = "check"});
     inject(fault, bench.world);
-    const std::string wrong =
-        complaint(checked(bench, trial, *entries[i], fault.kind == Fault::Kind::delays), allowed);
-    if (!wrong.empty()) {
+    const auto seen =
+        checked(bench, trial, *entries[i], patience, fault.kind == Fault::Kind::delays);
+    if (!seen) {
+      samples.verdict = Verdict::timeout;
+      samples.reason = fmt::format("a signal did not come within {:.2g} s", patience.count());
+      continue;
+    }
+    if (const std::string wrong = complaint(*seen, allowed); !wrong.empty()) {
       samples.verdict = Verdict::wrong;
       samples.reason = wrong;
       continue;
