@@ -11,6 +11,7 @@ namespace {
 struct Row {
   Load load{};
   double clock_mhz = 0;
+  double gemm = 0;  ///< in turn with a collective: that of the round at full clock; else 0
 };
 
 double macs(const GemmProbe& probe) {
@@ -42,7 +43,8 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
 constexpr int kSustainedWeight = 4;
 
 /// Those whose collective was also timed alone, so that it is known how long the GEMM took.
-void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements) {
+void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements,
+                   const std::function<double(const GemmProbe&)>& gemm) {
   const auto alone = [&](const CollectiveProbe& wanted) {
     const auto found = std::find_if(
         measurements.begin(), measurements.end(),
@@ -60,7 +62,8 @@ void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurem
                    .gemm = round - collective,
                    .collective = collective,
                    .round = round},
-                  *measurement.conditions.sm_clock_mhz};
+                  *measurement.conditions.sm_clock_mhz,
+                  gemm(probe->gemm)};
     rows.insert(rows.end(), kSustainedWeight, row);
   }
 }
@@ -77,18 +80,20 @@ double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
 ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
   const double gemm = load.work / constants.peak_rate + constants.byte_heat * load.bytes;
   const double collective = constants.collective_heat * load.collective;
-  const double mean =
-      (gemm + collective) / load.round * (1 - std::exp(-load.round / constants.scale));
+  const double mean = (gemm + collective) / load.round;
+  // The longer a round, the more of it is past when the clock has found out.
+  const double instant = 1 - (1 - constants.instant) * std::exp(-load.round / constants.scale);
   const auto slowdown = [&](double now) {
-    const double heat = constants.instant * now + (1 - constants.instant) * mean;
+    const double heat = instant * now + (1 - instant) * mean;
     const double above = (heat - constants.onset) / constants.rounding;
     const double smooth = above > 30 ? above : std::log1p(std::exp(above));
     return 1 + constants.loss * constants.rounding * smooth;
   };
   const double both = std::max(0.0, load.gemm + load.collective - load.round);
-  return {
-      .gemm = load.gemm > 0 ? slowdown((gemm + constants.collective_heat * both) / load.gemm) : 1,
-      .collective = slowdown(constants.collective_heat)};
+  return {.gemm = load.gemm > 0 ? slowdown((gemm + constants.collective_heat * both) /
+                                           (load.gemm * load.stretch))
+                                : 1,
+          .collective = slowdown(constants.collective_heat)};
 }
 
 /// As the clock of a whole round tells it.
@@ -97,21 +102,28 @@ double ClockModel::mean_slowdown(const Load& load, const Constants& constants) {
   return load.round / (load.gemm / slow.gemm + (load.round - load.gemm) / slow.collective);
 }
 
-ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
-  std::vector<Row> rows = rows_of(measurements);
+ClockModel ClockModel::of(std::span<const Measurement> measurements) {
   ClockModel model;
-  if (rows.empty()) return model;
-  model.constants_.peak_rate = 0;
-  for (const Row& row : rows) {
+  bool known = false;  // how a GEMM changes it
+  for (const Row& row : rows_of(measurements)) {
     model.full_clock_mhz_ = std::max(model.full_clock_mhz_, row.clock_mhz);
-    model.constants_.peak_rate =
-        std::max(model.constants_.peak_rate, row.load.work / row.load.round);
+    known = known || row.load.work > 0;
   }
-  if (model.constants_.peak_rate <= 0) return ClockModel();  // no GEMM tells its clock
-  add_sustained(rows, measurements);
+  return known ? model : ClockModel();
+}
 
-  auto with = [&model](const Eigen::VectorXd& x) {
-    return Constants{.peak_rate = model.constants_.peak_rate,
+void ClockModel::fit(std::span<const Measurement> measurements,
+                     const std::function<double(const GemmProbe&)>& gemm) {
+  if (full_clock_mhz_ <= 0) return;
+  std::vector<Row> rows = rows_of(measurements);
+  constants_.peak_rate = 0;
+  for (const Row& row : rows) {
+    constants_.peak_rate = std::max(constants_.peak_rate, row.load.work / row.load.round);
+  }
+  add_sustained(rows, measurements, gemm);
+
+  auto with = [peak_rate = constants_.peak_rate](const Eigen::VectorXd& x) {
+    return Constants{.peak_rate = peak_rate,
                      .scale = x[0],
                      .onset = x[1],
                      .rounding = x[2],
@@ -123,18 +135,21 @@ ClockModel ClockModel::fit(std::span<const Measurement> measurements) {
   Eigen::VectorXd typical(7);
   typical << 1000, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5;
   constexpr double kPull = 1e-4;
-  const Eigen::VectorXd fitted =
-      fit_positive(typical, static_cast<Eigen::Index>(rows.size()), kPull,
-                   [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
-                     const Constants constants = with(x);
-                     Eigen::Index i = 0;
-                     for (const Row& row : rows) {
-                       residuals[i++] = mean_slowdown(row.load, constants) -
-                                        model.full_clock_mhz_ / row.clock_mhz;
-                     }
-                   });
-  model.constants_ = with(fitted);
-  return model;
+  const Eigen::VectorXd fitted = fit_positive(
+      typical, 2 * static_cast<Eigen::Index>(rows.size()), kPull,
+      [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
+        const Constants constants = with(x);
+        Eigen::Index i = 0;
+        for (const Row& row : rows) {
+          const Load& load = row.load;
+          residuals[i++] = mean_slowdown(load, constants) - full_clock_mhz_ / row.clock_mhz;
+          // The less of the round the GEMM is, the less its time is known.
+          const double longer = row.gemm > 0 ? load.gemm / row.gemm : 0;
+          residuals[i++] =
+              longer > 0 ? load.gemm / load.round * (slowdowns(load, constants).gemm - longer) : 0;
+        }
+      });
+  constants_ = with(fitted);
 }
 
 double ClockModel::slowdown(const Load& load) const {

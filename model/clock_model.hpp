@@ -1,6 +1,7 @@
 #pragma once
 // How far the clock falls under load. Times are microseconds.
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace overlaptune {
 struct Load {
   double work = 0;        ///< multiply-adds of one round
   double bytes = 0;       ///< operands and results of the GEMM of one round
-  double gemm = 0;        ///< time of a round in which GEMMs run
+  double gemm = 0;        ///< time of a round in which GEMMs run, were nothing beside them
+  double stretch = 1;     ///< what that is longer for the GEMM in question
   double collective = 0;  ///< and in which collectives do
   double round = 0;       ///< time of a round
 };
@@ -25,8 +27,14 @@ struct Load {
 /// a time constant. Above an onset it falls in proportion.
 class ClockModel {
  public:
-  /// From the SM clocks that probes recorded. Without any the clock is constant.
-  [[nodiscard]] static ClockModel fit(std::span<const Measurement> measurements);
+  /// Knows the full clock, the highest that a probe recorded. Without any the clock is constant.
+  [[nodiscard]] static ClockModel of(std::span<const Measurement> measurements);
+
+  /// Learns how far it falls: from the clocks of GEMMs and collectives by themselves and in turn,
+  /// and from how much longer than `gemm` tells, at full clock, a GEMM takes in turn with a
+  /// collective. (The clock of such a round is a mean: it does not tell what the GEMM gets of it.)
+  void fit(std::span<const Measurement> measurements,
+           const std::function<double(const GemmProbe&)>& gemm);
 
   /// Factor on the times of its GEMMs at full clock.
   [[nodiscard]] double slowdown(const Load& load) const;

@@ -28,45 +28,38 @@ int sms_of(const GemmProbe& probe, int all_sms) {
   return probe.sms > 0 ? probe.sms : all_sms;
 }
 
-/// The one that best explains how tiles differ beside the same collective.
-template <class SlowdownOf>
-double fitted_feed_slowdown(std::span<const Measurement> measurements, const GemmModel& tiled,
-                            int all_sms, const SlowdownOf& slowdown_of) {
-  constexpr double kMost = 2;
-  constexpr double kStep = 0.02;
-  struct Seen {
-    GemmProbe gemm{};
-    double log_slowdown = 0;
-  };
-  std::map<std::pair<CollectiveProbe, std::int64_t>, std::vector<Seen>> seen;  // by k
-  for (const Measurement& measurement : measurements) {
-    const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
-    if (probe == nullptr || probe->gemm.tile.is_library()) continue;
-    if (const auto slowdown = slowdown_of(measurement)) {
-      seen[{probe->collective, probe->gemm.k}].push_back({probe->gemm, std::log(*slowdown)});
-    }
+/// Elements of A and B that a tile takes for each multiply-add.
+double feed_share(const Tile& tile) {
+  return 1.0 / tile.block_m + 1.0 / tile.block_n;
+}
+
+/// Of a line through the origin, from weighted points.
+class Slope {
+ public:
+  void add(double weight, double x, double y) {
+    products_ += weight * x * y;
+    squares_ += weight * x * x;
   }
-  double best = 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (double times = 1; times <= kMost; times += kStep) {
-    double squares = 0;
-    for (const auto& [beside, list] : seen) {
-      double sum = 0;
-      double sum_of_squares = 0;
-      for (const Seen& each : list) {
-        const double rest = each.log_slowdown - std::log(tiled.fed_slower(
-                                                    each.gemm, sms_of(each.gemm, all_sms), times));
-        sum += rest;
-        sum_of_squares += rest * rest;
-      }
-      squares += sum_of_squares - sum * sum / static_cast<double>(list.size());
-    }
-    if (squares < least - 1e-12) {
-      least = squares;
-      best = times;
-    }
+  [[nodiscard]] double value() const {
+    constexpr double kMost = 1.5;
+    return squares_ > 0 ? std::clamp(products_ / squares_, 0.0, kMost) : 0;
   }
-  return best;
+
+ private:
+  double products_ = 0;
+  double squares_ = 0;
+};
+
+/// How a collective must slow the feed for a GEMM to be slowed so.
+Feed feed_of(const GemmModel& tiled, const GemmProbe& probe, int sms, double slowdown) {
+  constexpr int kSteps = 12;
+  double low = 1;
+  double high = 4;
+  for (int step = 0; step < kSteps; ++step) {
+    const double middle = (low + high) / 2;
+    (tiled.fed_slower(probe, sms, middle) < slowdown ? low : high) = middle;
+  }
+  return {.times = low, .probed = tiled.fed_slower(probe, sms, low)};
 }
 
 }  // namespace
@@ -89,12 +82,10 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   const auto slowdown_of = [&](const Measurement& measurement) -> std::optional<double> {
     const auto gemm = gemms.find(std::get<ConcurrentProbe>(measurement.probe).gemm);
     if (gemm == gemms.end()) return std::nullopt;
-    return std::clamp(at_full_clock(measurement) / gemm->second, 1.0, kLargestGemmSlowdown);
+    return std::max(at_full_clock(measurement) / gemm->second, 1.0);
   };
   ContentionModel model;
-  if (tiled != nullptr) {
-    model.feed_slowdown_ = fitted_feed_slowdown(measurements, *tiled, all_sms, slowdown_of);
-  }
+  if (tiled != nullptr) model.fit_probed(measurements, *tiled, all_sms, slowdown_of);
   // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
   // means.
   struct Sum {
@@ -118,12 +109,10 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
         (measurement.collective_time->median.count() - launch.replay) / alone;
     const GemmFamily family =
         probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
+    const bool ours = family == GemmFamily::ours;
+    if (ours && model.probed_ && probe->gemm.tile != model.probed_->gemm.tile) continue;
     Sum& sum = sums[{key, family}][probe->gemm.k][c.bytes.count];
-    const double of_tile =
-        family == GemmFamily::ours && tiled != nullptr
-            ? tiled->fed_slower(probe->gemm, sms_of(probe->gemm, all_sms), model.feed_slowdown_)
-            : 1;
-    sum.log_gemm += std::log(std::max(*gemm_factor / of_tile, 1.0));
+    sum.log_gemm += std::log(std::min(*gemm_factor, kLargestGemmSlowdown));
     sum.log_collective += std::log(std::max(collective_factor, 1.0));
     ++sum.count;
   }
@@ -142,6 +131,68 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     }
   }
   return model;
+}
+
+void ContentionModel::fit_probed(std::span<const Measurement> measurements, const GemmModel& tiled,
+                                 int all_sms, const SlowdownOf& slowdown_of) {
+  std::map<Tile, int> counts;
+  struct Seen {
+    GemmProbe gemm{};
+    double slowdown = 1;
+    double collective = 0;  ///< time
+  };
+  std::map<std::pair<CollectiveProbe, std::int64_t>, std::vector<Seen>> seen;  // by k
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
+    if (probe == nullptr || probe->gemm.tile.is_library()) continue;
+    const auto slowdown = slowdown_of(measurement);
+    if (!slowdown || !measurement.collective_time) continue;
+    ++counts[probe->gemm.tile];
+    seen[{probe->collective, probe->gemm.k}].push_back(
+        {probe->gemm, *slowdown, measurement.collective_time->median.count()});
+  }
+  Slope gemm;
+  Slope collective;
+  for (const auto& [beside, list] : seen) {
+    const auto usual = std::max_element(
+        list.begin(), list.end(),
+        [&](const Seen& a, const Seen& b) { return counts[a.gemm.tile] < counts[b.gemm.tile]; });
+    if (!probed_ || counts[probed_->gemm.tile] < counts[usual->gemm.tile]) {
+      probed_ = Probed{.gemm = usual->gemm, .sms = sms_of(usual->gemm, all_sms)};
+    }
+    const Feed feed = feed_of(tiled, usual->gemm, sms_of(usual->gemm, all_sms), usual->slowdown);
+    for (const Seen& each : list) {
+      const double longer = tiled.fed_slower(each.gemm, sms_of(each.gemm, all_sms), feed.times);
+      const double expected = std::log(longer / feed.probed);
+      const double weight = feed.probed - 1;  // of no contention nothing is seen
+      gemm.add(weight, expected, std::log(each.slowdown / usual->slowdown));
+      collective.add(weight, std::log(feed_share(each.gemm.tile) / feed_share(usual->gemm.tile)),
+                     std::log(each.collective / usual->collective));
+    }
+  }
+  if (!probed_) return;
+  probed_->share = gemm.value();
+  probed_->collective_share = collective.value();
+}
+
+Feed ContentionModel::feed(const GemmModel& tiled, std::int64_t k, double slowdown) const {
+  if (!probed_) return {};
+  GemmProbe deep = probed_->gemm;
+  deep.k = k;
+  Feed feed = feed_of(tiled, deep, probed_->sms, slowdown);
+  feed.share = probed_->share;
+  feed.tile = probed_->gemm.tile;
+  feed.collective_share = probed_->collective_share;
+  return feed;
+}
+
+double Feed::gemm_factor(const GemmWork& work, const GemmConstants& constants) const {
+  return share > 0 ? std::pow(fed_slower(work, constants, times) / probed, share) : 1;
+}
+
+double Feed::collective_factor(const Tile& other) const {
+  return collective_share > 0 ? std::pow(feed_share(other) / feed_share(tile), collective_share)
+                              : 1;
 }
 
 const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,

@@ -1,7 +1,9 @@
 #pragma once
 // By which factors a GEMM and a collective slow each other while both run.
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +24,21 @@ struct Slowdown {
 
 enum class GemmFamily { library, ours };
 
+/// A collective takes from what L2 delivers to all SMs together: beside one operands come `times`
+/// slower (see `fed_slower`), as what the probed tile is slowed tells. A tile that asks for more of
+/// them is slowed more.
+struct Feed {
+  double times = 1;
+  double probed = 1;  ///< what the probed tile is slowed by that
+  double share = 0;   ///< of that difference which was seen where several tiles were probed
+  Tile tile{};        ///< the probed one
+  double collective_share = 0;  ///< likewise, of how much more a tile asks for
+
+  /// Factors on what is slowed beside the probed tile.
+  [[nodiscard]] double gemm_factor(const GemmWork& work, const GemmConstants& constants) const;
+  [[nodiscard]] double collective_factor(const Tile& other) const;
+};
+
 class ContentionModel {
  public:
   /// From concurrent probes and, for the times apart, the GEMM and collective probes of the same
@@ -36,14 +53,12 @@ class ContentionModel {
   /// Linear in log bytes and log k between what was probed, constant beyond. Without a probe of the
   /// setting, of the probed setting nearest in CTAs; {1, 1} if there is none of this transport.
   /// Ours is the library's times what differs where both were probed, linear in log CTAs between.
-  /// For ours: of a tile that waits for no operands; `fed_slower` is to be added.
+  /// For ours: of the tile that most was probed with; for another `Feed` tells.
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;
 
-  /// A collective takes from what L2 delivers to all SMs together: operands come so many times
-  /// slower beside one (see `fed_slower`), on their way to shared memory and from there. 1 where
-  /// only one tile was probed beside a collective.
-  [[nodiscard]] double feed_slowdown() const { return feed_slowdown_; }
+  /// Of a GEMM of ours of depth `k` whose probed tile is slowed so many times: see `Feed`.
+  [[nodiscard]] Feed feed(const GemmModel& tiled, std::int64_t k, double slowdown) const;
 
  private:
   struct Point {
@@ -60,12 +75,22 @@ class ContentionModel {
     GemmFamily family{};
     std::vector<Depth> depths{};
   };
+  /// The GEMM of ours that most collectives were probed beside.
+  struct Probed {
+    GemmProbe gemm{};
+    int sms = 0;
+    double share = 0;  ///< as `Feed`'s
+    double collective_share = 0;
+  };
+  using SlowdownOf = std::function<std::optional<double>(const Measurement&)>;
+  void fit_probed(std::span<const Measurement> measurements, const GemmModel& tiled, int all_sms,
+                  const SlowdownOf& slowdown_of);
   /// In CTAs; null: none of this op, rank count and transport was probed.
   [[nodiscard]] const Setting* nearest(const CollectiveKey& key, GemmFamily family) const;
   [[nodiscard]] static Slowdown at(const Setting& setting, double bytes, std::int64_t k);
 
   std::vector<Setting> settings_;
-  double feed_slowdown_ = 1;
+  std::optional<Probed> probed_{};
 };
 
 }  // namespace overlaptune

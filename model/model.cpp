@@ -15,10 +15,14 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   if (!launch) return tl::make_unexpected(launch.error());
   auto collectives = CollectiveModel::fit(measurements, *launch);
   if (!collectives) return tl::make_unexpected(collectives.error());
-  const ClockModel clock = ClockModel::fit(measurements);
-  auto tiled = GemmModel::fit(measurements, *launch, clock, platform.sms);
+  ClockModel clock = ClockModel::of(measurements);
+  auto tiled = GemmModel::fit(measurements, *launch, clock, platform.sms,
+                              gpu_limits(platform.compute_capability));
   auto library = LibraryGemmModel::fit(measurements, *launch, clock, platform.sms);
   if (!library) return tl::make_unexpected(library.error());
+  clock.fit(measurements, [&](const GemmProbe& probe) {
+    return library->time(probe.m, probe.n, probe.k, platform.sms);
+  });
   auto contention = ContentionModel::fit(measurements, *launch, clock, *collectives,
                                          tiled ? &*tiled : nullptr, platform.sms);
 

@@ -45,24 +45,31 @@ struct Company {
 
 [[nodiscard]] Company company_of(const Model::Parts& parts, const Problem& problem);
 
-/// Factor on the times of a GEMM that takes `gemm` at full clock, where a round of the config takes
+/// Of a config: what it takes, and what its GEMM takes of that.
+struct Round {
+  double all = 0;
+  double gemm = 0;
+};
+
+/// Factor on the times of a GEMM that takes `gemm` at full clock, where a round of the config is
 /// `round(gemm)`. A slower clock makes the round longer, and so itself cooler: the fixed point.
-template <class Round>
+template <class RoundOf>
 double clock_slowdown(const ClockModel& clock, const Problem& problem, const Company& company,
-                      double gemm, double collective, const Round& round) {
+                      double gemm, double collective, const RoundOf& round) {
   constexpr int kSteps = 4;
   constexpr double kNone = 1.001;
   constexpr double kTimes = 2;  // the company: within `sequential` and alone
   const double rounds = company.gemm > 0 ? 1 + kTimes : 1;
   double slowdown = 1;
   for (int step = 0; step < kSteps; ++step) {
-    const double next =
-        clock.slowdown({.work = rounds * flops(problem) / 2,
-                        .bytes = rounds * gemm_bytes(problem.m, problem.n, problem.k),
-                        .gemm = (gemm + kTimes * company.gemm) * slowdown,
-                        .collective = collective + kTimes * company.collective,
-                        .round = round(gemm * slowdown) +
-                                 kTimes * (company.gemm * slowdown + company.collective)});
+    const Round own = round(gemm * slowdown);
+    const double next = clock.slowdown(
+        {.work = rounds * flops(problem) / 2,
+         .bytes = rounds * gemm_bytes(problem.m, problem.n, problem.k),
+         .gemm = (gemm + kTimes * company.gemm) * slowdown,
+         .stretch = own.gemm / (gemm * slowdown),
+         .collective = collective + kTimes * company.collective,
+         .round = own.all + kTimes * (company.gemm * slowdown + company.collective)});
     if (next < kNone) return next;
     // Half a step: the whole one overshoots where the clock falls steeply.
     slowdown = step == 0 ? (1 + next) / 2 : (slowdown + next) / 2;
@@ -73,16 +80,19 @@ double clock_slowdown(const ClockModel& clock, const Problem& problem, const Com
 /// One after the other.
 inline double clock_slowdown_in_turn(const ClockModel& clock, const Problem& problem,
                                      const Company& company, double gemm, double collective) {
-  return clock_slowdown(clock, problem, company, gemm, collective,
-                        [&](double slowed) { return slowed + collective; });
+  return clock_slowdown(clock, problem, company, gemm, collective, [&](double slowed) {
+    return Round{slowed + collective, slowed};
+  });
 }
 
 /// Beside each other.
 inline double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
                                     const Company& company, double gemm, double collective,
                                     const Slowdown& slowdown) {
-  return clock_slowdown(clock, problem, company, gemm, collective,
-                        [&](double slowed) { return beside(slowed, collective, slowdown); });
+  return clock_slowdown(clock, problem, company, gemm, collective, [&](double slowed) {
+    const double all = beside(slowed, collective, slowdown);
+    return Round{all, std::min(all, slowed * slowdown.gemm)};
+  });
 }
 
 }  // namespace overlaptune

@@ -57,6 +57,7 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                           .consumer_slowdown = slowdown.collective,
                           .trigger = parts.launch.trigger,
                           .gap = parts.launch.kernel_gap},
+                .feed = parts.contention.feed(*parts.tiled, problem.k, slowdown.gemm),
                 .sms = parts.platform.sms - key.comm_ctas,
                 .all_sms = parts.platform.sms,
                 .company = company};
@@ -97,17 +98,20 @@ Exchange with_ring_at_last(Exchange exchange, const Curve& last) {
   return exchange;
 }
 
-OverlapRates rates_beside(const Exchange& exchange, double fed_slower) {
+OverlapRates rates_beside(const Exchange& exchange, const Tile& tile, double fed_slower) {
   OverlapRates rates = exchange.rates;
-  rates.producer_slowdown = std::min(kLargestGemmSlowdown, rates.producer_slowdown * fed_slower);
+  rates.producer_slowdown =
+      std::clamp(rates.producer_slowdown * fed_slower, 1.0, kLargestGemmSlowdown);
+  rates.consumer_slowdown =
+      std::max(1.0, rates.consumer_slowdown * exchange.feed.collective_factor(tile));
   return rates;
 }
 
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
                     double tile_time, const Exchange& exchange) {
   const GemmModel& model = *parts.tiled;
-  const double slower = fed_slower(work, model.constants(), parts.contention.feed_slowdown());
-  const OverlapRates rates = rates_beside(exchange, slower);
+  const double slower = exchange.feed.gemm_factor(work, model.constants());
+  const OverlapRates rates = rates_beside(exchange, work.tile, slower);
   const double whole = model.produced(tile_time, work.order.tiles(), work.sms);
   const double clock =
       clock_slowdown_beside(parts.clock, problem, exchange.company, whole, exchange.whole,
@@ -193,10 +197,8 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
     if (!last) return tl::make_unexpected(last.error());
     side = with_ring_at_last(side, **last);
   }
-  const GemmWork work{.tile = config.tile,
-                      .order = tile_order(problem, config.tile, config.raster),
-                      .k = problem.k,
-                      .sms = side.sms};
+  const GemmWork work = parts.tiled->work(
+      config.tile, tile_order(problem, config.tile, config.raster), problem.k, side.sms);
   const auto cuts = group_cuts(work.order, config);
   if (!cuts) return tl::make_unexpected(cuts.error());
   const auto allowed = [&](const Cut& cut) { return allows(config.transport, cut); };

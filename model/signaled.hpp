@@ -37,6 +37,7 @@ struct Exchange {
   double move_after = 0;
   double start = 0;
   OverlapRates rates{};
+  Feed feed{};      ///< what it leaves to the GEMM's operands
   int sms = 0;      ///< left to the GEMM
   int all_sms = 0;  ///< that it has for the first group
   Company company{};
@@ -67,7 +68,7 @@ struct ClockedGemm {
   double spread = 0;
   int sms = 0;
   int all_sms = 0;
-  double fed_slower = 1;  ///< what a collective takes from its operands
+  double fed_slower = 1;  ///< than the probed tile, beside a collective
   OverlapRates rates{};   ///< beside the exchange
 
   /// A first group of so many tiles, on all SMs.
@@ -91,8 +92,9 @@ struct ClockedGemm {
   }
 };
 
-/// Of a GEMM that a collective slows so much more than one that the tensor cores bound.
-[[nodiscard]] OverlapRates rates_beside(const Exchange& exchange, double fed_slower);
+/// Of a GEMM that a collective slows so much more than the probed one.
+[[nodiscard]] OverlapRates rates_beside(const Exchange& exchange, const Tile& tile,
+                                        double fed_slower);
 
 /// `tile_time` at full clock.
 [[nodiscard]] ClockedGemm clocked(const Model::Parts& parts, const Problem& problem,

@@ -76,8 +76,8 @@ bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
 }
 
-GemmWork work_of(const Walk& walk, const Problem& problem, int sms) {
-  return {.tile = walk.tile, .order = walk.order, .k = problem.k, .sms = sms};
+GemmWork work_of(const Model::Parts& parts, const Walk& walk, const Problem& problem, int sms) {
+  return parts.tiled->work(walk.tile, walk.order, problem.k, sms);
 }
 
 /// `produced`: what all tiles take.
@@ -111,7 +111,7 @@ double estimate_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& ex
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
                     const Exchange& exchange) {
-  const GemmWork work = work_of(walk, problem, exchange.sms);
+  const GemmWork work = work_of(parts, walk, problem, exchange.sms);
   return clocked(parts, problem, work, parts.tiled->tile_time(work), exchange);
 }
 
@@ -138,12 +138,12 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
   list.reserve(walks.size() * exchanges.size());
   const int middle = exchanges[exchanges.size() / 2].sms;
   for (const Walk& walk : walks) {
-    const GemmWork work = work_of(walk, problem, middle);
+    const GemmWork work = work_of(parts, walk, problem, middle);
     ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work),
                                exchanges[exchanges.size() / 2]);
     for (const Exchange& exchange : exchanges) {
       gemm.sms = exchange.sms;
-      gemm.rates = rates_beside(exchange, gemm.fed_slower);
+      gemm.rates = rates_beside(exchange, walk.tile, gemm.fed_slower);
       list.push_back({estimate_of(gemm, walk, exchange), &walk, &exchange});
     }
   }
