@@ -89,7 +89,7 @@ Opened look(const fs::path& file, bool frozen) {
 /// A file that another process is just bringing up to date can look damaged to one who takes no
 /// locks; one that is damaged stays so.
 template <class F>
-Opened patiently(const fs::path& file, F&& look_once) {
+Opened patiently(const fs::path& file, const F& look_once) {
   constexpr int kSecondLooks = 3;
   for (int looks = 0;; ++looks) {
     try {

@@ -85,7 +85,10 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     return std::max(at_full_clock(measurement) / gemm->second, 1.0);
   };
   ContentionModel model;
-  if (tiled != nullptr) model.fit_probed(measurements, *tiled, all_sms, slowdown_of);
+  UsualTiles usual_tiles;
+  if (tiled != nullptr) {
+    usual_tiles = model.fit_probed(measurements, *tiled, all_sms, slowdown_of);
+  }
   // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
   // means.
   struct Sum {
@@ -109,8 +112,12 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
         (measurement.collective_time->median.count() - launch.replay) / alone;
     const GemmFamily family =
         probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
-    const bool ours = family == GemmFamily::ours;
-    if (ours && model.probed_ && probe->gemm.tile != model.probed_->gemm.tile) continue;
+    // What differs with the tile is told by `Feed`.
+    const auto usual = usual_tiles.find({c, probe->gemm.k});
+    if (family == GemmFamily::ours && usual != usual_tiles.end() &&
+        probe->gemm.tile != usual->second) {
+      continue;
+    }
     Sum& sum = sums[{key, family}][probe->gemm.k][c.bytes.count];
     sum.log_gemm += std::log(std::min(*gemm_factor, kLargestGemmSlowdown));
     sum.log_collective += std::log(std::max(collective_factor, 1.0));
@@ -133,8 +140,9 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   return model;
 }
 
-void ContentionModel::fit_probed(std::span<const Measurement> measurements, const GemmModel& tiled,
-                                 int all_sms, const SlowdownOf& slowdown_of) {
+ContentionModel::UsualTiles ContentionModel::fit_probed(std::span<const Measurement> measurements,
+                                                        const GemmModel& tiled, int all_sms,
+                                                        const SlowdownOf& slowdown_of) {
   std::map<Tile, int> counts;
   struct Seen {
     GemmProbe gemm{};
@@ -151,12 +159,14 @@ void ContentionModel::fit_probed(std::span<const Measurement> measurements, cons
     seen[{probe->collective, probe->gemm.k}].push_back(
         {probe->gemm, *slowdown, measurement.collective_time->median.count()});
   }
+  UsualTiles usual_tiles;
   Slope gemm;
   Slope collective;
   for (const auto& [beside, list] : seen) {
     const auto usual = std::max_element(
         list.begin(), list.end(),
         [&](const Seen& a, const Seen& b) { return counts[a.gemm.tile] < counts[b.gemm.tile]; });
+    usual_tiles[beside] = usual->gemm.tile;
     if (!probed_ || counts[probed_->gemm.tile] < counts[usual->gemm.tile]) {
       probed_ = Probed{.gemm = usual->gemm, .sms = sms_of(usual->gemm, all_sms)};
     }
@@ -170,9 +180,11 @@ void ContentionModel::fit_probed(std::span<const Measurement> measurements, cons
                      std::log(each.collective / usual->collective));
     }
   }
-  if (!probed_) return;
-  probed_->share = gemm.value();
-  probed_->collective_share = collective.value();
+  if (probed_) {
+    probed_->share = gemm.value();
+    probed_->collective_share = collective.value();
+  }
+  return usual_tiles;
 }
 
 Feed ContentionModel::feed(const GemmModel& tiled, std::int64_t k, double slowdown) const {
@@ -191,8 +203,10 @@ double Feed::gemm_factor(const GemmWork& work, const GemmConstants& constants) c
 }
 
 double Feed::collective_factor(const Tile& other) const {
-  return collective_share > 0 ? std::pow(feed_share(other) / feed_share(tile), collective_share)
-                              : 1;
+  constexpr double kFarthest = 2;  // from what was probed
+  if (collective_share == 0) return 1;
+  const double more = feed_share(other) / feed_share(tile);
+  return std::pow(std::clamp(more, 1 / kFarthest, kFarthest), collective_share);
 }
 
 const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,

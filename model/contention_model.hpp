@@ -83,8 +83,10 @@ class ContentionModel {
     double collective_share = 0;
   };
   using SlowdownOf = std::function<std::optional<double>(const Measurement&)>;
-  void fit_probed(std::span<const Measurement> measurements, const GemmModel& tiled, int all_sms,
-                  const SlowdownOf& slowdown_of);
+  /// Of the tiles probed beside a collective (with a GEMM of depth k) the one that most were.
+  using UsualTiles = std::map<std::pair<CollectiveProbe, std::int64_t>, Tile>;
+  UsualTiles fit_probed(std::span<const Measurement> measurements, const GemmModel& tiled,
+                        int all_sms, const SlowdownOf& slowdown_of);
   /// In CTAs; null: none of this op, rank count and transport was probed.
   [[nodiscard]] const Setting* nearest(const CollectiveKey& key, GemmFamily family) const;
   [[nodiscard]] static Slowdown at(const Setting& setting, double bytes, std::int64_t k);

@@ -84,8 +84,9 @@ std::optional<Exchange> exchange_by_copies(const Model::Parts& parts, const Prob
   side.least_time_per_byte = std::min(last.least_time_per_byte(side.bytes, side.drain),
                                       row->curve.least_time_per_byte(side.bytes, side.drain));
   side.least_time = std::min(last(0), row->curve(0)) - side.drain;
-  side.rates.consumer_slowdown =
-      1;  // copies go on as if alone; own parts that do not keep up come last
+  // Copies go on as if alone; own parts that do not keep up come last.
+  side.rates.consumer_slowdown = 1;
+  side.feed.collective_share = 0;
   return side;
 }
 

@@ -110,7 +110,7 @@ class HopperForm : public OwnForm {
     check_room(operands, segments_);
     const int ctas =
         ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
-    // Whole clusters, of which the last may have a tile for one of its CTAs only.
+    // Otherwise whole clusters, of which the last may have a tile for one of its CTAs only.
     const Turns turns = ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * tiles)}
                                  : turns_of(crew, tiles, tile_.cluster);
     const CUtensorMap a = tensor_map({.base = operands.a,

@@ -11,8 +11,9 @@ namespace overlaptune::run {
 /// Whether the driver and the GPU know how.
 [[nodiscard]] bool can_wait_for_value();
 
-/// What comes on the stream later starts once `*address` (device memory) is at least `value`, as an
-/// unsigned number. It may be captured. Throws `Failure` where `can_wait_for_value` is false.
+/// What comes on the stream later starts once `*address` (device memory) is at least `value`
+/// (within 2^31 of it: the driver compares as counters that wrap do). It may be captured. Throws
+/// `Failure` where `can_wait_for_value` is false.
 void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
 
 /// The same for a signal of a GEMM of this GPU: by the driver where it can, else, or where the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -17,10 +18,10 @@ namespace {
 /// A candidate may be off by so much more than `sequential` on the same inputs.
 constexpr double kAllowance = 1.5;
 constexpr int kCheckedRuns = 2;
-/// For the checked run of a candidate, as long as that is much more than `sequential` took; well
-/// within what a worker is given for it.
+/// For a checked run of a candidate, and so many times what one of `sequential` took; well within
+/// what a worker is given for it (machine/cuda/limits.cpp).
 constexpr std::chrono::duration<double> kPatience{4};
-constexpr double kSlowest = 20;  // times `sequential`
+constexpr double kSlowest = 100;
 /// Until clock and power are those of this mix: the driver holds the power limit on the mean over
 /// about a second, which the contests of one problem, alike as they are, share.
 constexpr Microseconds kFirstSettling = us(1'000'000);
@@ -107,32 +108,49 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   return seen;
 }
 
-/// Until what was enqueued has ended on all ranks. False where that took an end to the waits for
-/// signals; where that does not help either, whoever started the worker ends it.
-bool ends(Workbench& bench, Entry& entry, std::chrono::duration<double> patience) {
+using Seconds = std::chrono::duration<double>;
+
+bool ends_within(cudaStream_t stream, Seconds limit) {
+  constexpr Seconds kSoon{0.01};
   const auto start = std::chrono::steady_clock::now();
-  const cudaStream_t stream = bench.world.stream();
-  cudaError_t state = cudaStreamQuery(stream);
-  for (; state == cudaErrorNotReady; state = cudaStreamQuery(stream)) {
-    if (std::chrono::steady_clock::now() - start > patience) break;
+  while (true) {
+    const cudaError_t state = cudaStreamQuery(stream);
+    if (state != cudaErrorNotReady) {
+      OVT_CHECK(state);
+      return true;
+    }
+    static_cast<void>(cudaGetLastError());  // it is none, but may be kept as one
+    const Seconds past = std::chrono::steady_clock::now() - start;
+    if (past > limit) return false;
+    if (past > kSoon) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  const bool late = state == cudaErrorNotReady;
-  if (late) {
-    const run::Stream aside = run::make_stream(run::Priority::high);
-    entry.release(aside.get());
-    OVT_CHECK(cudaStreamSynchronize(aside.get()));
-  }
-  OVT_CHECK(cudaStreamSynchronize(stream));
+}
+
+/// Until what was enqueued has ended on all ranks. False where that took an end to its waits for
+/// signals, again and again if more than one run is under way; where that does not help either,
+/// whoever started the worker ends it.
+bool ends(Workbench& bench, Entry& entry, Seconds patience) {
   OVT_CHECK(cudaGetLastError());
+  bool late = false;
+  while (!ends_within(bench.world.stream(), patience)) {
+    late = true;
+    entry.release(bench.aside.get());
+    OVT_CHECK(cudaStreamSynchronize(bench.aside.get()));
+  }
   return bench.world.largest(late ? 1 : 0) == 0;
 }
 
-/// The worst of several runs, each on inputs of its own; nothing where one did not end. `delays`:
-/// of very many, twice in a row, in which the last rank is late by up to a few times what a run
-/// takes.
-std::optional<kernels::Deviation> checked(Workbench& bench, Trial& trial, Entry& entry,
-                                          std::chrono::duration<double> patience,
-                                          bool delays = false) {
+/// Of several runs, each on inputs of its own.
+struct CheckedRuns {
+  kernels::Deviation worst{};
+  bool ended = true;  ///< each in time, on all ranks
+  Seconds last{};     ///< what the last one took
+};
+
+/// `delays`: of very many, twice in a row, in which the last rank is late by up to a few times what
+/// a run takes.
+CheckedRuns checked(Workbench& bench, Trial& trial, Entry& entry, Seconds patience,
+                    bool delays = false) {
   constexpr int kDelayedRuns = 1000;
   constexpr std::int64_t kLongestDelay = 2'000'000;  // ns
   std::minstd_rand random(1);
@@ -142,22 +160,25 @@ std::optional<kernels::Deviation> checked(Workbench& bench, Trial& trial, Entry&
       kernels::spin(bench.world.stream(), nanoseconds);
     }
   };
-  kernels::Deviation worst;
+  CheckedRuns runs;
   for (int run = 0; run < (delays ? kDelayedRuns : kCheckedRuns); ++run) {
     const int set = run % trial.checked_sets();
     trial.poison(set);
+    const auto start = std::chrono::steady_clock::now();
     delay();
     entry(bench.world.stream(), set);
     if (delays) {
       delay();
       entry(bench.world.stream(), set);
     }
-    if (!ends(bench, entry, patience)) return std::nullopt;
+    runs.ended = ends(bench, entry, patience);
+    runs.last = std::chrono::steady_clock::now() - start;
+    if (!runs.ended) break;
     const kernels::Deviation seen = trial.deviation(set);
-    worst.largest = std::max(worst.largest, seen.largest);
-    worst.not_finite = std::max(worst.not_finite, seen.not_finite);
+    runs.worst.largest = std::max(runs.worst.largest, seen.largest);
+    runs.worst.not_finite = std::max(runs.worst.not_finite, seen.not_finite);
   }
-  return worst;
+  return runs;
 }
 
 /// Why a result is wrong; empty where it is right.
@@ -228,18 +249,15 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
   auto baseline = run::make_plan(bench.engine(), request.problem, Config{}, trial.operands());
   if (!baseline) return tl::make_unexpected(baseline.error());
   Entry reference(bench, trial, std::move(*baseline), request.launch);
-  const auto start = std::chrono::steady_clock::now();
-  const auto rounding = checked(bench, trial, reference, std::chrono::hours(1));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  const auto patience = std::max(kPatience, kSlowest * took);
-  if (!rounding) throw Failure(ErrorKind::machine_unavailable, "sequential itself does not end");
-  if (const std::string wrong = complaint(*rounding, kMostRounding); !wrong.empty()) {
+  const CheckedRuns rounding = checked(bench, trial, reference, std::chrono::hours(1));
+  const Seconds patience = kPatience + kSlowest * rounding.last;
+  if (const std::string wrong = complaint(rounding.worst, kMostRounding); !wrong.empty()) {
     throw Failure(ErrorKind::machine_unavailable, fmt::format("{}: sequential itself is wrong: {}",
                                                               to_string(request.problem), wrong));
   }
 
   const double allowed =
-      std::max(kAllowance * rounding->largest, unit_roundoff(request.problem.dtype));
+      std::max(kAllowance * rounding.worst.largest, unit_roundoff(request.problem.dtype));
 
   RunReply reply;
   reply.configs.resize(request.configs.size());
@@ -262,14 +280,14 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
     entries[i] = std::make_unique<Entry>(bench, trial, std::move(*plan), request.launch);
     at({.config = index, .step = "check"});
     inject(fault, bench.world);
-    const auto seen =
+    const CheckedRuns runs =
         checked(bench, trial, *entries[i], patience, fault.kind == Fault::Kind::delays);
-    if (!seen) {
+    if (!runs.ended) {
       samples.verdict = Verdict::timeout;
-      samples.reason = fmt::format("a signal did not come within {:.2g} s", patience.count());
+      samples.reason = fmt::format("it did not end within {:.2g} s", patience.count());
       continue;
     }
-    if (const std::string wrong = complaint(*seen, allowed); !wrong.empty()) {
+    if (const std::string wrong = complaint(runs.worst, allowed); !wrong.empty()) {
       samples.verdict = Verdict::wrong;
       samples.reason = wrong;
       continue;
@@ -285,8 +303,9 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
   // The newest config is the likeliest to hang.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
   bench.timer.sustain(
-      [&](cudaStream_t stream, int turn) {
-        for (const Work& work : works) work(stream, turn);
+      [&, set = 0](cudaStream_t stream, int /*turn*/) mutable {
+        for (const Work& work : works) work(stream, set++);
+        ++set;  // as the timer does
       },
       trial.first_contest() ? kFirstSettling : kSettling);
   auto results = bench.timer.rounds(works, std::max(request.repetitions, 1));

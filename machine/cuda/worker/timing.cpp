@@ -63,11 +63,12 @@ std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions
       world_.barrier(stream);
       kernels::stamp_clock(stream, stamps + 2 * slot);
       OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
-      works[slot % works.size()](stream, turn_ + static_cast<int>(slot));
+      // Each work another set than the one before it, and than itself last time.
+      works[slot % works.size()](stream, turn_ + static_cast<int>(slot + slot / works.size()));
       OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
       kernels::stamp_clock(stream, stamps + 2 * slot + 1);
     }
-    turn_ += static_cast<int>(count);
+    turn_ += static_cast<int>(count) + now;
     seen.resize(2 * count);
     OVT_CHECK(cudaMemcpyAsync(seen.data(), stamps, seen.size() * sizeof seen[0],
                               cudaMemcpyDeviceToHost, stream));

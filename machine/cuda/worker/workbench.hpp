@@ -12,6 +12,7 @@ struct Workbench {
   run::GemmLibrary library;
   run::OwnLibrary own{};
   Timer timer;
+  run::Stream aside = run::make_stream(run::Priority::high);  ///< while the world's stream waits
   const run::Nvml& nvml;
   int sms = 0;
   std::int64_t l2_bytes = 0;

@@ -1,0 +1,47 @@
+#include "kernels/wait.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "gpu.hpp"
+#include "run/stream_wait.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+using Wait = GpuTest;
+using WaitForValue = void (*)(cudaStream_t, const std::uint32_t*, std::uint32_t);
+
+/// By the driver and by a kernel, as it is and captured into a graph.
+TEST_F(Wait, what_comes_later_starts_when_the_value_is_there_and_not_before) {
+  const DeviceMemory memory = device_memory(sizeof(std::uint32_t));
+  auto* const word = static_cast<std::uint32_t*>(memory.get());
+  const Stream waiting = make_stream();
+  const Event passed = make_event(false);
+  const auto write = [&](int byte) {
+    OVT_CHECK(cudaMemsetAsync(word, byte, sizeof *word, stream()));
+    OVT_CHECK(cudaStreamSynchronize(stream()));
+  };
+  for (const WaitForValue wait : {WaitForValue(&wait_for_value), &kernels::wait_for_value}) {
+    const Graph graph =
+        captured(waiting.get(), [&](cudaStream_t on) { wait(on, word, 0x02020202); });
+    const GraphExec replay = instantiated(graph);
+    for (const bool in_graph : {false, true}) {
+      write(1);
+      if (in_graph) {
+        OVT_CHECK(cudaGraphLaunch(replay.get(), waiting.get()));
+      } else {
+        wait(waiting.get(), word, 0x02020202);
+      }
+      OVT_CHECK(cudaEventRecord(passed.get(), waiting.get()));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_EQ(cudaEventQuery(passed.get()), cudaErrorNotReady);
+      static_cast<void>(cudaGetLastError());
+      write(2);
+      OVT_CHECK(cudaEventSynchronize(passed.get()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::run

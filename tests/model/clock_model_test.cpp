@@ -1,0 +1,90 @@
+#include "model/clock_model.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+constexpr double kFullMhz = 1980;
+constexpr double kHottest =
+    1.5;  // a GEMM by itself takes so many times what it would at full clock
+constexpr GemmProbe kGemm{.m = 8192, .n = 8192, .k = 2048};
+constexpr double kGemmTime = 1000;  // at full clock
+
+Measurement measured(const Probe& probe, double time, double mhz) {
+  Measurement measurement{.probe = probe};
+  measurement.time.median = us(time);
+  measurement.conditions.sm_clock_mhz = mhz;
+  return measurement;
+}
+
+/// A GEMM in turn with a collective that runs at full clock: slowed by half of the share of the
+/// round that it would have alone.
+struct Round {
+  double collective = 0;
+  double slowdown = 1;
+  [[nodiscard]] double time() const { return kGemmTime * slowdown + collective; }
+  [[nodiscard]] double mean_mhz() const { return kFullMhz * (kGemmTime + collective) / time(); }
+};
+
+Round round_with(double collective) {
+  Round round{.collective = collective};
+  for (int step = 0; step < 50; ++step) {
+    round.slowdown = 1 + (kHottest - 1) * std::min(1.0, kGemmTime * kHottest / round.time());
+  }
+  return round;
+}
+
+TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) {
+  std::vector<Measurement> measurements;
+  for (int i = 1; i <= 12; ++i) {
+    GemmProbe gemm = kGemm;
+    gemm.m = 1024 * i;
+    const double time = kGemmTime * kHottest * i / 8;
+    measurements.push_back(measured(gemm, time, kFullMhz / kHottest));
+  }
+  std::vector<Round> rounds;
+  for (const double collective : {300, 800, 2000, 5000}) {
+    const CollectiveProbe probe{.bytes = {static_cast<std::int64_t>(collective) << 16}, .ranks = 8};
+    const Round round = round_with(collective);
+    measurements.push_back(measured(probe, collective, kFullMhz));
+    measurements.push_back(measured(SustainedProbe{.gemm = kGemm, .collective = probe},
+                                    round.time(), round.mean_mhz()));
+    rounds.push_back(round);
+  }
+  ClockModel model = ClockModel::of(measurements);
+  model.fit(measurements, [](const GemmProbe& gemm) {
+    return kGemmTime * static_cast<double>(gemm.m) / static_cast<double>(kGemm.m);
+  });
+  for (const Round& round : rounds) {
+    const Load load{.work = 8192.0 * 8192 * 2048,
+                    .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k),
+                    .gemm = kGemmTime * round.slowdown,
+                    .collective = round.collective,
+                    .round = round.time()};
+    EXPECT_NEAR(model.slowdown(load), round.slowdown, 0.05) << round.collective << " us beside";
+  }
+  // Stretched by something else it is cooler.
+  Load stretched{.work = 8192.0 * 8192 * 2048,
+                 .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k),
+                 .gemm = kGemmTime * kHottest,
+                 .round = kGemmTime * kHottest};
+  const double hot = model.slowdown(stretched);
+  EXPECT_NEAR(hot, kHottest, 0.05);
+  stretched.stretch = 2;
+  EXPECT_LE(model.slowdown(stretched), hot);
+}
+
+TEST(ClockModel, without_clocks_nothing_is_slowed) {
+  const std::vector<Measurement> measurements{{.probe = kGemm, .time = {.median = us(10)}}};
+  ClockModel model = ClockModel::of(measurements);
+  model.fit(measurements, [](const GemmProbe&) { return 10.0; });
+  EXPECT_EQ(model.slowdown({.work = 1e9, .bytes = 1e6, .gemm = 10, .round = 10}), 1);
+  EXPECT_EQ(model.recorded({}), 1);
+}
+
+}  // namespace
+}  // namespace overlaptune
