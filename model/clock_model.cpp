@@ -80,11 +80,10 @@ double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
 ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
   const double gemm = load.work / constants.peak_rate + constants.byte_heat * load.bytes;
   const double collective = constants.collective_heat * load.collective;
-  const double mean = (gemm + collective) / load.round;
-  // The longer a round, the more of it is past when the clock has found out.
-  const double instant = 1 - (1 - constants.instant) * std::exp(-load.round / constants.scale);
+  const double mean =
+      (gemm + collective) / load.round * (1 - std::exp(-load.round / constants.scale));
   const auto slowdown = [&](double now) {
-    const double heat = instant * now + (1 - instant) * mean;
+    const double heat = constants.instant * now + (1 - constants.instant) * mean;
     const double above = (heat - constants.onset) / constants.rounding;
     const double smooth = above > 30 ? above : std::log1p(std::exp(above));
     return 1 + constants.loss * constants.rounding * smooth;
@@ -133,7 +132,7 @@ void ClockModel::fit(std::span<const Measurement> measurements,
                      .instant = x[6] / (1 + x[6])};
   };
   Eigen::VectorXd typical(7);
-  typical << 1000, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5;
+  typical << 100, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5;
   constexpr double kPull = 1e-4;
   const Eigen::VectorXd fitted = fit_positive(
       typical, 2 * static_cast<Eigen::Index>(rows.size()), kPull,

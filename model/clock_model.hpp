@@ -23,8 +23,8 @@ struct Load {
 };
 
 /// The clock is a function of *heat*: in part of the power right now, in part of the mean power
-/// over rounds (tensor cores at the rate of useful work, a share for collectives): the more of the
-/// moment, the longer a round is against a time constant. Above an onset it falls in proportion.
+/// over rounds (tensor cores at the rate of useful work, a share for collectives), approached with
+/// a time constant. Above an onset it falls in proportion.
 class ClockModel {
  public:
   /// Knows the full clock, the highest that a probe recorded. Without any the clock is constant.
@@ -45,7 +45,7 @@ class ClockModel {
  private:
   struct Constants {
     double peak_rate = 1;  ///< multiply-adds in a microsecond, the most that was ever seen
-    double scale = 1;      ///< rounds this long follow 63 % of what is left of the moment
+    double scale = 1;      ///< rounds this long reach 63 % of their heat
     double onset = 1;
     double rounding = 1;   ///< width of the onset
     double loss = 0;       ///< slowdown for one unit of heat above the onset

@@ -24,16 +24,22 @@ struct Walk {
   TileOrder order{};
 };
 
-/// The subset's walks have the deepest pipeline that fits and the widest cluster.
-bool in_subset(const Tile& tile, const GpuLimits& limits) {
-  const Tile deeper{tile.block_m, tile.block_n, tile.block_k, tile.stages + 1, tile.cluster};
-  return tile.cluster == limits.largest_cluster && !is_feasible(deeper, limits);
+/// The subset's walks have the deepest pipeline that fits and the widest cluster, or none where two
+/// CTAs can share a tile.
+bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
+  Tile alone = tile;
+  alone.cluster = 1;
+  Tile deeper = tile;
+  ++deeper.stages;
+  const bool shared =
+      ctas_per_tile(tile_order(problem, alone, 1), alone, problem.k, sms, limits) > 1;
+  return tile.cluster == (shared ? 1 : limits.largest_cluster) && !is_feasible(deeper, limits);
 }
 
-std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, Space space) {
+std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms, Space space) {
   std::vector<Walk> list;
   for (const Tile& tile : feasible_tiles(limits)) {
-    if (space == Space::subset && !in_subset(tile, limits)) continue;
+    if (space == Space::subset && !in_subset(tile, problem, sms, limits)) continue;
     for (const int raster : kRasters) {
       const TileOrder order = tile_order(problem, tile, raster);
       if (raster > 1 &&
@@ -238,7 +244,7 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
     if (faster) exchanges.push_back(with_ring_at_last(same, *ring));
   }
   if (exchanges.empty()) return;
-  const std::vector<Walk> list = walks(parts.limits, problem, space);
+  const std::vector<Walk> list = walks(parts.limits, problem, parts.platform.sms, space);
   std::vector<Combination> combinations =
       (space == Space::full ? all_combinations : promising_combinations)(parts, problem, list,
                                                                          exchanges);
