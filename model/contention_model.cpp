@@ -24,44 +24,6 @@ Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value 
   return mix(value(*low), value(*high), (at - place(*low)) / (place(*high) - place(*low)));
 }
 
-int sms_of(const GemmProbe& probe, int all_sms) {
-  return probe.sms > 0 ? probe.sms : all_sms;
-}
-
-/// Elements of A and B that a tile takes for each multiply-add.
-double feed_share(const Tile& tile) {
-  return 1.0 / tile.block_m + 1.0 / tile.block_n;
-}
-
-/// Of a line through the origin, from weighted points.
-class Slope {
- public:
-  void add(double weight, double x, double y) {
-    products_ += weight * x * y;
-    squares_ += weight * x * x;
-  }
-  [[nodiscard]] double value() const {
-    constexpr double kMost = 1.5;
-    return squares_ > 0 ? std::clamp(products_ / squares_, 0.0, kMost) : 0;
-  }
-
- private:
-  double products_ = 0;
-  double squares_ = 0;
-};
-
-/// How a collective must slow the feed for a GEMM to be slowed so.
-Feed feed_of(const GemmModel& tiled, const GemmProbe& probe, int sms, double slowdown) {
-  constexpr int kSteps = 12;
-  double low = 1;
-  double high = 4;
-  for (int step = 0; step < kSteps; ++step) {
-    const double middle = (low + high) / 2;
-    (tiled.fed_slower(probe, sms, middle) < slowdown ? low : high) = middle;
-  }
-  return {.times = low, .probed = tiled.fed_slower(probe, sms, low)};
-}
-
 }  // namespace
 
 ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
@@ -85,9 +47,8 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     return std::max(at_full_clock(measurement) / gemm->second, 1.0);
   };
   ContentionModel model;
-  UsualTiles usual_tiles;
   if (tiled != nullptr) {
-    usual_tiles = model.fit_probed(measurements, *tiled, all_sms, slowdown_of);
+    model.feed_ = FeedModel::fit(measurements, *tiled, all_sms, slowdown_of);
   }
   // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
   // means.
@@ -112,12 +73,7 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
         (measurement.collective_time->median.count() - launch.replay) / alone;
     const GemmFamily family =
         probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
-    // What differs with the tile is told by `Feed`.
-    const auto usual = usual_tiles.find({c, probe->gemm.k});
-    if (family == GemmFamily::ours && usual != usual_tiles.end() &&
-        probe->gemm.tile != usual->second) {
-      continue;
-    }
+    if (family == GemmFamily::ours && !model.feed_.is_usual(*probe)) continue;
     Sum& sum = sums[{key, family}][probe->gemm.k][c.bytes.count];
     sum.log_gemm += std::log(std::min(*gemm_factor, kLargestGemmSlowdown));
     sum.log_collective += std::log(std::max(collective_factor, 1.0));
@@ -138,75 +94,6 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     }
   }
   return model;
-}
-
-ContentionModel::UsualTiles ContentionModel::fit_probed(std::span<const Measurement> measurements,
-                                                        const GemmModel& tiled, int all_sms,
-                                                        const SlowdownOf& slowdown_of) {
-  std::map<Tile, int> counts;
-  struct Seen {
-    GemmProbe gemm{};
-    double slowdown = 1;
-    double collective = 0;  ///< time
-  };
-  std::map<std::pair<CollectiveProbe, std::int64_t>, std::vector<Seen>> seen;  // by k
-  for (const Measurement& measurement : measurements) {
-    const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
-    if (probe == nullptr || probe->gemm.tile.is_library()) continue;
-    const auto slowdown = slowdown_of(measurement);
-    if (!slowdown || !measurement.collective_time) continue;
-    ++counts[probe->gemm.tile];
-    seen[{probe->collective, probe->gemm.k}].push_back(
-        {probe->gemm, *slowdown, measurement.collective_time->median.count()});
-  }
-  UsualTiles usual_tiles;
-  Slope gemm;
-  Slope collective;
-  for (const auto& [beside, list] : seen) {
-    const auto usual = std::max_element(
-        list.begin(), list.end(),
-        [&](const Seen& a, const Seen& b) { return counts[a.gemm.tile] < counts[b.gemm.tile]; });
-    usual_tiles[beside] = usual->gemm.tile;
-    if (!probed_ || counts[probed_->gemm.tile] < counts[usual->gemm.tile]) {
-      probed_ = Probed{.gemm = usual->gemm, .sms = sms_of(usual->gemm, all_sms)};
-    }
-    const Feed feed = feed_of(tiled, usual->gemm, sms_of(usual->gemm, all_sms), usual->slowdown);
-    for (const Seen& each : list) {
-      const double longer = tiled.fed_slower(each.gemm, sms_of(each.gemm, all_sms), feed.times);
-      const double expected = std::log(longer / feed.probed);
-      const double weight = feed.probed - 1;  // of no contention nothing is seen
-      gemm.add(weight, expected, std::log(each.slowdown / usual->slowdown));
-      collective.add(weight, std::log(feed_share(each.gemm.tile) / feed_share(usual->gemm.tile)),
-                     std::log(each.collective / usual->collective));
-    }
-  }
-  if (probed_) {
-    probed_->share = gemm.value();
-    probed_->collective_share = collective.value();
-  }
-  return usual_tiles;
-}
-
-Feed ContentionModel::feed(const GemmModel& tiled, std::int64_t k, double slowdown) const {
-  if (!probed_) return {};
-  GemmProbe deep = probed_->gemm;
-  deep.k = k;
-  Feed feed = feed_of(tiled, deep, probed_->sms, slowdown);
-  feed.share = probed_->share;
-  feed.tile = probed_->gemm.tile;
-  feed.collective_share = probed_->collective_share;
-  return feed;
-}
-
-double Feed::gemm_factor(const GemmWork& work, const GemmConstants& constants) const {
-  return share > 0 ? std::pow(fed_slower(work, constants, times) / probed, share) : 1;
-}
-
-double Feed::collective_factor(const Tile& other) const {
-  constexpr double kFarthest = 2;  // from what was probed
-  if (collective_share == 0) return 1;
-  const double more = feed_share(other) / feed_share(tile);
-  return std::pow(std::clamp(more, 1 / kFarthest, kFarthest), collective_share);
 }
 
 const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,

@@ -57,7 +57,7 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                           .consumer_slowdown = slowdown.collective,
                           .trigger = parts.launch.trigger,
                           .gap = parts.launch.kernel_gap},
-                .feed = parts.contention.feed(*parts.tiled, problem.k, slowdown.gemm),
+                .feed = parts.contention.feed()(*parts.tiled, problem.k, slowdown.gemm),
                 .sms = parts.platform.sms - key.comm_ctas,
                 .all_sms = parts.platform.sms,
                 .company = company};
