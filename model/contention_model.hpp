@@ -12,8 +12,8 @@
 
 namespace overlaptune {
 
-/// Beyond that nobody overlaps, and the search stays exact.
-inline constexpr double kLargestGemmSlowdown = 1.9;
+/// Beyond that nobody overlaps.
+inline constexpr double kLargestGemmSlowdown = 4;
 
 struct Slowdown {
   double gemm = 1;        ///< 1 to `kLargestGemmSlowdown`

@@ -110,6 +110,7 @@ double fed_slower(const GemmWork& work, const GemmConstants& constants, double t
   GemmConstants slower = constants;
   slower.per_shared_byte *= times;
   slower.per_fragment *= times;
+  slower.load_latency *= times;
   return tile_bounds(work, slower).time() / tile_bounds(work, constants).time();
 }
 

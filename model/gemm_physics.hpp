@@ -53,7 +53,8 @@ struct TileBounds {
 /// At full clock.
 [[nodiscard]] TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants);
 
-/// How much longer a tile takes when the operands come to all SMs together so many times slower.
+/// How much longer a tile takes when the operands come to all SMs together so many times slower,
+/// and each load as much later.
 [[nodiscard]] double fed_slower(const GemmWork& work, const GemmConstants& constants, double times);
 
 /// Until the first `tiles` tiles are done, when one takes `tile_time`: whole waves at first; as the

@@ -13,7 +13,7 @@
 namespace overlaptune {
 
 struct OverlapRates {
-  double producer_slowdown = 1;  ///< factor on the producer while the consumer runs, 1 to 1.9
+  double producer_slowdown = 1;  ///< factor on the producer while the consumer runs, >= 1
   double consumer_slowdown = 1;  ///< factor on the consumer while the producer runs, >= 1
   double trigger = 0;            ///< from a piece's completion to the start of an idle consumer
   double gap = 0;                ///< between two pieces of a busy consumer
@@ -48,10 +48,12 @@ struct Step {
   const double idle_start = ready + rates.trigger;
   const double busy_start = from.consumer_end + rates.gap;
   step.start = idle_start > busy_start ? idle_start : busy_start;
-  // Until an idle consumer is triggered the producer runs free; credit it at once.
+  // Until an idle consumer is triggered the producer runs free; credit it at once. No more than
+  // that time itself: else who is ready later would stand ahead.
   double free = idle_start - (ready > from.consumer_end ? ready : from.consumer_end);
   if (free < 0) free = 0;
-  step.state.producer = ready - (rates.producer_slowdown - 1) * free;
+  const double gain = rates.producer_slowdown - 1;
+  step.state.producer = ready - (gain < 1 ? gain : 1) * free;
   step.state.consumer_end = step.start + consumption * rates.consumer_slowdown;
   return step;
 }

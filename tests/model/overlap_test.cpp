@@ -120,7 +120,7 @@ TEST(Overlap, steps_are_monotone_in_the_state) {
     return std::uniform_real_distribution(low, high)(random);
   };
   for (int round = 0; round < 100000; ++round) {
-    const OverlapRates rates{uniform(1, 1.9), uniform(1, 3), uniform(0, 5), uniform(0, 5)};
+    const OverlapRates rates{uniform(1, 4), uniform(1, 3), uniform(0, 5), uniform(0, 5)};
     const OverlapState behind{uniform(0, 100), uniform(0, 200)};
     const OverlapState ahead{behind.producer - uniform(0, 50),
                              behind.consumer_end - uniform(0, 50)};
