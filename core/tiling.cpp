@@ -7,21 +7,8 @@
 namespace overlaptune {
 namespace {
 
-/// Processors divide 32 bits up to four times as fast as 64, and more are rare here.
-bool are_short(std::int64_t a, std::int64_t b) {
-  return static_cast<std::uint64_t>(a | b) >> 32 == 0;
-}
-
-std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  return are_short(a, b) ? static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b) : a / b;
-}
-
-std::int64_t remainder(std::int64_t a, std::int64_t b) {
-  return are_short(a, b) ? static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b) : a % b;
-}
-
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return quotient(a + b - 1, b);
+  return (a + b - 1) / b;
 }
 
 }  // namespace
@@ -142,7 +129,7 @@ namespace {
 bool are_groups_of(const TileOrder& order, const std::vector<std::int64_t>& groups) {
   const std::int64_t panels = order.panels_per_block();
   const std::int64_t columns = order.columns();
-  const std::int64_t last_panels = remainder(panels - 1, order.raster) + 1;
+  const std::int64_t last_panels = (panels - 1) % order.raster + 1;
   const std::int64_t total = panels * order.blocks * columns;
   const std::int64_t last = (panels - last_panels) * order.blocks * columns;
   const std::int64_t column = std::int64_t{order.raster} * order.blocks;
@@ -153,7 +140,7 @@ bool are_groups_of(const TileOrder& order, const std::vector<std::int64_t>& grou
     end += tiles;
     // Super panels are of whole columns: only those of the last may be lower.
     const bool is_lower = end >= last;
-    if (remainder(is_lower ? end - last : end, is_lower ? last_column : column) != 0) return false;
+    if ((is_lower ? end - last : end) % (is_lower ? last_column : column) != 0) return false;
   }
   return end == total;
 }

@@ -152,27 +152,23 @@ void Store::each_brief_winner(PlatformId platform,
   // Each page is read once, in the order of the file: to keep them takes memory, and time to get
   // it.
   connection.execute("PRAGMA cache_size = 16");
-  connection.read([&] {
-    // Where no platform comes after this one, rows need not be compared with the last of its own.
-    const bool is_last = connection.integer("SELECT max(platform_id) FROM winners") == platform;
-    // The column on the right comes first: on the way to it SQLite finds where the others begin,
-    // all at once instead of a few at a time.
-    const std::string select = fmt::format(
-        "SELECT take_row(sequential_us, {}, launch, {}, predicted_us, measured_median_us, "
-        "validated_at, verdict) FROM winners WHERE platform_id {} ?",
-        db::kProblemColumns, db::kConfigColumns, is_last ? ">=" : "=");
-    Reading reading{connection, visit};
-    check(sqlite3_create_function(database, "take_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-                                  &reading, nullptr, &take_row, &give_no_result),
-          SQLITE_OK);
-    sqlite3_stmt* compiled = nullptr;
-    check(sqlite3_prepare_v2(database, select.c_str(), -1, &compiled, nullptr), SQLITE_OK);
-    const Statement statement(compiled, &sqlite3_finalize);
-    check(sqlite3_bind_int64(compiled, 1, platform), SQLITE_OK);
-    const int code = sqlite3_step(compiled);
-    if (reading.failure) std::rethrow_exception(reading.failure);
-    check(code, SQLITE_ROW);
-  });
+  // The column on the right comes first: on the way to it SQLite finds where the others begin, all
+  // at once instead of a few at a time.
+  static const std::string select = fmt::format(
+      "SELECT take_row(sequential_us, {}, launch, {}, predicted_us, measured_median_us, "
+      "validated_at, verdict) FROM winners WHERE platform_id = ?",
+      db::kProblemColumns, db::kConfigColumns);
+  Reading reading{connection, visit};
+  check(sqlite3_create_function(database, "take_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &reading,
+                                nullptr, &take_row, &give_no_result),
+        SQLITE_OK);
+  sqlite3_stmt* compiled = nullptr;
+  check(sqlite3_prepare_v2(database, select.c_str(), -1, &compiled, nullptr), SQLITE_OK);
+  const Statement statement(compiled, &sqlite3_finalize);
+  check(sqlite3_bind_int64(compiled, 1, platform), SQLITE_OK);
+  const int code = sqlite3_step(compiled);
+  if (reading.failure) std::rethrow_exception(reading.failure);
+  check(code, SQLITE_ROW);
 }
 
 }  // namespace overlaptune

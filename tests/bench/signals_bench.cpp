@@ -9,15 +9,12 @@
 #include <fmt/format.h>
 
 #include "core/statistics.hpp"
-#include "kernels/support.hpp"
-#include "run/own_gemm.hpp"
+#include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 constexpr int kGroups = 4;
-constexpr int kRounds = 15;
-constexpr int kLaunches = 8;  // between two events
 
 struct Memory {
   DeviceMemory a;
@@ -64,30 +61,15 @@ OwnLaunch plain(const OwnGemm& gemm, const TileOrder& order, std::int64_t k, int
                       nullptr);
 }
 
-/// Microseconds of one launch.
-double time_of(cudaStream_t stream, const OwnGemm& gemm, const OwnLaunch& launch) {
-  const Event from = make_event(true);
-  const Event to = make_event(true);
-  kernels::spin(stream, 60'000);  // the host is ahead
-  OVT_CHECK(cudaEventRecord(from.get(), stream));
-  for (int i = 0; i < kLaunches; ++i) gemm.enqueue(stream, launch);
-  OVT_CHECK(cudaEventRecord(to.get(), stream));
-  OVT_CHECK(cudaStreamSynchronize(stream));
-  float ms = 0;
-  OVT_CHECK(cudaEventElapsedTime(&ms, from.get(), to.get()));
-  return 1e3 * static_cast<double>(ms) / kLaunches;
-}
-
 /// Signalled over plain, the median of paired ratios.
 double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, int sms) {
   constexpr std::int64_t kColumns = 8192;
   const bool hopper = sms >= 100;
   const Tile tile = hopper ? Tile{128, 256, 64, 4, 1} : Tile{128, 128, 64, 3, 1};
   const Stream stream = make_stream();
-  const auto bytes = [](std::int64_t elements) { return static_cast<std::size_t>(2 * elements); };
-  const Memory memory{.a = device_memory(bytes(m * k)),
-                      .b = device_memory(bytes(kColumns * k)),
-                      .c = device_memory(bytes(m * kColumns))};
+  const Memory memory{.a = device_memory(bytes_of_elements(m * k)),
+                      .b = device_memory(bytes_of_elements(kColumns * k)),
+                      .c = device_memory(bytes_of_elements(m * kColumns))};
   kernels::fill_normal(stream.get(), memory.a.get(), Dtype::bf16, m * k, 1);
   kernels::fill_normal(stream.get(), memory.b.get(), Dtype::bf16, kColumns * k, 2);
   const auto kernel_for = [&](int regions) {
@@ -113,8 +95,8 @@ double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, 
                             .raster = raster};
       if (order.super_panels() < least_super_panels) break;
       OwnLaunch launch = prepared(gemm, order, k, sms, memory);
-      static_cast<void>(time_of(stream.get(), gemm, launch));
-      const double time = time_of(stream.get(), gemm, launch);
+      static_cast<void>(time_of(stream.get(), gemm, {&launch, 1}));
+      const double time = time_of(stream.get(), gemm, {&launch, 1});
       if (time < best.time) best = {std::move(launch), raster, time};
     }
     return best;
@@ -123,8 +105,8 @@ double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, 
   const Best groups = fastest(several, blocks, kGroups, in_groups);
   std::vector<double> ratios;
   for (int round = 0; round < kRounds; ++round) {
-    const double before = time_of(stream.get(), one, alone.launch);
-    ratios.push_back(time_of(stream.get(), several, groups.launch) / before);
+    const double before = time_of(stream.get(), one, {&alone.launch, 1});
+    ratios.push_back(time_of(stream.get(), several, {&groups.launch, 1}) / before);
   }
   const double ratio = quantile(ratios, 0.5);
   fmt::print("| {:>5} | {:>4} | {:>6} | {:>2} | {:>8.1f} | {:.3f} |\n", m, k, blocks, groups.raster,
@@ -132,14 +114,7 @@ double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, 
   return ratio;
 }
 
-int measure() {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-    fmt::print("no GPU\n");
-    return 0;
-  }
-  cudaDeviceProp properties{};
-  OVT_CHECK(cudaGetDeviceProperties(&properties, 0));
+void measure(const cudaDeviceProp& properties) {
   fmt::print("{}, bf16, N = 8192\n\n", properties.name);
   fmt::print("| M | K | row blocks | raster | plain us | in 4 groups that signal, over plain |\n");
   fmt::print("|--:|--:|--:|--:|--:|--:|\n");
@@ -155,17 +130,11 @@ int measure() {
     }
   }
   fmt::print("\ngeometric mean {:.4f}\n", std::exp(logs / cases));
-  return 0;
 }
 
 }  // namespace
 }  // namespace overlaptune::run
 
 int main() {
-  try {
-    return overlaptune::run::measure();
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "signals_bench: {}\n", error.what());
-    return 1;
-  }
+  return overlaptune::run::measured("signals_bench", overlaptune::run::measure);
 }

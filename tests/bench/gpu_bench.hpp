@@ -1,0 +1,56 @@
+#pragma once
+// What benchmarks of our GEMMs on a GPU share.
+
+#include <exception>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "kernels/support.hpp"
+#include "run/own_gemm.hpp"
+
+namespace overlaptune::run {
+
+constexpr int kRounds = 15;
+
+/// Microseconds of one launch, of several that take turns between two events.
+inline double time_of(cudaStream_t stream, const OwnGemm& gemm,
+                      std::span<const OwnLaunch> launches) {
+  constexpr std::size_t kLaunches = 8;
+  const Event from = make_event(true);
+  const Event to = make_event(true);
+  kernels::spin(stream, 60'000);  // the host is ahead
+  OVT_CHECK(cudaEventRecord(from.get(), stream));
+  for (std::size_t i = 0; i < kLaunches; ++i) gemm.enqueue(stream, launches[i % launches.size()]);
+  OVT_CHECK(cudaEventRecord(to.get(), stream));
+  OVT_CHECK(cudaStreamSynchronize(stream));
+  float ms = 0;
+  OVT_CHECK(cudaEventElapsedTime(&ms, from.get(), to.get()));
+  return 1e3 * static_cast<double>(ms) / kLaunches;
+}
+
+/// Bytes of 2-byte elements.
+inline std::size_t bytes_of_elements(std::int64_t elements) {
+  return static_cast<std::size_t>(2 * elements);
+}
+
+/// The status of a program: `measure` on GPU 0, or word that there is none.
+template <class Measure>
+int measured(const char* program, const Measure& measure) {
+  try {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+      fmt::print("no GPU\n");
+      return 0;
+    }
+    cudaDeviceProp properties{};
+    OVT_CHECK(cudaGetDeviceProperties(&properties, 0));
+    measure(properties);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", program, error.what());
+    return 1;
+  }
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,49 @@
+#include "model/feed_model.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+/// Operands come just fast enough for the tensor cores in a tile of 128x256.
+constexpr GemmConstants kConstants{
+    .per_mac = 1e-6, .multicast = 1, .per_shared_byte = 1e-6 * 128 * 256 / (384 * 2) / 128};
+
+GemmWork work_with(int block_m, int block_n) {
+  const Tile tile{block_m, block_n, 64, 4, 1};
+  const TileOrder order{8192, 8192, 1, block_m, block_n, 1};
+  return {.tile = tile, .order = order, .k = 4096, .sms = 128};
+}
+
+TEST(Feed, who_asks_for_more_is_slowed_more_and_slows_more) {
+  const GemmWork probed = work_with(128, 256);
+  const Feed feed{.times = 1.5,
+                  .probed = fed_slower(probed, kConstants, 1.5),
+                  .share = 1,
+                  .tile = probed.tile,
+                  .collective_share = 0.5};
+  EXPECT_NEAR(feed.probed, 1.5, 1e-9);  // it waits for operands alone
+  EXPECT_DOUBLE_EQ(feed.gemm_factor(probed, kConstants), 1);
+  // Of 128x512 the tensor cores had a fifth of their time to spare: 1.5 times 640 / 768.
+  EXPECT_NEAR(feed.probed * feed.gemm_factor(work_with(128, 512), kConstants), 1.25, 1e-9);
+
+  EXPECT_DOUBLE_EQ(feed.collective_factor(probed.tile), 1);
+  // 1/128 + 1/128 of 1/128 + 1/256.
+  EXPECT_NEAR(feed.collective_factor({128, 128, 64, 4, 1}), std::sqrt(4.0 / 3), 1e-9);
+  EXPECT_LT(feed.collective_factor({256, 256, 64, 4, 1}), 1);
+  // No more than twice as many elements are believed.
+  EXPECT_NEAR(feed.collective_factor({64, 16, 64, 4, 1}), std::sqrt(2.0), 1e-9);
+}
+
+TEST(Feed, of_one_tile_nothing_is_known_of_others) {
+  const Feed feed;
+  EXPECT_EQ(feed.gemm_factor(work_with(64, 64), kConstants), 1);
+  EXPECT_EQ(feed.collective_factor({64, 64, 64, 4, 1}), 1);
+  const FeedModel model;
+  EXPECT_TRUE(model.is_usual({.gemm = {.tile = {64, 64, 64, 4, 1}}}));
+}
+
+}  // namespace
+}  // namespace overlaptune
