@@ -24,6 +24,8 @@ static_assert(static_cast<int>(Transport::ring) == OVT_TRANSPORT_RING &&
               static_cast<int>(Transport::symmetric_then_ring) ==
                   OVT_TRANSPORT_SYMMETRIC_THEN_RING &&
               static_cast<int>(Transport::peer_access) == OVT_TRANSPORT_PEER_ACCESS);
+static_assert(static_cast<int>(Wait::driver) == OVT_WAIT_DRIVER &&
+              static_cast<int>(Wait::kernel) == OVT_WAIT_KERNEL);
 static_assert(kMostRegions <= OVT_MAX_WAVE_GROUPS);
 
 [[noreturn]] void refuse(std::string message) {
@@ -101,6 +103,8 @@ Config config_of(const ovt_answer* answer) {
     refuse(fmt::format("ovt_answer.wave_group_count = {}: expected 0 to {}",
                        answer->wave_group_count, OVT_MAX_WAVE_GROUPS));
   }
+  const bool says_wait = answer->size != kFirstSize<ovt_answer>;
+  if (says_wait && answer->reserved != 0) refuse("ovt_answer.reserved: expected 0");
   const Config said{
       .strategy = enumerated<Strategy>(answer->strategy, "ovt_answer.strategy"),
       .tile = {.block_m = answer->block_m,
@@ -112,7 +116,8 @@ Config config_of(const ovt_answer* answer) {
       .comm_ctas = answer->comm_ctas,
       .wave_groups = {answer->wave_groups, answer->wave_groups + answer->wave_group_count},
       .chunks = answer->chunks,
-      .transport = enumerated<Transport>(answer->transport, "ovt_answer.transport")};
+      .transport = enumerated<Transport>(answer->transport, "ovt_answer.transport"),
+      .wait = says_wait ? enumerated<Wait>(answer->wait, "ovt_answer.wait") : Wait::driver};
   auto sound = parse_config(to_string(said));  // which knows the rules
   if (!sound) refuse("ovt_answer: " + sound.error().message);
   if (*sound != said) {

@@ -57,7 +57,6 @@ int run(int argc, char** argv) {
       "  OVERLAPTUNE_LOG       From which level on is logged: debug, info (the default), warning, "
       "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
-      "  OVERLAPTUNE_WAIT      kernel: signals are waited for by a kernel, not by the driver\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
   app.get_formatter()->column_width(36);

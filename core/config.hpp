@@ -31,6 +31,12 @@ enum class Transport {
   peer_access,
 };
 
+/// `signaled`: how the collective of a wave group waits for its signal.
+enum class Wait {
+  driver,  ///< cuStreamWaitValue32
+  kernel,  ///< a bounded kernel of ours, which takes a bit of an SM
+};
+
 /// That of all groups but the last.
 [[nodiscard]] constexpr Transport beside_gemm(Transport transport) {
   return transport == Transport::symmetric_then_ring ? Transport::symmetric : transport;
@@ -80,6 +86,13 @@ struct NamesOf<Transport> {
        {Transport::peer_access, "peer_access"}}};
 };
 
+template <>
+struct NamesOf<Wait> {
+  static constexpr std::string_view what = "wait";
+  static constexpr std::array<Named<Wait>, 2> all{
+      {{Wait::driver, "driver"}, {Wait::kernel, "kernel"}}};
+};
+
 /// One output block of the GEMM and how it is computed. All zero: the library (cuBLASLt) chooses.
 struct Tile {
   int block_m = 0;
@@ -108,6 +121,7 @@ struct Config {
   /// `chunked`: parts that the rows of each row block are cut into; otherwise 1.
   int chunks = 1;
   Transport transport = Transport::ring;
+  Wait wait = Wait::driver;
   friend auto operator<=>(const Config&, const Config&) = default;
 };
 
@@ -115,6 +129,10 @@ struct Config {
 [[nodiscard]] inline bool is_served(const Problem& problem, const Config& config) {
   return serves(beside_gemm(config.transport), collective_of(problem.op));
 }
+
+/// Kernels wait for groups of `signaled` only, and not for copy engines, whose waits are batches of
+/// operations of the driver. Error: the field and what is allowed.
+[[nodiscard]] Expected<void> waits(const Config& config);
 
 /// One line with every field that applies, the same for equal configs and different for different
 /// ones: `signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring

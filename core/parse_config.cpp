@@ -79,6 +79,12 @@ bool read_transport(std::string_view text, Config& config) {
   return transport.has_value();
 }
 
+bool read_wait(std::string_view text, Config& config) {
+  const auto wait = find_name<Wait>(text);
+  if (wait) config.wait = *wait;
+  return wait.has_value();
+}
+
 bool read_groups(std::string_view text, Config& config) {
   if (text.empty() || text.back() == ',') return false;
   for (std::int64_t left = kMostTiles; !text.empty();) {
@@ -96,8 +102,8 @@ struct Field {
   std::string allowed;
 };
 
-const std::array<Field, 8>& fields() {
-  static const std::array<Field, 8> kFields{
+const std::array<Field, 9>& fields() {
+  static const std::array<Field, 9> kFields{
       {{"tile", read_tile, fmt::format("MxNxK with sides of 1 to {}, or library", kLargestBlock)},
        {"stages",
         [](std::string_view text, Config& config) {
@@ -125,6 +131,7 @@ const std::array<Field, 8>& fields() {
           return read_number(text, 1, kMostChunks, config.chunks);
         },
         fmt::format("1 to {}", kMostChunks)},
+       {"wait", read_wait, "one of " + names_of<Wait>()},
        {"groups", read_groups, "tile counts of at least 1, as in 928,96"}}};
   return kFields;
 }
@@ -163,6 +170,9 @@ Expected<Config> consistent(Config config) {
   if (!chunked && config.chunks != 1) {
     return bad_input(fmt::format("config: chunks = {}: {} has none", config.chunks, strategy));
   }
+  if (const auto sound = waits(config); !sound) {
+    return bad_input("config: " + sound.error().message);
+  }
   const bool beside_gemm = signaled || config.strategy == Strategy::chunked;
   if (beside_gemm && config.transport != Transport::copy_engine && config.comm_ctas == 0) {
     return bad_input(fmt::format("config: ctas = 0: {} by {} needs 1 to {}", strategy,
@@ -190,7 +200,7 @@ Expected<Config> parse_config(std::string_view text) {
     if (name != "strategy" && field == nullptr) {
       return bad_input(fmt::format(
           "config: field {}: expected a strategy ({}) and fields tile, stages, cluster, raster, "
-          "ctas, transport, chunks, groups",
+          "ctas, transport, chunks, wait, groups",
           quoted(name), names_of<Strategy>()));
     }
     if (!given.insert(name).second) {

@@ -150,6 +150,7 @@ bool are_groups_of(const TileOrder& order, const std::vector<std::int64_t>& grou
 Expected<void> fits(const Problem& problem, const Config& config) {
   const bool chunked = config.strategy == Strategy::chunked;
   const bool signaled = config.strategy == Strategy::signaled;
+  if (auto sound = waits(config); !sound) return sound;
   if (!chunked && !signaled && config.strategy != Strategy::sequential) return {};
   if (!signaled && !config.wave_groups.empty()) {
     return bad_input(fmt::format("wave_groups: expected none with {}", to_string(config.strategy)));

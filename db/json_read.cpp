@@ -52,6 +52,8 @@ Config config_of(const Node& node) {
       [&](const Node& group) { config.wave_groups.push_back(group.integer(1)); });
   config.chunks = node["chunks"].small_integer();
   config.transport = node["transport"].name<Transport>();
+  // Exports of programs in which the driver always waited have no such field.
+  if (node.has("wait")) config.wait = node["wait"].name<Wait>();
   return config;
 }
 

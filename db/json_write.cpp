@@ -30,7 +30,8 @@ Json to_json(const Config& config) {
           {"comm_ctas", config.comm_ctas},
           {"wave_groups", Json(config.wave_groups)},
           {"chunks", config.chunks},
-          {"transport", to_string(config.transport)}};
+          {"transport", to_string(config.transport)},
+          {"wait", to_string(config.wait)}};
 }
 
 Json to_json(const std::optional<Summary>& summary) {

@@ -123,6 +123,7 @@ Complaint complaint(const Config& config) {
   for (const std::int64_t tiles : config.wave_groups) {
     if (auto wrong = at_least("a wave group", tiles, 1)) return wrong;
   }
+  if (config.wait != Wait::driver) return "wait is kernel; the tables have no place for it";
   return at_least("chunks", config.chunks, 1);
 }
 

@@ -51,7 +51,8 @@ class Answer(Struct):
                 fields(c_int32, "source strategy block_m block_n block_k stages cluster raster comm_ctas chunks "
                                 "transport wave_group_count") +
                 fields(c_double, "predicted_us measured_us baseline_us") +
-                fields(c_char * 512, "reason") + fields(c_int64 * 192, "wave_groups"))
+                fields(c_char * 512, "reason") + fields(c_int64 * 192, "wave_groups") +
+                fields(c_int32, "wait reserved"))
 
 
 class Sizes(Struct):

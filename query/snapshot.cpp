@@ -38,7 +38,8 @@ Config config_of(const IndexedWinner& winner, std::span<const std::int64_t> wave
           .comm_ctas = winner.comm_ctas,
           .wave_groups = {wave_groups.begin(), wave_groups.end()},
           .chunks = winner.chunks,
-          .transport = winner.transport};
+          .transport = winner.transport,
+          .wait = winner.wait};
 }
 
 std::string time_text(const std::optional<Microseconds>& time) {

@@ -22,6 +22,7 @@ struct IndexedWinner {
   int comm_ctas;
   int chunks;
   Transport transport;
+  Wait wait;
   Microseconds predicted;
   Microseconds measured;
   Microseconds sequential;
@@ -37,6 +38,7 @@ struct IndexedWinner {
         comm_ctas(winner.config.comm_ctas),
         chunks(winner.config.chunks),
         transport(winner.config.transport),
+        wait(winner.config.wait),
         predicted(winner.predicted),
         measured(winner.measured),
         sequential(winner.sequential),

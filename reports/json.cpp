@@ -33,6 +33,7 @@ OrderedJson json_of(const Problem& problem) {
 
 OrderedJson json_of(const Config& config) {
   const bool chunked = config.strategy == Strategy::chunked || config.chunks != 1;
+  const bool signaled = config.strategy == Strategy::signaled;
   return {
       {"strategy", to_string(config.strategy)},
       {"block_m", chosen(config.tile.block_m)},
@@ -44,7 +45,8 @@ OrderedJson json_of(const Config& config) {
       {"comm_ctas", chosen(config.comm_ctas)},
       {"wave_groups", config.wave_groups.empty() ? OrderedJson() : OrderedJson(config.wave_groups)},
       {"chunks", chunked ? OrderedJson(config.chunks) : OrderedJson()},
-      {"transport", to_string(config.transport)}};
+      {"transport", to_string(config.transport)},
+      {"wait", signaled ? OrderedJson(to_string(config.wait)) : OrderedJson()}};
 }
 
 OrderedJson json_of(const Platform& platform) {

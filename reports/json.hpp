@@ -17,9 +17,9 @@ namespace overlaptune {
 /// `op, m, n, k, dtype, ranks`.
 [[nodiscard]] OrderedJson json_of(const Problem& problem);
 
-/// `strategy, block_m, …, wave_groups, chunks, transport`. Null: the tile where the library
-/// chooses, `comm_ctas` where it is the collective library's default, `wave_groups` and `chunks` of
-/// the strategies that have none.
+/// `strategy, block_m, …, wave_groups, chunks, transport, wait`. Null: the tile where the library
+/// chooses, `comm_ctas` where it is the collective library's default, `wave_groups`, `chunks` and
+/// `wait` of the strategies that have none.
 [[nodiscard]] OrderedJson json_of(const Config& config);
 
 /// The platform's fields and its `fingerprint`.

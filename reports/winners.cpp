@@ -115,6 +115,7 @@ Table winners_in_full(const Snapshot& snapshot) {
                           {"wave_groups"},
                           {"chunks"},
                           {"transport"},
+                          {"wait"},
                           {"predicted_us"},
                           {"measured_us"},
                           {"measured_p10_us"},
@@ -134,6 +135,7 @@ Table winners_in_full(const Snapshot& snapshot) {
     const Problem& problem = candidate.problem;
     const Config& config = candidate.config;
     const auto& measured = candidate.measured;
+    const bool signaled = config.strategy == Strategy::signaled;
     table.rows.push_back({snapshot.platform_name(row.platform),
                           name(to_string(candidate.launch)),
                           name(to_string(problem.op)),
@@ -155,6 +157,7 @@ Table winners_in_full(const Snapshot& snapshot) {
                               : Cell(fmt::format("{}", fmt::join(config.wave_groups, " "))),
                           config.strategy == Strategy::chunked ? count(config.chunks) : Cell(),
                           name(to_string(config.transport)),
+                          signaled ? name(to_string(config.wait)) : Cell(),
                           candidate.predicted.count(),
                           median_of(candidate),
                           measured ? Cell(measured->p10.count()) : Cell(),

@@ -77,6 +77,7 @@ Expected<void> runnable(const Problem& problem, const Config& config) {
                                  to_string(beside_gemm(config.transport)),
                                  to_string(collective_of(problem.op))));
   }
+  if (auto sound = waits(config); !sound) return sound;
   switch (config.strategy) {
     case Strategy::sequential:
     case Strategy::chunked:

@@ -34,6 +34,7 @@ class SignaledPlan : public Plan {
               .early = groups_.front().tiles()},
         mutant_(request.mutant),
         route_(request.route),
+        wait_(request.config.wait),
         takes_part_(world_.rank() < request.problem.ranks),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
@@ -74,7 +75,7 @@ class SignaledPlan : public Plan {
   void enqueue_collectives(const Operands& operands) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (const auto signal = signal_of(i)) {
-        wait_for_signal(comm_.get(), signal->counter, signal->value);
+        wait_for_signal(comm_.get(), signal->counter, signal->value, wait_);
       }
       groups_[i].enqueue_exchange(comm_.get(), world_, operands);
     }
@@ -90,7 +91,9 @@ class SignaledPlan : public Plan {
 
   /// Not before the first group is there: until then the GEMM has all SMs.
   void enqueue_peer_access(const Operands& operands) {
-    if (const auto first = signal_of(0)) wait_for_signal(comm_.get(), first->counter, first->value);
+    if (const auto first = signal_of(0)) {
+      wait_for_signal(comm_.get(), first->counter, first->value, wait_);
+    }
     const bool sums = problem_.op == Op::gemm_all_reduce;
     enqueue_peers(comm_.get(), world_, route_,
                   {.collective = collective_of(problem_.op),
@@ -151,6 +154,7 @@ class SignaledPlan : public Plan {
   Crew crew_;
   Mutant mutant_;
   CommKey route_;
+  Wait wait_;
   bool takes_part_;
   Stream comm_;
   Event fork_;

@@ -1,9 +1,7 @@
 #include "run/stream_wait.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cuda.h>
-#include <string_view>
 
 #include "core/error.hpp"
 #include "kernels/wait.hpp"
@@ -54,12 +52,9 @@ void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint
   }
 }
 
-void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value) {
-  static const bool by_driver = [] {
-    const char* wanted = std::getenv("OVERLAPTUNE_WAIT");
-    return can_wait_for_value() && !(wanted != nullptr && std::string_view(wanted) == "kernel");
-  }();
-  if (by_driver) return wait_for_value(stream, address, value);
+void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value,
+                     Wait wait) {
+  if (wait == Wait::driver && can_wait_for_value()) return wait_for_value(stream, address, value);
   kernels::wait_for_value(stream, address, value);
   OVT_CHECK(cudaGetLastError());
 }

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/config.hpp"
+
 namespace overlaptune::run {
 
 /// Whether the driver and the GPU know how.
@@ -16,9 +18,10 @@ namespace overlaptune::run {
 /// `Failure` where `can_wait_for_value` is false.
 void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
 
-/// The same for a signal of a GEMM of this GPU: by the driver where it can, else, or where the
-/// environment variable OVERLAPTUNE_WAIT is `kernel`, by a kernel.
-void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
+/// The same for a signal of a GEMM of this GPU, by whom the config says; where the driver has no
+/// such wait always by a kernel.
+void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value,
+                     Wait wait);
 
 /// Several waits by the driver, and writes, in the order in which they were added, as few pieces of
 /// work.

@@ -92,6 +92,13 @@ enum {
   OVT_TRANSPORT_PEER_ACCESS = 4
 };
 
+/* `signaled`: how a collective waits for the signal of its wave group. */
+typedef int32_t ovt_wait;
+enum {
+  OVT_WAIT_DRIVER = 0, /* a stream memory operation of the driver */
+  OVT_WAIT_KERNEL = 1  /* a bounded kernel */
+};
+
 #define OVT_TEXT_SIZE 256
 #define OVT_REASON_SIZE 512
 #define OVT_MAX_WAVE_GROUPS 192
@@ -154,6 +161,9 @@ typedef struct ovt_answer {
   /* `signaled`: tiles of each group in the order in which they are computed; entries from
    * wave_group_count on are not touched. */
   int64_t wave_groups[OVT_MAX_WAVE_GROUPS];
+  /* A struct may end here, by its `size`: it then says OVT_WAIT_DRIVER. */
+  ovt_wait wait;
+  int32_t reserved; /* 0 */
 } ovt_answer;
 
 typedef struct ovt_database ovt_database;

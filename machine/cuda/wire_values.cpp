@@ -265,7 +265,8 @@ Json to_json(const Config& config) {
           {"comm_ctas", config.comm_ctas},
           {"wave_groups", config.wave_groups},
           {"chunks", config.chunks},
-          {"transport", to_string(config.transport)}};
+          {"transport", to_string(config.transport)},
+          {"wait", to_string(config.wait)}};
 }
 
 Config config_of(const JsonReader& reader) {
@@ -276,7 +277,8 @@ Config config_of(const JsonReader& reader) {
           .wave_groups =
               reader["wave_groups"].list([](const JsonReader& tiles) { return tiles.integer(); }),
           .chunks = reader["chunks"].small(),
-          .transport = reader["transport"].name<Transport>()};
+          .transport = reader["transport"].name<Transport>(),
+          .wait = reader["wait"].name<Wait>()};
 }
 
 Json to_json(const RunRequest& request) {

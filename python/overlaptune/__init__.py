@@ -19,7 +19,18 @@ from .errors import (
     UnavailableError,
 )
 from .library import load
-from .values import Answer, Dtype, Launch, Op, Platform, Problem, Source, Strategy, Transport
+from .values import (
+    Answer,
+    Dtype,
+    Launch,
+    Op,
+    Platform,
+    Problem,
+    Source,
+    Strategy,
+    Transport,
+    Wait,
+)
 
 
 def version() -> str:
@@ -46,6 +57,7 @@ __all__ = [
     "Source",
     "Strategy",
     "Transport",
+    "Wait",
     "UnavailableError",
     "version",
 ]

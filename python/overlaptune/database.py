@@ -13,7 +13,7 @@ from typing import Optional, TypeVar, Union
 
 from .errors import ArgumentError, InternalError
 from .library import CAnswer, CPlatform, CProblem, check, load
-from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transport
+from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transport, Wait
 
 PathLike = Union[str, "os.PathLike[str]"]
 AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
@@ -138,6 +138,7 @@ class Database:
             baseline_us=_time(answer.baseline_us),
             reason=answer.reason.decode(errors="replace"),
             wave_groups=tuple(answer.wave_groups[: answer.wave_group_count]),
+            wait=_known(Wait, answer.wait),
         )
 
     def explain(self, problem: Problem, launch: Launch = Launch.GRAPH) -> str:

@@ -74,6 +74,8 @@ class CAnswer(ctypes.Structure):
         ("baseline_us", c_double),
         ("reason", c_char * REASON_SIZE),
         ("wave_groups", c_int64 * MAX_WAVE_GROUPS),
+        ("wait", c_int32),
+        ("reserved", c_int32),
     ]
 
 

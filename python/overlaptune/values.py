@@ -57,6 +57,13 @@ class Transport(_Named):
     PEER_ACCESS = 4
 
 
+class Wait(_Named):
+    """SIGNALED: how a collective waits for the signal of its wave group."""
+
+    DRIVER = 0
+    KERNEL = 1
+
+
 @dataclass(frozen=True)
 class Problem:
     """One matrix product and its collective: A is m x k, B is n x k, C = A * B^T is m x n.
@@ -115,3 +122,4 @@ class Answer:
     baseline_us: Optional[float]  #: SEQUENTIAL: measured where EXACT, else predicted
     reason: str
     wave_groups: tuple[int, ...]  #: SIGNALED: tiles of each group, in the order of computing
+    wait: Wait = Wait.DRIVER

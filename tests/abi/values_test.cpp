@@ -37,7 +37,8 @@ TEST(ValuesTest, AConfigComesBackFromAnAnswerAsItWas) {
        .raster = 8,
        .comm_ctas = 24,
        .wave_groups = {64, 128, std::int64_t{1} << 40},
-       .transport = Transport::symmetric_then_ring},
+       .transport = Transport::symmetric_then_ring,
+       .wait = Wait::kernel},
       {.strategy = Strategy::signaled,
        .tile = {64, 64, 32, 1, 1},
        .raster = 1,
@@ -68,6 +69,13 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
       {"ovt_answer.strategy = 5", [](auto& answer) { answer.strategy = 5; }},
       {"ovt_answer.strategy = -1", [](auto& answer) { answer.strategy = -1; }},
       {"ovt_answer.transport = 5", [](auto& answer) { answer.transport = 5; }},
+      {"ovt_answer.wait = 2", [](auto& answer) { answer.wait = 2; }},
+      {"wait = kernel: expected driver with signaled by copy_engine",
+       [](auto& answer) {
+         answer.transport = OVT_TRANSPORT_COPY_ENGINE;
+         answer.wait = OVT_WAIT_KERNEL;
+       }},
+      {"ovt_answer.reserved", [](auto& answer) { answer.reserved = 1; }},
       {"tile", [](auto& answer) { answer.block_m = -128; }},
       {"tile", [](auto& answer) { answer.block_n = 0; }},
       {"tile", [](auto& answer) { answer.block_k = INT32_MAX; }},
@@ -95,6 +103,31 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
     ovt_answer bad = good;
     spoil(bad);
     EXPECT_THAT(refusal(bad), HasSubstr(text));
+  }
+}
+
+/// Whose header has no `wait`: what lies there is not theirs.
+TEST(ValuesTest, CallersOfTheFirstVersionHaveTheDriverWait) {
+  constexpr std::size_t kFirst = 2128;
+  const Config config{.strategy = Strategy::signaled,
+                      .tile = {128, 256, 64, 4, 2},
+                      .raster = 8,
+                      .comm_ctas = 24,
+                      .wave_groups = {64, 128},
+                      .wait = Wait::kernel};
+  ovt_answer answer = empty_answer();
+  answer.size = kFirst;
+  answer.wait = 77;
+  answer.reserved = 78;
+  write(config, &answer);
+  EXPECT_EQ(answer.wait, 77);
+  EXPECT_EQ(answer.reserved, 78);
+  Config by_driver = config;
+  by_driver.wait = Wait::driver;
+  EXPECT_EQ(config_of(&answer), by_driver);
+  for (const std::size_t size : {kFirst - 8, kFirst - 1, kFirst + 1, kFirst + 4}) {
+    answer.size = size;
+    EXPECT_THAT(refusal(answer), HasSubstr("ovt_answer.size = ")) << size;
   }
 }
 

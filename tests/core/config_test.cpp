@@ -46,6 +46,10 @@ Config random_config(Draw& draw) {
     for (std::int64_t& group : config.wave_groups) group = draw.tiles();
   }
   if (config.strategy == Strategy::chunked || flagged) config.chunks = draw.from(1, 48);
+  if (config.strategy == Strategy::signaled && config.transport != Transport::copy_engine &&
+      draw.coin()) {
+    config.wait = Wait::kernel;
+  }
   return config;
 }
 
@@ -78,6 +82,19 @@ TEST(Config, what_is_left_out_keeps_its_default) {
             (Config{.strategy = Strategy::chunked, .comm_ctas = 16, .chunks = 4}));
   EXPECT_EQ(parse_config("chunked transport=copy_engine"),
             (Config{.strategy = Strategy::chunked, .transport = Transport::copy_engine}));
+}
+
+TEST(Config, the_line_tells_the_wait_only_where_it_is_not_the_drivers) {
+  Config config{.strategy = Strategy::signaled,
+                .tile = {128, 256, 64, 4, 2},
+                .raster = 8,
+                .comm_ctas = 16,
+                .wave_groups = {928, 96}};
+  const std::string before = "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 ";
+  EXPECT_EQ(to_string(config), before + "transport=ring groups=928,96");
+  EXPECT_EQ(parse_config(before + "wait=driver groups=928,96"), config);
+  config.wait = Wait::kernel;
+  EXPECT_EQ(to_string(config), before + "transport=ring wait=kernel groups=928,96");
 }
 
 struct BadText {
@@ -118,6 +135,10 @@ TEST(Config, bad_text_is_one_line_that_names_the_field) {
       {"signaled tile=128x256x64x2", "tile = '128x256x64x2'"},
       {"signaled tile=0x256x64", "tile = '0x256x64'"},
       {"signaled tile=128x256x", "tile = '128x256x'"},
+      {"sequential wait=kernel", "wait = kernel: expected driver with sequential by ring"},
+      {"signaled ctas=8 groups=4 wait=kernel transport=copy_engine " + tile,
+       "wait = kernel: expected driver with signaled by copy_engine"},
+      {"signaled wait=us", "wait = 'us': expected one of driver, kernel"},
       {"sequential stages=4", "stages = 4: expected only beside a tile"},
       {"signaled groups=", "groups = ''"},
       {"signaled groups=4,", "groups = '4,'"},

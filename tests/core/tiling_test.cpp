@@ -240,8 +240,15 @@ TEST(Config, fits_a_problem_if_its_parts_make_it_up) {
   EXPECT_FALSE(changed([](Config& c) { c.tile = {}; }));
   EXPECT_FALSE(changed([](Config& c) { c.chunks = 2; }));
   EXPECT_FALSE(changed([](Config& c) { c.strategy = Strategy::sequential; }));
+  EXPECT_TRUE(changed([](Config& c) { c.wait = Wait::kernel; }));
+  EXPECT_FALSE(changed([](Config& c) {
+    c.wait = Wait::kernel;
+    c.transport = Transport::copy_engine;
+  }));
   EXPECT_TRUE(fits(problem, Config{}));
   EXPECT_FALSE(fits(problem, Config{.chunks = 2}));
+  EXPECT_FALSE(fits(problem, Config{.wait = Wait::kernel}));
+  EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::peer_store, .wait = Wait::kernel}));
   EXPECT_TRUE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 256}));
   EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 257}));
   EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 0}));

@@ -33,6 +33,11 @@ void require_config(const ovt_problem& problem, const ovt_answer& answer) {
   require(answer.strategy >= OVT_SEQUENTIAL && answer.strategy <= OVT_COPY_ENGINE, "strategy");
   require(answer.transport >= OVT_TRANSPORT_RING && answer.transport <= OVT_TRANSPORT_PEER_ACCESS,
           "transport");
+  require(answer.wait == OVT_WAIT_DRIVER || answer.wait == OVT_WAIT_KERNEL, "wait");
+  require(answer.wait == OVT_WAIT_DRIVER ||
+              (answer.strategy == OVT_SIGNALED && answer.transport != OVT_TRANSPORT_COPY_ENGINE),
+          "a kernel that can wait");
+  require(answer.reserved == 0, "reserved");
   for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
                            answer.cluster, answer.raster, answer.comm_ctas}) {
     require(value >= 0, "sizes of the config");

@@ -1,5 +1,3 @@
-#include "kernels/wait.hpp"
-
 #include <chrono>
 #include <thread>
 
@@ -9,11 +7,10 @@
 namespace overlaptune::run {
 namespace {
 
-using Wait = GpuTest;
-using WaitForValue = void (*)(cudaStream_t, const std::uint32_t*, std::uint32_t);
+using StreamWait = GpuTest;
 
 /// By the driver and by a kernel, as it is and captured into a graph.
-TEST_F(Wait, what_comes_later_starts_when_the_value_is_there_and_not_before) {
+TEST_F(StreamWait, what_comes_later_starts_when_the_value_is_there_and_not_before) {
   const DeviceMemory memory = device_memory(sizeof(std::uint32_t));
   auto* const word = static_cast<std::uint32_t*>(memory.get());
   const Stream waiting = make_stream();
@@ -22,16 +19,16 @@ TEST_F(Wait, what_comes_later_starts_when_the_value_is_there_and_not_before) {
     OVT_CHECK(cudaMemsetAsync(word, byte, sizeof *word, stream()));
     OVT_CHECK(cudaStreamSynchronize(stream()));
   };
-  for (const WaitForValue wait : {WaitForValue(&wait_for_value), &kernels::wait_for_value}) {
-    const Graph graph =
-        captured(waiting.get(), [&](cudaStream_t on) { wait(on, word, 0x02020202); });
+  for (const Wait by : {Wait::driver, Wait::kernel}) {
+    const auto wait = [&](cudaStream_t on) { wait_for_signal(on, word, 0x02020202, by); };
+    const Graph graph = captured(waiting.get(), wait);
     const GraphExec replay = instantiated(graph);
     for (const bool in_graph : {false, true}) {
       write(1);
       if (in_graph) {
         OVT_CHECK(cudaGraphLaunch(replay.get(), waiting.get()));
       } else {
-        wait(waiting.get(), word, 0x02020202);
+        wait(waiting.get());
       }
       OVT_CHECK(cudaEventRecord(passed.get(), waiting.get()));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -54,5 +54,7 @@ int main(void) {
   FIELD(ovt_answer, baseline_us);
   FIELD(ovt_answer, reason);
   FIELD(ovt_answer, wave_groups);
+  FIELD(ovt_answer, wait);
+  FIELD(ovt_answer, reserved);
   return 0;
 }

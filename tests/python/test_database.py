@@ -74,10 +74,10 @@ class Answers(WithDatabase):
                     self.assertEqual(getattr(answer, field), wanted[field], field)
                 for field, value in wanted["config"].items():
                     got = getattr(answer, field)
-                    if field in ("strategy", "transport"):
+                    if field in ("strategy", "transport", "wait"):
                         got = str(got)
                     # null: not used, or left to the library
-                    nothing = {"wave_groups": (), "chunks": 1}.get(field, 0)
+                    nothing = {"wave_groups": (), "chunks": 1, "wait": "driver"}.get(field, 0)
                     expected = nothing if value is None else value
                     self.assertEqual(list(got) if field == "wave_groups" else got,
                                      list(expected) if field == "wave_groups" else expected, field)

@@ -36,6 +36,7 @@ class Layout(unittest.TestCase):
         for kind in (values.Op, values.Dtype, values.Launch, values.Source, values.Strategy):
             known.update({member.name: member.value for member in kind})
         known.update({f"TRANSPORT_{member.name}": member.value for member in values.Transport})
+        known.update({f"WAIT_{member.name}": member.value for member in values.Wait})
         for status in library.BY_STATUS:
             known.update({name: value for name, value in constants.items()
                           if name.startswith("ERROR_") and value == status})

@@ -39,6 +39,8 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
   EXPECT_EQ(answer.comm_ctas, 16);
   EXPECT_EQ(answer.chunks, 1);
   EXPECT_EQ(answer.transport, OVT_TRANSPORT_RING);
+  EXPECT_EQ(answer.wait, OVT_WAIT_DRIVER);
+  EXPECT_EQ(answer.reserved, 0);
   EXPECT_THAT(answer.reason, StartsWith("validated on h200-nvlink-x8 at 2"));
 }
 

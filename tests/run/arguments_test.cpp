@@ -164,6 +164,11 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
               HasSubstr("for strategy signaled only"));
   EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
               HasSubstr("peer_store: not available"));
+  ovt_answer waiting = signaled_answer(OVT_TRANSPORT_PEER_ACCESS);
+  waiting.wait = OVT_WAIT_KERNEL;
+  EXPECT_EQ(said(instead(waiting)), "");
+  waiting.transport = OVT_TRANSPORT_COPY_ENGINE;
+  EXPECT_THAT(said(instead(waiting), OVT_GEMM_ALL_TO_ALL), HasSubstr("wait = kernel"));
   ovt_answer many = library_answer(OVT_CHUNKED, OVT_TRANSPORT_RING);
   many.chunks = 1025;
   EXPECT_THAT(said(instead(many)), HasSubstr("chunks = 1025"));

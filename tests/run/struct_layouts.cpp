@@ -49,6 +49,8 @@ int main() {
   FIELD(ovt_answer, baseline_us);
   FIELD(ovt_answer, reason);
   FIELD(ovt_answer, wave_groups);
+  FIELD(ovt_answer, wait);
+  FIELD(ovt_answer, reserved);
   FIELD(ovt_sizes, size);
   FIELD(ovt_sizes, a_bytes);
   FIELD(ovt_sizes, b_bytes);

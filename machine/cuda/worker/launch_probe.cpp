@@ -101,7 +101,7 @@ Expected<std::vector<Microseconds>> trigger_times(Workbench& bench) {
     // The kernel that is waited for is submitted first: no wait can be left without it.
     kernels::spin(producer, 60'000);
     kernels::stamp_and_signal(producer, stamps, flag);
-    run::wait_for_signal(consumer.get(), flag, 1);
+    run::wait_for_signal(consumer.get(), flag, 1, Wait::driver);
     kernels::stamp(consumer.get(), stamps + 1);
     OVT_CHECK(cudaStreamSynchronize(consumer.get()));
     OVT_CHECK(cudaStreamSynchronize(producer));
