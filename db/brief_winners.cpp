@@ -3,7 +3,6 @@
 // and column by column takes half as long again.
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "core/canonical_config.hpp"
 #include "core/tiling.hpp"
 #include "db/impl.hpp"
 
@@ -62,17 +62,9 @@ class Columns {
     if (const auto found = find_name<E>(name)) return *found;
     damaged(parse_name<E>(name).error().message);
   }
-  void groups(std::vector<std::int64_t>& groups) {
-    const std::string_view list = text();
-    groups.clear();
-    if (list.empty()) return;
-    const char* const end = list.data() + list.size();
-    for (const char* next = list.data();; ++next) {
-      const auto parsed = std::from_chars(next, end, groups.emplace_back());
-      next = parsed.ptr;
-      if (parsed.ec == std::errc{} && next == end) return;
-      if (parsed.ec != std::errc{} || *next != ',') damaged("wave_groups are not numbers");
-    }
+  void config(Config& config) {
+    const std::string_view line = text();
+    if (!read_canonical(line, config)) damaged(why_not_canonical(line));
   }
   [[noreturn]] void damaged(std::string_view what) const {
     throw Failure(ErrorKind::bad_database,
@@ -86,7 +78,9 @@ class Columns {
 };
 
 void read(Columns columns, BriefWinner& winner) {
-  winner.sequential = columns.positive_time();
+  const auto validated_at = columns.text();
+  if (const auto wrong = db::time_complaint("validated_at", validated_at)) columns.damaged(*wrong);
+  std::copy(validated_at.begin(), validated_at.end(), winner.validated_at.begin());
   winner.problem.op = columns.name<Op>();
   winner.problem.m = columns.integer();
   winner.problem.n = columns.integer();
@@ -95,29 +89,15 @@ void read(Columns columns, BriefWinner& winner) {
   winner.problem.ranks = columns.small_integer();
   if (const auto sound = validated(winner.problem); !sound) columns.damaged(sound.error().message);
   winner.launch = columns.name<Launch>();
-  winner.config.strategy = columns.name<Strategy>();
-  winner.config.tile.block_m = columns.small_integer();
-  winner.config.tile.block_n = columns.small_integer();
-  winner.config.tile.block_k = columns.small_integer();
-  winner.config.tile.stages = columns.small_integer();
-  winner.config.tile.cluster = columns.small_integer();
-  winner.config.raster = columns.small_integer();
-  winner.config.comm_ctas = columns.small_integer();
-  columns.groups(winner.config.wave_groups);
-  winner.config.chunks = columns.small_integer();
-  winner.config.transport = columns.name<Transport>();
-  if (const auto wrong = db::complaint(winner.config)) columns.damaged(*wrong);
+  columns.config(winner.config);
   if (winner.config.wave_groups.size() > kMostRegions) columns.damaged("too many wave groups");
   if (const auto fitting = fits(winner.problem, winner.config); !fitting) {
     columns.damaged(fmt::format("{} of {}: {}", to_string(winner.config.strategy),
                                 to_string(winner.problem), fitting.error().message));
   }
-  winner.predicted = columns.time();
   winner.measured = columns.positive_time();
-  const auto validated_at = columns.text();
-  if (const auto wrong = db::time_complaint("validated_at", validated_at)) columns.damaged(*wrong);
-  std::copy(validated_at.begin(), validated_at.end(), winner.validated_at.begin());
-  if (columns.text() != to_string(Verdict::valid)) columns.damaged("its verdict is not valid");
+  winner.predicted = columns.time();
+  winner.sequential = columns.positive_time();
 }
 
 struct Reading {
@@ -140,6 +120,27 @@ void take_row(sqlite3_context* context, int, sqlite3_value** values) {
 
 void give_no_result(sqlite3_context*) {}
 
+/// `take_row` for one reading: the connection does not keep it beyond that.
+class Registered {
+ public:
+  Registered(sqlite3* database, Reading& reading)
+      : database_(database),
+        code_(sqlite3_create_function(database, kName, -1, kFlags, &reading, nullptr, &take_row,
+                                      &give_no_result)) {}
+  ~Registered() {
+    sqlite3_create_function(database_, kName, -1, kFlags, nullptr, nullptr, nullptr, nullptr);
+  }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  static constexpr const char* kName = "take_row";
+  static constexpr int kFlags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+  sqlite3* database_;
+  int code_;
+};
+
 }  // namespace
 
 void Store::each_brief_winner(PlatformId platform,
@@ -155,13 +156,12 @@ void Store::each_brief_winner(PlatformId platform,
   // The column on the right comes first: on the way to it SQLite finds where the others begin, all
   // at once instead of a few at a time.
   static const std::string select = fmt::format(
-      "SELECT take_row(sequential_us, {}, launch, {}, predicted_us, measured_median_us, "
-      "validated_at, verdict) FROM winners WHERE platform_id = ?",
-      db::kProblemColumns, db::kConfigColumns);
+      "SELECT take_row(validated_at, {}, launch, config, measured_median_us, predicted_us, "
+      "sequential_us) FROM winners WHERE platform_id = ?",
+      db::kProblemColumns);
   Reading reading{connection, visit};
-  check(sqlite3_create_function(database, "take_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &reading,
-                                nullptr, &take_row, &give_no_result),
-        SQLITE_OK);
+  const Registered registered(database, reading);
+  check(registered.code(), SQLITE_OK);
   sqlite3_stmt* compiled = nullptr;
   check(sqlite3_prepare_v2(database, select.c_str(), -1, &compiled, nullptr), SQLITE_OK);
   const Statement statement(compiled, &sqlite3_finalize);

@@ -83,18 +83,20 @@ void check_measurements(Examination& examine) {
 }
 
 void check_candidates(Examination& examine) {
-  examine.rows(fmt::format("SELECT {}, launch, {}, {} FROM candidates c JOIN problems p ON p.id = "
-                           "problem_id",
-                           db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns),
-               [](db::Query& query) { (void)db::read_candidate(query); });
+  examine.rows(
+      fmt::format(
+          "SELECT {}, launch, config, verdict, {} FROM candidates c JOIN problems p ON p.id = "
+          "problem_id",
+          db::kProblemColumns, db::kOutcomeColumns),
+      [](db::Query& query) { (void)db::read_candidate(query); });
 }
 
 void check_winners(Examination& examine) {
   examine.rows(
-      fmt::format("SELECT validated_at, r.platform_id = w.platform_id, {}, launch, {}, {}, {} FROM "
-                  "winners w JOIN tuning_runs r ON r.id = run_id",
-                  db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns,
-                  db::kComparisonColumns),
+      fmt::format(
+          "SELECT validated_at, r.platform_id = w.platform_id, {}, launch, config, {}, {} FROM "
+          "winners w JOIN tuning_runs r ON r.id = run_id",
+          db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns),
       [&](db::Query& query) {
         const std::string validated_at = query.text();
         const bool of_its_platform = query.integer() == 1;

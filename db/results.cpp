@@ -26,9 +26,9 @@ std::string name_of(const Candidate& candidate) {
 
 const std::string& select_candidates() {
   static const std::string sql = fmt::format(
-      "SELECT platform_id, run_id, {}, launch, {}, {} FROM candidates c JOIN problems p ON p.id = "
-      "problem_id JOIN tuning_runs r ON r.id = run_id",
-      db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns);
+      "SELECT platform_id, run_id, {}, launch, config, verdict, {} FROM candidates c JOIN problems "
+      "p ON p.id = problem_id JOIN tuning_runs r ON r.id = run_id",
+      db::kProblemColumns, db::kOutcomeColumns);
   return sql;
 }
 
@@ -77,9 +77,8 @@ std::int64_t Store::Impl::problem_id(const Problem& problem) {
 
 void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, Conflict conflict) {
   const auto sql = [](Conflict way) {
-    return db::insert_sql("candidates",
-                          db::join({"run_id, problem_id, launch", db::kConfigColumns}),
-                          db::kOutcomeColumns, way);
+    return db::insert_sql("candidates", "run_id, problem_id, launch, config",
+                          db::join({"verdict", db::kOutcomeColumns}), way);
   };
   static const std::string keep = sql(Conflict::keep);
   static const std::string replace = sql(Conflict::replace);
@@ -87,6 +86,7 @@ void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, 
   auto query = connection->query(conflict == Conflict::keep ? keep : replace);
   query.bind(run).bind(problem_id(candidate.problem)).bind(candidate.launch);
   db::put(query, candidate.config);
+  query.bind(candidate.verdict);
   db::put_outcome(query, candidate);
   query.run();
 }

@@ -1,10 +1,11 @@
 #include "db/rows.hpp"
 
 #include <bit>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "core/canonical_config.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -19,35 +20,10 @@ void for_each_column(std::string_view columns, F&& visit) {
   }
 }
 
-std::vector<std::int64_t> read_groups(Query& query) {
-  const std::string text = query.text();
-  std::vector<std::int64_t> groups;
-  const char* next = text.data();
-  const char* const end = next + text.size();
-  while (next != end) {
-    const auto parsed = std::from_chars(next, end, groups.emplace_back());
-    const bool more = parsed.ptr != end && *parsed.ptr == ',' && parsed.ptr + 1 != end;
-    if (parsed.ec != std::errc{} || (parsed.ptr != end && !more)) {
-      query.damaged("wave_groups are not numbers with commas");
-    }
-    next = more ? parsed.ptr + 1 : parsed.ptr;
-  }
-  return groups;
-}
-
 Config read_config(Query& query) {
+  const std::string line = query.text();
   Config config;
-  config.strategy = query.name<Strategy>();
-  config.tile.block_m = query.small_integer();
-  config.tile.block_n = query.small_integer();
-  config.tile.block_k = query.small_integer();
-  config.tile.stages = query.small_integer();
-  config.tile.cluster = query.small_integer();
-  config.raster = query.small_integer();
-  config.comm_ctas = query.small_integer();
-  config.wave_groups = read_groups(query);
-  config.chunks = query.small_integer();
-  config.transport = query.name<Transport>();
+  if (!read_canonical(line, config)) query.damaged(why_not_canonical(line));
   return config;
 }
 
@@ -55,7 +31,6 @@ void read_outcome(Query& query, Candidate& candidate) {
   candidate.origin = query.name<Origin>();
   candidate.rank_by_model = query.optional_integer();
   candidate.predicted = us(query.real());
-  candidate.verdict = query.name<Verdict>();
   candidate.reason = query.text();
   candidate.measured = read_summary(query);
   const auto median = query.optional_real();
@@ -68,12 +43,11 @@ void read_outcome(Query& query, Candidate& candidate) {
   candidate.conditions = read_conditions(query);
 }
 
-Candidate read_unchecked_candidate(Query& query) {
+Candidate read_what_was_tried(Query& query) {
   Candidate candidate;
   candidate.problem = read_problem(query);
   candidate.launch = query.name<Launch>();
   candidate.config = read_config(query);
-  read_outcome(query, candidate);
   return candidate;
 }
 
@@ -213,24 +187,13 @@ Problem read_problem(Query& query) {
 }
 
 void put(Query& query, const Config& config) {
-  query.bind(config.strategy)
-      .bind(config.tile.block_m)
-      .bind(config.tile.block_n)
-      .bind(config.tile.block_k)
-      .bind(config.tile.stages)
-      .bind(config.tile.cluster)
-      .bind(config.raster)
-      .bind(config.comm_ctas)
-      .bind(fmt::format("{}", fmt::join(config.wave_groups, ",")))
-      .bind(config.chunks)
-      .bind(config.transport);
+  query.bind(to_string(config));
 }
 
 void put_outcome(Query& query, const Candidate& candidate) {
   query.bind(candidate.origin)
       .bind(candidate.rank_by_model)
       .bind(candidate.predicted.count())
-      .bind(candidate.verdict)
       .bind(candidate.reason);
   put(query, candidate.measured);
   if (candidate.speedup) {
@@ -249,12 +212,17 @@ void put_comparison(Query& query, const Winner& winner) {
 }
 
 Candidate read_candidate(Query& query) {
-  return checked(query, read_unchecked_candidate(query));
+  Candidate candidate = read_what_was_tried(query);
+  candidate.verdict = query.name<Verdict>();
+  read_outcome(query, candidate);
+  return checked(query, std::move(candidate));
 }
 
 Winner read_winner(Query& query) {
   Winner winner;
-  winner.candidate = read_unchecked_candidate(query);
+  winner.candidate = read_what_was_tried(query);
+  winner.candidate.verdict = Verdict::valid;
+  read_outcome(query, winner.candidate);
   winner.sequential = us(query.real());
   winner.gemm_alone = us(query.real());
   winner.collective_alone = us(query.real());

@@ -18,12 +18,9 @@ inline constexpr std::string_view kPlatformColumns =
 inline constexpr std::string_view kProvenanceColumns =
     "program_version, host, command_line, seed, started_at";
 inline constexpr std::string_view kProblemColumns = "op, m, n, k, dtype, ranks";
-inline constexpr std::string_view kConfigColumns =
-    "strategy, block_m, block_n, block_k, stages, cluster, raster, comm_ctas, wave_groups, chunks, "
-    "transport";
-/// What became of a candidate: all of it but problem, launch and config.
+/// What became of a candidate: all of it but problem, launch, config and verdict.
 inline constexpr std::string_view kOutcomeColumns =
-    "origin, rank_by_model, predicted_us, verdict, reason, measured_median_us, measured_p10_us, "
+    "origin, rank_by_model, predicted_us, reason, measured_median_us, measured_p10_us, "
     "measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz, "
     "power_w";
 inline constexpr std::string_view kComparisonColumns =
@@ -61,9 +58,9 @@ void put_measured(Query& query, const Measurement& measurement);
 [[nodiscard]] Platform read_platform(Query& query);
 [[nodiscard]] Provenance read_provenance(Query& query);
 [[nodiscard]] Problem read_problem(Query& query);
-/// Problem, launch, config, outcome.
+/// Problem, launch, config, verdict, outcome.
 [[nodiscard]] Candidate read_candidate(Query& query);
-/// Problem, launch, config, outcome, comparison.
+/// Problem, launch, config, outcome, comparison. Only what is valid has won.
 [[nodiscard]] Winner read_winner(Query& query);
 [[nodiscard]] std::optional<Summary> read_summary(Query& query);
 [[nodiscard]] Conditions read_conditions(Query& query);

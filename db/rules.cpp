@@ -123,7 +123,10 @@ Complaint complaint(const Config& config) {
   for (const std::int64_t tiles : config.wave_groups) {
     if (auto wrong = at_least("a wave group", tiles, 1)) return wrong;
   }
-  if (config.wait != Wait::driver) return "wait is kernel; the tables have no place for it";
+  if (config.tile.is_library() && (config.tile != Tile{} || config.raster != 0)) {
+    return "the tile is the library's; expected no other of its sizes, and no raster";
+  }
+  if (const auto sound = waits(config); !sound) return sound.error().message;
   return at_least("chunks", config.chunks, 1);
 }
 

@@ -233,7 +233,107 @@ constexpr const char* kVersion4 = R"sql(
 ALTER TABLE winners ADD COLUMN overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1);
 )sql";
 
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4};
+// A config is one column, the line that `to_string` prints: ten thousand of them are read in less
+// time than eleven columns each, and a new field of a config needs no new column. In winners what
+// `each_brief_winner` reads comes right after the key; a winner is valid by being there.
+constexpr const char* kVersion5 = R"sql(
+CREATE TEMP TABLE old_candidates AS
+SELECT id, run_id, problem_id, launch,
+       strategy ||
+       CASE block_m WHEN 0 THEN ''
+         ELSE printf(' tile=%dx%dx%d stages=%d cluster=%d raster=%d',
+                     block_m, block_n, block_k, stages, cluster, raster) END ||
+       ' ctas=' || comm_ctas || ' transport=' || transport ||
+       CASE chunks WHEN 1 THEN '' ELSE ' chunks=' || chunks END ||
+       CASE wave_groups WHEN '' THEN '' ELSE ' groups=' || wave_groups END,
+       origin, rank_by_model, predicted_us, verdict, reason, measured_median_us, measured_p10_us,
+       measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz,
+       power_w
+FROM candidates;
+
+CREATE TEMP TABLE old_winners AS
+SELECT platform_id, op, m, n, k, dtype, ranks, launch,
+       strategy ||
+       CASE block_m WHEN 0 THEN ''
+         ELSE printf(' tile=%dx%dx%d stages=%d cluster=%d raster=%d',
+                     block_m, block_n, block_k, stages, cluster, raster) END ||
+       ' ctas=' || comm_ctas || ' transport=' || transport ||
+       CASE chunks WHEN 1 THEN '' ELSE ' chunks=' || chunks END ||
+       CASE wave_groups WHEN '' THEN '' ELSE ' groups=' || wave_groups END,
+       measured_median_us, predicted_us, sequential_us, validated_at, run_id, origin,
+       rank_by_model, reason, measured_p10_us, measured_p90_us, measured_count, speedup_median,
+       speedup_p10, speedup_p90, sm_clock_mhz, power_w, gemm_alone_us, collective_alone_us,
+       overlap_fraction
+FROM winners;
+
+DROP TABLE winners;
+DROP TABLE candidates;
+
+CREATE TABLE candidates (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  problem_id INTEGER NOT NULL REFERENCES problems (id),
+  launch TEXT NOT NULL,
+  config TEXT NOT NULL,      -- as `overlaptune run --config` reads it, written in one way only
+  origin TEXT NOT NULL,
+  rank_by_model INTEGER CHECK (rank_by_model >= 0),
+  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
+  verdict TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  measured_median_us REAL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
+  measured_p10_us REAL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
+  measured_p90_us REAL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
+  measured_count INTEGER CHECK (measured_count >= 0),
+  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
+  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
+  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
+  UNIQUE (run_id, problem_id, launch, config)
+) STRICT;
+
+CREATE TABLE winners (
+  platform_id INTEGER NOT NULL REFERENCES platforms (id),
+  op TEXT NOT NULL,
+  m INTEGER NOT NULL CHECK (m > 0),
+  n INTEGER NOT NULL CHECK (n > 0),
+  k INTEGER NOT NULL CHECK (k > 0),
+  dtype TEXT NOT NULL,
+  ranks INTEGER NOT NULL CHECK (ranks > 1),
+  launch TEXT NOT NULL,
+  config TEXT NOT NULL,
+  measured_median_us REAL NOT NULL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
+  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
+  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
+  validated_at TEXT NOT NULL,
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  origin TEXT NOT NULL,
+  rank_by_model INTEGER CHECK (rank_by_model >= 0),
+  reason TEXT NOT NULL,
+  measured_p10_us REAL NOT NULL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
+  measured_p90_us REAL NOT NULL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
+  measured_count INTEGER NOT NULL CHECK (measured_count >= 0),
+  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
+  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
+  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
+  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
+  overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1),
+  strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
+  PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO candidates SELECT * FROM old_candidates;
+INSERT INTO winners SELECT * FROM old_winners;
+
+DROP TABLE temp.old_candidates;
+DROP TABLE temp.old_winners;
+)sql";
+
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
 static_assert(kVersions.size() == kSchemaVersion);
 
 /// Name of each table and index, with the text that made it.
@@ -251,7 +351,8 @@ std::map<std::string, std::string> objects(Connection& connection) {
 /// Of the objects of each version, as SQLite 3.40 keeps their texts. A file that has another digest
 /// is compared with a schema made for that, which takes longer than all else that opening needs.
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
-    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL};
+    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL,
+    0x60b129dbb5d21453ULL};
 
 std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   std::uint64_t hash = fnv1a("");

@@ -13,8 +13,8 @@ namespace {
 
 const std::string& select_winners() {
   static const std::string sql = fmt::format(
-      "SELECT platform_id, run_id, validated_at, {}, launch, {}, {}, {} FROM winners",
-      db::kProblemColumns, db::kConfigColumns, db::kOutcomeColumns, db::kComparisonColumns);
+      "SELECT platform_id, run_id, validated_at, {}, launch, config, {}, {} FROM winners",
+      db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns);
   return sql;
 }
 
@@ -30,11 +30,10 @@ StoredWinner read_winner_row(Query& query) {
 }  // namespace
 
 void Store::Impl::insert_winner(const StoredWinner& stored, Conflict conflict) {
-  static const std::string replace =
-      db::insert_sql("winners", db::join({"platform_id", db::kProblemColumns, "launch"}),
-                     db::join({"run_id, validated_at", db::kConfigColumns, db::kOutcomeColumns,
-                               db::kComparisonColumns}),
-                     Conflict::replace);
+  static const std::string replace = db::insert_sql(
+      "winners", db::join({"platform_id", db::kProblemColumns, "launch"}),
+      db::join({"run_id, validated_at, config", db::kOutcomeColumns, db::kComparisonColumns}),
+      Conflict::replace);
   static const std::string keep = replace + " WHERE excluded.validated_at > validated_at";
   const Candidate& candidate = stored.winner.candidate;
   if (const auto wrong = db::complaint(stored.winner)) {

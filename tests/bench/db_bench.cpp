@@ -44,14 +44,14 @@ class Sample {
         store.impl().insert_candidate(run, winner.candidate, db::Conflict::keep);
         store.impl().insert_winner({platform_, run, db::utc_now(), winner}, db::Conflict::keep);
       }
-      // The others by SQLite itself: the same rows with other numbers of comm CTAs and chunks.
+      // The others by SQLite itself: the same rows with other numbers of comm CTAs.
       store.impl().connection->execute(fmt::format(
-          "INSERT INTO candidates (run_id, problem_id, launch, {0}, {1}) WITH RECURSIVE copy (i) "
-          "AS "
-          "(VALUES (1) UNION ALL SELECT i + 1 FROM copy WHERE i < {2}) SELECT run_id, problem_id, "
-          "launch, strategy, block_m, block_n, block_k, stages, cluster, raster, i, wave_groups, "
-          "chunks + i, transport, {1} FROM candidates, copy",
-          db::kConfigColumns, db::kOutcomeColumns, candidates / kWinners - 1));
+          "INSERT INTO candidates (run_id, problem_id, launch, config, verdict, {0}) WITH "
+          "RECURSIVE "
+          "copy (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM copy WHERE i < {1}) SELECT run_id, "
+          "problem_id, launch, replace(config, 'ctas=16', 'ctas=' || (16 + i)), verdict, {0} FROM "
+          "candidates, copy",
+          db::kOutcomeColumns, candidates / kWinners - 1));
     });
   }
   ~Sample() {

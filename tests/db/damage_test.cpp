@@ -229,18 +229,29 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
     const char* sql;
     const char* said;
   };
-  for (const auto& [sql, said] :
-       std::vector<Case>{{"UPDATE winners SET strategy = 'magic'", "magic"},
-                         {"UPDATE winners SET wave_groups = '12,,7'", "wave_groups"},
-                         {"UPDATE winners SET wave_groups = '12,-7'", "wave group"},
-                         {"UPDATE winners SET n = 12345", "n"},
-                         {"UPDATE winners SET ranks = 1 << 40", "out of range"}}) {
+  for (const auto& [sql, said] : std::vector<Case>{
+           {"UPDATE winners SET config = 'magic' || substr(config, instr(config, ' '))",
+            "strategy = 'magic': expected one of"},
+           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring groups=12,,7'",
+            "groups = '12,,7': expected"},
+           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring groups=12,-7'",
+            "groups = '12,-7': expected"},
+           {"UPDATE winners SET config = 'chunked ctas=8'",
+            "as it is printed: 'chunked ctas=8 transport=ring'"},
+           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring wait=kernel'",
+            "wait = kernel: expected driver with chunked"},
+           {"UPDATE winners SET config = ''", "strategy: missing"},
+           {"UPDATE winners SET config = char(10) || 'chunked ctas=8 transport=ring'",
+            "as it is printed"},
+           {"UPDATE winners SET n = 12345", "n"},
+           {"UPDATE winners SET ranks = 1 << 40", "out of range"}}) {
     clear_log();
     samples::write_bytes(file_, sound_);
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
     const Store store(file_, Access::read);
     const auto message = failure(ErrorKind::bad_database, [&] { (void)store.winners(); });
     EXPECT_NE(message.find(said), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     ASSERT_FALSE(store.check().empty()) << sql;
   }
 }
@@ -310,6 +321,7 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
            {"UPDATE platforms SET sms = sms + 1 WHERE id = 1", "fingerprint"},
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
            {"UPDATE winners SET platform_id = 3 - platform_id", "another platform"},
+           {"UPDATE candidates SET config = config || ' ' WHERE id = 2", "damaged row (config: "},
            {"UPDATE winners SET validated_at = 'later'", "later"},
            {"UPDATE tuning_runs SET provenance_id = (SELECT provenance_id FROM probe_runs WHERE id "
             "= 1) WHERE id = 1",

@@ -126,6 +126,8 @@ class Generator {
     for (std::int64_t i = between(0, 4); i > 0; --i) made.wave_groups.push_back(between(1, 5000));
     made.chunks = small(1, 16);
     made.transport = any<Transport>();
+    made.wait = any<Wait>();
+    if (!waits(made)) made.wait = Wait::driver;
     return made;
   }
   Candidate candidate() {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "db/impl.hpp"
 #include "samples.hpp"
 
 namespace overlaptune {
@@ -206,6 +207,7 @@ TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
     for (std::size_t i = 0; i < count; ++i) {
       Winner winner = draw_.winner();
       winner.candidate.config.strategy = Strategy::peer_store;  // which has any groups
+      winner.candidate.config.wait = Wait::driver;
       winner.candidate.measured->median = us(draw_.small(1, 100));
       winner.sequential = us(draw_.small(1, 100) + 0.5);
       store_.put_winner(run, winner);
@@ -226,6 +228,20 @@ TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
                 stored->validated_at);
     });
     EXPECT_EQ(found, count) << platform;
+  }
+}
+
+TEST_F(StoreTest, TheConnectionForgetsWhoAskedForBriefWinners) {
+  const auto platform = store_.add_platform(draw_.platform());
+  store_.put_winner(store_.begin_tuning_run(platform, "request", draw_.provenance()),
+                    draw_.winner());
+  const auto stop = [](const BriefWinner&) { throw std::runtime_error("enough"); };
+  EXPECT_THROW(store_.each_brief_winner(platform, stop), std::exception);
+  try {
+    (void)store_.impl().connection->integer("SELECT take_row(1)");
+    ADD_FAILURE() << "the function is there still";
+  } catch (const Failure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("no such function"), std::string::npos);
   }
 }
 

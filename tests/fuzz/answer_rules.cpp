@@ -16,6 +16,8 @@ constexpr const char* kDtypes[] = {"bf16", "fp16"};
 constexpr const char* kLaunches[] = {"graph", "eager"};
 constexpr const char* kStrategies[] = {"sequential", "chunked", "signaled", "peer_store",
                                        "copy_engine"};
+constexpr const char* kTransports[] = {"ring", "symmetric", "copy_engine", "symmetric_then_ring",
+                                       "peer_access"};
 
 bool positive(double time) {
   return std::isfinite(time) && time > 0;
@@ -72,29 +74,59 @@ std::string groups(const ovt_answer& answer) {
   return list;
 }
 
-/// Winners were rows of candidates in version 1.
-const char* winners_sql(int version) {
-  if (version >= 2) {
-    return "SELECT op, m, n, k, dtype, ranks, launch, strategy, block_m, block_n, wave_groups, "
-           "chunks, predicted_us, measured_median_us, sequential_us FROM winners";
+/// As a database has it since version 5.
+std::string line(const ovt_answer& answer) {
+  std::string line = kStrategies[answer.strategy];
+  const auto add = [&](const char* name, const std::string& value) {
+    line += std::string(" ") + name + "=" + value;
+  };
+  if (answer.block_m > 0) {
+    add("tile", std::to_string(answer.block_m) + "x" + std::to_string(answer.block_n) + "x" +
+                    std::to_string(answer.block_k));
+    add("stages", std::to_string(answer.stages));
+    add("cluster", std::to_string(answer.cluster));
+    add("raster", std::to_string(answer.raster));
   }
-  return "SELECT op, m, n, k, dtype, ranks, w.launch, strategy, block_m, block_n, wave_groups, "
-         "chunks, predicted_us, measured_median_us, sequential_us FROM winners w "
+  add("ctas", std::to_string(answer.comm_ctas));
+  add("transport", kTransports[answer.transport]);
+  if (answer.chunks > 1) add("chunks", std::to_string(answer.chunks));
+  if (answer.wait == OVT_WAIT_KERNEL) add("wait", "kernel");
+  if (answer.wave_group_count > 0) add("groups", groups(answer));
+  return line;
+}
+
+/// Winners were rows of candidates in version 1, and a config was many columns before version 5.
+const char* winners_sql(int version) {
+  if (version >= 5) {
+    return "SELECT op, m, n, k, dtype, ranks, launch, predicted_us, measured_median_us, "
+           "sequential_us, config FROM winners";
+  }
+  if (version >= 2) {
+    return "SELECT op, m, n, k, dtype, ranks, launch, predicted_us, measured_median_us, "
+           "sequential_us, strategy, block_m, block_n, wave_groups, chunks FROM winners";
+  }
+  return "SELECT op, m, n, k, dtype, ranks, w.launch, predicted_us, measured_median_us, "
+         "sequential_us, strategy, block_m, block_n, wave_groups, chunks FROM winners w "
          "JOIN problems p ON p.id = w.problem_id JOIN candidates c ON c.id = w.candidate_id";
 }
 
-bool equal(sqlite3_stmt* row, const ovt_problem& problem, ovt_launch launch,
+bool has_config(sqlite3_stmt* row, int version, const ovt_answer& answer) {
+  if (version >= 5) return text(row, 10) == line(answer);
+  return text(row, 10) == kStrategies[answer.strategy] &&
+         sqlite3_column_int64(row, 11) == answer.block_m &&
+         sqlite3_column_int64(row, 12) == answer.block_n && text(row, 13) == groups(answer) &&
+         sqlite3_column_int64(row, 14) == answer.chunks;
+}
+
+bool equal(sqlite3_stmt* row, int version, const ovt_problem& problem, ovt_launch launch,
            const ovt_answer& answer) {
   return text(row, 0) == kOps[problem.op] && sqlite3_column_int64(row, 1) == problem.m &&
          sqlite3_column_int64(row, 2) == problem.n && sqlite3_column_int64(row, 3) == problem.k &&
          text(row, 4) == kDtypes[problem.dtype] && sqlite3_column_int64(row, 5) == problem.ranks &&
-         text(row, 6) == kLaunches[launch] && text(row, 7) == kStrategies[answer.strategy] &&
-         sqlite3_column_int64(row, 8) == answer.block_m &&
-         sqlite3_column_int64(row, 9) == answer.block_n && text(row, 10) == groups(answer) &&
-         sqlite3_column_int64(row, 11) == answer.chunks &&
-         sqlite3_column_double(row, 12) == answer.predicted_us &&
-         sqlite3_column_double(row, 13) == answer.measured_us &&
-         sqlite3_column_double(row, 14) == answer.baseline_us;
+         text(row, 6) == kLaunches[launch] &&
+         sqlite3_column_double(row, 7) == answer.predicted_us &&
+         sqlite3_column_double(row, 8) == answer.measured_us &&
+         sqlite3_column_double(row, 9) == answer.baseline_us && has_config(row, version, answer);
 }
 
 int version_of(sqlite3* database) {
@@ -131,14 +163,14 @@ void require_sound(const ovt_problem& problem, const ovt_answer& answer) {
 void require_stored(sqlite3* database, const ovt_problem& problem, ovt_launch launch,
                     const ovt_answer& answer) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database, winners_sql(version_of(database)), -1, &statement, nullptr) !=
-      SQLITE_OK) {
+  const int version = version_of(database);
+  if (sqlite3_prepare_v2(database, winners_sql(version), -1, &statement, nullptr) != SQLITE_OK) {
     return;
   }
   bool found = false;
   int code = SQLITE_ROW;
   while (!found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-    found = equal(statement, problem, launch, answer);
+    found = equal(statement, version, problem, launch, answer);
   }
   sqlite3_finalize(statement);
   require(found || code != SQLITE_DONE, "an exact answer that is a row of the file");

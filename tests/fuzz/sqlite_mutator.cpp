@@ -42,7 +42,7 @@ std::vector<std::string> column(sqlite3* database, const std::string& sql) {
 
 /// A value in the place of column `name`: odd ones of every type, and neighbours of what is there.
 std::string value(const std::string& name, Random& random) {
-  static const std::array<const char*, 34> kOdd{"NULL",
+  static const std::array<const char*, 36> kOdd{"NULL",
                                                 "0",
                                                 "1",
                                                 "-1",
@@ -73,12 +73,23 @@ std::string value(const std::string& name, Random& random) {
                                                 "'chunked'",
                                                 "'signaled'",
                                                 "'symmetric'",
+                                                "'chunked ctas=8 transport=ring chunks=2'",
+                                                "'sequential ctas=0 transport=ring'",
                                                 "zeroblob(9)",
                                                 "CAST(x'fffe00' AS TEXT)",
                                                 "printf('%.300c', 'y')"};
-  static const std::array<const char*, 9> kNear{"{0} + 1",   "{0} - 1",   "{0} * 2",
-                                                "{0} / 2",   "-{0}",      "{0} * 1000",
-                                                "{0} * 0.5", "{0} || ''", "{0} || ',1'"};
+  static const std::array<const char*, 12> kNear{"{0} + 1",
+                                                 "{0} - 1",
+                                                 "{0} * 2",
+                                                 "{0} / 2",
+                                                 "-{0}",
+                                                 "{0} * 1000",
+                                                 "{0} * 0.5",
+                                                 "{0} || ''",
+                                                 "{0} || ',1'",
+                                                 "replace({0}, ' ', '  ')",
+                                                 "replace({0}, '1', '2')",
+                                                 "replace({0}, 'ring', 'symmetric')"};
   if (random() % 2 == 0) return pick(kOdd, random);
   return fmt::format(fmt::runtime(pick(kNear, random)), name);
 }

@@ -79,6 +79,21 @@ TEST(AnswersTest, AWinnerThatNoLongerServesIsNone) {
   EXPECT_EQ(database.query(stored::problem(2)).source, OVT_EXACT);
 }
 
+TEST(AnswersTest, TheWaitIsPartOfTheAnswer) {
+  const samples::Folder folder;
+  const auto file = folder / "a.db";
+  {
+    Store store(file, Access::create);
+    const auto run = store.begin_tuning_run(store.add_platform(stored::platform()), "test", {});
+    Winner made = stored::winner(0);
+    made.candidate.config.wait = Wait::kernel;
+    store.put_winner(run, made);
+  }
+  const ovt::Database database({file});
+  EXPECT_EQ(database.query(stored::problem()).wait, OVT_WAIT_KERNEL);
+  EXPECT_THAT(database.explain(stored::problem()), HasSubstr(" wait=kernel groups="));
+}
+
 TEST(AnswersTest, WithoutProbesTheBaselineSaysSo) {
   const samples::Folder folder;
   stored::put_winners(folder / "a.db", 1);
