@@ -114,7 +114,8 @@ struct Config {
   /// Row panels of one row block that are walked together, column by column (0: library's choice).
   int raster = 0;
   /// SMs that the collective may use; the GEMM gets the rest. 0: the collective library's own
-  /// default (`sequential` only).
+  /// default, after the GEMM (`sequential`) or beside one whose tiles have a CTA each (`signaled`),
+  /// on the SMs of those that end.
   int comm_ctas = 0;
   /// `signaled`: tiles of each group, in the order of `TileOrder`; the sum is the tile count.
   std::vector<std::int64_t> wave_groups{};
@@ -134,6 +135,13 @@ struct Config {
 /// operations of the driver. Error: the field and what is allowed.
 [[nodiscard]] Expected<void> waits(const Config& config);
 
+/// Whether its collective must be told how many CTAs it has: NCCL's beside the library's GEMM, and
+/// beside ours what is not NCCL's.
+[[nodiscard]] inline bool needs_ctas(const Config& config) {
+  const bool by_nccl = is_librarys(beside_gemm(config.transport));
+  return config.strategy == (by_nccl ? Strategy::chunked : Strategy::signaled);
+}
+
 /// One line with every field that applies, the same for equal configs and different for different
 /// ones: `signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring
 /// groups=928,96`.
@@ -141,9 +149,9 @@ struct Config {
 
 /// Reads that line, for people too: the strategy and `name=value` fields in any order, separated by
 /// blanks. What is left out keeps its default, but for what the strategy cannot do without:
-/// `signaled` has a tile and groups, a tile has stages, cluster and raster, and NCCL beside a GEMM
-/// has CTAs. Whether a machine can run the config is not judged. Error: the field and what is
-/// allowed.
+/// `signaled` has a tile, groups and CTAs (0 is a choice), a tile has stages, cluster and raster,
+/// and a collective that `needs_ctas` has some. Whether a machine can run the config is not judged.
+/// Error: the field and what is allowed.
 [[nodiscard]] Expected<Config> parse_config(std::string_view text);
 
 }  // namespace overlaptune

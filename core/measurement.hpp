@@ -67,18 +67,20 @@ enum class LaunchCost {
   eager_first,   ///< from the submission of a kernel on an idle stream to its start
   signal_trigger,  ///< from the last store of a group to the start of its collective
   reorder_per_mb,  ///< copying 10^6 staged bytes into place
+  kernel_trigger,  ///< `signal_trigger` where a kernel waits for the signal
 };
 
 template <>
 struct NamesOf<LaunchCost> {
   static constexpr std::string_view what = "launch cost";
-  static constexpr std::array<Named<LaunchCost>, 6> all{
+  static constexpr std::array<Named<LaunchCost>, 7> all{
       {{LaunchCost::graph_replay, "graph_replay"},
        {LaunchCost::graph_kernel, "graph_kernel"},
        {LaunchCost::eager_submit, "eager_submit"},
        {LaunchCost::eager_first, "eager_first"},
        {LaunchCost::signal_trigger, "signal_trigger"},
-       {LaunchCost::reorder_per_mb, "reorder_per_mb"}}};
+       {LaunchCost::reorder_per_mb, "reorder_per_mb"},
+       {LaunchCost::kernel_trigger, "kernel_trigger"}}};
 };
 
 struct LaunchProbe {

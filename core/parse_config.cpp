@@ -173,8 +173,7 @@ Expected<Config> consistent(Config config) {
   if (const auto sound = waits(config); !sound) {
     return bad_input("config: " + sound.error().message);
   }
-  const bool beside_gemm = signaled || config.strategy == Strategy::chunked;
-  if (beside_gemm && config.transport != Transport::copy_engine && config.comm_ctas == 0) {
+  if (config.comm_ctas == 0 && needs_ctas(config)) {
     return bad_input(fmt::format("config: ctas = 0: {} by {} needs 1 to {}", strategy,
                                  to_string(config.transport), kMostCtas));
   }
@@ -216,6 +215,10 @@ Expected<Config> parse_config(std::string_view text) {
   }
   if (!given.contains("strategy")) {
     return bad_input("config: strategy: missing: expected one of " + names_of<Strategy>());
+  }
+  if (config.strategy == Strategy::signaled && !given.contains("ctas")) {
+    return bad_input(fmt::format("config: ctas: missing: signaled needs {}, 0 for one CTA a tile",
+                                 find_field("ctas")->allowed));
   }
   return consistent(std::move(config));
 }

@@ -22,6 +22,9 @@ struct RunOptions {
   Launch launch = Launch::graph;
   int repetitions = 9;
   bool timeline = false;
+  /// The repetitions are spread over about a second: at the power limit a GPU's clock swings by
+  /// several percent in tenths of one.
+  bool spread = false;
   /// Predicted time of each config, from which the limits derive after which it counts as hung;
   /// empty: unknown.
   std::vector<Microseconds> expected{};

@@ -42,9 +42,12 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     }
   }
   const auto slowdown_of = [&](const Measurement& measurement) -> std::optional<double> {
-    const auto gemm = gemms.find(std::get<ConcurrentProbe>(measurement.probe).gemm);
+    const auto& probe = std::get<ConcurrentProbe>(measurement.probe);
+    const auto gemm = gemms.find(probe.gemm);
     if (gemm == gemms.end()) return std::nullopt;
-    return std::max(at_full_clock(measurement) / gemm->second, 1.0);
+    const bool one_by_one = probe.collective.comm_ctas == 0 && tiled != nullptr;
+    const double alone = gemm->second * (one_by_one ? tiled->one_by_one(probe.gemm, all_sms) : 1);
+    return std::max(at_full_clock(measurement) / alone, 1.0);
   };
   ContentionModel model;
   if (tiled != nullptr) {
@@ -96,6 +99,22 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   return model;
 }
 
+namespace {
+
+/// Whether what one of them does to a GEMM says something of the other: not where only one has SMs
+/// of its own.
+bool are_alike(const CollectiveKey& a, const CollectiveKey& b) {
+  return a.collective == b.collective && a.ranks == b.ranks && a.transport == b.transport &&
+         (a.comm_ctas == 0) == (b.comm_ctas == 0);
+}
+
+}  // namespace
+
+bool ContentionModel::knows(const CollectiveKey& key) const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const Setting& setting) { return setting.collective == key; });
+}
+
 const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,
                                                          GemmFamily family) const {
   const Setting* found = nullptr;
@@ -103,8 +122,7 @@ const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& ke
   for (const Setting& setting : settings_) {
     const CollectiveKey& probed = setting.collective;
     const int distance = std::abs(probed.comm_ctas - key.comm_ctas);
-    if (setting.family == family && probed.collective == key.collective &&
-        probed.ranks == key.ranks && probed.transport == key.transport && distance < least) {
+    if (setting.family == family && are_alike(probed, key) && distance < least) {
       least = distance;
       found = &setting;
     }
@@ -135,10 +153,7 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
   std::vector<std::pair<double, Slowdown>> differences;
   for (const Setting& ours : settings_) {
     const CollectiveKey& probed = ours.collective;
-    if (ours.family != GemmFamily::ours || probed.collective != key.collective ||
-        probed.ranks != key.ranks || probed.transport != key.transport) {
-      continue;
-    }
+    if (ours.family != GemmFamily::ours || !are_alike(probed, key)) continue;
     const Slowdown here = at(ours, bytes, k);
     const Slowdown there =
         library == nullptr ? Slowdown{} : at(*nearest(probed, GemmFamily::library), bytes, k);

@@ -40,6 +40,9 @@ class ContentionModel {
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;
 
+  /// Whether exactly this was probed beside a GEMM.
+  [[nodiscard]] bool knows(const CollectiveKey& key) const;
+
   /// How tiles of ours differ from that one.
   [[nodiscard]] const FeedModel& feed() const { return feed_; }
 

@@ -246,15 +246,24 @@ GemmWork GemmModel::work(const GemmProbe& probe, int sms) const {
 
 double GemmModel::tile_time(const GemmWork& work) const {
   const double time = corrected(tile_bounds(work, constants_), correction_, work);
+  // What a launch takes once: to start, to fill the pipeline, and to store what nothing hides.
+  const double alone = work.persistent ? 0 : constants_.per_launch;
   const auto layer = layers_.find({work.order.n, work.k});
-  if (layer == layers_.end()) return time;
+  if (layer == layers_.end()) return time + alone;
   const double log_m = std::log(work.order.block_rows * work.order.blocks);
-  return time * std::exp(layer->second.at(work.tile, log_m));
+  return time * std::exp(layer->second.at(work.tile, log_m)) + alone;
 }
 
 double GemmModel::whole(const GemmProbe& probe, int sms) const {
   const GemmWork known = work(probe, sms);
   return produced(tile_time(known), known.order.tiles(), sms);
+}
+
+double GemmModel::one_by_one(const GemmProbe& probe, int sms) const {
+  GemmWork known = work(probe, sms);
+  const double persistent = tile_time(known);
+  known.persistent = false;
+  return tile_time(known) / persistent;
 }
 
 double GemmModel::fed_slower(const GemmProbe& probe, int sms, double times) const {

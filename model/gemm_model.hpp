@@ -57,6 +57,9 @@ class GemmModel {
   /// The GEMM of a probe with a tile, at full clock.
   [[nodiscard]] double whole(const GemmProbe& probe, int sms) const;
 
+  /// How much longer that GEMM takes where each tile has a CTA of its own.
+  [[nodiscard]] double one_by_one(const GemmProbe& probe, int sms) const;
+
   /// How much longer that GEMM's tiles take where operands come so many times slower.
   [[nodiscard]] double fed_slower(const GemmProbe& probe, int sms, double times) const;
 

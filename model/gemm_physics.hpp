@@ -18,6 +18,7 @@ struct GemmWork {
   std::int64_t k = 0;
   int sms = 0;
   int ctas = 1;
+  bool persistent = true;  ///< else each tile's CTA starts and ends with it
 };
 
 /// The constants of one GPU and one family of kernels (the library's, or ours).

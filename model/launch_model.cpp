@@ -14,7 +14,7 @@ Expected<LaunchModel> LaunchModel::fit(std::span<const Measurement> measurements
     }
   }
   for (const auto& [cost, name] : NamesOf<LaunchCost>::all) {
-    if (!costs[static_cast<std::size_t>(cost)]) {
+    if (!costs[static_cast<std::size_t>(cost)] && cost != LaunchCost::kernel_trigger) {
       return bad_input("model: no measurement of launch cost '" + std::string(name) +
                        "' is stored for this platform: run `overlaptune probe` first");
     }
@@ -25,6 +25,7 @@ Expected<LaunchModel> LaunchModel::fit(std::span<const Measurement> measurements
                      .eager_submit = cost(LaunchCost::eager_submit),
                      .eager_first = cost(LaunchCost::eager_first),
                      .trigger = cost(LaunchCost::signal_trigger),
+                     .kernel_trigger = costs[static_cast<std::size_t>(LaunchCost::kernel_trigger)],
                      .reorder_per_byte = cost(LaunchCost::reorder_per_mb) / 1e6};
 }
 

@@ -40,27 +40,33 @@ double left_to_move(const Exchange& exchange, const ClockedGemm& gemm, std::int6
 }  // namespace
 
 Exchange exchange(const Model::Parts& parts, const Problem& problem, const CollectiveKey& key,
-                  const Curve& curve, Launch launch, const Company& company) {
+                  const Curve& curve, Wait wait, Launch launch, const Company& company) {
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
-  Exchange side{.key = key,
-                .transport = key.transport,
-                .curve = &curve,
-                .bytes = bytes,
-                .whole = curve(bytes),
-                .least_time_per_byte = curve.least_time_per_byte(bytes),
-                .least_time = curve(0),
-                .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
-                .start = parts.launch.start(launch),
-                .rates = {.producer_slowdown = slowdown.gemm,
-                          .consumer_slowdown = slowdown.collective,
-                          .trigger = parts.launch.trigger,
-                          .gap = parts.launch.kernel_gap},
-                .feed = parts.contention.feed()(*parts.tiled, problem.k, slowdown.gemm),
-                .sms = parts.platform.sms - key.comm_ctas,
-                .all_sms = parts.platform.sms,
-                .company = company};
+  const double trigger = parts.launch.trigger;
+  Exchange side{
+      .key = key,
+      .transport = key.transport,
+      .wait = wait,
+      .curve = &curve,
+      .bytes = bytes,
+      .whole = curve(bytes),
+      .least_time_per_byte = curve.least_time_per_byte(bytes),
+      .least_time = curve(0),
+      .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
+      .start = parts.launch.start(launch),
+      .rates = {.producer_slowdown = slowdown.gemm,
+                .consumer_slowdown = slowdown.collective,
+                .trigger =
+                    wait == Wait::kernel ? parts.launch.kernel_trigger.value_or(trigger) : trigger,
+                .gap = parts.launch.kernel_gap},
+      // A GEMM that has to hand over SMs is not slowed for want of operands.
+      .feed = key.comm_ctas == 0 ? Feed{}
+                                 : parts.contention.feed()(*parts.tiled, problem.k, slowdown.gemm),
+      .sms = parts.platform.sms - key.comm_ctas,
+      .all_sms = parts.platform.sms,
+      .company = company};
   if (key.transport == Transport::peer_access) be_one_kernel(side);
   return side;
 }
@@ -73,7 +79,7 @@ std::optional<Exchange> exchange_by_copies(const Model::Parts& parts, const Prob
   const CopyRow* row = parts.collectives.find_row(with_all_sms);
   if (row == nullptr) return std::nullopt;
   const Curve& last = row->last;
-  Exchange side = exchange(parts, problem, key, curve, launch, company);
+  Exchange side = exchange(parts, problem, key, curve, Wait::driver, launch, company);
   side.move_beside = side.whole * side.rates.consumer_slowdown / side.bytes;
   side.move_after = parts.launch.reorder_per_byte / problem.ranks;
   side.curve = &row->curve;
@@ -106,6 +112,13 @@ OverlapRates rates_beside(const Exchange& exchange, const Tile& tile, double fed
   rates.consumer_slowdown =
       std::max(1.0, rates.consumer_slowdown * exchange.feed.collective_factor(tile));
   return rates;
+}
+
+GemmWork work_beside(const Model::Parts& parts, const Exchange& exchange, const Tile& tile,
+                     const TileOrder& order, std::int64_t k) {
+  GemmWork work = parts.tiled->work(tile, order, k, exchange.sms);
+  work.persistent = exchange.key.comm_ctas > 0;
+  return work;
 }
 
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
@@ -177,14 +190,28 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   beside.transport = beside_gemm(config.transport);
   const auto curve = probed_curve(parts, problem, beside);
   if (!curve) return tl::make_unexpected(curve.error());
-  if (config.comm_ctas < 1 || config.comm_ctas >= parts.platform.sms) {
+  const int least = needs_ctas(config) ? 1 : 0;
+  if (config.comm_ctas < least || config.comm_ctas >= parts.platform.sms) {
     return bad_input("config: comm_ctas = " + std::to_string(config.comm_ctas) +
-                     ": signaled needs 1 to " + std::to_string(parts.platform.sms - 1));
+                     ": signaled needs " + std::to_string(least) + " to " +
+                     std::to_string(parts.platform.sms - 1));
   }
   const CollectiveKey key{collective_of(problem.op), problem.ranks, config.comm_ctas,
                           beside.transport};
+  if (config.comm_ctas == 0 && !parts.contention.knows(key)) {
+    return bad_input(
+        "config: comm_ctas = 0: no such collective beside a GEMM is stored for this platform: "
+        "probe "
+        "it first");
+  }
+  if (config.wait == Wait::kernel && !parts.launch.kernel_trigger) {
+    return bad_input(
+        "config: wait = kernel: launch cost 'kernel_trigger' is not stored for this platform: "
+        "probe "
+        "it first");
+  }
   const Company company = company_of(parts, problem);
-  Exchange side = exchange(parts, problem, key, **curve, launch, company);
+  Exchange side = exchange(parts, problem, key, **curve, config.wait, launch, company);
   if (config.transport == Transport::copy_engine) {
     auto copies = exchange_by_copies(parts, problem, key, **curve, launch, company);
     if (!copies) {
@@ -198,8 +225,8 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
     if (!last) return tl::make_unexpected(last.error());
     side = with_ring_at_last(side, **last);
   }
-  const GemmWork work = parts.tiled->work(
-      config.tile, tile_order(problem, config.tile, config.raster), problem.k, side.sms);
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  const GemmWork work = work_beside(parts, side, config.tile, order, problem.k);
   const auto cuts = group_cuts(work.order, config);
   if (!cuts) return tl::make_unexpected(cuts.error());
   const auto allowed = [&](const Cut& cut) { return allows(config.transport, cut); };

@@ -19,8 +19,9 @@ namespace overlaptune::signaled {
 
 /// What is the same for every tile: the collective's side of a config.
 struct Exchange {
-  CollectiveKey key{};  ///< of all groups but the last
+  CollectiveKey key{};  ///< of all groups but the last; without CTAs: beside one CTA for each tile
   Transport transport{};
+  Wait wait{};
   const Curve* curve = nullptr;
   const Curve* last = nullptr;  ///< of the last group, if it has one of its own
   double bytes = 0;
@@ -45,8 +46,8 @@ struct Exchange {
 
 /// By the collective that `key` says, `curve` alone.
 [[nodiscard]] Exchange exchange(const Model::Parts& parts, const Problem& problem,
-                                const CollectiveKey& key, const Curve& curve, Launch launch,
-                                const Company& company);
+                                const CollectiveKey& key, const Curve& curve, Wait wait,
+                                Launch launch, const Company& company);
 
 /// By copy engines; own parts are moved by `key.comm_ctas` SMs beside the GEMM (`curve`: alone, by
 /// as many).
@@ -95,6 +96,10 @@ struct ClockedGemm {
 /// Of a GEMM that a collective slows so much more than the probed one.
 [[nodiscard]] OverlapRates rates_beside(const Exchange& exchange, const Tile& tile,
                                         double fed_slower);
+
+/// What its GEMM is.
+[[nodiscard]] GemmWork work_beside(const Model::Parts& parts, const Exchange& exchange,
+                                   const Tile& tile, const TileOrder& order, std::int64_t k);
 
 /// `tile_time` at full clock.
 [[nodiscard]] ClockedGemm clocked(const Model::Parts& parts, const Problem& problem,

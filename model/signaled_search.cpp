@@ -82,10 +82,6 @@ bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
 }
 
-GemmWork work_of(const Model::Parts& parts, const Walk& walk, const Problem& problem, int sms) {
-  return parts.tiled->work(walk.tile, walk.order, problem.k, sms);
-}
-
 /// `produced`: what all tiles take.
 double end_of(const ClockedGemm& gemm, double produced, const Exchange& exchange) {
   return exchange.drain + lower_bound({.start = exchange.start,
@@ -117,7 +113,7 @@ double estimate_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& ex
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
                     const Exchange& exchange) {
-  const GemmWork work = work_of(parts, walk, problem, exchange.sms);
+  const GemmWork work = work_beside(parts, exchange, walk.tile, walk.order, problem.k);
   return clocked(parts, problem, work, parts.tiled->tile_time(work), exchange);
 }
 
@@ -142,12 +138,13 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
                                                 const std::vector<Exchange>& exchanges) {
   std::vector<Combination> list;
   list.reserve(walks.size() * exchanges.size());
-  const int middle = exchanges[exchanges.size() / 2].sms;
+  const Exchange& middle = exchanges[exchanges.size() / 2];
   for (const Walk& walk : walks) {
-    const GemmWork work = work_of(parts, walk, problem, middle);
-    ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work),
-                               exchanges[exchanges.size() / 2]);
+    const GemmWork work = parts.tiled->work(walk.tile, walk.order, problem.k, middle.sms);
+    ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), middle);
+    const double tile_time = gemm.tile_time;
     for (const Exchange& exchange : exchanges) {
+      gemm.tile_time = tile_time + (exchange.key.comm_ctas == 0 ? gemm.per_launch : 0);
       gemm.sms = exchange.sms;
       gemm.rates = rates_beside(exchange, walk.tile, gemm.fed_slower);
       list.push_back({estimate_of(gemm, walk, exchange), &walk, &exchange});
@@ -182,7 +179,8 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
                 .tile = walk.tile,
                 .raster = walk.raster,
                 .comm_ctas = exchange.key.comm_ctas,
-                .transport = exchange.transport};
+                .transport = exchange.transport,
+                .wait = exchange.wait};
   std::int64_t begin = 0;
   for (const std::size_t end : partition.ends) {
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
@@ -227,7 +225,12 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
   std::vector<Exchange> exchanges;
   const Collective collective = collective_of(problem.op);
   const Curve* ring = parts.collectives.find({collective, problem.ranks, 0, Transport::ring});
-  for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, problem.ranks)) {
+  std::vector<CollectiveKey> keys = parts.collectives.overlap_settings(collective, problem.ranks);
+  for (const Transport transport : {Transport::ring, Transport::symmetric}) {
+    const CollectiveKey key{collective, problem.ranks, 0, transport};
+    if (parts.contention.knows(key)) keys.push_back(key);
+  }
+  for (const CollectiveKey& key : keys) {
     if (key.comm_ctas >= parts.platform.sms) continue;
     const Curve& curve = *parts.collectives.find(key);
     if (key.transport == Transport::copy_engine) {
@@ -235,7 +238,7 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
       if (copies) exchanges.push_back(*copies);
       continue;
     }
-    exchanges.push_back(exchange(parts, problem, key, curve, launch, company));
+    exchanges.push_back(exchange(parts, problem, key, curve, parts.launch.wait(), launch, company));
     const Exchange& same = exchanges.back();
     if (key.transport != Transport::symmetric || ring == nullptr) continue;
     // Worth a search where the ring is faster for what a last group may be.

@@ -215,6 +215,7 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
     }
   }
   tiles.resize(std::min<std::size_t>(tiles.size(), 2));
+  // Without CTAs: NCCL's own choice, beside one CTA for each tile.
   const auto add = [&](const Tile& tile, std::int64_t k, int ctas) {
     GemmProbe gemm;
     gemm.m = 4096;
@@ -222,7 +223,7 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
     gemm.k = k;
     gemm.tile = tile;
     gemm.raster = 4;
-    gemm.sms = platform.sms - ctas;
+    gemm.sms = ctas > 0 ? platform.sms - ctas : 0;
     bool alone = false;
     for (const Transport transport : transports) {
       for (const Collective collective :
@@ -233,6 +234,7 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
         // Peer access slows a GEMM from where it fills the links.
         const bool wanted = ctas == 12  ? transport == Transport::peer_access
                             : ctas == 4 ? !is_librarys(transport)
+                            : ctas == 0 ? transport == Transport::ring
                                         : true;
         if (!wanted || !is_worth_probing(probe)) continue;
         if (!std::exchange(alone, true)) plan.emplace_back(gemm);
@@ -240,7 +242,7 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
       }
     }
   };
-  for (const int ctas : {4, 8, 12, 16, 32}) {
+  for (const int ctas : {0, 4, 8, 12, 16, 32}) {
     if (ctas >= platform.sms / 2) continue;
     for (const std::int64_t k : {1024, 8192}) {
       if (depth == ProbeDepth::quick && (ctas != 16 || k == 1024)) continue;

@@ -26,7 +26,7 @@ DeviceMemory device_memory(std::size_t bytes) {
 
 GraphExec instantiated(const Graph& graph) {
   cudaGraphExec_t exec = nullptr;
-  OVT_CHECK(cudaGraphInstantiate(&exec, graph.get(), 0));
+  OVT_CHECK(cudaGraphInstantiate(&exec, graph.get(), cudaGraphInstantiateFlagUseNodePriority));
   return GraphExec(exec);
 }
 

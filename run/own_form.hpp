@@ -41,6 +41,9 @@ struct Crew {
   int sms = 0;
   int leaving = 0;
   std::int64_t early = 0;
+  /// Otherwise each tile has a CTA of its own, and whoever is first in line gets the SM of one that
+  /// ends.
+  bool persistent = true;
 };
 
 /// The same, as kernels take it (kernels/device/tiles.cu).

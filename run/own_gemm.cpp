@@ -53,6 +53,7 @@ Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
                   fmt::format("{} SMs of which {} leave: nobody is left", crew.sms, crew.leaving));
   }
   const std::int64_t needed = whole(tiles + cluster - 1);
+  if (!crew.persistent) return {.blocks = static_cast<unsigned>(needed)};
   const std::int64_t blocks = std::min(whole(crew.sms), needed);
   const std::int64_t leaving = std::max<std::int64_t>(0, blocks - staying);
   const std::int64_t early = std::min(whole(crew.early + cluster - 1), needed);

@@ -21,6 +21,10 @@ Expected<void> signaled_runnable(const Problem& problem, const Config& config) {
     return bad_input("signaled needs the GEMM before the collective, not all_gather_gemm");
   }
   if (config.tile.is_library()) return bad_input("tile: signaled needs one of ours");
+  if (config.comm_ctas == 0 && needs_ctas(config)) {
+    return bad_input(
+        fmt::format("comm_ctas = 0: transport {} needs one at least", to_string(config.transport)));
+  }
   const auto cuts = group_cuts(tile_order(problem, config.tile, config.raster), config);
   if (!cuts) return tl::make_unexpected(cuts.error());
   const auto allowed = [&](const Cut& cut) { return allows(config.transport, cut); };

@@ -31,7 +31,8 @@ class SignaledPlan : public Plan {
         groups_(std::move(groups)),
         crew_{.sms = request.engine.sms,
               .leaving = request.config.comm_ctas,
-              .early = groups_.front().tiles()},
+              .early = groups_.front().tiles(),
+              .persistent = request.config.comm_ctas > 0},
         mutant_(request.mutant),
         route_(request.route),
         wait_(request.config.wait),
@@ -169,8 +170,8 @@ class SignaledPlan : public Plan {
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   const Problem& problem = request.problem;
   const Config& config = request.config;
-  if (config.comm_ctas < 1 || config.comm_ctas >= request.engine.sms) {
-    return bad_input("comm_ctas: signaled needs 1 to " + std::to_string(request.engine.sms - 1));
+  if (config.comm_ctas >= request.engine.sms) {
+    return bad_input("comm_ctas: signaled needs 0 to " + std::to_string(request.engine.sms - 1));
   }
   const TileOrder order = tile_order(problem, config.tile, config.raster);
   const auto cuts = value_or_throw(group_cuts(order, config));  // runnable

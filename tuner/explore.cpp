@@ -115,6 +115,7 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
                                                                   : settings->second);
   Deck<std::vector<Tile>> tile_deck(tiles_by_shape(space.platform));
   Deck<int> raster_deck({1, 2, 4, 8, 16});
+  Deck<Wait> wait_deck({Wait::driver, Wait::driver, Wait::driver, Wait::kernel});
   Deck<PartitionKind> partition_deck({PartitionKind::one_group, PartitionKind::every_wave,
                                       PartitionKind::equal_groups, PartitionKind::random_cuts,
                                       PartitionKind::ever_smaller});
@@ -130,7 +131,7 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
                   .transport = setting.transport};
     if (config.strategy == Strategy::chunked) {
       const int most = most_chunks(problem);
-      if (most < 2 || !is_librarys(config.transport)) {
+      if (most < 2 || !is_librarys(config.transport) || config.comm_ctas == 0) {
         ++idle;
         continue;
       }
@@ -139,6 +140,7 @@ std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, i
       const std::vector<Tile>& shape = tile_deck.deal(dice);
       config.tile = shape[dice.roll(shape.size())];
       config.raster = raster_deck.deal(dice);
+      if (config.transport != Transport::copy_engine) config.wait = wait_deck.deal(dice);
       const TileOrder order = tile_order(problem, config.tile, config.raster);
       config.raster =
           static_cast<int>(std::clamp<std::int64_t>(config.raster, 1, order.panels_per_block()));

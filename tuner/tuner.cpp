@@ -12,9 +12,9 @@
 #include "core/busy.hpp"
 #include "core/hash.hpp"
 #include "model/search.hpp"
+#include "tuner/confirm.hpp"
 #include "tuner/explore.hpp"
 #include "tuner/layer_probes.hpp"
-#include "tuner/trace.hpp"
 #include "tuner/validate.hpp"
 
 namespace overlaptune {
@@ -44,7 +44,11 @@ std::map<Collective, std::vector<CommSetting>> probed_settings(
   std::map<Collective, std::set<CommSetting>> found;
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
-    if (probe == nullptr || probe->comm_ctas == 0) continue;
+    if (const auto* pair = std::get_if<ConcurrentProbe>(&measurement.probe)) {
+      probe = &pair->collective;
+    } else if (probe == nullptr || probe->comm_ctas == 0) {
+      continue;  // NCCL's own choice may be after a GEMM only
+    }
     found[probe->collective].insert({probe->comm_ctas, probe->transport});
   }
   std::map<Collective, std::vector<CommSetting>> settings;
@@ -144,7 +148,7 @@ class Tuning {
     // Those that are not proposed any more were measured all the same.
     std::move(known.begin(), known.end(), std::back_inserter(measured));
     if (!finished && store_.winner(platform_, problem, launch)) return {};
-    return keep_winner(problem, measured);
+    return keep_winner(problem, std::move(measured));
   }
 
   TuneReport take() && {
@@ -205,56 +209,88 @@ class Tuning {
     return list;
   }
 
-  Expected<void> keep_winner(const Problem& problem, const std::vector<Candidate>& measured) {
-    const Candidate* best = fastest(measured);
-    if (best == nullptr) return {};
-    const Candidate& sequential = measured.front();
+  /// The fastest of those that stay faster than `sequential` when they are run longer.
+  Expected<void> keep_winner(const Problem& problem, std::vector<Candidate> measured) {
+    const Candidate sequential = measured.front();
     if (sequential.verdict != Verdict::valid || !sequential.measured) {
+      if (fastest(measured) == nullptr) return {};
       spdlog::warn("{}: no winner, since there is nothing to compare with: sequential is {}: {}",
                    to_string(problem), to_string(sequential.verdict), sequential.reason);
       return {};
     }
-    Winner winner{.candidate = *best, .sequential = sequential.measured->median};
+    for (;;) {
+      const Candidate* best = fastest(measured);
+      auto winner = winner_of(*best, sequential);
+      if (!winner) return tl::make_unexpected(winner.error());
+      // Whatever a second run ends in, there is a winner.
+      store_.put_winner(report_.run, *winner);
+      if (stands(*winner, sequential)) {
+        report_.winners.push_back(std::move(*winner));
+        return {};
+      }
+      measured.erase(measured.begin() + (best - measured.data()));
+    }
+  }
+
+  Expected<Winner> winner_of(const Candidate& best, const Candidate& sequential) {
+    Winner winner{.candidate = best, .sequential = sequential.measured->median};
     // As it ran beside the winner.
-    if (best->speedup) winner.sequential = best->measured->median * best->speedup->median;
-    const auto gemm = fastest_gemm(machine_, problem, {best->config});
+    if (best.speedup) winner.sequential = best.measured->median * best.speedup->median;
+    const auto gemm = fastest_gemm(machine_, best.problem, {best.config});
     if (!gemm) return tl::make_unexpected(gemm.error());
     winner.gemm_alone = *gemm;
     const auto collective =
-        fastest_collective(machine_, problem, {sequential.config, best->config});
+        fastest_collective(machine_, best.problem, {sequential.config, best.config});
     if (!collective) return tl::make_unexpected(collective.error());
     winner.collective_alone = *collective;
-    store_.put_winner(report_.run, winner);
-    // It is stored already: whatever a trace ends in, the winner stays.
-    winner.overlap_fraction = traced_overlap(winner.candidate);
-    if (winner.overlap_fraction) store_.put_winner(report_.run, winner);
-    report_.winners.push_back(std::move(winner));
-    return {};
+    return winner;
   }
 
-  /// Absent where it does not apply or cannot be told. Once stopped nothing more is measured.
-  std::optional<double> traced_overlap(const Candidate& best) {
-    if (best.config.strategy == Strategy::sequential) return std::nullopt;
-    if (!machine_tells_ || report_.stopped) return std::nullopt;
-    const auto say = [&](std::string_view why) {
-      spdlog::warn("{}: the trace of the winner failed, its overlap fraction is not stored: {}: {}",
-                   to_string(best.problem), to_string(best.config), why);
-    };
-    const auto activities = trace(machine_, best);
-    if (!activities) {
-      say(activities.error().message);
+  /// Runs the winner once more and stores what that told. False where it is slower than
+  /// `sequential` then. Once stopped nothing more is measured.
+  bool stands(Winner& winner, const Candidate& sequential) {
+    const Candidate best = winner.candidate;
+    if (best.config.strategy == Strategy::sequential || report_.stopped) return true;
+    const auto confirmed = confirm(machine_, best, sequential, machine_tells_);
+    if (!confirmed) {
+      spdlog::warn("{}: the winner could not be run once more: {}: {}", to_string(best.problem),
+                   to_string(best.config), confirmed.error().message);
+      return true;
+    }
+    winner.candidate = confirmed->candidate;
+    if (const auto& speedup = winner.candidate.speedup) {
+      winner.sequential = winner.candidate.measured->median * speedup->median;
+      if (speedup->median < 1) {
+        spdlog::info("{}: {} was the fastest, but is slower than sequential when it is run longer",
+                     to_string(best.problem), to_string(best.config));
+        return false;
+      }
+    }
+    winner.overlap_fraction = traced_overlap(best, confirmed->activities);
+    store_.put_winner(report_.run, winner);
+    return true;
+  }
+
+  /// Absent where it cannot be told.
+  std::optional<double> traced_overlap(const Candidate& best,
+                                       const std::vector<Activity>& activities) {
+    if (activities.empty()) {
+      if (std::exchange(machine_tells_, false)) {
+        spdlog::warn(
+            "{} does not tell what its GPUs do (is CUPTI installed?): overlap fractions are not "
+            "stored",
+            machine_.platform().name);
+      }
       return std::nullopt;
     }
-    if (activities->empty()) {
-      machine_tells_ = false;
+    const auto fraction = overlap_fraction(busy(activities).mean);
+    if (!fraction) {
       spdlog::warn(
-          "{} does not tell what its GPUs do (is CUPTI installed?): overlap fractions are not "
-          "stored",
-          machine_.platform().name);
-      return std::nullopt;
+          "{}: no GEMM or no collective was seen in the trace of the winner, its overlap fraction "
+          "is "
+          "not stored: {}",
+          to_string(best.problem), to_string(best.config));
     }
-    const auto fraction = overlap_fraction(busy(*activities).mean);
-    if (!fraction) say("no GEMM or no collective was seen");
     return fraction;
   }
 

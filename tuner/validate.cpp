@@ -28,6 +28,18 @@ Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
 
 }  // namespace
 
+Candidate judged(Candidate candidate, const RunResult& result, const RunResult& sequential) {
+  candidate.verdict = result.verdict;
+  candidate.reason = result.reason;
+  candidate.conditions = result.conditions;
+  const std::vector<Microseconds> times = slowest_rank(result);
+  if (!times.empty()) candidate.measured = summarize(times);
+  if (result.verdict == Verdict::valid && sequential.verdict == Verdict::valid && !times.empty()) {
+    candidate.speedup = paired_speedup(slowest_rank(sequential), times);
+  }
+  return candidate;
+}
+
 Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candidate& sequential) {
   std::vector<Config> configs{sequential.config};
   RunOptions options{.launch = candidate.launch, .expected = {sequential.predicted}};
@@ -38,17 +50,7 @@ Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candid
   const auto results = machine.run(candidate.problem, configs, options);
   if (!results) return tl::make_unexpected(results.error());
 
-  const RunResult& result = results->back();
-  candidate.verdict = result.verdict;
-  candidate.reason = result.reason;
-  candidate.conditions = result.conditions;
-  const std::vector<Microseconds> times = slowest_rank(result);
-  if (!times.empty()) candidate.measured = summarize(times);
-  const RunResult& baseline = results->front();
-  if (result.verdict == Verdict::valid && baseline.verdict == Verdict::valid && !times.empty()) {
-    candidate.speedup = paired_speedup(slowest_rank(baseline), times);
-  }
-  return candidate;
+  return judged(std::move(candidate), results->back(), results->front());
 }
 
 Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,

@@ -17,6 +17,10 @@ namespace overlaptune {
 [[nodiscard]] Expected<Candidate> validate(Machine& machine, Candidate candidate,
                                            const Candidate& sequential);
 
+/// A candidate with what a run of it, beside `sequential`, brought.
+[[nodiscard]] Candidate judged(Candidate candidate, const RunResult& result,
+                               const RunResult& sequential);
+
 /// The fastest plain GEMM that is known for the problem: the library's, and the given tiles' on all
 /// SMs. Not stored as a probe: the model is never fitted on the problems that it is judged by.
 [[nodiscard]] Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,

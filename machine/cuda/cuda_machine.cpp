@@ -200,6 +200,7 @@ class CudaMachine::RunLoop {
                        .launch = options_.launch,
                        .repetitions = options_.repetitions,
                        .seed = machine_.options_.seed,
+                       .spread = options_.spread,
                        .trace = options_.timeline,
                        .fault = machine_.take_fault(remaining_.size())};
     std::vector<Microseconds> expected;

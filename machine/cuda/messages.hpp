@@ -55,6 +55,7 @@ struct RunRequest {
   Launch launch = Launch::graph;
   int repetitions = 9;
   std::uint64_t seed = 0;  ///< of the inputs
+  bool spread = false;     ///< the repetitions, over about a second
   bool trace = false;      ///< record what the GPU does in one more repetition, after timing
   /// Faults to inject, for tests: "config-index:kind" with kind one of illegal_address, spin,
   /// wrong, killed_rank.

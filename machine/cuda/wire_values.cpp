@@ -289,6 +289,7 @@ Json to_json(const RunRequest& request) {
           {"launch", to_string(request.launch)},
           {"repetitions", request.repetitions},
           {"seed", request.seed},
+          {"spread", request.spread},
           {"trace", request.trace},
           {"fault", request.fault}};
 }
@@ -299,6 +300,7 @@ RunRequest run_request_of(const JsonReader& reader) {
           .launch = reader["launch"].name<Launch>(),
           .repetitions = reader["repetitions"].small(),
           .seed = reader["seed"].seed(),
+          .spread = reader["spread"].boolean(),
           .trace = reader["trace"].boolean(),
           .fault = reader["fault"].text()};
 }

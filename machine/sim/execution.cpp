@@ -86,14 +86,17 @@ Lanes make_lanes(const Setting& setting, const Plan& plan, const RankWork& work,
   };
   const auto add_collective = [&](std::size_t i) {
     const PlannedCollective& planned = plan.collectives[i];
-    Task task{.work = planned.run.time * common * (1 + level * each.normal(i)),
-              .slows_other = gemm_slowdown(profile, setting.effects, planned.run),
-              .gap = costs.kernel,
-              .earliest = costs.earliest(submitted++)};
+    Task task{
+        .work = planned.run.time * common * (1 + level * each.normal(i)),
+        .slows_other = gemm_slowdown(profile, setting.effects, planned.run) / (1 - planned.takes),
+        .gap = costs.kernel,
+        .earliest = costs.earliest(submitted++)};
     if (plan.coupling == Coupling::gemm_first) {
       task.needs = {i, lanes.compute[i].work, costs.kernel};
     } else if (plan.coupling == Coupling::signaled) {
-      task.needs = {0, work.group_ends[0][i], costs.trigger};
+      // The CTAs that it takes SMs from end evenly over the time of a tile.
+      const double handed_over = planned.takes * plan.gemms[0].times.whole;
+      task.needs = {0, work.group_ends[0][i], costs.trigger + handed_over};
     }
     lanes.collective_task.push_back(lanes.communication.size());
     lanes.communication.push_back(task);

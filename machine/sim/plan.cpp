@@ -1,5 +1,6 @@
 #include "machine/sim/plan.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -11,14 +12,15 @@ namespace {
 
 Expected<void> check(const Profile& profile, const Problem& problem, const Config& config) {
   const bool sequential = config.strategy == Strategy::sequential;
+  const int least_ctas = needs_ctas(config) ? 1 : 0;
   const bool known =
       sequential || config.strategy == Strategy::chunked || config.strategy == Strategy::signaled;
   if (!known) {
     return bad_input(fmt::format("strategy {}: not simulated", to_string(config.strategy)));
   }
-  if (config.comm_ctas < (sequential ? 0 : 1) || config.comm_ctas >= profile.gpu.sms) {
-    return bad_input(fmt::format("comm_ctas = {}: expected {} to {}", config.comm_ctas,
-                                 sequential ? 0 : 1, profile.gpu.sms - 1));
+  if (config.comm_ctas < least_ctas || config.comm_ctas >= profile.gpu.sms) {
+    return bad_input(fmt::format("comm_ctas = {}: expected {} to {}", config.comm_ctas, least_ctas,
+                                 profile.gpu.sms - 1));
   }
   if (config.strategy == Strategy::signaled) {
     if (problem.op == Op::all_gather_gemm) {
@@ -45,7 +47,8 @@ Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, con
                           .k = problem.k,
                           .tile = config.tile,
                           .sms = profile.gpu.sms - config.comm_ctas,
-                          .more_sms = config.comm_ctas};
+                          .more_sms = config.comm_ctas,
+                          .persistent = config.comm_ctas > 0};
   Plan plan{.coupling = Coupling::signaled};
   std::vector<std::int64_t> ends;
   Cut begin;
@@ -58,7 +61,9 @@ Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, con
     if (!run) return tl::make_unexpected(run.error());
     const bool in_place = config.transport == Transport::peer_access;
     const auto moved = in_place ? 0 : static_cast<double>(reorder_bytes(problem, begin, end).count);
-    plan.collectives.push_back({.run = *run, .reorder = moved / profile.launch.reorder_rate});
+    plan.collectives.push_back({.run = *run,
+                                .reorder = moved / profile.launch.reorder_rate,
+                                .takes = config.comm_ctas == 0 ? share_taken(profile) : 0});
     ends.push_back(end.tiles);
     begin = end;
   }
@@ -94,6 +99,11 @@ Expected<Plan> plan_chunks(const Profile& profile, const Problem& problem, const
 }
 
 }  // namespace
+
+double share_taken(const Profile& profile) {
+  constexpr double kDefaultCtas = 24;  // NCCL 2.28 between H200s: 16 to 32
+  return std::min(0.5, kDefaultCtas / profile.gpu.sms);
+}
 
 PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {
   const TileTimes times = tile_times(profile, kernel);

@@ -19,7 +19,11 @@ struct PlannedGemm {
 struct PlannedCollective {
   CollectiveRun run{};
   double reorder = 0;  ///< copy of what it received into place, after it, on the same stream
+  double takes = 0;    ///< share of the SMs that the GEMM hands over to it, tile by tile
 };
+
+/// Of NCCL's own choice of CTAs, beside a GEMM whose tiles have a CTA each.
+[[nodiscard]] double share_taken(const Profile& profile);
 
 /// How the collectives depend on the GEMMs.
 enum class Coupling {

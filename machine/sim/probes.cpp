@@ -129,7 +129,9 @@ Expected<Measurement> SimMachine::measure_probe(const CollectiveProbe& probe,
 Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
                                                 const Noise& noise) const {
   const int ctas = probe.collective.comm_ctas;
-  if (ctas < 1) return bad_input("comm_ctas = 0: a GEMM on all SMs leaves a collective none");
+  if (ctas < 1 && probe.gemm.tile.is_library()) {
+    return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
+  }
   const auto bytes = static_cast<double>(probe.collective.bytes.count);
   if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good) {
     return tl::make_unexpected(good.error());
@@ -137,8 +139,10 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   if (const auto apart = measure_probe(probe.collective, noise); !apart) {
     return tl::make_unexpected(apart.error());
   }
-  const auto kernel = kernel_of(profile_, probe.gemm, profile_.gpu.sms - ctas);
+  auto kernel = kernel_of(profile_, probe.gemm, profile_.gpu.sms - ctas);
   if (!kernel) return tl::make_unexpected(kernel.error());
+  kernel->persistent = ctas > 0;
+  const double takes = ctas > 0 ? 0 : share_taken(profile_);
   const auto run = collective_run(profile_, probe.collective.collective, bytes,
                                   probe.collective.ranks, ctas, probe.collective.transport);
   if (!run) return tl::make_unexpected(run.error());
@@ -153,9 +157,10 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   setting.effects.clock_loss = false;
   const Execution free = execute(setting, plan, noise);
   const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
-  const double gemm_time = (slowest_ranks(free).median.count() - around) *
-                           gemm_slowdown(profile_, options_.effects, *run);
-  const double collective_time = run->time * collective_slowdown(profile_, options_.effects, times);
+  const double slowdown = gemm_slowdown(profile_, options_.effects, *run) / (1 - takes);
+  const double gemm_time = (slowest_ranks(free).median.count() - around) * slowdown;
+  const double collective_time =
+      run->time * collective_slowdown(profile_, options_.effects, times) + takes * times.whole;
   // The clock answers to the power of both.
   ClockState clock;
   for (int pass = 0; pass < 4; ++pass) {
@@ -163,7 +168,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
     const Work work{.flops = times.flops, .wire_bytes = run->wire_bytes * time / collective_time};
     clock = clock_state(profile_, options_.effects, work, time, clock.factor);
   }
-  const double stretch = gemm_slowdown(profile_, options_.effects, *run) / clock.factor;
+  const double stretch = slowdown / clock.factor;
   return Measurement{
       .time = slowest_ranks(free, around, stretch),
       .collective_time =
@@ -231,6 +236,7 @@ Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
       time = eager.first;
       break;
     case LaunchCost::signal_trigger:
+    case LaunchCost::kernel_trigger:
       time = graph.trigger;
       break;
     case LaunchCost::reorder_per_mb:

@@ -97,8 +97,9 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   };
   const double right = rest(order.n, tile.block_n);
   const double bottom = rest(order.block_rows, tile.block_m);
-  const double fixed =
-      (steps * step + gpu.tile_overhead * ctas) / (kernel.library ? profile.library.efficiency : 1);
+  const double fixed = (steps * step + gpu.tile_overhead * ctas) /
+                           (kernel.library ? profile.library.efficiency : 1) +
+                       (kernel.persistent ? 0 : gpu.kernel_start);
   const auto time = [&](double rows, double columns) {
     return fixed + rows * columns * kElementBytes * store_per_byte;
   };

@@ -14,8 +14,9 @@ struct GemmKernel {
   std::int64_t k = 0;
   Tile tile{};
   int sms = 0;
-  int more_sms = 0;      ///< besides these, for the first group
-  bool library = false;  ///< the library's code, not ours
+  int more_sms = 0;        ///< besides these, for the first group
+  bool library = false;    ///< the library's code, not ours
+  bool persistent = true;  ///< else each tile starts like a kernel
 };
 
 /// Tiles at the right and bottom edges compute as long as whole ones but store less.

@@ -85,7 +85,11 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
       {"cluster", [](auto& answer) { answer.cluster = 3; }},
       {"raster", [](auto& answer) { answer.raster = -1; }},
       {"ctas", [](auto& answer) { answer.comm_ctas = -1; }},
-      {"ctas", [](auto& answer) { answer.comm_ctas = 0; }},
+      {"ctas",
+       [](auto& answer) {
+         answer.transport = OVT_TRANSPORT_PEER_ACCESS;
+         answer.comm_ctas = 0;
+       }},
       {"chunks", [](auto& answer) { answer.chunks = 0; }},
       {"chunks", [](auto& answer) { answer.chunks = 2; }},
       {"wave_group_count = -1", [](auto& answer) { answer.wave_group_count = -1; }},

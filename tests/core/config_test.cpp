@@ -31,7 +31,7 @@ Config random_config(Draw& draw) {
   Config config;
   config.strategy = strategies[static_cast<std::size_t>(draw.from(0, 4))].value;
   config.transport = transports[static_cast<std::size_t>(draw.from(0, 2))].value;
-  config.comm_ctas = draw.from(config.strategy == Strategy::sequential ? 0 : 1, 132);
+  config.comm_ctas = draw.from(needs_ctas(config) ? 1 : 0, 132);
   if (config.strategy == Strategy::signaled || draw.coin()) {
     config.tile = {.block_m = 64 * draw.from(1, 4),
                    .block_n = 16 * draw.from(1, 16),
@@ -127,7 +127,9 @@ TEST(Config, bad_text_is_one_line_that_names_the_field) {
       {"sequential transport=bus", "transport = 'bus': expected one of ring"},
       {"signaled ctas=8 groups=4", "tile: missing"},
       {"signaled ctas=8 " + tile, "groups: missing"},
-      {"signaled groups=4 " + tile, "ctas = 0: signaled by ring"},
+      {"signaled groups=4 " + tile, "ctas: missing: signaled needs 0"},
+      {"signaled ctas=0 transport=peer_access groups=4 " + tile,
+       "ctas = 0: signaled by peer_access needs 1"},
       {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1", "raster: missing"},
       {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=3", "cluster = '3': expected 1"},
       {"signaled tile=128x256", "tile = '128x256': expected MxNxK"},

@@ -166,7 +166,8 @@ TEST_F(OwnGemmTest, the_others_compute_what_the_leaving_do_not) {
       const Tile tile{128, 64, 64, 3, cluster};
       for (const Crew& crew :
            {Crew{12, 4, 0}, Crew{12, 4, 3}, Crew{12, 4, 12}, Crew{12, 4, 15}, Crew{12, 4, 29},
-            Crew{12, 10, 26}, Crew{12, 3, 40}, Crew{12, 4, 45}, Crew{60, 20, 7}, Crew{48, 4, 20}}) {
+            Crew{12, 10, 26}, Crew{12, 3, 40}, Crew{12, 4, 45}, Crew{60, 20, 7}, Crew{48, 4, 20},
+            Crew{.sms = 12, .persistent = false}}) {
         EXPECT_LT(error_of(library, shape, tile, 2, 16, crew), kBf16)
             << to_string(tile) << " cluster " << cluster << ": " << crew.sms << " SMs, "
             << crew.leaving << " leave after " << crew.early << " tiles";

@@ -116,7 +116,7 @@ TEST(SimProbes, what_cannot_be_done_is_bad_input_that_names_the_probe) {
   collective.transport = Transport::ring;
   collective.comm_ctas = 500;
   refused(collective, "comm_ctas");
-  refused(ConcurrentProbe{gemm(1024, 1024, 1024),
+  refused(ConcurrentProbe{{.m = 1024, .n = 1024, .k = 1024},
                           {.collective = Collective::all_gather, .bytes = {4096}, .ranks = 8}},
           "comm_ctas = 0");
   refused(CopyProbe{.bytes = {0}}, "1 byte");

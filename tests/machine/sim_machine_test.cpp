@@ -153,6 +153,24 @@ TEST(SimMachine, eager_launch_costs_its_first_kernel) {
   EXPECT_NEAR(eager - graph, 1.5, 0.2);
 }
 
+TEST(SimMachine, without_ctas_of_its_own_a_collective_gets_the_sms_of_tiles_that_end) {
+  const auto sim = machine();
+  const double sequential = time_us(run(*sim, kProblem, {}));
+  const Config config = signaled(kProblem, kTile, 1, 132, 0, 4);
+  const RunResult result = run(*sim, kProblem, config, {.timeline = true});
+  EXPECT_LT(time_us(result), sequential);
+  const Timeline& seen = result.timeline.value();
+  EXPECT_LT(seen.groups.front().end, seen.gemm_end);
+  // It does not find them free: by then the tiles of the next wave have begun.
+  const RunResult reserved =
+      run(*sim, kProblem, signaled(kProblem, kTile, 1, 132, 16, 4), {.timeline = true});
+  const auto wait = [](const RunResult& of) {
+    const GroupTimes& first = of.timeline.value().groups.front();
+    return (first.start - first.ready).count();
+  };
+  EXPECT_GT(wait(result), wait(reserved));
+}
+
 TEST(SimMachine, configs_that_do_not_fit_are_unsupported_with_a_reason) {
   const auto sim = machine();
   const Config good = signaled(kProblem, kTile, 1, 132, 16, 4);
@@ -169,6 +187,7 @@ TEST(SimMachine, configs_that_do_not_fit_are_unsupported_with_a_reason) {
   config.comm_ctas = 132;
   refused(config, "comm_ctas = 132");
   config.comm_ctas = 0;
+  config.transport = Transport::peer_access;
   refused(config, "comm_ctas = 0");
   config = good;
   config.wave_groups.pop_back();

@@ -179,6 +179,77 @@ TEST_F(SearchTest, bad_configs_are_refused_by_name) {
             std::string::npos);
 }
 
+/// The model of some of the measurements.
+template <class Keep>
+Model fitted_to(const FittedMachine& fitted, const Keep& keep) {
+  std::vector<Measurement> list;
+  for (const Measurement& measurement : fitted.measurements) {
+    if (keep(measurement.probe)) list.push_back(measurement);
+  }
+  return value_or_throw(Model::fit(fitted.machine->platform(), list));
+}
+
+TEST_F(SearchTest, sms_are_handed_over_where_that_was_probed_only) {
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  Config config{.strategy = Strategy::signaled,
+                .tile = {128, 256, 64, 4, 1},
+                .raster = 4,
+                .wave_groups = {1024, 512, 512}};
+  const auto predicted = model().predict(problem, config, Launch::graph);
+  ASSERT_TRUE(predicted) << predicted.error().message;
+  const auto run = fitted_->machine->run(problem, std::vector{config}, {});
+  ASSERT_TRUE(run);
+  const double measured = summarize(slowest_rank(run->front())).median.count();
+  EXPECT_NEAR(predicted->time.count() / measured, 1, 0.05);
+
+  const Model unknowing = fitted_to(*fitted_, [](const Probe& probe) {
+    const auto* pair = std::get_if<ConcurrentProbe>(&probe);
+    return pair == nullptr || pair->collective.comm_ctas > 0;
+  });
+  const auto refused = unknowing.predict(problem, config, Launch::graph);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("comm_ctas = 0"), std::string::npos);
+  const auto is_handed_over = [](const Scored& scored) {
+    return scored.config.strategy == Strategy::signaled && scored.config.comm_ctas == 0;
+  };
+  const SearchOptions many{.best = 5000};
+  const auto all = search(model(), problem, Launch::graph, many);
+  EXPECT_TRUE(std::any_of(all->begin(), all->end(), is_handed_over));
+  const auto known = search(unknowing, problem, Launch::graph, many);
+  EXPECT_FALSE(std::any_of(known->begin(), known->end(), is_handed_over));
+}
+
+TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const auto best_wait = [&](double factor) {
+    std::vector<Measurement> list = fitted_->measurements;
+    for (Measurement& measurement : list) {
+      if (measurement.probe == Probe(LaunchProbe{LaunchCost::kernel_trigger})) {
+        measurement.time.median *= factor;
+      }
+    }
+    const auto model = Model::fit(fitted_->machine->platform(), list);
+    return search(*model, problem, Launch::graph, {.strategies = {Strategy::signaled}})
+        ->front()
+        .config.wait;
+  };
+  EXPECT_EQ(best_wait(0.5), Wait::kernel);
+  EXPECT_EQ(best_wait(1), Wait::driver);
+  EXPECT_EQ(best_wait(2), Wait::driver);
+
+  const Model unknowing = fitted_to(*fitted_, [](const Probe& probe) {
+    return probe != Probe(LaunchProbe{LaunchCost::kernel_trigger});
+  });
+  Config config =
+      search(model(), problem, Launch::graph, {.strategies = {Strategy::signaled}})->front().config;
+  ASSERT_TRUE(unknowing.predict(problem, config, Launch::graph));
+  config.wait = Wait::kernel;
+  ASSERT_TRUE(model().predict(problem, config, Launch::graph));
+  const auto refused = unknowing.predict(problem, config, Launch::graph);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("kernel_trigger"), std::string::npos);
+}
+
 TEST_F(SearchTest, a_missing_probe_is_named) {
   auto without = [&](auto keep) {
     std::vector<Measurement> list;

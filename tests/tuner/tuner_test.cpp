@@ -95,6 +95,12 @@ class Log {
   std::ostringstream text_;
 };
 
+void scale(RunResult& result, double factor) {
+  for (auto& times : result.rank_times) {
+    for (Microseconds& time : times) time *= factor;
+  }
+}
+
 class TunerTest : public testing::Test {
  protected:
   /// Probing takes seconds: it is done once, and each test starts from a copy.
@@ -190,9 +196,11 @@ TEST_F(TunerTest, a_winner_that_overlaps_is_traced_once) {
   EXPECT_LE(*winner.overlap_fraction, 1);
   ASSERT_EQ(machine.traces.size(), 1U);
   EXPECT_EQ(machine.traces[0].config, winner.candidate.config);
-  EXPECT_EQ(machine.traces[0].options.repetitions, 1);
+  EXPECT_TRUE(machine.traces[0].options.spread);
   EXPECT_EQ(machine.traces[0].options.launch, winner.candidate.launch);
-  EXPECT_EQ(machine.traces[0].options.expected, std::vector{winner.candidate.predicted});
+  ASSERT_EQ(machine.traces[0].options.expected.size(), 2U);
+  EXPECT_EQ(machine.traces[0].options.expected.back(), winner.candidate.predicted);
+  EXPECT_EQ(winner.candidate.measured->count, machine.traces[0].options.repetitions);
   const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
   EXPECT_EQ(stored->winner, winner);
   EXPECT_EQ(log.text(), "");
@@ -229,7 +237,7 @@ TEST_F(TunerTest, a_trace_that_fails_costs_the_overlap_fraction_only) {
                   results = tl::make_unexpected(
                       Error{ErrorKind::machine_unavailable, "the machine is lost"});
                 },
-                "the machine is lost"},
+                "the winner could not be run once more: "},
                {[](auto& results) {
                   results->back() = {.verdict = Verdict::timeout, .reason = "not done after 5 s"};
                 },
@@ -252,9 +260,39 @@ TEST_F(TunerTest, a_trace_that_fails_costs_the_overlap_fraction_only) {
     const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
     ASSERT_TRUE(stored);
     EXPECT_EQ(stored->winner, winner);
-    EXPECT_EQ(log.count("the trace of the winner failed"), 1) << log.text();
-    EXPECT_THAT(log.text(), HasSubstr(said));
+    EXPECT_EQ(log.count(said), 1) << log.text();
   }
+}
+
+TEST_F(TunerTest, who_is_slower_than_sequential_when_it_is_run_longer_does_not_win) {
+  CountingMachine machine;
+  int left = 2;
+  machine.after_trace = [&](auto& results) {
+    if (left-- > 0) scale(results->back(), 3);
+  };
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(machine.traces.size(), 3U);
+  ASSERT_EQ(report->winners.size(), 1U);
+  const Winner& winner = report->winners[0];
+  EXPECT_EQ(winner.candidate.config, machine.traces[2].config);
+  EXPECT_NE(machine.traces[0].config, machine.traces[1].config);
+  EXPECT_NE(machine.traces[1].config, machine.traces[2].config);
+  const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->winner, winner);
+}
+
+TEST_F(TunerTest, where_nobody_stays_faster_sequential_wins) {
+  CountingMachine machine;
+  machine.after_trace = [](auto& results) { scale(results->back(), 3); };
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->winners.size(), 1U);
+  EXPECT_EQ(report->winners[0].candidate.config.strategy, Strategy::sequential);
+  EXPECT_FALSE(report->winners[0].overlap_fraction);
 }
 
 TEST_F(TunerTest, the_winner_is_stored_before_it_is_traced) {
@@ -308,11 +346,12 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   odd.speedup->median = 1000;
   store.add_candidate(first->run, odd);
   const int runs = machine.runs;
+  machine.after_trace = [](auto& results) { scale(results->back(), 1e-3); };
   const auto second = tune(machine, store, std::vector{kLarge}, again, carry_on);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->measured, 0);
   EXPECT_EQ(second->resumed, first->measured);
-  EXPECT_LE(machine.runs, runs + 1);  // the trace of the winner
+  EXPECT_LE(machine.runs, runs + 1);  // the winner's second one
   ASSERT_EQ(second->winners.size(), 1U);
   EXPECT_EQ(second->winners.front().candidate.config, odd.config);
 }

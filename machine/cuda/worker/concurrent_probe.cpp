@@ -168,9 +168,13 @@ Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, cons
 
 Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& probe) {
   const int ctas = probe.collective.comm_ctas;
-  if (ctas < 1) return bad_input("comm_ctas = 0: a GEMM on all SMs leaves a collective none");
+  if (ctas < 1 && probe.gemm.tile.is_library()) {
+    return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
+  }
   const auto pair = Pair::make(
-      bench, probe.gemm, probe.gemm.sms > 0 ? probe.gemm.sms : bench.sms - ctas, probe.collective);
+      bench, probe.gemm,
+      {.sms = probe.gemm.sms > 0 ? probe.gemm.sms : bench.sms - ctas, .persistent = ctas > 0},
+      probe.collective);
   if (!pair) return tl::make_unexpected(pair.error());
   Side product{.work = [&](cudaStream_t to, int) { pair->enqueue_gemm(bench, to); },
                .priority = run::Priority::normal};

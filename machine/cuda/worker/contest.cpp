@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "machine/cuda/worker/alone.hpp"
 #include "machine/cuda/worker/fault.hpp"
 #include "machine/cuda/worker/probes.hpp"
 #include "machine/cuda/worker/tracer.hpp"
@@ -194,53 +195,6 @@ std::string complaint(const kernels::Deviation& seen, double allowed) {
   return {};
 }
 
-/// GEMM and collective of the problem, each alone, on the buffers of the trial.
-class Alone {
- public:
-  static Expected<Alone> make(Workbench& bench, const Trial& trial) {
-    const Problem& problem = trial.problem();
-    const run::GemmShape shape{
-        .m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
-    std::vector<run::GemmOperands> operands;
-    for (const run::Operands& on : trial.operands()) operands.push_back(gemm_operands(problem, on));
-    const auto choice = bench.library.choose(shape, operands);
-    if (!choice) return tl::make_unexpected(choice.error());
-    const int sets = static_cast<int>(operands.size());
-    const auto route =
-        run::route(bench.world, collective_of(problem.op), problem.ranks, 0, Transport::ring);
-    if (!route) return tl::make_unexpected(route.error());
-    static_cast<void>(bench.world.comm(*route));
-    return Alone{Replay(bench.world, sets,
-                        [&](cudaStream_t stream, int set) {
-                          bench.library.enqueue(stream, shape, *choice,
-                                                operands[static_cast<std::size_t>(set)]);
-                        }),
-                 Replay(bench.world, sets, [&](cudaStream_t stream, int set) {
-                   const run::Operands& on = trial.operands()[static_cast<std::size_t>(set)];
-                   const bool gathers = problem.op == Op::all_gather_gemm;
-                   const bool in_place = problem.op == Op::gemm_all_reduce;
-                   run::enqueue(stream, bench.world, *route, collective_of(problem.op),
-                                problem.dtype,
-                                gathers    ? on.a
-                                : in_place ? on.c
-                                           : on.workspace,
-                                gathers ? on.workspace : on.c,
-                                collective_bytes(problem).count / kElementBytes);
-                 })};
-  }
-
-  Replay gemm;
-  Replay collective;
-
- private:
-  Alone(Replay first, Replay second) : gemm(std::move(first)), collective(std::move(second)) {}
-
-  static run::GemmOperands gemm_operands(const Problem& problem, const run::Operands& on) {
-    if (problem.op == Op::all_gather_gemm) return {on.workspace, on.b, on.c};
-    return {on.a, on.b, problem.op == Op::gemm_all_reduce ? on.c : on.workspace};
-  }
-};
-
 }  // namespace
 
 Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& request,
@@ -296,19 +250,16 @@ Expected<RunReply> contest(Workbench& bench, Trial& trial, const RunRequest& req
     timed.push_back(i);
   }
 
-  auto alone = Alone::make(bench, trial);
+  auto alone = Alone::make(bench.world, bench.library, request.problem, trial.operands());
   if (!alone) return tl::make_unexpected(alone.error());
   works.push_back([&](cudaStream_t stream, int turn) { alone->gemm(stream, turn); });
   works.push_back([&](cudaStream_t stream, int turn) { alone->collective(stream, turn); });
   // The newest config is the likeliest to hang.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
-  bench.timer.sustain(
-      [&, set = 0](cudaStream_t stream, int /*turn*/) mutable {
-        for (const Work& work : works) work(stream, set++);
-        ++set;  // as the timer does
-      },
-      trial.first_contest() ? kFirstSettling : kSettling);
-  auto results = bench.timer.rounds(works, std::max(request.repetitions, 1));
+  bench.timer.sustain(works, trial.first_contest() ? kFirstSettling : kSettling);
+  const int repetitions = std::max(request.repetitions, 1);
+  auto results = request.spread ? bench.timer.spread_rounds(works, repetitions, kSettling)
+                                : bench.timer.rounds(works, repetitions);
   for (std::size_t w = 0; w < timed.size(); ++w) {
     reply.configs[timed[w]].conditions = bench.conditions(results[w]);
     reply.configs[timed[w]].times = std::move(results[w].times);

@@ -37,7 +37,7 @@ Samples timed(Workbench& bench, std::size_t sets, int occupied, Microseconds set
   const auto work = [&](cudaStream_t to, int turn) { replay(to, turn); };
   static_cast<void>(bench.timer.rounds({work}, 1));
   const run::Occupied others(bench.world.stream(), occupied);
-  bench.timer.sustain(work, settling);
+  bench.timer.sustain({work}, settling);
   Timed seen = bench.timer.until_quiet(work, 5, 15, us(10'000));
   return {.times = std::move(seen.times), .conditions = bench.conditions(seen)};
 }
@@ -68,8 +68,8 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
   const run::DeviceMemory counter = run::device_memory(sizeof(std::uint32_t));
   std::vector<run::OwnLaunch> launches;
   for (const run::GemmOperands& set : operands) {
-    launches.push_back(
-        own_launch(**gemm, probe, probe.sms > 0 ? probe.sms : bench.sms, set, counter.get()));
+    launches.push_back(own_launch(**gemm, probe, {.sms = probe.sms > 0 ? probe.sms : bench.sms},
+                                  set, counter.get()));
   }
   // Shorter than the library's, from which the law of the clock is taken.
   return timed(bench, operands.size(), 0, us(15'000), [&](cudaStream_t to, int set) {
@@ -88,7 +88,7 @@ Expected<const run::OwnGemm*> own_gemm(Workbench& bench, const GemmProbe& probe)
   return gemm;
 }
 
-run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int sms,
+run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, const run::Crew& crew,
                           const run::GemmOperands& operands, void* counter) {
   const TileOrder order{.block_rows = probe.m,
                         .n = probe.n,
@@ -96,7 +96,7 @@ run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int 
                         .block_n = probe.tile.block_n,
                         .raster = std::max(probe.raster, 1)};
   const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
-  return gemm.prepare(order, {.sms = sms},
+  return gemm.prepare(order, crew,
                       {.a = operands.a,
                        .b = operands.b,
                        .k = probe.k,

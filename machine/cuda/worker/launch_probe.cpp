@@ -88,7 +88,7 @@ std::vector<Microseconds> first_times(Workbench& bench) {
 
 /// From a kernel's signal to the start of the kernel that a wait on it holds back, by the GPU's own
 /// timer.
-Expected<std::vector<Microseconds>> trigger_times(Workbench& bench) {
+std::vector<Microseconds> trigger_times(Workbench& bench, Wait wait) {
   const run::DeviceMemory memory = run::device_memory(256);
   auto* stamps = static_cast<std::uint64_t*>(memory.get());
   auto* flag = reinterpret_cast<std::uint32_t*>(stamps + 2);
@@ -101,7 +101,7 @@ Expected<std::vector<Microseconds>> trigger_times(Workbench& bench) {
     // The kernel that is waited for is submitted first: no wait can be left without it.
     kernels::spin(producer, 60'000);
     kernels::stamp_and_signal(producer, stamps, flag);
-    run::wait_for_signal(consumer.get(), flag, 1, Wait::driver);
+    run::wait_for_signal(consumer.get(), flag, 1, wait);
     kernels::stamp(consumer.get(), stamps + 1);
     OVT_CHECK(cudaStreamSynchronize(consumer.get()));
     OVT_CHECK(cudaStreamSynchronize(producer));
@@ -153,12 +153,12 @@ Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe) {
     case LaunchCost::eager_first:
       samples.times = first_times(bench);
       break;
-    case LaunchCost::signal_trigger: {
-      auto times = trigger_times(bench);
-      if (!times) return tl::make_unexpected(times.error());
-      samples.times = std::move(*times);
+    case LaunchCost::signal_trigger:
+      samples.times = trigger_times(bench, Wait::driver);
       break;
-    }
+    case LaunchCost::kernel_trigger:
+      samples.times = trigger_times(bench, Wait::kernel);
+      break;
     case LaunchCost::reorder_per_mb:
       samples.times = reorder_times(bench);
       break;

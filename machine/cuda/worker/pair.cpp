@@ -5,14 +5,14 @@
 
 namespace overlaptune::cuda {
 
-Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
+Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Crew& crew,
                           const CollectiveProbe& collective) {
   const auto route = route_of(bench, collective);
   if (!route) return tl::make_unexpected(route.error());
   Pair pair;
   pair.collective_ = collective.collective;
   pair.route_ = *route;
-  pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .sms = sms};
+  pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .sms = crew.sms};
   pair.count_ = element_count(collective);
   const auto room = placed(bench.world, [&](Bump& bump) {
     pair.operands_ = {bump.take(gemm.m * gemm.k * kElementBytes),
@@ -36,7 +36,7 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, int sms,
     if (!own) return tl::make_unexpected(own.error());
     pair.own_ = *own;
     pair.counter_ = run::device_memory(sizeof(std::uint32_t));
-    pair.own_launch_ = own_launch(**own, gemm, sms, pair.operands_, pair.counter_.get());
+    pair.own_launch_ = own_launch(**own, gemm, crew, pair.operands_, pair.counter_.get());
     return pair;
   }
   const auto choice = bench.library.choose(pair.shape_, std::span(&pair.operands_, 1));

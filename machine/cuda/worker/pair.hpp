@@ -7,8 +7,9 @@ namespace overlaptune::cuda {
 
 class Pair {
  public:
-  /// Collective; fills the operands. `sms`: that the GEMM may use, 0: all.
-  [[nodiscard]] static Expected<Pair> make(Workbench& bench, const GemmProbe& gemm, int sms,
+  /// Collective; fills the operands. `crew`: of the GEMM; of a library's the SMs only, 0: all.
+  [[nodiscard]] static Expected<Pair> make(Workbench& bench, const GemmProbe& gemm,
+                                           const run::Crew& crew,
                                            const CollectiveProbe& collective);
 
   void enqueue_gemm(Workbench& bench, cudaStream_t stream) const;

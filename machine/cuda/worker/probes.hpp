@@ -15,10 +15,11 @@ namespace overlaptune::cuda {
 [[nodiscard]] Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe);
 
 /// Our GEMM of a probe with a tile (collective; an error on one rank is one on all), and its launch
-/// on `sms` SMs: all of C as one segment, with signals on `counter`, which nobody waits for.
+/// by a crew: all of C as one segment, with signals on `counter`, which nobody waits for.
 [[nodiscard]] Expected<const run::OwnGemm*> own_gemm(Workbench& bench, const GemmProbe& probe);
-[[nodiscard]] run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, int sms,
-                                        const run::GemmOperands& operands, void* counter);
+[[nodiscard]] run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe,
+                                        const run::Crew& crew, const run::GemmOperands& operands,
+                                        void* counter);
 
 /// A collective's buffers: what `run::enqueue` takes for `count` elements in all.
 struct CollectiveBuffers {

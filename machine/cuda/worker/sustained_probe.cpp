@@ -8,7 +8,7 @@ Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& prob
   // The driver holds the power limit on the mean over about a second.
   constexpr Microseconds kSettling = us(1'000'000);
   constexpr Microseconds kTimed = us(20'000);
-  const auto pair = Pair::make(bench, probe.gemm, probe.gemm.sms, probe.collective);
+  const auto pair = Pair::make(bench, probe.gemm, {.sms = probe.gemm.sms}, probe.collective);
   if (!pair) return tl::make_unexpected(pair.error());
   pair->enqueue_collective(bench, bench.world.stream());  // connects
   const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
@@ -16,7 +16,7 @@ Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& prob
     pair->enqueue_collective(bench, stream);
   });
   const auto work = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
-  bench.timer.sustain(work, kSettling);
+  bench.timer.sustain({work}, kSettling);
   Timed timed = bench.timer.until_quiet(work, 9, 60, kTimed);
   return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
 }

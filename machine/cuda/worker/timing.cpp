@@ -22,6 +22,12 @@ double spread(std::vector<double> times) {
 
 }  // namespace
 
+int cold_sets(std::int64_t bytes, std::int64_t l2_bytes) {
+  constexpr std::int64_t kMost = 8;
+  if (bytes >= 2 * l2_bytes) return 1;
+  return static_cast<int>(std::clamp<std::int64_t>((2 * l2_bytes + bytes - 1) / bytes, 2, kMost));
+}
+
 Replay::Replay(run::World& world, int sets, const Work& submit) {
   for (int set = 0; set < sets; ++set) {
     const run::Graph graph =
@@ -113,11 +119,36 @@ Timed Timer::until_quiet(const Work& work, int least, int most, Microseconds bud
   return mine;
 }
 
-void Timer::sustain(const Work& work, Microseconds duration) {
+std::vector<Timed> Timer::spread_rounds(const std::vector<Work>& works, int repetitions,
+                                        Microseconds pause) {
+  constexpr int kAtOnce = 3;
+  std::vector<Timed> results(works.size());
+  std::vector<std::vector<double>> clocks(works.size());
+  for (int done = 0; done < repetitions; done += kAtOnce) {
+    sustain(works, pause);
+    auto part = rounds(works, std::min(kAtOnce, repetitions - done));
+    for (std::size_t work = 0; work < works.size(); ++work) {
+      auto& times = results[work].times;
+      times.insert(times.end(), part[work].times.begin(), part[work].times.end());
+      if (part[work].sm_clock_mhz) clocks[work].push_back(*part[work].sm_clock_mhz);
+    }
+  }
+  for (std::size_t work = 0; work < works.size(); ++work) {
+    if (!clocks[work].empty()) results[work].sm_clock_mhz = quantile(clocks[work], 0.5);
+  }
+  return results;
+}
+
+void Timer::sustain(const std::vector<Work>& works, Microseconds duration) {
   constexpr int kMost = 10'000;
-  const Microseconds once = us(world_.largest(rounds({work}, 1).front().times.front().count()));
+  Microseconds once{};
+  for (const Timed& timed : rounds(works, 1)) once += timed.times.front();
+  once = us(world_.largest(once.count()));
   const int times = static_cast<int>(std::clamp(duration / once, 1.0, double{kMost}));
-  for (int i = 0; i < times; ++i) work(world_.stream(), turn_++);
+  for (int i = 0; i < times; ++i) {
+    for (const Work& work : works) work(world_.stream(), turn_++);
+    ++turn_;  // as `rounds` does
+  }
 }
 
 }  // namespace overlaptune::cuda

@@ -16,6 +16,10 @@ namespace overlaptune::cuda {
 /// Enqueues what is timed. `turn` counts up: for rotating between buffers.
 using Work = std::function<void(cudaStream_t stream, int turn)>;
 
+/// Buffer sets of so many bytes each among which to rotate, so that each is cold when its turn
+/// comes: at least 2 and together twice the L2 cache, 1 where a single one is as large.
+[[nodiscard]] int cold_sets(std::int64_t bytes, std::int64_t l2_bytes);
+
 /// A stream captured into one graph for each buffer set; replayed in turn.
 class Replay {
  public:
@@ -40,12 +44,16 @@ class Timer {
   /// The works alternate.
   [[nodiscard]] std::vector<Timed> rounds(const std::vector<Work>& works, int repetitions);
 
+  /// A few rounds at a time, with as many that are not timed between them as fill `pause`.
+  [[nodiscard]] std::vector<Timed> spread_rounds(const std::vector<Work>& works, int repetitions,
+                                                 Microseconds pause);
+
   /// One work, until the spread of the slowest rank is under 2 %, `most` repetitions, or the time
   /// is spent. At least `least` repetitions; every rank does the same number.
   [[nodiscard]] Timed until_quiet(const Work& work, int least, int most, Microseconds budget);
 
-  /// Runs it again and again for about as long, so that clock and power settle.
-  void sustain(const Work& work, Microseconds duration);
+  /// Runs them in turn, again and again for about as long, so that clock and power settle.
+  void sustain(const std::vector<Work>& works, Microseconds duration);
 
  private:
   struct Slot {

@@ -32,10 +32,4 @@ Conditions Workbench::conditions(const Timed& timed) const {
   return conditions;
 }
 
-int Workbench::cold_sets(std::int64_t bytes) const {
-  constexpr std::int64_t kMost = 8;
-  if (bytes >= 2 * l2_bytes) return 1;
-  return static_cast<int>(std::clamp<std::int64_t>((2 * l2_bytes + bytes - 1) / bytes, 2, kMost));
-}
-
 }  // namespace overlaptune::cuda

@@ -24,9 +24,7 @@ struct Workbench {
   [[nodiscard]] run::Engine engine() { return {world, library, own, sms}; }
   /// Conditions of what was timed just now.
   [[nodiscard]] Conditions conditions(const Timed& timed) const;
-  /// Buffer sets of so many bytes each among which to rotate, so that each is cold when its turn
-  /// comes: at least 2 and together twice the L2 cache, 1 where a single one is as large.
-  [[nodiscard]] int cold_sets(std::int64_t bytes) const;
+  [[nodiscard]] int cold_sets(std::int64_t bytes) const { return cuda::cold_sets(bytes, l2_bytes); }
 };
 
 /// Hands out parts of `World::memory`, the same on every rank, each 4 KiB aligned.

@@ -1,0 +1,46 @@
+#include "machine/cuda/worker/alone.hpp"
+
+#include "run/collective.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+run::GemmOperands gemm_operands(const Problem& problem, const run::Operands& on) {
+  if (problem.op == Op::all_gather_gemm) return {on.workspace, on.b, on.c};
+  return {on.a, on.b, problem.op == Op::gemm_all_reduce ? on.c : on.workspace};
+}
+
+}  // namespace
+
+Expected<Alone> Alone::make(run::World& world, run::GemmLibrary& library, const Problem& problem,
+                            std::span<const run::Operands> sets) {
+  const run::GemmShape shape{
+      .m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
+  std::vector<run::GemmOperands> operands;
+  for (const run::Operands& on : sets) operands.push_back(gemm_operands(problem, on));
+  const auto choice = library.choose(shape, operands);
+  if (!choice) return tl::make_unexpected(choice.error());
+  const auto route =
+      run::route(world, collective_of(problem.op), problem.ranks, 0, Transport::ring);
+  if (!route) return tl::make_unexpected(route.error());
+  static_cast<void>(world.comm(*route));
+  const int count = static_cast<int>(sets.size());
+  return Alone{Replay(world, count,
+                      [&](cudaStream_t stream, int set) {
+                        library.enqueue(stream, shape, *choice,
+                                        operands[static_cast<std::size_t>(set)]);
+                      }),
+               Replay(world, count, [&](cudaStream_t stream, int set) {
+                 const run::Operands& on = sets[static_cast<std::size_t>(set)];
+                 const bool gathers = problem.op == Op::all_gather_gemm;
+                 const bool in_place = problem.op == Op::gemm_all_reduce;
+                 run::enqueue(stream, world, *route, collective_of(problem.op), problem.dtype,
+                              gathers    ? on.a
+                              : in_place ? on.c
+                                         : on.workspace,
+                              gathers ? on.workspace : on.c,
+                              collective_bytes(problem).count / kElementBytes);
+               })};
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,28 @@
+#pragma once
+// GEMM and collective of a problem, each alone: what an overlapped config is judged by, and the
+// company in which it is timed.
+
+#include <span>
+
+#include "machine/cuda/worker/timing.hpp"
+#include "run/gemm.hpp"
+#include "run/plan.hpp"
+
+namespace overlaptune::cuda {
+
+/// As `sequential` runs them: the library's GEMM on all SMs, NCCL's own choice on a ring.
+class Alone {
+ public:
+  /// Collective. Captures both for each operand set.
+  [[nodiscard]] static Expected<Alone> make(run::World& world, run::GemmLibrary& library,
+                                            const Problem& problem,
+                                            std::span<const run::Operands> sets);
+
+  Replay gemm;
+  Replay collective;
+
+ private:
+  Alone(Replay first, Replay second) : gemm(std::move(first)), collective(std::move(second)) {}
+};
+
+}  // namespace overlaptune::cuda
