@@ -1,5 +1,6 @@
 #include "tests/gpu/plan_check/bench.hpp"
 
+#include "abi/values.hpp"
 #include "core/error.hpp"
 #include "run/patience.hpp"
 
@@ -23,19 +24,7 @@ ovt_problem problem_of(const Problem& problem) {
 ovt_answer answer_of(const Config& config) {
   ovt_answer answer{};
   answer.size = sizeof answer;
-  answer.strategy = static_cast<ovt_strategy>(config.strategy);
-  answer.block_m = config.tile.block_m;
-  answer.block_n = config.tile.block_n;
-  answer.block_k = config.tile.block_k;
-  answer.stages = config.tile.stages;
-  answer.cluster = config.tile.cluster;
-  answer.raster = config.raster;
-  answer.comm_ctas = config.comm_ctas;
-  answer.chunks = config.chunks;
-  answer.transport = static_cast<ovt_transport>(config.transport);
-  for (const std::int64_t tiles : config.wave_groups) {
-    answer.wave_groups[answer.wave_group_count++] = tiles;
-  }
+  c::write(config, &answer);
   return answer;
 }
 
