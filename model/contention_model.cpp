@@ -45,8 +45,11 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     const auto& probe = std::get<ConcurrentProbe>(measurement.probe);
     const auto gemm = gemms.find(probe.gemm);
     if (gemm == gemms.end()) return std::nullopt;
-    const bool one_by_one = probe.collective.comm_ctas == 0 && tiled != nullptr;
-    const double alone = gemm->second * (one_by_one ? tiled->one_by_one(probe.gemm, all_sms) : 1);
+    double alone = gemm->second;
+    if (probe.collective.comm_ctas == 0 && tiled != nullptr) {
+      alone *= tiled->tile_time(probe.gemm, all_sms, false) /
+               tiled->tile_time(probe.gemm, all_sms, true);
+    }
     return std::max(at_full_clock(measurement) / alone, 1.0);
   };
   ContentionModel model;
@@ -72,8 +75,13 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     const Curve* curve = collectives.find(key);
     if (!gemm_factor || curve == nullptr) continue;
     const double alone = (*curve)(static_cast<double>(c.bytes.count));
+    // What passes before it has its SMs counts for each group, however small.
+    const double waits =
+        c.comm_ctas == 0 && tiled != nullptr
+            ? until_handed_over(*gemm_factor, tiled->tile_time(probe->gemm, all_sms, false))
+            : 0;
     const double collective_factor =
-        (measurement.collective_time->median.count() - launch.replay) / alone;
+        (measurement.collective_time->median.count() - launch.replay - waits) / alone;
     const GemmFamily family =
         probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
     if (family == GemmFamily::ours && !model.feed_.is_usual(*probe)) continue;

@@ -20,6 +20,12 @@ struct Slowdown {
   double collective = 1;  ///< at least 1
 };
 
+/// Until a collective without SMs of its own has those that it takes from a GEMM which it slows so:
+/// tiles end evenly over the time of one.
+[[nodiscard]] inline double until_handed_over(double gemm_slowdown, double tile_time) {
+  return (1 - 1 / gemm_slowdown) * tile_time;
+}
+
 enum class GemmFamily { library, ours };
 
 class ContentionModel {

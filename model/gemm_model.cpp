@@ -259,11 +259,10 @@ double GemmModel::whole(const GemmProbe& probe, int sms) const {
   return produced(tile_time(known), known.order.tiles(), sms);
 }
 
-double GemmModel::one_by_one(const GemmProbe& probe, int sms) const {
+double GemmModel::tile_time(const GemmProbe& probe, int sms, bool persistent) const {
   GemmWork known = work(probe, sms);
-  const double persistent = tile_time(known);
-  known.persistent = false;
-  return tile_time(known) / persistent;
+  known.persistent = persistent;
+  return tile_time(known);
 }
 
 double GemmModel::fed_slower(const GemmProbe& probe, int sms, double times) const {

@@ -57,8 +57,8 @@ class GemmModel {
   /// The GEMM of a probe with a tile, at full clock.
   [[nodiscard]] double whole(const GemmProbe& probe, int sms) const;
 
-  /// How much longer that GEMM takes where each tile has a CTA of its own.
-  [[nodiscard]] double one_by_one(const GemmProbe& probe, int sms) const;
+  /// A tile of that GEMM, and where each has a CTA of its own.
+  [[nodiscard]] double tile_time(const GemmProbe& probe, int sms, bool persistent) const;
 
   /// How much longer that GEMM's tiles take where operands come so many times slower.
   [[nodiscard]] double fed_slower(const GemmProbe& probe, int sms, double times) const;

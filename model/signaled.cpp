@@ -130,13 +130,17 @@ ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const Gem
   const double clock =
       clock_slowdown_beside(parts.clock, problem, exchange.company, whole, exchange.whole,
                             {rates.producer_slowdown, rates.consumer_slowdown});
-  return {.tile_time = tile_time * clock,
-          .per_launch = model.constants().per_launch,
-          .spread = model.constants().spread,
-          .sms = work.sms,
-          .all_sms = exchange.all_sms,
-          .fed_slower = slower,
-          .rates = rates};
+  ClockedGemm gemm{.tile_time = tile_time * clock,
+                   .per_launch = model.constants().per_launch,
+                   .spread = model.constants().spread,
+                   .sms = work.sms,
+                   .all_sms = exchange.all_sms,
+                   .fed_slower = slower,
+                   .rates = rates};
+  if (!work.persistent) {
+    gemm.rates.trigger += until_handed_over(rates.producer_slowdown, gemm.tile_time);
+  }
+  return gemm;
 }
 
 std::vector<CutPoint> cut_points(const std::vector<Cut>& cuts) {
