@@ -12,7 +12,7 @@
 
 namespace overlaptune::c {
 
-/// Where a struct ended in the first version, whose callers are still served.
+/// Where a struct ended before its first field was added at the end: callers of then are served.
 template <class T>
 inline constexpr std::size_t kFirstSize = sizeof(T);
 template <>

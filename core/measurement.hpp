@@ -37,7 +37,8 @@ struct CollectiveProbe {
 };
 
 /// Both at once, each repeated so that the other never runs alone.
-/// The GEMM computes on SMs - comm_ctas.
+/// The GEMM computes on SMs - comm_ctas; with 0 (for our GEMMs only) it has one CTA for each tile,
+/// and the collective gets the SMs of those that end.
 struct ConcurrentProbe {
   GemmProbe gemm{};
   CollectiveProbe collective{};
@@ -67,19 +68,21 @@ enum class LaunchCost {
   eager_first,   ///< from the submission of a kernel on an idle stream to its start
   signal_trigger,  ///< from the last store of a group to the start of its collective
   reorder_per_mb,  ///< copying 10^6 staged bytes into place
-  kernel_trigger,  ///< `signal_trigger` where a kernel waits for the signal
+  driver_trigger,  ///< `signal_trigger` in a captured graph
+  kernel_trigger,  ///< the same where a kernel waits for the signal
 };
 
 template <>
 struct NamesOf<LaunchCost> {
   static constexpr std::string_view what = "launch cost";
-  static constexpr std::array<Named<LaunchCost>, 7> all{
+  static constexpr std::array<Named<LaunchCost>, 8> all{
       {{LaunchCost::graph_replay, "graph_replay"},
        {LaunchCost::graph_kernel, "graph_kernel"},
        {LaunchCost::eager_submit, "eager_submit"},
        {LaunchCost::eager_first, "eager_first"},
        {LaunchCost::signal_trigger, "signal_trigger"},
        {LaunchCost::reorder_per_mb, "reorder_per_mb"},
+       {LaunchCost::driver_trigger, "driver_trigger"},
        {LaunchCost::kernel_trigger, "kernel_trigger"}}};
 };
 

@@ -60,7 +60,9 @@ struct ProbeComplaint {
                  within("ranks", p.ranks, 2, kMostRanks), at_least("comm_ctas", p.comm_ctas, 0));
   }
   Complaint operator()(const ConcurrentProbe& p) const {
-    return first((*this)(p.gemm), (*this)(p.collective));
+    const bool by_library = p.gemm.tile.is_library();
+    return first((*this)(p.gemm), (*this)(p.collective),
+                 at_least("comm_ctas", p.collective.comm_ctas, by_library ? 1 : 0));
   }
   Complaint operator()(const SustainedProbe& p) const {
     return first((*this)(p.gemm), (*this)(p.collective));

@@ -237,6 +237,10 @@ ALTER TABLE winners ADD COLUMN overlap_fraction REAL CHECK (overlap_fraction BET
 // time than eleven columns each, and a new field of a config needs no new column. In winners what
 // `each_brief_winner` reads comes right after the key; a winner is valid by being there.
 constexpr const char* kVersion5 = R"sql(
+CREATE TEMP TABLE only_valid (verdict TEXT CHECK (verdict = 'valid'));
+INSERT INTO only_valid SELECT verdict FROM winners;
+DROP TABLE temp.only_valid;
+
 CREATE TEMP TABLE old_candidates AS
 SELECT id, run_id, problem_id, launch,
        strategy ||
@@ -326,7 +330,8 @@ CREATE TABLE winners (
   PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO candidates SELECT * FROM old_candidates;
+-- Of rows that differed only in what their strategy does not use, the first stays.
+INSERT OR IGNORE INTO candidates SELECT * FROM old_candidates ORDER BY id;
 INSERT INTO winners SELECT * FROM old_winners;
 
 DROP TABLE temp.old_candidates;

@@ -41,14 +41,16 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
       gemms[*probe] = at_full_clock(measurement);
     }
   }
+  const auto one_by_one = [&](const ConcurrentProbe& probe) {
+    return probe.collective.comm_ctas == 0 && tiled != nullptr && !probe.gemm.tile.is_library();
+  };
   const auto slowdown_of = [&](const Measurement& measurement) -> std::optional<double> {
     const auto& probe = std::get<ConcurrentProbe>(measurement.probe);
     const auto gemm = gemms.find(probe.gemm);
     if (gemm == gemms.end()) return std::nullopt;
     double alone = gemm->second;
-    if (probe.collective.comm_ctas == 0 && tiled != nullptr) {
-      alone *= tiled->tile_time(probe.gemm, all_sms, false) /
-               tiled->tile_time(probe.gemm, all_sms, true);
+    if (one_by_one(probe)) {
+      alone *= tiled->whole(probe.gemm, all_sms, false) / tiled->whole(probe.gemm, all_sms);
     }
     return std::max(at_full_clock(measurement) / alone, 1.0);
   };
@@ -77,7 +79,7 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     const double alone = (*curve)(static_cast<double>(c.bytes.count));
     // What passes before it has its SMs counts for each group, however small.
     const double waits =
-        c.comm_ctas == 0 && tiled != nullptr
+        one_by_one(*probe)
             ? until_handed_over(*gemm_factor, tiled->tile_time(probe->gemm, all_sms, false))
             : 0;
     const double collective_factor =

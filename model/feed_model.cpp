@@ -72,6 +72,7 @@ FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmMo
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
     if (probe == nullptr || probe->gemm.tile.is_library()) continue;
+    if (probe->collective.comm_ctas == 0) continue;  // which slows it by taking its SMs
     const auto slowdown = slowdown_of(measurement);
     if (!slowdown || !measurement.collective_time) continue;
     ++counts[probe->gemm.tile];

@@ -247,16 +247,16 @@ GemmWork GemmModel::work(const GemmProbe& probe, int sms) const {
 double GemmModel::tile_time(const GemmWork& work) const {
   const double time = corrected(tile_bounds(work, constants_), correction_, work);
   // What a launch takes once: to start, to fill the pipeline, and to store what nothing hides.
-  const double alone = work.persistent ? 0 : constants_.per_launch;
+  const double alone = constants_.per_launch - per_launch(work.persistent);
   const auto layer = layers_.find({work.order.n, work.k});
   if (layer == layers_.end()) return time + alone;
   const double log_m = std::log(work.order.block_rows * work.order.blocks);
   return time * std::exp(layer->second.at(work.tile, log_m)) + alone;
 }
 
-double GemmModel::whole(const GemmProbe& probe, int sms) const {
+double GemmModel::whole(const GemmProbe& probe, int sms, bool persistent) const {
   const GemmWork known = work(probe, sms);
-  return produced(tile_time(known), known.order.tiles(), sms);
+  return produced(tile_time(probe, sms, persistent), known.order.tiles(), sms, persistent);
 }
 
 double GemmModel::tile_time(const GemmProbe& probe, int sms, bool persistent) const {

@@ -50,14 +50,20 @@ class GemmModel {
   [[nodiscard]] double tile_time(const GemmWork& work) const;
 
   /// From the start of the kernel until its first `tiles` tiles are done, at full clock.
-  [[nodiscard]] double produced(double tile_time, std::int64_t tiles, int sms) const {
-    return constants_.per_launch + overlaptune::produced(tile_time, tiles, sms, constants_.spread);
+  [[nodiscard]] double produced(double tile_time, std::int64_t tiles, int sms,
+                                bool persistent = true) const {
+    return per_launch(persistent) + overlaptune::produced(tile_time, tiles, sms, constants_.spread);
+  }
+  /// Beside its tiles: where each starts by itself, it is in their time.
+  [[nodiscard]] double per_launch(bool persistent) const {
+    return persistent ? constants_.per_launch : 0;
   }
 
-  /// The GEMM of a probe with a tile, at full clock.
-  [[nodiscard]] double whole(const GemmProbe& probe, int sms) const;
+  /// The GEMM of a probe with a tile, at full clock. Not persistent: each tile has a CTA of its
+  /// own.
+  [[nodiscard]] double whole(const GemmProbe& probe, int sms, bool persistent = true) const;
 
-  /// A tile of that GEMM, and where each has a CTA of its own.
+  /// A tile of that GEMM.
   [[nodiscard]] double tile_time(const GemmProbe& probe, int sms, bool persistent) const;
 
   /// How much longer that GEMM's tiles take where operands come so many times slower.

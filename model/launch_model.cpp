@@ -14,7 +14,8 @@ Expected<LaunchModel> LaunchModel::fit(std::span<const Measurement> measurements
     }
   }
   for (const auto& [cost, name] : NamesOf<LaunchCost>::all) {
-    if (!costs[static_cast<std::size_t>(cost)] && cost != LaunchCost::kernel_trigger) {
+    const bool optional = cost == LaunchCost::driver_trigger || cost == LaunchCost::kernel_trigger;
+    if (!costs[static_cast<std::size_t>(cost)] && !optional) {
       return bad_input("model: no measurement of launch cost '" + std::string(name) +
                        "' is stored for this platform: run `overlaptune probe` first");
     }
@@ -25,6 +26,7 @@ Expected<LaunchModel> LaunchModel::fit(std::span<const Measurement> measurements
                      .eager_submit = cost(LaunchCost::eager_submit),
                      .eager_first = cost(LaunchCost::eager_first),
                      .trigger = cost(LaunchCost::signal_trigger),
+                     .driver_trigger = costs[static_cast<std::size_t>(LaunchCost::driver_trigger)],
                      .kernel_trigger = costs[static_cast<std::size_t>(LaunchCost::kernel_trigger)],
                      .reorder_per_byte = cost(LaunchCost::reorder_per_mb) / 1e6};
 }

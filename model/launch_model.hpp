@@ -15,17 +15,24 @@ struct LaunchModel {
   double kernel_gap = 0;    ///< between dependent kernels of one graph
   double eager_submit = 0;  ///< host time a kernel
   double eager_first = 0;
-  double trigger = 0;                      ///< last store of a group to the start of its collective
-  std::optional<double> kernel_trigger{};  ///< where a kernel waits; absent: not probed
+  double trigger = 0;  ///< last store of a group to the start of its collective
+  // The same in a graph, where the driver waits and where a kernel does; absent: not probed.
+  std::optional<double> driver_trigger{};
+  std::optional<double> kernel_trigger{};
   double reorder_per_byte = 0;
 
-  /// Error: a launch cost, but for `kernel_trigger`, that was not probed.
+  /// Error: a launch cost that is not optional here was not probed.
   [[nodiscard]] static Expected<LaunchModel> fit(std::span<const Measurement> measurements);
 
   /// The wait to prefer: the driver's, which needs no SM, unless a kernel is much quicker.
-  [[nodiscard]] Wait wait() const {
+  [[nodiscard]] Wait wait(Launch launch) const {
     constexpr double kMuch = 0.9;
-    return kernel_trigger && *kernel_trigger < kMuch * trigger ? Wait::kernel : Wait::driver;
+    const bool known = launch == Launch::graph && driver_trigger && kernel_trigger;
+    return known && *kernel_trigger < kMuch * *driver_trigger ? Wait::kernel : Wait::driver;
+  }
+  [[nodiscard]] double trigger_of(Wait wait, Launch launch) const {
+    if (launch == Launch::eager) return trigger;
+    return (wait == Wait::kernel ? kernel_trigger : driver_trigger).value_or(trigger);
   }
 
   /// From the start of a config to its first kernel, the way back to the last event included.

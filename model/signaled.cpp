@@ -1,4 +1,5 @@
-// `signaled`: one GEMM of ours, on all SMs for the first group and on SMs - comm_ctas from then on;
+// `signaled`: one GEMM of ours, on all SMs for the first group and on SMs - comm_ctas from then on
+// (comm_ctas 0: on all, which it hands over tile by tile);
 // each wave group's collective starts on its signal.
 
 #include "model/signaled.hpp"
@@ -44,29 +45,27 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
-  const double trigger = parts.launch.trigger;
-  Exchange side{
-      .key = key,
-      .transport = key.transport,
-      .wait = wait,
-      .curve = &curve,
-      .bytes = bytes,
-      .whole = curve(bytes),
-      .least_time_per_byte = curve.least_time_per_byte(bytes),
-      .least_time = curve(0),
-      .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
-      .start = parts.launch.start(launch),
-      .rates = {.producer_slowdown = slowdown.gemm,
-                .consumer_slowdown = slowdown.collective,
-                .trigger =
-                    wait == Wait::kernel ? parts.launch.kernel_trigger.value_or(trigger) : trigger,
-                .gap = parts.launch.kernel_gap},
-      // A GEMM that has to hand over SMs is not slowed for want of operands.
-      .feed = key.comm_ctas == 0 ? Feed{}
-                                 : parts.contention.feed()(*parts.tiled, problem.k, slowdown.gemm),
-      .sms = parts.platform.sms - key.comm_ctas,
-      .all_sms = parts.platform.sms,
-      .company = company};
+  Exchange side{.key = key,
+                .transport = key.transport,
+                .wait = wait,
+                .curve = &curve,
+                .bytes = bytes,
+                .whole = curve(bytes),
+                .least_time_per_byte = curve.least_time_per_byte(bytes),
+                .least_time = curve(0),
+                .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
+                .start = parts.launch.start(launch),
+                .rates = {.producer_slowdown = slowdown.gemm,
+                          .consumer_slowdown = slowdown.collective,
+                          .trigger = parts.launch.trigger_of(wait, launch),
+                          .gap = parts.launch.kernel_gap},
+                // A GEMM that has to hand over SMs is not slowed for want of operands.
+                .feed = key.comm_ctas == 0
+                            ? Feed{}
+                            : parts.contention.feed()(*parts.tiled, problem.k, slowdown.gemm),
+                .sms = parts.platform.sms - key.comm_ctas,
+                .all_sms = parts.platform.sms,
+                .company = company};
   if (key.transport == Transport::peer_access) be_one_kernel(side);
   return side;
 }
@@ -121,25 +120,27 @@ GemmWork work_beside(const Model::Parts& parts, const Exchange& exchange, const 
   return work;
 }
 
+void wait_for_sms(ClockedGemm& gemm) {
+  gemm.rates.trigger += until_handed_over(gemm.rates.producer_slowdown, gemm.tile_time);
+}
+
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
                     double tile_time, const Exchange& exchange) {
   const GemmModel& model = *parts.tiled;
   const double slower = exchange.feed.gemm_factor(work, model.constants());
   const OverlapRates rates = rates_beside(exchange, work.tile, slower);
-  const double whole = model.produced(tile_time, work.order.tiles(), work.sms);
+  const double whole = model.produced(tile_time, work.order.tiles(), work.sms, work.persistent);
   const double clock =
       clock_slowdown_beside(parts.clock, problem, exchange.company, whole, exchange.whole,
                             {rates.producer_slowdown, rates.consumer_slowdown});
   ClockedGemm gemm{.tile_time = tile_time * clock,
-                   .per_launch = model.constants().per_launch,
+                   .per_launch = model.per_launch(work.persistent),
                    .spread = model.constants().spread,
                    .sms = work.sms,
                    .all_sms = exchange.all_sms,
                    .fed_slower = slower,
                    .rates = rates};
-  if (!work.persistent) {
-    gemm.rates.trigger += until_handed_over(rates.producer_slowdown, gemm.tile_time);
-  }
+  if (!work.persistent) wait_for_sms(gemm);
   return gemm;
 }
 
@@ -205,14 +206,12 @@ Expected<Prediction> predict_signaled(const Model::Parts& parts, const Problem& 
   if (config.comm_ctas == 0 && !parts.contention.knows(key)) {
     return bad_input(
         "config: comm_ctas = 0: no such collective beside a GEMM is stored for this platform: "
-        "probe "
-        "it first");
+        "probe it first");
   }
   if (config.wait == Wait::kernel && !parts.launch.kernel_trigger) {
     return bad_input(
         "config: wait = kernel: launch cost 'kernel_trigger' is not stored for this platform: "
-        "probe "
-        "it first");
+        "probe it first");
   }
   const Company company = company_of(parts, problem);
   Exchange side = exchange(parts, problem, key, **curve, config.wait, launch, company);

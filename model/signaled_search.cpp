@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "model/signaled.hpp"
 
@@ -138,15 +139,19 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
                                                 const std::vector<Exchange>& exchanges) {
   std::vector<Combination> list;
   list.reserve(walks.size() * exchanges.size());
-  const Exchange& middle = exchanges[exchanges.size() / 2];
+  const Exchange& middle = exchanges[(exchanges.size() - 1) / 2];  // those without CTAs are last
   for (const Walk& walk : walks) {
     const GemmWork work = parts.tiled->work(walk.tile, walk.order, problem.k, middle.sms);
     ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), middle);
-    const double tile_time = gemm.tile_time;
+    const ClockedGemm beside_middle = gemm;
     for (const Exchange& exchange : exchanges) {
-      gemm.tile_time = tile_time + (exchange.key.comm_ctas == 0 ? gemm.per_launch : 0);
+      gemm = beside_middle;
       gemm.sms = exchange.sms;
       gemm.rates = rates_beside(exchange, walk.tile, gemm.fed_slower);
+      if (exchange.key.comm_ctas == 0) {
+        gemm.tile_time += std::exchange(gemm.per_launch, 0);
+        wait_for_sms(gemm);
+      }
       list.push_back({estimate_of(gemm, walk, exchange), &walk, &exchange});
     }
   }
@@ -238,7 +243,10 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
       if (copies) exchanges.push_back(*copies);
       continue;
     }
-    exchanges.push_back(exchange(parts, problem, key, curve, parts.launch.wait(), launch, company));
+    // What keeps symmetric kernels apart is the driver's in any case (run/collective.cpp).
+    const Wait wait =
+        key.transport == Transport::symmetric ? Wait::driver : parts.launch.wait(launch);
+    exchanges.push_back(exchange(parts, problem, key, curve, wait, launch, company));
     const Exchange& same = exchanges.back();
     if (key.transport != Transport::symmetric || ring == nullptr) continue;
     // Worth a search where the ring is faster for what a last group may be.

@@ -35,8 +35,8 @@ struct OwnOperands {
   std::int64_t left_out_tiles = 0;  ///< the last ones
 };
 
-/// The SMs of a launch, one CTA on each. Once the first `early` tiles are given out, `leaving` of
-/// the CTAs end as they have no more, and leave their SMs to somebody else.
+/// The SMs of a launch, one persistent CTA on each. Once the first `early` tiles are given out,
+/// `leaving` of the CTAs end as they have no more, and leave their SMs to somebody else.
 struct Crew {
   int sms = 0;
   int leaving = 0;

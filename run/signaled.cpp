@@ -2,7 +2,8 @@
 // second stream its collective, which waits for that, starts. The GEMM has all SMs for the tiles of
 // the first group, then leaves comm_ctas of them to the collectives (or, where copy engines
 // exchange, to what moves this rank's own parts; with peer access, to one kernel of ours that looks
-// for each group's signals itself).
+// for each group's signals itself). With comm_ctas 0 it has one CTA for each tile, and whatever of
+// the collectives is ready comes before those that have not begun.
 
 #include <algorithm>
 

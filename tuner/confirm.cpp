@@ -1,7 +1,5 @@
 #include "tuner/confirm.hpp"
 
-#include <fmt/format.h>
-
 #include "core/timeline_activities.hpp"
 #include "tuner/validate.hpp"
 
@@ -19,12 +17,6 @@ Expected<Confirmed> confirm(Machine& machine, const Candidate& winner, const Can
                               .expected = {sequential.predicted, winner.predicted}});
   if (!results) return tl::make_unexpected(results.error());
   Confirmed confirmed{.candidate = judged(winner, results->back(), results->front())};
-  if (confirmed.candidate.verdict != Verdict::valid || !confirmed.candidate.measured) {
-    return tl::make_unexpected(
-        Error{ErrorKind::nothing_validated,
-              fmt::format("{} this time: {}", to_string(confirmed.candidate.verdict),
-                          confirmed.candidate.reason)});
-  }
   RunResult& result = results->back();
   confirmed.activities = result.activities.empty() && result.timeline
                              ? activities_of(*result.timeline, winner.problem.op)

@@ -10,7 +10,7 @@
 namespace overlaptune {
 
 struct Confirmed {
-  Candidate candidate{};  ///< with measured time, speedup and conditions of this run
+  Candidate candidate{};  ///< with verdict, measured time, speedup and conditions of this run
   /// What the GPUs were seen doing in one repetition; where the machine tells its timeline only,
   /// that of the slowest rank. Empty: the machine does not tell, or was not asked.
   std::vector<Activity> activities{};
@@ -18,7 +18,7 @@ struct Confirmed {
 
 /// Runs a candidate beside `sequential`, spread over about a second. `traced`: asks what the GPUs
 /// do.
-/// Error: the machine cannot run it now, or it is not valid this time, with the reason.
+/// Error: the machine is lost.
 [[nodiscard]] Expected<Confirmed> confirm(Machine& machine, const Candidate& winner,
                                           const Candidate& sequential, bool traced);
 

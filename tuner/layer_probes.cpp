@@ -25,13 +25,14 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
       const Config& config = each.config;
       if (config.strategy != Strategy::signaled) continue;
       if (!seen.insert({config.tile.block_m, config.tile.block_n}).second) continue;
-      const Probe probe = GemmProbe{.m = problem.m,
-                                    .n = problem.n,
-                                    .k = problem.k,
-                                    .dtype = problem.dtype,
-                                    .tile = config.tile,
-                                    .raster = config.raster * row_blocks(problem),
-                                    .sms = options.sms - config.comm_ctas};
+      const Probe probe =
+          GemmProbe{.m = problem.m,
+                    .n = problem.n,
+                    .k = problem.k,
+                    .dtype = problem.dtype,
+                    .tile = config.tile,
+                    .raster = config.raster * row_blocks(problem),
+                    .sms = config.comm_ctas > 0 ? options.sms - config.comm_ctas : 0};
       if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
       if (static_cast<int>(seen.size()) == options.tiles) break;
     }

@@ -222,9 +222,15 @@ class Tuning {
       const Candidate* best = fastest(measured);
       auto winner = winner_of(*best, sequential);
       if (!winner) return tl::make_unexpected(winner.error());
-      // Whatever a second run ends in, there is a winner.
-      store_.put_winner(report_.run, *winner);
+      // Whatever becomes of the second run, there is a winner.
+      if (!store_.winner(platform_, problem, best->launch)) {
+        Winner safe = *winner;
+        safe.candidate = sequential;
+        safe.sequential = sequential.measured->median;
+        store_.put_winner(report_.run, safe);
+      }
       if (stands(*winner, sequential)) {
+        store_.put_winner(report_.run, *winner);
         report_.winners.push_back(std::move(*winner));
         return {};
       }
@@ -246,28 +252,41 @@ class Tuning {
     return winner;
   }
 
-  /// Runs the winner once more and stores what that told. False where it is slower than
-  /// `sequential` then. Once stopped nothing more is measured.
+  /// Runs the winner once more and fills in what that told. False where it fails then, or is slower
+  /// than `sequential`. Once stopped nothing more is measured.
   bool stands(Winner& winner, const Candidate& sequential) {
     const Candidate best = winner.candidate;
     if (best.config.strategy == Strategy::sequential || report_.stopped) return true;
-    const auto confirmed = confirm(machine_, best, sequential, machine_tells_);
+    auto confirmed = confirm(machine_, best, sequential, machine_tells_);
+    if (machine_tells_ && confirmed && confirmed->candidate.verdict != Verdict::valid) {
+      // It may have been the trace.
+      confirmed = confirm(machine_, best, sequential, false);
+    }
+    const auto say = [&](std::string_view what, std::string_view why) {
+      spdlog::warn("{}: {}: {}: {}", to_string(best.problem), to_string(best.config), what, why);
+    };
     if (!confirmed) {
-      spdlog::warn("{}: the winner could not be run once more: {}: {}", to_string(best.problem),
-                   to_string(best.config), confirmed.error().message);
+      say("the winner could not be run once more", confirmed.error().message);
       return true;
     }
-    winner.candidate = confirmed->candidate;
-    if (const auto& speedup = winner.candidate.speedup) {
-      winner.sequential = winner.candidate.measured->median * speedup->median;
-      if (speedup->median < 1) {
-        spdlog::info("{}: {} was the fastest, but is slower than sequential when it is run longer",
-                     to_string(best.problem), to_string(best.config));
-        return false;
-      }
+    const Candidate& seen = confirmed->candidate;
+    if (seen.verdict != Verdict::valid) {
+      say("the fastest, but when it was run once more " + std::string(to_string(seen.verdict)),
+          seen.reason);
+      return false;
     }
+    if (!seen.speedup) {
+      say("the winner could not be run once more", "nothing to compare it with");
+      return true;
+    }
+    if (seen.speedup->median < 1) {
+      spdlog::info("{}: {} was the fastest, but is slower than sequential when it is run longer",
+                   to_string(best.problem), to_string(best.config));
+      return false;
+    }
+    winner.candidate = seen;
+    winner.sequential = seen.measured->median * seen.speedup->median;
     winner.overlap_fraction = traced_overlap(best, confirmed->activities);
-    store_.put_winner(report_.run, winner);
     return true;
   }
 

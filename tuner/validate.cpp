@@ -29,6 +29,8 @@ Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
 }  // namespace
 
 Candidate judged(Candidate candidate, const RunResult& result, const RunResult& sequential) {
+  candidate.measured.reset();
+  candidate.speedup.reset();
   candidate.verdict = result.verdict;
   candidate.reason = result.reason;
   candidate.conditions = result.conditions;

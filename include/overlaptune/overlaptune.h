@@ -150,7 +150,8 @@ typedef struct ovt_answer {
   int32_t stages;                    /* depth of the load pipeline, in k blocks */
   int32_t cluster;                   /* CTAs that share operand loads */
   int32_t raster;                    /* row panels walked together, column by column */
-  int32_t comm_ctas;                 /* SMs that the collective may use; 0: its own default */
+  int32_t comm_ctas;                 /* SMs that the collective may use; 0: its own default,
+                                        with OVT_SIGNALED on SMs of tiles that have ended */
   int32_t chunks;                    /* `chunked`: parts of the rows of each row block */
   ovt_transport transport;
   int32_t wave_group_count; /* `signaled`: entries of wave_groups that hold */

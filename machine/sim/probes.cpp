@@ -236,6 +236,7 @@ Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
       time = eager.first;
       break;
     case LaunchCost::signal_trigger:
+    case LaunchCost::driver_trigger:
     case LaunchCost::kernel_trigger:
       time = graph.trigger;
       break;

@@ -114,7 +114,8 @@ class Answer:
     stages: int  #: depth of the load pipeline, in k blocks
     cluster: int  #: CTAs that share operand loads
     raster: int  #: row panels walked together, column by column
-    comm_ctas: int  #: SMs that the collective may use; 0: its own default
+    #: SMs that the collective may use; 0: its own default, with SIGNALED on SMs of tiles that have ended
+    comm_ctas: int
     chunks: int  #: CHUNKED: parts of the rows of each row block
     transport: Transport
     predicted_us: Optional[float]

@@ -159,14 +159,16 @@ class Generator {
   Probe probe() {
     const GemmProbe gemm{between(1, 9999), between(1, 9999), between(1, 9999), any<Dtype>(),
                          config().tile,    small(0, 8),      small(0, 132)};
-    const CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
-                                     small(2, 16), small(0, 32), any<Transport>()};
+    CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
+                               small(2, 16), small(0, 32), any<Transport>()};
     switch (between(0, 5)) {
       case 0:
         return gemm;
       case 1:
         return collective;
       case 2:
+        // The library's GEMM leaves a collective no SMs but those that it is kept from.
+        collective.comm_ctas += gemm.tile.is_library() ? 1 : 0;
         return ConcurrentProbe{gemm, collective};
       case 3:
         return SustainedProbe{gemm, collective};

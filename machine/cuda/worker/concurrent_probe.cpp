@@ -126,9 +126,9 @@ double cycles(Microseconds time, const std::optional<double>& clock_mhz, bool cl
 
 /// What one takes while the other runs, as if replayed by a graph as every other probe: chains
 /// alone and beside the other give the factor, a replay alone what it applies to. Alone a GEMM
-/// (`taken` > 0) has no more SMs than beside the collective.
+/// has no more SMs than beside the collective, which has `taken` of its own.
 Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, const Side& around,
-                       int taken, bool takes_part) {
+                       bool is_gemm, int taken, bool takes_part) {
   const int inner = length(kTimed, timed);
   int outer = length(inner * timed.guess * kMargin + us(100), around);
   ChainTimes together;
@@ -153,7 +153,7 @@ Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, cons
     replayed = bench.timer.rounds({replays}, 5).front();
   }
   const bool clocked =
-      taken > 0 && together.sm_clock_mhz && alone.sm_clock_mhz && replayed.sm_clock_mhz;
+      is_gemm && together.sm_clock_mhz && alone.sm_clock_mhz && replayed.sm_clock_mhz;
   const Microseconds once = std::max(us(0.5), median(replayed.times) - bench.replay);
   const double factor = cycles(once, replayed.sm_clock_mhz, clocked) /
                         cycles(median(alone.times), alone.sm_clock_mhz, clocked);
@@ -189,9 +189,9 @@ Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& pr
   }
   Chains chains(bench);
   const bool takes_part = bench.world.rank() < probe.collective.ranks;
-  auto products = beside(bench, chains, product, exchange, ctas, takes_part);
+  auto products = beside(bench, chains, product, exchange, true, ctas, takes_part);
   if (!products) return tl::make_unexpected(products.error());
-  auto exchanges = beside(bench, chains, exchange, product, 0, takes_part);
+  auto exchanges = beside(bench, chains, exchange, product, false, 0, takes_part);
   if (!exchanges) return tl::make_unexpected(exchanges.error());
   Samples samples{.times = std::move(products->times), .conditions = bench.conditions(*products)};
   samples.collective_times = std::move(exchanges->times);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "core/error.hpp"
 #include "kernels/support.hpp"
@@ -86,38 +87,61 @@ std::vector<Microseconds> first_times(Workbench& bench) {
   return times;
 }
 
-/// From a kernel's signal to the start of the kernel that a wait on it holds back, in one graph, by
-/// the GPU's own timer.
-std::vector<Microseconds> trigger_times(Workbench& bench, Wait wait) {
-  const run::DeviceMemory memory = run::device_memory(256);
-  auto* stamps = static_cast<std::uint64_t*>(memory.get());
-  auto* flag = reinterpret_cast<std::uint32_t*>(stamps + 2);
-  const run::Stream consumer = run::make_stream(run::Priority::high);
-  const run::Event fork = run::make_event(false);
-  const run::Event join = run::make_event(false);
-  const Replay replay(bench.world, 1, [&](cudaStream_t producer, int) {
-    OVT_CHECK(cudaMemsetAsync(memory.get(), 0, 256, producer));
-    OVT_CHECK(cudaEventRecord(fork.get(), producer));
-    OVT_CHECK(cudaStreamWaitEvent(consumer.get(), fork.get(), 0));
+/// From a kernel's signal to the start of the kernel that a wait on it holds back, by the GPU's own
+/// timer.
+class TriggerTrial {
+ public:
+  /// A fork of `producer` and a join.
+  void enqueue(cudaStream_t producer, Wait wait) const {
+    OVT_CHECK(cudaMemsetAsync(memory_.get(), 0, kBytes, producer));
+    OVT_CHECK(cudaEventRecord(fork_.get(), producer));
+    OVT_CHECK(cudaStreamWaitEvent(consumer_.get(), fork_.get(), 0));
+    // The kernel that is waited for is submitted first: no wait can be left without it.
     kernels::spin(producer, 60'000);
-    kernels::stamp_and_signal(producer, stamps, flag);
-    run::wait_for_signal(consumer.get(), flag, 1, wait);
-    kernels::stamp(consumer.get(), stamps + 1);
-    OVT_CHECK(cudaEventRecord(join.get(), consumer.get()));
-    OVT_CHECK(cudaStreamWaitEvent(producer, join.get(), 0));
-  });
+    kernels::stamp_and_signal(producer, stamps(), flag());
+    run::wait_for_signal(consumer_.get(), flag(), 1, wait);
+    kernels::stamp(consumer_.get(), stamps() + 1);
+    OVT_CHECK(cudaEventRecord(join_.get(), consumer_.get()));
+    OVT_CHECK(cudaStreamWaitEvent(producer, join_.get(), 0));
+  }
+
+  /// Of what ran last on the stream. Never nothing, however coarse the timer is.
+  [[nodiscard]] Microseconds seen(cudaStream_t stream) const {
+    std::uint64_t at[2] = {};
+    OVT_CHECK(cudaMemcpyAsync(at, stamps(), sizeof at, cudaMemcpyDeviceToHost, stream));
+    OVT_CHECK(cudaStreamSynchronize(stream));
+    return std::max(us(0.1), us(1e-3 * (static_cast<double>(at[1]) - static_cast<double>(at[0]))));
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 256;
+  [[nodiscard]] std::uint64_t* stamps() const { return static_cast<std::uint64_t*>(memory_.get()); }
+  [[nodiscard]] std::uint32_t* flag() const {
+    return reinterpret_cast<std::uint32_t*>(stamps() + 2);
+  }
+
+  run::DeviceMemory memory_ = run::device_memory(kBytes);
+  run::Stream consumer_ = run::make_stream(run::Priority::high);
+  run::Event fork_ = run::make_event(false);
+  run::Event join_ = run::make_event(false);
+};
+
+std::vector<Microseconds> trigger_times(Workbench& bench, Launch launch, Wait wait) {
+  const cudaStream_t stream = bench.world.stream();
+  const TriggerTrial trial;
+  std::optional<Replay> replay;
+  if (launch == Launch::graph) {
+    replay.emplace(bench.world, 1, [&](cudaStream_t to, int) { trial.enqueue(to, wait); });
+  }
   std::vector<Microseconds> times;
   for (int i = 0; i <= kLeast; ++i) {
-    replay(bench.world.stream(), 0);
-    std::uint64_t seen[2] = {};
-    OVT_CHECK(
-        cudaMemcpyAsync(seen, stamps, sizeof seen, cudaMemcpyDeviceToHost, bench.world.stream()));
-    OVT_CHECK(cudaStreamSynchronize(bench.world.stream()));
-    // Never nothing, however coarse the timer is.
-    if (i > 0) {
-      times.push_back(std::max(
-          us(0.1), us(1e-3 * (static_cast<double>(seen[1]) - static_cast<double>(seen[0])))));
+    if (replay) {
+      (*replay)(stream, 0);
+    } else {
+      trial.enqueue(stream, wait);
     }
+    const Microseconds time = trial.seen(stream);
+    if (i > 0) times.push_back(time);
   }
   return times;
 }
@@ -160,10 +184,13 @@ Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe) {
       samples.times = first_times(bench);
       break;
     case LaunchCost::signal_trigger:
-      samples.times = trigger_times(bench, Wait::driver);
+      samples.times = trigger_times(bench, Launch::eager, Wait::driver);
+      break;
+    case LaunchCost::driver_trigger:
+      samples.times = trigger_times(bench, Launch::graph, Wait::driver);
       break;
     case LaunchCost::kernel_trigger:
-      samples.times = trigger_times(bench, Wait::kernel);
+      samples.times = trigger_times(bench, Launch::graph, Wait::kernel);
       break;
     case LaunchCost::reorder_per_mb:
       samples.times = reorder_times(bench);

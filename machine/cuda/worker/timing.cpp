@@ -69,12 +69,11 @@ std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions
       world_.barrier(stream);
       kernels::stamp_clock(stream, stamps + 2 * slot);
       OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
-      // Each work another set than the one before it, and than itself last time.
-      works[slot % works.size()](stream, turn_ + static_cast<int>(slot + slot / works.size()));
+      works[slot % works.size()](stream, turn_++);
       OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
       kernels::stamp_clock(stream, stamps + 2 * slot + 1);
+      if ((slot + 1) % works.size() == 0) end_round(works.size());
     }
-    turn_ += static_cast<int>(count) + now;
     seen.resize(2 * count);
     OVT_CHECK(cudaMemcpyAsync(seen.data(), stamps, seen.size() * sizeof seen[0],
                               cudaMemcpyDeviceToHost, stream));
@@ -147,8 +146,12 @@ void Timer::sustain(const std::vector<Work>& works, Microseconds duration) {
   const int times = static_cast<int>(std::clamp(duration / once, 1.0, double{kMost}));
   for (int i = 0; i < times; ++i) {
     for (const Work& work : works) work(world_.stream(), turn_++);
-    ++turn_;  // as `rounds` does
+    end_round(works.size());
   }
+}
+
+void Timer::end_round(std::size_t works) {
+  if (works > 1) ++turn_;
 }
 
 }  // namespace overlaptune::cuda

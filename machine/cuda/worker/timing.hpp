@@ -61,6 +61,8 @@ class Timer {
     run::Event end;
   };
   void make_slots(std::size_t count);
+  /// Each of several works gets another set than the one before it, and than itself last time.
+  void end_round(std::size_t works);
 
   run::World& world_;
   std::vector<Slot> slots_{};

@@ -92,6 +92,10 @@ std::vector<Config> odd_configs(const Problem& of) {
                     .transport = transport};
       if (rest > 0) config.wave_groups.push_back(rest);
       list.push_back(config);
+      if (transport == Transport::copy_engine) continue;
+      config.wait = Wait::kernel;
+      if (!needs_ctas(config)) config.comm_ctas = 0;  // and one CTA for each tile
+      list.push_back(config);
     }
   }
   return list;
