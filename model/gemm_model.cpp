@@ -220,7 +220,14 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   GemmModel model;
   model.limits_ = limits;
   for (Row& row : rows) row.ctas = model.work(row.probe, row.sms).ctas;
-  model.constants_ = fit_constants(rows, {}, typical(rows));
+  // What a full probe asks for comes first and is spread over all shapes; from there the fit of
+  // all, most of which may be of few layers, cannot lose its way (it has: to tiles 1.4 of whose
+  // time the SMs drift apart in one wave).
+  constexpr std::size_t kSpreadOut = 192;
+  const std::vector<Row> first(
+      rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kSpreadOut)));
+  model.constants_ = fit_constants(first, {}, typical(rows));
+  if (rows.size() > first.size()) model.constants_ = fit_constants(rows, {}, model.constants_);
   model.correction_ = fit_correction(rows, {}, model.constants_);
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
   for (const Row& row : rows) {
