@@ -165,6 +165,10 @@ Expected<void> fits(const Problem& problem, const Config& config) {
   }
   if (signaled) {
     const Tile& tile = config.tile;
+    if (config.comm_ctas == 0 && needs_ctas(config)) {
+      return bad_input(fmt::format("comm_ctas = 0: expected 1 or more with signaled by {}",
+                                   to_string(config.transport)));
+    }
     if (std::min({tile.block_m, tile.block_n, tile.block_k}) < 1) {
       return bad_input("tile: expected positive sizes");
     }

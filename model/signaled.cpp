@@ -1,6 +1,6 @@
 // `signaled`: one GEMM of ours, on all SMs for the first group and on SMs - comm_ctas from then on
-// (comm_ctas 0: on all, which it hands over tile by tile);
-// each wave group's collective starts on its signal.
+// (comm_ctas 0: on all, which it hands over tile by tile); each wave group's collective starts on
+// its signal.
 
 #include "model/signaled.hpp"
 
@@ -120,10 +120,6 @@ GemmWork work_beside(const Model::Parts& parts, const Exchange& exchange, const 
   return work;
 }
 
-void wait_for_sms(ClockedGemm& gemm) {
-  gemm.rates.trigger += until_handed_over(gemm.rates.producer_slowdown, gemm.tile_time);
-}
-
 ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const GemmWork& work,
                     double tile_time, const Exchange& exchange) {
   const GemmModel& model = *parts.tiled;
@@ -140,7 +136,10 @@ ClockedGemm clocked(const Model::Parts& parts, const Problem& problem, const Gem
                    .all_sms = exchange.all_sms,
                    .fed_slower = slower,
                    .rates = rates};
-  if (!work.persistent) wait_for_sms(gemm);
+  // Where collectives have no SMs of their own each group waits for some, besides its trigger.
+  if (!work.persistent) {
+    gemm.rates.trigger += until_handed_over(rates.producer_slowdown, gemm.tile_time);
+  }
   return gemm;
 }
 

@@ -97,9 +97,6 @@ struct ClockedGemm {
 [[nodiscard]] OverlapRates rates_beside(const Exchange& exchange, const Tile& tile,
                                         double fed_slower);
 
-/// Where collectives have no SMs of their own: each group waits for some, besides its trigger.
-void wait_for_sms(ClockedGemm& gemm);
-
 /// What its GEMM is.
 [[nodiscard]] GemmWork work_beside(const Model::Parts& parts, const Exchange& exchange,
                                    const Tile& tile, const TileOrder& order, std::int64_t k);

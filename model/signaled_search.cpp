@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
 
 #include "model/signaled.hpp"
 
@@ -139,19 +138,13 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
                                                 const std::vector<Exchange>& exchanges) {
   std::vector<Combination> list;
   list.reserve(walks.size() * exchanges.size());
-  const Exchange& middle = exchanges[(exchanges.size() - 1) / 2];  // those without CTAs are last
+  const Exchange& middle = exchanges[exchanges.size() / 2];
   for (const Walk& walk : walks) {
     const GemmWork work = parts.tiled->work(walk.tile, walk.order, problem.k, middle.sms);
     ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), middle);
-    const ClockedGemm beside_middle = gemm;
     for (const Exchange& exchange : exchanges) {
-      gemm = beside_middle;
       gemm.sms = exchange.sms;
       gemm.rates = rates_beside(exchange, walk.tile, gemm.fed_slower);
-      if (exchange.key.comm_ctas == 0) {
-        gemm.tile_time += std::exchange(gemm.per_launch, 0);
-        wait_for_sms(gemm);
-      }
       list.push_back({estimate_of(gemm, walk, exchange), &walk, &exchange});
     }
   }
@@ -231,9 +224,12 @@ void search_signaled(const Model::Parts& parts, const Problem& problem, Launch l
   const Collective collective = collective_of(problem.op);
   const Curve* ring = parts.collectives.find({collective, problem.ranks, 0, Transport::ring});
   std::vector<CollectiveKey> keys = parts.collectives.overlap_settings(collective, problem.ranks);
-  for (const Transport transport : {Transport::ring, Transport::symmetric}) {
-    const CollectiveKey key{collective, problem.ranks, 0, transport};
-    if (parts.contention.knows(key)) keys.push_back(key);
+  // The subset is of GEMMs that are persistent, which are ranked by one tile time.
+  if (space == Space::full) {
+    for (const Transport transport : {Transport::ring, Transport::symmetric}) {
+      const CollectiveKey key{collective, problem.ranks, 0, transport};
+      if (parts.contention.knows(key)) keys.push_back(key);
+    }
   }
   for (const CollectiveKey& key : keys) {
     if (key.comm_ctas >= parts.platform.sms) continue;

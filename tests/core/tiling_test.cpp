@@ -245,6 +245,11 @@ TEST(Config, fits_a_problem_if_its_parts_make_it_up) {
     c.wait = Wait::kernel;
     c.transport = Transport::copy_engine;
   }));
+  EXPECT_TRUE(changed([](Config& c) { c.comm_ctas = 0; }));
+  EXPECT_FALSE(changed([](Config& c) {
+    c.comm_ctas = 0;
+    c.transport = Transport::peer_access;
+  }));
   EXPECT_TRUE(fits(problem, Config{}));
   EXPECT_FALSE(fits(problem, Config{.chunks = 2}));
   EXPECT_FALSE(fits(problem, Config{.wait = Wait::kernel}));

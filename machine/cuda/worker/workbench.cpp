@@ -1,7 +1,5 @@
 #include "machine/cuda/worker/workbench.hpp"
 
-#include <algorithm>
-
 #include "core/statistics.hpp"
 #include "kernels/support.hpp"
 

@@ -41,8 +41,8 @@ Bench::Bench(const Seat& seat)
     : seat_(seat),
       comm_(seat.join()),
       stream_(run::make_stream()),
-      scratch_(run::device_memory((kMostValues + 1) * sizeof(double))) {
-  OVT_CHECK(cudaMemset(scratch_.get(), 0, (kMostValues + 1) * sizeof(double)));
+      scratch_(run::device_memory(kMostValues * sizeof(double))) {
+  OVT_CHECK(cudaMemset(scratch_.get(), 0, kMostValues * sizeof(double)));
   check(ovt_world_create(comm_, nullptr, &world_));
   seat.step();
 }
@@ -62,11 +62,6 @@ std::vector<double> Bench::largest(std::span<const double> values) {
                             stream()));
   finish();
   return result;
-}
-
-void Bench::barrier() {
-  auto* const device = static_cast<double*>(scratch_.get()) + kMostValues;
-  OVT_CHECK(ncclAllReduce(device, device, 1, ncclDouble, ncclMax, comm_, stream()));
 }
 
 void Bench::finish() const {

@@ -36,8 +36,6 @@ class Bench {
   /// Element by element the largest of any rank.
   [[nodiscard]] std::vector<double> largest(std::span<const double> values);
   [[nodiscard]] double largest(double value) { return largest(std::span(&value, 1)).front(); }
-  /// Every rank waits for the others, on the stream.
-  void barrier();
   /// Until the stream is through; a minute at most.
   void finish() const;
 
