@@ -60,7 +60,7 @@ Table table(const Explanation& explanation) {
   Table made{.name = "alternatives",
              .columns = {{"strategy"},
                          {"tile"},
-                         {"comm CTAs"},
+                         {"exchange"},
                          {"wave groups"},
                          {"predicted us"},
                          {"GEMM alone us"},
@@ -70,12 +70,11 @@ Table table(const Explanation& explanation) {
                          {"against the best"}}};
   const auto add = [&](const Explained& row, Cell against) {
     const Prediction& prediction = row.prediction;
-    made.rows.push_back(
-        {std::string(to_string(row.config.strategy)), to_string(row.config.tile),
-         row.config.comm_ctas == 0 ? Cell() : Cell(std::int64_t{row.config.comm_ctas}),
-         brief_partition(row.config), prediction.time.count(), prediction.gemm_alone.count(),
-         prediction.collective_alone.count(), exposed(prediction).count(), bound_by(prediction),
-         std::move(against)});
+    made.rows.push_back({std::string(to_string(row.config.strategy)), to_string(row.config.tile),
+                         brief_exchange(row.config), brief_partition(row.config),
+                         prediction.time.count(), prediction.gemm_alone.count(),
+                         prediction.collective_alone.count(), exposed(prediction).count(),
+                         bound_by(prediction), std::move(against)});
   };
   add(explanation.best, std::string("the best"));
   for (const Explained& row : explanation.alternatives) add(row, reason(row, explanation.best));

@@ -60,13 +60,20 @@ std::string brief_partition(const Config& config) {
                      groups.size());
 }
 
+std::string brief_exchange(const Config& config) {
+  std::string text(to_string(config.transport));
+  if (config.comm_ctas != 0) text += fmt::format(" × {}", config.comm_ctas);
+  if (config.wait == Wait::kernel) text += ", kernel waits";
+  return text;
+}
+
 Table winners_table(const std::vector<Winner>& winners) {
   Table table{.name = "winners",
               .columns = {{"problem"},
                           {"launch"},
                           {"strategy"},
                           {"tile"},
-                          {"comm CTAs"},
+                          {"exchange"},
                           {"wave groups"},
                           {"predicted µs"},
                           {"measured µs"},
@@ -78,7 +85,7 @@ Table winners_table(const std::vector<Winner>& winners) {
     const Config& config = candidate.config;
     table.rows.push_back(
         {to_string(candidate.problem), name(to_string(candidate.launch)),
-         name(to_string(config.strategy)), to_string(config.tile), chosen(config.comm_ctas),
+         name(to_string(config.strategy)), to_string(config.tile), brief_exchange(config),
          brief_partition(config), candidate.predicted.count(), median_of(candidate),
          winner.sequential.count(), cell(speedup(winner)), cell(hidden_fraction(winner))});
   }

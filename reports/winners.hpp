@@ -17,6 +17,10 @@ namespace overlaptune {
 /// `928+96`, `4 chunks`, `-`; long partitions are cut short with their number of groups.
 [[nodiscard]] std::string brief_partition(const Config& config);
 
+/// `ring`, `peer_access × 8`, `ring × 8, kernel waits`: transport, CTAs of the collectives where
+/// they are not the collective library's default, and who waits where it is not the driver.
+[[nodiscard]] std::string brief_exchange(const Config& config);
+
 /// What a person wants to see at the end of a run; one line a winner.
 [[nodiscard]] Table winners_table(const std::vector<Winner>& winners);
 

@@ -57,6 +57,13 @@ void check_multicast(int device) {
       "is made, or ovt_world_options.allow_multicast");
 }
 
+/// The other ranks need not wait for one that refuses.
+void decline(ncclComm_t comm) {
+  if (comm == nullptr) return;
+  const OnDevice current(run::device_of(comm));
+  run::World::decline(comm);
+}
+
 /// What a rank tells the others in place of its request.
 constexpr std::uint64_t kRefused = 0;
 
@@ -143,12 +150,17 @@ const char* ovt_run_last_error() {
 
 ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, ovt_world** world) {
   return guarded([&] {
-    (void)present(world, "world");
-    const bool multicast = multicast_allowed(options);
-    if (comm == nullptr) refuse("comm: NULL");
-    const int device = run::device_of(comm);
-    if (!multicast) check_multicast(device);
-    const OnDevice current(device);
+    bool multicast = false;
+    try {
+      (void)present(world, "world");
+      multicast = multicast_allowed(options);
+      if (comm == nullptr) refuse("comm: NULL");
+      if (!multicast) check_multicast(run::device_of(comm));
+    } catch (const Refusal&) {
+      decline(comm);
+      throw;
+    }
+    const OnDevice current(run::device_of(comm));
     *world = new ovt_world{std::make_shared<Ranks>(comm, multicast)};
   });
 }

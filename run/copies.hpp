@@ -20,12 +20,6 @@ struct CopyPiece {
   std::int64_t part = 0;
 };
 
-/// What must be there before a piece is sent: `*counter` (device memory) at least `value`.
-struct Signal {
-  const std::uint32_t* counter = nullptr;
-  std::uint32_t value = 0;
-};
-
 /// One exchange of up to `kMostPieces` pieces, enqueued on the lanes of the world. No CTA is held
 /// while something is waited for. It may be captured. All ranks enqueue the same pieces; between
 /// two exchanges all flags are zero.
@@ -38,7 +32,7 @@ class Copies {
   /// the world's lanes and flags.
   Copies(World& world, const CommKey& key, cudaStream_t stream);
 
-  /// At least one.
+  /// At least one. It is sent once its signal is there.
   void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal);
 
   /// What comes on `stream` later finds all pieces received, and may overwrite what was sent.

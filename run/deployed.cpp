@@ -57,7 +57,7 @@ DeviceMemory scratch(bool needed, std::int64_t elements) {
 
 DeployedSizes deployed_sizes(const Problem& problem, const Config& config) {
   const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
-  DeployedSizes sizes{.workspace = aligned(workspace_bytes(problem)),
+  DeployedSizes sizes{.workspace = aligned(workspace_bytes(problem, config)),
                       .scratch = all * kElementBytes};
   if (goes_through_world(problem, config.transport)) {
     const std::int64_t bytes = exchanged_elements(problem) * kElementBytes;

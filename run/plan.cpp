@@ -69,10 +69,22 @@ std::int64_t elements_of_c(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
-  // What a rank computed and, where it has no other place before it gets to its own, what it
-  // received.
-  const bool receives = problem.op == Op::gemm_all_to_all;
-  return (receives ? 2 : 1) * collective_bytes(problem).count;
+  return workspace_bytes(problem, {.strategy = Strategy::signaled});
+}
+
+std::int64_t workspace_bytes(const Problem& problem, const Config& config) {
+  const std::int64_t bytes = collective_bytes(problem).count;
+  // Where groups of any tiles are staged, so is what a rank receives of them (sums in place).
+  const bool any_groups =
+      config.strategy == Strategy::signaled && is_librarys(beside_gemm(config.transport));
+  switch (problem.op) {
+    case Op::gemm_all_reduce:
+      return any_groups ? bytes : 0;
+    case Op::gemm_all_to_all:
+      return any_groups ? 2 * bytes : bytes;
+    default:
+      return bytes;
+  }
 }
 
 Expected<void> runnable(const Problem& problem, const Config& config) {

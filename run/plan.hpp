@@ -17,7 +17,7 @@ namespace overlaptune::run {
 /// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). The transport
 /// `symmetric` and `copy_engine` need A (all_gather_gemm) or C (the others) within `World::memory`,
 /// at the same offset on every rank, `peer_access` C of gemm_all_reduce; `workspace` too, always,
-/// of `workspace_bytes`.
+/// of `workspace_bytes`. Null where that is 0.
 struct Operands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -30,7 +30,9 @@ struct Operands {
 [[nodiscard]] std::int64_t elements_of_a(const Problem& problem);
 [[nodiscard]] std::int64_t elements_of_b(const Problem& problem);
 [[nodiscard]] std::int64_t elements_of_c(const Problem& problem);
+/// For whatever config.
 [[nodiscard]] std::int64_t workspace_bytes(const Problem& problem);
+[[nodiscard]] std::int64_t workspace_bytes(const Problem& problem, const Config& config);
 
 /// A plan that is wrong on purpose: what validation must find out.
 /// (`missing_signal`, of `signaled`: its last group does not start until the plan is released.)

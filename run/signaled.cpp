@@ -8,12 +8,9 @@
 #include <algorithm>
 
 #include "core/tiling.hpp"
-#include "run/copies.hpp"
+#include "run/group_exchange.hpp"
 #include "run/own_gemm.hpp"
-#include "run/peers.hpp"
 #include "run/strategies.hpp"
-#include "run/stream_wait.hpp"
-#include "run/wave_group.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -24,101 +21,62 @@ constexpr std::size_t kRemembered = 64;
 class SignaledPlan : public Plan {
  public:
   SignaledPlan(const Request& request, const OwnGemm& gemm, const TileOrder& order,
-               std::vector<WaveGroup> groups)
-      : world_(request.engine.world),
-        gemm_(gemm),
+               std::span<const Cut> cuts)
+      : gemm_(gemm),
         order_(order),
         problem_(request.problem),
-        groups_(std::move(groups)),
         crew_{.sms = request.engine.sms,
               .leaving = request.config.comm_ctas,
-              .early = groups_.front().tiles(),
+              .early = cuts.front().tiles,
               .persistent = request.config.comm_ctas > 0},
         mutant_(request.mutant),
-        route_(request.route),
-        wait_(request.config.wait),
-        takes_part_(world_.rank() < request.problem.ranks),
+        takes_part_(request.engine.world.rank() < request.problem.ranks),
+        exchange_(make_group_exchange(request, order, cuts)),
+        signals_(signals_of(cuts)),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
-        join_(make_event(false)),
-        counters_(device_memory(groups_.size() * sizeof(std::uint32_t))) {
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      const auto signal = signal_of(i);
-      groups_[i].add_peer_pieces(static_cast<int>(i), signal ? signal->value : 0, peer_pieces_);
-    }
+        join_(make_event(false)) {
     for (const Operands& operands : request.operands) {
       launches_.emplace_back(operands, prepared(operands));
     }
   }
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    OVT_CHECK(cudaMemsetAsync(counters(), 0, groups_.size() * sizeof(std::uint32_t), stream));
+    set_counters(stream, 0);
     OVT_CHECK(cudaEventRecord(fork_.get(), stream));
     OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
     // The GEMM before any wait for it.
     enqueue_gemm(stream, operands);
-    if (route_.copies) {
-      if (takes_part_) enqueue_copies(operands);
-    } else if (route_.peers) {
-      if (takes_part_) enqueue_peer_access(operands);
-    } else {
-      enqueue_collectives(operands);
-    }
+    if (takes_part_) exchange_->enqueue(comm_.get(), operands, signals_);
     OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
     OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
   }
 
   void release(cudaStream_t aside) override {
-    constexpr int kFar = 0x7f;  // in every byte: beyond whatever is waited for
-    OVT_CHECK(cudaMemsetAsync(counters(), kFar, groups_.size() * sizeof(std::uint32_t), aside));
+    constexpr int kFar = 0x7f;  // beyond whatever is waited for
+    set_counters(aside, kFar);
   }
 
  private:
-  void enqueue_collectives(const Operands& operands) {
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (const auto signal = signal_of(i)) {
-        wait_for_signal(comm_.get(), signal->counter, signal->value, wait_);
-      }
-      groups_[i].enqueue_exchange(comm_.get(), world_, operands);
+  void set_counters(cudaStream_t stream, int every_byte) const {
+    OVT_CHECK(cudaMemsetAsync(exchange_->counters(), every_byte,
+                              signals_.size() * sizeof(std::uint32_t), stream));
+  }
+
+  /// How high each group's counter is when its tiles are stored.
+  [[nodiscard]] std::vector<std::optional<Signal>> signals_of(std::span<const Cut> cuts) const {
+    std::vector<std::optional<Signal>> signals(cuts.size());
+    if (mutant_ == Mutant::missing_wait) return signals;
+    Cut before;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      const bool last = i + 1 == cuts.size();
+      const std::int64_t tiles = cuts[i].tiles - before.tiles - (last ? left_out_tiles() : 0);
+      const std::int64_t missing = last && mutant_ == Mutant::missing_signal ? 1 : 0;
+      signals[i] = {exchange_->counters() + i,
+                    static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile() + missing)};
+      before = cuts[i];
     }
-  }
-
-  void enqueue_copies(const Operands& operands) {
-    Copies copies(world_, route_, comm_.get());
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      copies.enqueue(groups_[i].copy_piece(operands), signal_of(i));
-    }
-    copies.finish(comm_.get());
-  }
-
-  /// Not before the first group is there: until then the GEMM has all SMs.
-  void enqueue_peer_access(const Operands& operands) {
-    if (const auto first = signal_of(0)) {
-      wait_for_signal(comm_.get(), first->counter, first->value, wait_);
-    }
-    const bool sums = problem_.op == Op::gemm_all_reduce;
-    enqueue_peers(comm_.get(), world_, route_,
-                  {.collective = collective_of(problem_.op),
-                   .dtype = problem_.dtype,
-                   .n = problem_.n,
-                   .block_rows = problem_.m / row_blocks(problem_),
-                   .matrix = sums ? operands.c : operands.workspace,
-                   .result = sums ? nullptr : operands.c},
-                  peer_pieces_);
-  }
-
-  [[nodiscard]] std::optional<Signal> signal_of(std::size_t group) const {
-    if (mutant_ == Mutant::missing_wait) return std::nullopt;
-    const bool last = group + 1 == groups_.size();
-    const std::int64_t tiles = groups_[group].tiles() - (last ? left_out_tiles() : 0);
-    const std::int64_t missing = last && mutant_ == Mutant::missing_signal ? 1 : 0;
-    return Signal{counters() + group,
-                  static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile() + missing)};
-  }
-
-  [[nodiscard]] std::uint32_t* counters() const {
-    if (route_.peers && takes_part_) return peer_counters(world_, route_);
-    return static_cast<std::uint32_t*>(counters_.get());
+    return signals;
   }
 
   [[nodiscard]] std::int64_t left_out_tiles() const {
@@ -137,32 +95,27 @@ class SignaledPlan : public Plan {
   }
 
   [[nodiscard]] OwnLaunch prepared(const Operands& operands) const {
-    OwnOperands own{.a = operands.a,
-                    .b = operands.b,
-                    .k = problem_.k,
-                    .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
-                    .left_out_tiles = left_out_tiles()};
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      groups_[i].add_segments(static_cast<int>(i), operands, own.segments);
-    }
-    return gemm_.prepare(order_, crew_, own, counters());
+    const OwnOperands own{
+        .a = operands.a,
+        .b = operands.b,
+        .k = problem_.k,
+        .segments = exchange_->segments(operands),
+        .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
+        .left_out_tiles = left_out_tiles()};
+    return gemm_.prepare(order_, crew_, own, exchange_->counters());
   }
 
-  World& world_;
   const OwnGemm& gemm_;
   TileOrder order_;
   Problem problem_;
-  std::vector<WaveGroup> groups_;
   Crew crew_;
   Mutant mutant_;
-  CommKey route_;
-  Wait wait_;
   bool takes_part_;
+  std::unique_ptr<GroupExchange> exchange_;
+  std::vector<std::optional<Signal>> signals_;
   Stream comm_;
   Event fork_;
   Event join_;
-  DeviceMemory counters_;
-  std::vector<kernels::PeerPiece> peer_pieces_{};
   std::vector<std::pair<Operands, OwnLaunch>> launches_{};
 };
 
@@ -176,16 +129,9 @@ Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
   }
   const TileOrder order = tile_order(problem, config.tile, config.raster);
   const auto cuts = value_or_throw(group_cuts(order, config));  // runnable
-  std::vector<WaveGroup> groups;
-  Cut before;
-  for (const Cut& cut : cuts) {
-    const bool last = &cut == &cuts.back();
-    groups.emplace_back(problem, last ? request.last_route : request.route, order, before, cut);
-    before = cut;
-  }
   const auto gemm = request.engine.own.gemm(*kernel_of(problem, config));
   if (!gemm) return tl::make_unexpected(gemm.error());
-  return std::make_unique<SignaledPlan>(request, **gemm, order, std::move(groups));
+  return std::make_unique<SignaledPlan>(request, **gemm, order, cuts);
 }
 
 }  // namespace overlaptune::run

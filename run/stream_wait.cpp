@@ -52,10 +52,11 @@ void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint
   }
 }
 
-void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value,
-                     Wait wait) {
-  if (wait == Wait::driver && can_wait_for_value()) return wait_for_value(stream, address, value);
-  kernels::wait_for_value(stream, address, value);
+void wait_for_signal(cudaStream_t stream, const Signal& signal, Wait wait) {
+  if (wait == Wait::driver && can_wait_for_value()) {
+    return wait_for_value(stream, signal.counter, signal.value);
+  }
+  kernels::wait_for_value(stream, signal.counter, signal.value);
   OVT_CHECK(cudaGetLastError());
 }
 

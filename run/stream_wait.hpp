@@ -18,10 +18,15 @@ namespace overlaptune::run {
 /// `Failure` where `can_wait_for_value` is false.
 void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
 
-/// The same for a signal of a GEMM of this GPU, by whom the config says; where the driver has no
-/// such wait always by a kernel.
-void wait_for_signal(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value,
-                     Wait wait);
+/// What a GEMM of this GPU says: `*counter` (device memory) is at least `value`.
+struct Signal {
+  const std::uint32_t* counter = nullptr;
+  std::uint32_t value = 0;
+};
+
+/// The same for a signal, by whom the config says; where the driver has no such wait always by a
+/// kernel.
+void wait_for_signal(cudaStream_t stream, const Signal& signal, Wait wait);
 
 /// Several waits by the driver, and writes, in the order in which they were added, as few pieces of
 /// work.

@@ -23,7 +23,6 @@ WaveGroup::WaveGroup(const Problem& problem, const CommKey& route, const TileOrd
       route_(route),
       regions_(regions(order, begin, end)),
       contiguous_(begin.contiguous && end.contiguous),
-      tiles_(end.tiles - begin.tiles),
       blocks_(order.blocks),
       elements_(elements_of(regions_)),
       before_(begin.bytes.count / kElementBytes),
@@ -36,18 +35,6 @@ std::byte* WaveGroup::staged(const Operands& operands) const {
 
 void WaveGroup::add_segments(int counter, const Operands& operands,
                              std::vector<OwnSegment>& to) const {
-  if (route_.peers) {  // where it belongs, or would if there were no other ranks
-    const bool sums = problem_.op == Op::gemm_all_reduce;
-    for (const Region& region : regions_) {
-      to.push_back({.region = region,
-                    .counter = counter,
-                    .c = at(sums ? operands.c : operands.workspace,
-                            region.first_row * problem_.n + region.first_column),
-                    .row_stride = problem_.n,
-                    .block_stride = block_rows_ * problem_.n});
-    }
-    return;
-  }
   // Sums of whole rows are made in place.
   const bool in_place = contiguous_ && problem_.op == Op::gemm_all_reduce;
   std::int64_t offset = 0;
@@ -86,18 +73,6 @@ CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
           .receive = at(operands.c, regions_.front().first_row * problem_.n),
           .stride = block_rows_ * problem_.n,
           .part = elements_};
-}
-
-void WaveGroup::add_peer_pieces(int counter, std::uint32_t value,
-                                std::vector<kernels::PeerPiece>& to) const {
-  for (const Region& region : regions_) {
-    to.push_back({.first_row = static_cast<std::int32_t>(region.first_row),
-                  .rows = static_cast<std::int32_t>(region.rows),
-                  .first_column = static_cast<std::int32_t>(region.first_column),
-                  .columns = static_cast<std::int32_t>(region.columns),
-                  .counter = counter,
-                  .value = value});
-  }
 }
 
 void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,

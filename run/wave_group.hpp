@@ -1,10 +1,10 @@
 #pragma once
-// A wave group of `signaled`: where its tiles store, and how that becomes part of the result.
+// A wave group of `signaled` whose tiles are staged where they are not in place: where they store,
+// and how that becomes part of the result.
 
 #include <vector>
 
 #include "run/copies.hpp"
-#include "run/peers.hpp"
 #include "run/plan.hpp"
 
 namespace overlaptune::run {
@@ -16,8 +16,6 @@ class WaveGroup {
   WaveGroup(const Problem& problem, const CommKey& route, const TileOrder& order, const Cut& begin,
             const Cut& end);
 
-  [[nodiscard]] std::int64_t tiles() const { return tiles_; }
-
   /// One a region, in the order of their tiles.
   void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;
 
@@ -27,9 +25,6 @@ class WaveGroup {
   /// The same by copy engines. Contiguous groups only.
   [[nodiscard]] CopyPiece copy_piece(const Operands& operands) const;
 
-  /// The same by peer access, once counter `counter` of every rank is at least `value`.
-  void add_peer_pieces(int counter, std::uint32_t value, std::vector<kernels::PeerPiece>& to) const;
-
  private:
   [[nodiscard]] std::byte* staged(const Operands& operands) const;
   void enqueue_copies(cudaStream_t stream, const std::byte* from, const Operands& operands) const;
@@ -38,7 +33,6 @@ class WaveGroup {
   CommKey route_;
   std::vector<Region> regions_;
   bool contiguous_;
-  std::int64_t tiles_;
   int blocks_;             ///< row blocks
   std::int64_t elements_;  ///< of one row block
   std::int64_t before_;    ///< elements of the groups before, all row blocks

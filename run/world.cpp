@@ -49,38 +49,50 @@ int count_of(ncclComm_t comm) {
   return count;
 }
 
+Comm initialized(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast) {
+  // Multicast (NVLS) is NCCL's default where the hardware has it.
+  if (!allow_multicast) setenv("NCCL_NVLS_ENABLE", "0", 1);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  ncclComm_t comm = nullptr;
+  OVT_CHECK(ncclCommInitRankConfig(&comm, ranks, id, rank, &config));
+  return Comm(comm);
+}
+
+Comm split(ncclComm_t parent, int color) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  ncclComm_t comm = nullptr;
+  OVT_CHECK(ncclCommSplit(parent, color, rank_of(parent), &comm, &config));
+  finish(parent, World::kPatience, "ncclCommSplit");  // which may be one that does not block
+  return Comm(comm);
+}
+
 double gib(std::size_t bytes) {
   return static_cast<double>(bytes) / (1 << 30);
 }
 
 }  // namespace
 
-World::World(int rank, int ranks, std::optional<std::chrono::seconds> patience)
-    : rank_(rank),
-      ranks_(ranks),
+World::World(Comm comm, std::optional<std::chrono::seconds> patience)
+    : rank_(rank_of(comm.get())),
+      ranks_(count_of(comm.get())),
       patience_(patience),
       scratch_(device_memory(kScratch)),
-      stream_(make_stream()) {
+      stream_(make_stream()),
+      world_(std::move(comm)) {
   OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
 }
 
 World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
-    : World(rank, ranks, std::nullopt) {
-  // Multicast (NVLS) is NCCL's default where the hardware has it.
-  if (!allow_multicast) setenv("NCCL_NVLS_ENABLE", "0", 1);
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  ncclComm_t comm = nullptr;
-  OVT_CHECK(ncclCommInitRankConfig(&comm, ranks, id, rank, &config));
-  world_ = Comm(comm);
+    : World(initialized(id, rank, ranks, allow_multicast), std::nullopt) {}
+
+World::World(ncclComm_t parent) : World(split(parent, 0), kPatience) {
+  if (ranks_ == count_of(parent)) return;
+  throw Failure(ErrorKind::bad_input, "another rank refused its arguments: see its error");
 }
 
-World::World(ncclComm_t parent) : World(rank_of(parent), count_of(parent), kPatience) {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 1;
-  ncclComm_t comm = nullptr;
-  OVT_CHECK(ncclCommSplit(parent, 0, rank_, &comm, &config));
-  finish(parent, kPatience, "ncclCommSplit");  // which may be one that does not block
-  world_ = Comm(comm);
+void World::decline(ncclComm_t parent) {
+  static_cast<void>(split(parent, NCCL_SPLIT_NOCOLOR));
 }
 
 World::~World() {
@@ -142,8 +154,7 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   // Changing it is rare: see `release_memory` for what it costs.
   std::size_t wanted = rounded(std::max({bytes, kFirst, 2 * capacity_}));
   if (bytes <= capacity_ || wanted + others > least) wanted = needed;
-  allocate(wanted);
-  return {};
+  return allocate(wanted);
 }
 
 Expected<void> World::reserve_no_more(std::size_t bytes) {
@@ -155,8 +166,7 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
                                  gib(wanted + kFlagBytes), gib(least)));
   }
-  allocate(wanted);
-  return {};
+  return allocate(wanted);
 }
 
 /// What could be had if the memory that is there were given back.
@@ -167,14 +177,24 @@ std::size_t World::least_free() {
   return static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
 }
 
-void World::allocate(std::size_t bytes) {
+/// Error: as of `reserve`; there is none then on any rank.
+Expected<void> World::allocate(std::size_t bytes) {
   release_memory();
   void* memory = nullptr;
-  OVT_CHECK(ncclMemAlloc(&memory, bytes + kFlagBytes));
-  memory_ = NcclMemory(memory);
+  const bool here = ncclMemAlloc(&memory, bytes + kFlagBytes) == ncclSuccess;
+  memory_ = NcclMemory(here ? memory : nullptr);
+  // Others would wait in the next collective for a rank that has none.
+  if (largest(here ? 0 : 1) > 0) {
+    memory_ = {};
+    static_cast<void>(cudaGetLastError());
+    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece, which {} not have",
+                                 gib(bytes + kFlagBytes),
+                                 here ? "another rank does" : "this rank does"));
+  }
   capacity_ = bytes;
   OVT_CHECK(cudaMemset(static_cast<std::byte*>(memory) + capacity_, 0, kFlagBytes));
   OVT_CHECK(cudaDeviceSynchronize());
+  return {};
 }
 
 const std::uint32_t* World::zero() const {

@@ -57,6 +57,8 @@ class World {
   /// Whether NCCL may use multicast is decided by then. What the ranks tell each other they wait
   /// for no longer than `kPatience`.
   explicit World(ncclComm_t parent);
+  /// Instead, on a rank that makes no world: the others then throw `Failure` (`bad_input`).
+  static void decline(ncclComm_t parent);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -105,10 +107,10 @@ class World {
   static constexpr std::chrono::seconds kPatience{300};
 
  private:
-  World(int rank, int ranks, std::optional<std::chrono::seconds> patience);
+  World(Comm comm, std::optional<std::chrono::seconds> patience);
   void wait_for_ranks() const;
   [[nodiscard]] std::size_t least_free();
-  void allocate(std::size_t bytes);
+  [[nodiscard]] Expected<void> allocate(std::size_t bytes);
   void release_memory();
   void register_window(const CommKey& key, ncclComm_t communicator);
   [[nodiscard]] std::vector<void*> mapped(const CommKey& key, ncclComm_t communicator,

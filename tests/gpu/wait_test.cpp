@@ -20,7 +20,7 @@ TEST_F(StreamWait, what_comes_later_starts_when_the_value_is_there_and_not_befor
     OVT_CHECK(cudaStreamSynchronize(stream()));
   };
   for (const Wait by : {Wait::driver, Wait::kernel}) {
-    const auto wait = [&](cudaStream_t on) { wait_for_signal(on, word, 0x02020202, by); };
+    const auto wait = [&](cudaStream_t on) { wait_for_signal(on, {word, 0x02020202}, by); };
     const Graph graph = captured(waiting.get(), wait);
     const GraphExec replay = instantiated(graph);
     for (const bool in_graph : {false, true}) {

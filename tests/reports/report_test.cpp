@@ -73,6 +73,19 @@ TEST(Winners, long_partitions_are_cut_short) {
   EXPECT_EQ(brief_partition({}), "-");
 }
 
+TEST(Report, exchanges_name_what_is_the_config_s_to_choose) {
+  Config config{.strategy = Strategy::signaled, .wave_groups = {8, 8}};
+  EXPECT_EQ(brief_exchange(config), "ring");
+  config.comm_ctas = 8;
+  config.transport = Transport::peer_access;
+  EXPECT_EQ(brief_exchange(config), "peer_access × 8");
+  config.wait = Wait::kernel;
+  EXPECT_EQ(brief_exchange(config), "peer_access × 8, kernel waits");
+  EXPECT_EQ(brief_exchange({}), "ring");
+  EXPECT_EQ(brief_exchange({.strategy = Strategy::chunked, .comm_ctas = 16, .chunks = 4}),
+            "ring × 16");
+}
+
 TEST(Winners, overlap_is_shown_to_those_who_report) {
   Winner traced = rows::winner(125).winner;
   Winner untold = traced;

@@ -16,8 +16,9 @@ struct Expected {
 };
 
 // By hand. 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. What a rank computed
-// or gathers takes as much as the whole buffer of the collective, and once more where what it
-// receives is apart (all_to_all); other transports than the ring, and all_to_all, add what is
+// or gathers takes as much as the whole buffer of the collective (nothing for all_reduce, which is
+// in place, but where `signaled` by NCCL stages groups), and once more where what such groups
+// receive is apart (all_to_all); other transports than the ring, and all_to_all, add what is
 // exchanged, and need no other memory for it while the plan is made. Peer access adds it where sums
 // are made in place only.
 TEST(SizesTest, AreThoseCountedByHand) {
@@ -30,13 +31,13 @@ TEST(SizesTest, AreThoseCountedByHand) {
   const auto access = OVT_TRANSPORT_PEER_ACCESS;
   const auto ring = OVT_TRANSPORT_RING;
   const Expected cases[] = {
-      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL), 4, 1, 8, 8, 13},
-      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL, symmetric), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_REDUCE, library(OVT_CHUNKED), 4, 1, 8, 8, 13},
+      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL), 4, 1, 8, 0, 13},
+      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL, symmetric), 4, 1, 8, 8, 5},
+      {OVT_GEMM_ALL_REDUCE, library(OVT_CHUNKED), 4, 1, 8, 0, 13},
       {OVT_GEMM_ALL_REDUCE, signaled_answer(ring), 4, 1, 8, 8, 13},
       {OVT_GEMM_ALL_REDUCE, signaled_answer(symmetric), 4, 1, 8, 16, 5},
       {OVT_GEMM_ALL_REDUCE, signaled_answer(then_ring), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_REDUCE, signaled_answer(access), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_REDUCE, signaled_answer(access), 4, 1, 8, 8, 5},
       {OVT_GEMM_REDUCE_SCATTER, library(OVT_SEQUENTIAL), 4, 1, 2, 8, 7},
       {OVT_GEMM_REDUCE_SCATTER, library(OVT_CHUNKED, symmetric), 4, 1, 2, 10, 5},
       {OVT_GEMM_REDUCE_SCATTER, signaled_answer(ring), 4, 1, 2, 8, 7},
@@ -46,11 +47,11 @@ TEST(SizesTest, AreThoseCountedByHand) {
       {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL), 1, 1, 8, 4, 10},
       {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL, symmetric), 1, 1, 8, 5, 9},
       {OVT_ALL_GATHER_GEMM, library(OVT_CHUNKED, symmetric), 1, 1, 8, 5, 9},
-      {OVT_GEMM_ALL_TO_ALL, library(OVT_SEQUENTIAL), 4, 1, 8, 24, 5},
-      {OVT_GEMM_ALL_TO_ALL, library(OVT_CHUNKED), 4, 1, 8, 24, 5},
+      {OVT_GEMM_ALL_TO_ALL, library(OVT_SEQUENTIAL), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_TO_ALL, library(OVT_CHUNKED), 4, 1, 8, 16, 5},
       {OVT_GEMM_ALL_TO_ALL, signaled_answer(ring), 4, 1, 8, 24, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_answer(copies), 4, 1, 8, 24, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_answer(access), 4, 1, 8, 16, 13}};
+      {OVT_GEMM_ALL_TO_ALL, signaled_answer(copies), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_TO_ALL, signaled_answer(access), 4, 1, 8, 8, 13}};
   for (const Expected& expected : cases) {
     const ovt_problem problem = asked_problem(expected.op);
     ovt_sizes sizes{};
@@ -84,19 +85,19 @@ TEST(SizesTest, WhatNoGpuHoldsIsRefused) {
 }
 
 TEST(SizesTest, PartsOfTheSharedMemoryBeginAtPages) {
-  ovt_problem problem = asked_problem(OVT_GEMM_ALL_REDUCE);
-  problem.m = 3;
+  ovt_problem problem = asked_problem(OVT_GEMM_REDUCE_SCATTER);
+  problem.m = 4;
   problem.n = 8;
   problem.k = 16;
   const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_SYMMETRIC);
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
   ASSERT_EQ(ovt_plan_sizes(&problem, &answer, &sizes), OVT_OK) << ovt_run_last_error();
-  EXPECT_EQ(sizes.a_bytes, 96);
+  EXPECT_EQ(sizes.a_bytes, 128);
   EXPECT_EQ(sizes.b_bytes, 256);
-  EXPECT_EQ(sizes.c_bytes, 48);
+  EXPECT_EQ(sizes.c_bytes, 16);
   EXPECT_EQ(sizes.shared_bytes, 2 * 4096);
-  EXPECT_EQ(sizes.temporary_bytes, 96 + 256);
+  EXPECT_EQ(sizes.temporary_bytes, 128 + 256);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class TriggerTrial {
     // The kernel that is waited for is submitted first: no wait can be left without it.
     kernels::spin(producer, 60'000);
     kernels::stamp_and_signal(producer, stamps(), flag());
-    run::wait_for_signal(consumer_.get(), flag(), 1, wait);
+    run::wait_for_signal(consumer_.get(), {flag(), 1}, wait);
     kernels::stamp(consumer_.get(), stamps() + 1);
     OVT_CHECK(cudaEventRecord(join_.get(), consumer_.get()));
     OVT_CHECK(cudaStreamWaitEvent(producer, join_.get(), 0));

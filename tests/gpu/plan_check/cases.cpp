@@ -243,8 +243,15 @@ void check_refusals(Bench& bench, Results& results) {
   refused_plan("other ranks than the world's", other, Config{}, "ovt_problem.ranks");
   other = of;
   other.m *= 1024;
-  refused_plan("memory that was not reserved", other, Config{}, "ovt_world_reserve");
+  refused_plan("memory that was not reserved", other, Config{.transport = Transport::symmetric},
+               "ovt_world_reserve");
   check_multicast(bench, results);
+  ovt_world_options options{.size = sizeof(ovt_world_options)};
+  options.reserved = first ? 1 : 0;
+  ovt_world* another = nullptr;
+  const ovt_status declined = ovt_world_create(bench.comm(), &options, &another);
+  refused("one rank's mistake in making a world", declined, ovt_run_last_error(),
+          first ? "ovt_world_options.reserved" : "another rank refused");
 
   const MadePlan plan(bench, of, Config{});
   const ovt_status grown = ovt_world_reserve(bench.world(), std::int64_t{1} << 32);
