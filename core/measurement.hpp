@@ -66,16 +66,20 @@ enum class LaunchCost {
   graph_kernel,  ///< from the end of a kernel to the start of the next one in the same graph
   eager_submit,  ///< host time to submit one kernel
   eager_first,   ///< from the submission of a kernel on an idle stream to its start
-  signal_trigger,  ///< from the last store of a group to the start of its collective
-  reorder_per_mb,  ///< copying 10^6 staged bytes into place
-  driver_trigger,  ///< `signal_trigger` in a captured graph
-  kernel_trigger,  ///< the same where a kernel waits for the signal
+  signal_trigger,             ///< from the last store of a group to the start of its collective
+  reorder_per_mb,             ///< copying 10^6 staged bytes into place, on all SMs
+  driver_trigger,             ///< `signal_trigger` in a captured graph
+  kernel_trigger,             ///< the same where a kernel waits for the signal
+  reorder_on_few_sms_per_mb,  ///< `reorder_per_mb` on `kFewSms`, the others being busy
 };
+
+/// About as many as a GEMM leaves to a collective.
+inline constexpr int kFewSms = 8;
 
 template <>
 struct NamesOf<LaunchCost> {
   static constexpr std::string_view what = "launch cost";
-  static constexpr std::array<Named<LaunchCost>, 8> all{
+  static constexpr std::array<Named<LaunchCost>, 9> all{
       {{LaunchCost::graph_replay, "graph_replay"},
        {LaunchCost::graph_kernel, "graph_kernel"},
        {LaunchCost::eager_submit, "eager_submit"},
@@ -83,7 +87,8 @@ struct NamesOf<LaunchCost> {
        {LaunchCost::signal_trigger, "signal_trigger"},
        {LaunchCost::reorder_per_mb, "reorder_per_mb"},
        {LaunchCost::driver_trigger, "driver_trigger"},
-       {LaunchCost::kernel_trigger, "kernel_trigger"}}};
+       {LaunchCost::kernel_trigger, "kernel_trigger"},
+       {LaunchCost::reorder_on_few_sms_per_mb, "reorder_on_few_sms_per_mb"}}};
 };
 
 struct LaunchProbe {

@@ -15,18 +15,35 @@ __global__ void addresses_kernel(ncclWindow_t window, int ranks, void** addresse
   for (int rank = 0; rank < ranks; ++rank) addresses[rank] = ncclGetLsaPointer(window, 0, rank);
 }
 
-__global__ void __launch_bounds__(kThreads, 1)
-    exchange_move(uint4* to, const uint4* from, std::int64_t vectors) {
+/// `Rows` in vectors.
+struct Vectors {
+  uint4* to;
+  const uint4* from;
+  std::uint32_t columns;
+  std::uint32_t all;  // of one block
+  std::int64_t stride;
+  std::int64_t to_block;
+  std::int64_t from_block;
+};
+
+__global__ void __launch_bounds__(kThreads, 1) exchange_move(Vectors of) {
+  uint4* const to = of.to + blockIdx.y * of.to_block;
+  const uint4* const from = of.from + blockIdx.y * of.from_block;
+  const auto place = [&](std::int64_t at) {
+    const auto index = static_cast<std::uint32_t>(at);
+    const std::uint32_t row = index / of.columns;
+    return to + row * of.stride + (index - row * of.columns);
+  };
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
   std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  for (; at + (kAhead - 1) * step < vectors; at += kAhead * step) {
+  for (; at + (kAhead - 1) * step < of.all; at += kAhead * step) {
     uint4 loaded[kAhead];
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) loaded[i] = __ldcs(from + at + i * step);
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) to[at + i * step] = loaded[i];
+    for (int i = 0; i < kAhead; ++i) *place(at + i * step) = loaded[i];
   }
-  for (; at < vectors; at += step) to[at] = __ldcs(from + at);
+  for (; at < of.all; at += step) *place(at) = __ldcs(from + at);
 }
 
 }  // namespace
@@ -39,15 +56,23 @@ void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void*
   addresses_kernel<<<1, 1, 0, stream>>>(window, ranks, addresses);
 }
 
-void move(cudaStream_t stream, void* to, const void* from, std::int64_t elements, int ctas) {
-  const std::int64_t vectors = elements / kInVector;
+void move(cudaStream_t stream, const Rows& rows, int ctas) {
+  const std::int64_t vectors = rows.rows * rows.columns / kInVector;
+  if (vectors < 1 || rows.blocks < 1) return;
   // Each thread has its share of loads under way, if that leaves work for several CTAs.
   constexpr std::int64_t kShare = kThreads * kAhead;
   const std::int64_t needed = (vectors + kShare - 1) / kShare;
-  if (needed < 1) return;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(needed, ctas));
-  exchange_move<<<blocks, kThreads, 0, stream>>>(static_cast<uint4*>(to),
-                                                 static_cast<const uint4*>(from), vectors);
+  const auto blocks = static_cast<unsigned>(rows.blocks);
+  const auto each =
+      static_cast<unsigned>(std::clamp<std::int64_t>(ctas / rows.blocks, 1, needed));
+  exchange_move<<<dim3(each, blocks), kThreads, 0, stream>>>(
+      {.to = static_cast<uint4*>(rows.to),
+       .from = static_cast<const uint4*>(rows.from),
+       .columns = static_cast<std::uint32_t>(rows.columns / kInVector),
+       .all = static_cast<std::uint32_t>(vectors),
+       .stride = rows.stride / kInVector,
+       .to_block = rows.to_block / kInVector,
+       .from_block = rows.from_block / kInVector});
 }
 
 }  // namespace overlaptune::kernels

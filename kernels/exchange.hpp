@@ -15,8 +15,26 @@ namespace overlaptune::kernels {
 /// for `ranks` ranks of one NVLink domain.
 void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void** addresses);
 
-/// Copies 16-bit elements, a multiple of 8 and at addresses that are multiples of 16 bytes, within
-/// the GPU: on up to `ctas` CTAs of 1024 threads without shared memory.
-void move(cudaStream_t stream, void* to, const void* from, std::int64_t elements, int ctas);
+/// Rows of 16-bit elements that lie one behind the other, and where they belong. Sizes and strides
+/// are elements, multiples of 8, addresses multiples of 16 bytes; `rows` times `columns` below
+/// 2^35.
+struct Rows {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::int64_t columns = 0;
+  std::int64_t rows = 1;
+  std::int64_t stride = 0;  ///< of rows of `to`
+  int blocks = 1;           ///< of so many rows each
+  std::int64_t to_block = 0;
+  std::int64_t from_block = 0;
+};
+
+/// However many SMs become free: each CTA is one of several that its SM does.
+constexpr int kCtasOfAnySms = 1024;
+
+/// Copies within the GPU, on up to `ctas` CTAs (one a block at least) of 1024 threads without
+/// shared memory: they take what SMs a GEMM leaves, and all once it has ended. A copy by the driver
+/// may wait for that end.
+void move(cudaStream_t stream, const Rows& rows, int ctas = kCtasOfAnySms);
 
 }  // namespace overlaptune::kernels

@@ -1,6 +1,7 @@
 #pragma once
 // What starting things costs, in microseconds.
 
+#include <algorithm>
 #include <optional>
 #include <span>
 
@@ -19,7 +20,9 @@ struct LaunchModel {
   // The same in a graph, where the driver waits and where a kernel does; absent: not probed.
   std::optional<double> driver_trigger{};
   std::optional<double> kernel_trigger{};
-  double reorder_per_byte = 0;
+  double reorder_per_byte = 0;  ///< of staged bytes copied into place, on all SMs
+  /// The same on one SM; absent: not probed.
+  std::optional<double> reorder_per_byte_and_sm{};
 
   /// Error: a launch cost that is not optional here was not probed.
   [[nodiscard]] static Expected<LaunchModel> fit(std::span<const Measurement> measurements);
@@ -33,6 +36,12 @@ struct LaunchModel {
   [[nodiscard]] double trigger_of(Wait wait, Launch launch) const {
     if (launch == Launch::eager) return trigger;
     return (wait == Wait::kernel ? kernel_trigger : driver_trigger).value_or(trigger);
+  }
+
+  /// Where a GEMM leaves so many SMs (0: unknown how many).
+  [[nodiscard]] double reorder_beside(int sms) const {
+    if (sms == 0 || !reorder_per_byte_and_sm) return reorder_per_byte;
+    return std::max(reorder_per_byte, *reorder_per_byte_and_sm / sms);
   }
 
   /// From the start of a config to its first kernel, the way back to the last event included.

@@ -18,15 +18,26 @@ struct CutPoint {
   bool contiguous = true;
 };
 
+/// Copying a staged group into place, after its collective.
+struct Reorder {
+  double start = 0;
+  double per_byte = 0;       ///< of the collective's
+  double last_per_byte = 0;  ///< of the last group: the GEMM has ended
+
+  [[nodiscard]] double time(double bytes, bool is_last) const {
+    return start + bytes * (is_last ? last_per_byte : per_byte);
+  }
+};
+
 struct PartitionProblem {
   double start = 0;                   ///< when the GEMM starts
   std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
   const Curve* last = nullptr;        ///< that of the last group, if it has one of its own
   double least_last = 0;              ///< what the last group takes at least, but for `shared`
-  double shared = 0;            ///< of that, what a group shares with the next one: not counted
-  double first_more = 0;        ///< what the first group takes besides
-  double reorder_per_byte = 0;  ///< for groups that are not contiguous
+  double shared = 0;      ///< of that, what a group shares with the next one: not counted
+  double first_more = 0;  ///< what the first group takes besides
+  Reorder reorder{};      ///< of groups that are not contiguous
   OverlapRates rates{};
   /// GEMM time (alone) up to `cut` when the first group ends at `first` <= `cut`. Not falling in
   /// `cut`, nor in `first` where both are the same.
@@ -38,7 +49,7 @@ struct PartitionProblem {
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
     const bool is_last = end + 1 == cuts.size();
     const Curve& curve = last != nullptr && is_last ? *last : *collective;
-    const double time = curve(bytes) - shared + (contiguous ? 0 : bytes * reorder_per_byte) +
+    const double time = curve(bytes) - shared + (contiguous ? 0 : reorder.time(bytes, is_last)) +
                         (begin == 0 ? first_more : 0);
     return is_last ? std::max(time, least_last) : time;
   }

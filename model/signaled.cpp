@@ -26,15 +26,30 @@ void be_one_kernel(Exchange& exchange) {
   exchange.least_time_per_byte =
       exchange.curve->least_time_per_byte(exchange.bytes, exchange.shared);
   exchange.least_time -= exchange.shared;
-  exchange.reorder_per_byte = 0;
+  exchange.reorder = {};
   exchange.rates.trigger = std::min(exchange.rates.trigger, kPeerGap);
   exchange.rates.gap = 0;
+}
+
+double gemm_time_beside(const ClockedGemm& gemm, std::int64_t tiles) {
+  return gemm.first(tiles) * gemm.rates.producer_slowdown;
+}
+
+/// How much of the copies comes before the GEMM ends depends on where it is cut. Taken for typical
+/// groups: the first is there after its part of the GEMM, and each copy comes after its collective.
+Reorder reorder_of(const Exchange& exchange, const ClockedGemm& gemm, std::int64_t tiles) {
+  Reorder reorder = exchange.reorder;
+  const double alone = exchange.whole + exchange.bytes * reorder.last_per_byte;
+  const double after_first = gemm_time_beside(gemm, tiles) * (1 - 1 / kTypicalGroups);
+  const double beside = std::clamp(after_first / alone - 1 / kTypicalGroups, 0.0, 1.0);
+  reorder.per_byte += (1 - beside) * (reorder.last_per_byte - reorder.per_byte);
+  return reorder;
 }
 
 /// What own parts that were not moved in time take when the GEMM has ended.
 double left_to_move(const Exchange& exchange, const ClockedGemm& gemm, std::int64_t tiles) {
   if (exchange.move_after == 0) return 0;
-  const double runs = gemm.first(tiles) * gemm.rates.producer_slowdown;
+  const double runs = gemm_time_beside(gemm, tiles);
   return std::max(0.0, exchange.bytes - runs / exchange.move_beside) * exchange.move_after;
 }
 
@@ -45,6 +60,8 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown =
       parts.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::ours);
+  const int received = received_divisor(problem);
+  const double trigger = parts.launch.trigger_of(wait, launch);
   Exchange side{.key = key,
                 .transport = key.transport,
                 .wait = wait,
@@ -53,12 +70,15 @@ Exchange exchange(const Model::Parts& parts, const Problem& problem, const Colle
                 .whole = curve(bytes),
                 .least_time_per_byte = curve.least_time_per_byte(bytes),
                 .least_time = curve(0),
-                .reorder_per_byte = parts.launch.reorder_per_byte / received_divisor(problem),
+                .reorder = {.start = parts.launch.kernel_gap,
+                            .per_byte = parts.launch.reorder_beside(key.comm_ctas) / received,
+                            .last_per_byte = parts.launch.reorder_per_byte / received},
                 .start = parts.launch.start(launch),
                 .rates = {.producer_slowdown = slowdown.gemm,
                           .consumer_slowdown = slowdown.collective,
-                          .trigger = parts.launch.trigger_of(wait, launch),
-                          .gap = parts.launch.kernel_gap},
+                          .trigger = trigger,
+                          // A wait takes its time even for a signal that is there.
+                          .gap = parts.launch.kernel_gap + trigger},
                 // A GEMM that has to hand over SMs is not slowed for want of operands.
                 .feed = key.comm_ctas == 0
                             ? Feed{}
@@ -161,7 +181,7 @@ PartitionProblem partition_problem(const Exchange& exchange, const ClockedGemm& 
           .least_last = left_to_move(exchange, gemm, cuts.back().tiles),
           .shared = exchange.shared,
           .first_more = exchange.first_more,
-          .reorder_per_byte = exchange.reorder_per_byte,
+          .reorder = reorder_of(exchange, gemm, cuts.back().tiles),
           .rates = gemm.rates,
           .produced = [&gemm, &cuts](std::size_t first, std::size_t cut) {
             return gemm.until(cuts[cut - 1].tiles, cuts[first - 1].tiles);

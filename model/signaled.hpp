@@ -31,7 +31,7 @@ struct Exchange {
   double shared = 0;      ///< of each piece's time: not counted but in `first_more` and `drain`
   double first_more = 0;  ///< what the first piece takes besides
   double drain = 0;       ///< what comes after the last one
-  double reorder_per_byte = 0;
+  Reorder reorder{};      ///< of groups that come while the GEMM runs, and of the last
   /// Copy engines: what a rank's own part takes for each byte of the whole, moved by the SMs that
   /// the GEMM leaves and by all of them.
   double move_beside = 0;

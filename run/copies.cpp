@@ -38,9 +38,6 @@ void copy(cudaStream_t stream, void* to, const void* from, std::int64_t elements
 static_assert((1 + Copies::kMostPieces) * Copies::kMostRanks <=
               static_cast<int>(World::kCopyFlags));
 
-/// However many SMs become free: each CTA is one of several that its SM does.
-constexpr int kCtasOfAnySms = 1024;
-
 }  // namespace
 
 Copies::Copies(World& world, const CommKey& key, cudaStream_t stream) : world_(world), key_(key) {
@@ -91,13 +88,13 @@ void Copies::push_parts(const CopyPiece& piece) const {
   }
 }
 
-/// A copy within one GPU may take SMs that a GEMM keeps until it ends: CTAs of ours take those that
-/// are free.
 void Copies::move_own_part(const CopyPiece& piece) const {
   const int me = world_.rank();
-  kernels::move(world_.copy_lanes().own.get(), at(piece.receive, me * piece.stride),
-                at(piece.send, me * piece.send_stride), piece.part,
-                key_.ctas > 0 ? key_.ctas : kCtasOfAnySms);
+  kernels::move(world_.copy_lanes().own.get(),
+                {.to = at(piece.receive, me * piece.stride),
+                 .from = at(piece.send, me * piece.send_stride),
+                 .columns = piece.part},
+                key_.ctas > 0 ? key_.ctas : kernels::kCtasOfAnySms);
   OVT_CHECK(cudaGetLastError());
 }
 

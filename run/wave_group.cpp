@@ -1,5 +1,6 @@
 #include "run/wave_group.hpp"
 
+#include "kernels/exchange.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
@@ -51,19 +52,21 @@ void WaveGroup::add_segments(int counter, const Operands& operands,
 
 /// From [row block][region][row][column] to where they belong in C. (gemm_reduce_scatter: the one
 /// block that this rank has.)
-void WaveGroup::enqueue_copies(cudaStream_t stream, const std::byte* from,
-                               const Operands& operands) const {
-  const int blocks = problem_.op == Op::gemm_reduce_scatter ? 1 : blocks_;
-  for (int block = 0; block < blocks; ++block) {
-    for (const Region& region : regions_) {
-      const auto width = static_cast<std::size_t>(region.columns * kElementBytes);
-      const std::int64_t row = block * block_rows_ + region.first_row;
-      OVT_CHECK(cudaMemcpy2DAsync(at(operands.c, row * problem_.n + region.first_column),
-                                  static_cast<std::size_t>(problem_.n * kElementBytes), from, width,
-                                  width, static_cast<std::size_t>(region.rows),
-                                  cudaMemcpyDeviceToDevice, stream));
-      from += region.rows * region.columns * kElementBytes;
-    }
+void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
+                                const Operands& operands) const {
+  std::int64_t before = 0;
+  for (const Region& region : regions_) {
+    kernels::move(stream,
+                  {.to = at(operands.c, region.first_row * problem_.n + region.first_column),
+                   .from = from + before * kElementBytes,
+                   .columns = region.columns,
+                   .rows = region.rows,
+                   .stride = problem_.n,
+                   .blocks = problem_.op == Op::gemm_reduce_scatter ? 1 : blocks_,
+                   .to_block = block_rows_ * problem_.n,
+                   .from_block = elements_});
+    OVT_CHECK(cudaGetLastError());
+    before += region.rows * region.columns;
   }
 }
 
@@ -85,14 +88,14 @@ void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,
     case Op::gemm_all_reduce: {
       std::byte* const sums = contiguous_ ? in_place : stage;
       enqueue(stream, world, route_, Collective::all_reduce, problem_.dtype, sums, sums, all);
-      if (!contiguous_) enqueue_copies(stream, sums, operands);
+      if (!contiguous_) enqueue_reorder(stream, sums, operands);
       return;
     }
     case Op::gemm_reduce_scatter: {
       std::byte* const sums =
           contiguous_ ? in_place : stage + world.rank() * elements_ * kElementBytes;
       enqueue(stream, world, route_, Collective::reduce_scatter, problem_.dtype, stage, sums, all);
-      if (!contiguous_) enqueue_copies(stream, sums, operands);
+      if (!contiguous_) enqueue_reorder(stream, sums, operands);
       return;
     }
     case Op::gemm_all_to_all: {
@@ -103,7 +106,7 @@ void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,
       } else {
         enqueue_all_to_all(stream, world, route_, problem_.dtype, stage, received, elements_,
                            elements_);
-        enqueue_copies(stream, received, operands);
+        enqueue_reorder(stream, received, operands);
       }
       return;
     }

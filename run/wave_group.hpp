@@ -27,7 +27,7 @@ class WaveGroup {
 
  private:
   [[nodiscard]] std::byte* staged(const Operands& operands) const;
-  void enqueue_copies(cudaStream_t stream, const std::byte* from, const Operands& operands) const;
+  void enqueue_reorder(cudaStream_t stream, const std::byte* from, const Operands& operands) const;
 
   Problem problem_;
   CommKey route_;

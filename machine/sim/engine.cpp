@@ -22,6 +22,10 @@ class Lane {
   [[nodiscard]] bool busy() const { return busy_; }
   [[nodiscard]] bool waiting() const { return !busy_ && next() < tasks_.size(); }
   [[nodiscard]] double slows_other() const { return busy_ ? current().slows_other : 1; }
+  /// While `other` runs.
+  [[nodiscard]] double slowed_by(const Lane& other) const {
+    return other.slows_other() * (busy_ && other.busy() ? current().slowed : 1);
+  }
 
   /// When the waiting task may start as far as `producer` has come; never, if not far enough.
   [[nodiscard]] double may_start(const Lane& producer) const {
@@ -123,8 +127,8 @@ EngineRun run_engine(const std::vector<Task>& compute, const std::vector<Task>& 
   while (gemm.busy() || comm.busy() || gemm.waiting() || comm.waiting()) {
     if (gemm.may_start(comm) <= now) gemm.start(now, comm);
     if (comm.may_start(gemm) <= now) comm.start(now, gemm);
-    const double gemm_rate = clock / comm.slows_other();
-    const double comm_rate = 1 / gemm.slows_other();
+    const double gemm_rate = clock / gemm.slowed_by(comm);
+    const double comm_rate = 1 / comm.slowed_by(gemm);
     double gemm_target = 0;
     double comm_target = 0;
     const double gemm_event = now + until_event(gemm, comm, gemm_rate, gemm_target);

@@ -18,6 +18,7 @@ struct Dependency {
 struct Task {
   double work = 0;         ///< microseconds when nothing slows it
   double slows_other = 1;  ///< factor on the other lane while this runs
+  double slowed = 1;       ///< on this one, besides, while the other lane runs
   double gap = 0;          ///< at least this long after the task before it
   double earliest = 0;     ///< when it has been submitted
   std::optional<Dependency> needs{};

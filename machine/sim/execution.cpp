@@ -97,12 +97,15 @@ Lanes make_lanes(const Setting& setting, const Plan& plan, const RankWork& work,
       // The CTAs that it takes SMs from end evenly over the time of a tile.
       const double handed_over = planned.takes * plan.gemms[0].times.whole;
       task.needs = {0, work.group_ends[0][i], costs.trigger + handed_over};
+      task.gap += costs.trigger;  // a wait takes its time even for what is there
     }
     lanes.collective_task.push_back(lanes.communication.size());
     lanes.communication.push_back(task);
     if (planned.reorder > 0) {
-      lanes.communication.push_back(
-          {.work = planned.reorder, .gap = costs.kernel, .earliest = costs.earliest(submitted++)});
+      lanes.communication.push_back({.work = planned.reorder,
+                                     .slowed = planned.reorder_slowed,
+                                     .gap = costs.kernel,
+                                     .earliest = costs.earliest(submitted++)});
     }
     lanes.last_task.push_back(lanes.communication.size() - 1);
   };

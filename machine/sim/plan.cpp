@@ -63,6 +63,7 @@ Expected<Plan> plan_signaled(const Profile& profile, const Problem& problem, con
     const auto moved = in_place ? 0 : static_cast<double>(reorder_bytes(problem, begin, end).count);
     plan.collectives.push_back({.run = *run,
                                 .reorder = moved / profile.launch.reorder_rate,
+                                .reorder_slowed = reorder_slowed(profile, config.comm_ctas),
                                 .takes = config.comm_ctas == 0 ? share_taken(profile) : 0});
     ends.push_back(end.tiles);
     begin = end;
@@ -103,6 +104,11 @@ Expected<Plan> plan_chunks(const Profile& profile, const Problem& problem, const
 double share_taken(const Profile& profile) {
   constexpr double kDefaultCtas = 24;  // NCCL 2.28 between H200s: 16 to 32
   return std::min(0.5, kDefaultCtas / profile.gpu.sms);
+}
+
+double reorder_slowed(const Profile& profile, int sms) {
+  if (sms == 0) return 1;
+  return std::max(1.0, profile.launch.reorder_rate / (sms * profile.launch.reorder_rate_per_sm));
 }
 
 PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {

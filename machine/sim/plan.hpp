@@ -18,12 +18,16 @@ struct PlannedGemm {
 
 struct PlannedCollective {
   CollectiveRun run{};
-  double reorder = 0;  ///< copy of what it received into place, after it, on the same stream
-  double takes = 0;    ///< share of the SMs that the GEMM hands over to it, tile by tile
+  double reorder = 0;         ///< copy of what it received into place, after it, on the same stream
+  double reorder_slowed = 1;  ///< while the GEMM leaves it few SMs
+  double takes = 0;           ///< share of the SMs that the GEMM hands over to it, tile by tile
 };
 
 /// Of NCCL's own choice of CTAs, beside a GEMM whose tiles have a CTA each.
 [[nodiscard]] double share_taken(const Profile& profile);
+
+/// Copying into place, by a kernel that finds so many SMs free (0: those that tiles hand over).
+[[nodiscard]] double reorder_slowed(const Profile& profile, int sms);
 
 /// How the collectives depend on the GEMMs.
 enum class Coupling {

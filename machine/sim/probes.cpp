@@ -243,6 +243,9 @@ Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
     case LaunchCost::reorder_per_mb:
       time = 1e6 / profile_.launch.reorder_rate;
       break;
+    case LaunchCost::reorder_on_few_sms_per_mb:
+      time = 1e6 / profile_.launch.reorder_rate * reorder_slowed(profile_, kFewSms);
+      break;
   }
   return Measurement{.time = repeated(time, profile_.noise.collective, noise)};
 }

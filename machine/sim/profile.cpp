@@ -103,7 +103,8 @@ LaunchProfile launch(const JsonReader& at) {
           .eager_first = at.number("eager_first_us", 0, kLongTime),
           .signal = at.number("signal_us", 0, kLongTime),
           .trigger = at.number("trigger_us", 0, kLongTime),
-          .reorder_rate = at.number("reorder_gb_per_s", 0.1, kLargeRate) * kGbPerS};
+          .reorder_rate = at.number("reorder_gb_per_s", 0.1, kLargeRate) * kGbPerS,
+          .reorder_rate_per_sm = at.number("reorder_gb_per_s_per_sm", 0.1, kLargeRate) * kGbPerS};
 }
 
 Profile profile(const JsonReader& root) {

@@ -95,9 +95,10 @@ struct LaunchProfile {
   double graph_kernel = 0;
   double eager_submit = 0;
   double eager_first = 0;
-  double signal = 0;   ///< until the last store of a group is visible to who waits for it
-  double trigger = 0;  ///< from there to the start of the collective
-  double reorder_rate = 0;
+  double signal = 0;        ///< until the last store of a group is visible to who waits for it
+  double trigger = 0;       ///< from there to the start of the collective
+  double reorder_rate = 0;  ///< of all SMs
+  double reorder_rate_per_sm = 0;  ///< where a GEMM leaves some
 };
 
 struct NoiseProfile {

@@ -32,7 +32,9 @@ struct RandomProblem {
         .least_last = random() % 3 == 0 ? uniform(0, 200) : 0,
         .shared = random() % 2 == 0 ? 0 : uniform(0, 0.9) * std::min(curve(0), other(0)),
         .first_more = random() % 2 == 0 ? 0 : uniform(0, 20),
-        .reorder_per_byte = random() % 2 == 0 ? 0 : uniform(0, random() % 2 == 0 ? 2e-6 : 5e-5),
+        .reorder = {.start = random() % 2 == 0 ? 0 : uniform(0, 5),
+                    .per_byte = random() % 2 == 0 ? 0 : uniform(0, random() % 2 == 0 ? 2e-6 : 5e-5),
+                    .last_per_byte = random() % 2 == 0 ? 0 : uniform(0, 2e-6)},
         .rates = {uniform(1, 1.8), uniform(1, 1.8), uniform(0, 6), uniform(0, 4)},
         .produced = [this, ahead](std::size_t first, std::size_t cut) {
           const double alone = (1 - ahead) * produced[first];

@@ -3,8 +3,11 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
+#include "kernels/exchange.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/occupied.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::cuda {
@@ -146,20 +149,24 @@ std::vector<Microseconds> trigger_times(Workbench& bench, Launch launch, Wait wa
   return times;
 }
 
-/// A strided copy of 64 MB, as a staged group takes, for each of its megabytes.
-std::vector<Microseconds> reorder_times(Workbench& bench) {
-  constexpr std::size_t kRows = 4096;
-  constexpr std::size_t kWidth = 15616;
-  constexpr std::size_t kPitch = 2 * kWidth;
-  const run::DeviceMemory from = run::device_memory(kRows * kWidth);
-  const run::DeviceMemory to = run::device_memory(kRows * kPitch);
+/// What a staged group of 64 MB takes on so many SMs, for each of its megabytes.
+std::vector<Microseconds> reorder_times(Workbench& bench, int sms) {
+  constexpr std::int64_t kRows = 4096;
+  constexpr std::int64_t kColumns = 7808;
+  constexpr auto kBytes = static_cast<std::size_t>(kRows * kColumns * kElementBytes);
+  const run::DeviceMemory from = run::device_memory(kBytes);
+  const run::DeviceMemory to = run::device_memory(2 * kBytes);
   const Work work = [&](cudaStream_t stream, int) {
-    OVT_CHECK(cudaMemcpy2DAsync(to.get(), kPitch, from.get(), kWidth, kWidth, kRows,
-                                cudaMemcpyDeviceToDevice, stream));
+    kernels::move(stream, {.to = to.get(),
+                           .from = from.get(),
+                           .columns = kColumns,
+                           .rows = kRows,
+                           .stride = 2 * kColumns});
   };
   static_cast<void>(bench.timer.rounds({work}, 2));
+  const run::Occupied others(bench.world.stream(), bench.sms - sms);
   auto times = bench.timer.until_quiet(work, 5, 10, kBudget).times;
-  for (Microseconds& time : times) time /= static_cast<double>(kRows * kWidth) / 1e6;
+  for (Microseconds& time : times) time /= static_cast<double>(kBytes) / 1e6;
   return times;
 }
 
@@ -193,7 +200,10 @@ Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe) {
       samples.times = trigger_times(bench, Launch::graph, Wait::kernel);
       break;
     case LaunchCost::reorder_per_mb:
-      samples.times = reorder_times(bench);
+      samples.times = reorder_times(bench, bench.sms);
+      break;
+    case LaunchCost::reorder_on_few_sms_per_mb:
+      samples.times = reorder_times(bench, kFewSms);
       break;
   }
   samples.conditions = bench.nvml.conditions();

@@ -1,0 +1,66 @@
+// Copies within one GPU, on SMs that are free.
+
+#include <numeric>
+
+#include "gpu.hpp"
+#include "kernels/exchange.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+using Element = std::uint16_t;
+
+class Move : public GpuTest {
+ protected:
+  /// What `rows` (addresses apart) make of a matrix of `size` zeros.
+  std::vector<Element> moved(kernels::Rows rows, std::size_t stored, std::size_t size, int ctas) {
+    std::vector<Element> values(stored);
+    std::iota(values.begin(), values.end(), Element{1});
+    const DeviceMemory from = device_memory(stored * sizeof(Element));
+    const DeviceMemory to = device_memory(size * sizeof(Element));
+    OVT_CHECK(cudaMemset(to.get(), 0, size * sizeof(Element)));
+    OVT_CHECK(
+        cudaMemcpy(from.get(), values.data(), stored * sizeof(Element), cudaMemcpyHostToDevice));
+    rows.from = from.get();
+    rows.to = to.get();
+    kernels::move(stream(), rows, ctas);
+    return on_host<Element>(to.get(), size);
+  }
+};
+
+TEST_F(Move, rows_of_every_block_come_to_their_places) {
+  for (const std::int64_t columns : {8, 24, 112, 1000}) {
+    for (const int ctas : {1, 3, 1024}) {
+      constexpr std::int64_t kRows = 37;
+      constexpr int kBlocks = 3;
+      const std::int64_t stride = columns + 16;
+      const kernels::Rows rows{.columns = columns,
+                               .rows = kRows,
+                               .stride = stride,
+                               .blocks = kBlocks,
+                               .to_block = stride * 40,
+                               .from_block = columns * kRows + 8};
+      const auto stored = static_cast<std::size_t>(rows.from_block * kBlocks);
+      const auto size = static_cast<std::size_t>(rows.to_block * kBlocks);
+      std::vector<Element> expected(size, 0);
+      for (int block = 0; block < kBlocks; ++block) {
+        for (std::int64_t row = 0; row < kRows; ++row) {
+          for (std::int64_t column = 0; column < columns; ++column) {
+            const std::int64_t at = block * rows.from_block + row * columns + column;
+            expected[static_cast<std::size_t>(block * rows.to_block + row * stride + column)] =
+                static_cast<Element>(at + 1);
+          }
+        }
+      }
+      EXPECT_EQ(moved(rows, stored, size, ctas), expected) << columns << " columns, " << ctas;
+    }
+  }
+}
+
+TEST_F(Move, nothing_is_moved_where_there_is_nothing) {
+  EXPECT_EQ(moved({.columns = 0}, 8, 8, 1024), std::vector<Element>(8, 0));
+  EXPECT_EQ(moved({.columns = 8, .rows = 0}, 8, 8, 1024), std::vector<Element>(8, 0));
+}
+
+}  // namespace
+}  // namespace overlaptune::run
