@@ -73,7 +73,7 @@ OVT_API const char* ovt_run_last_error(void);
  * which nothing may run meanwhile. `options` may be NULL. OVT_ERROR_ARGUMENT: also where NVLink
  * multicast is on in this process (NCCL's default where the GPUs have it) and was not allowed:
  * times measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first communicator is
- * made, or allow it. */
+ * made, or allow it. And where another rank refused its arguments. */
 OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options,
                                     ovt_world** world);
 
