@@ -152,6 +152,10 @@ Expected<void> fits(const Problem& problem, const Config& config) {
   const bool signaled = config.strategy == Strategy::signaled;
   if (auto sound = waits(config); !sound) return sound;
   if (!chunked && !signaled && config.strategy != Strategy::sequential) return {};
+  if (config.comm_ctas == 0 && needs_ctas(config)) {
+    return bad_input(fmt::format("comm_ctas = 0: expected 1 or more with {} by {}",
+                                 to_string(config.strategy), to_string(config.transport)));
+  }
   if (!signaled && !config.wave_groups.empty()) {
     return bad_input(fmt::format("wave_groups: expected none with {}", to_string(config.strategy)));
   }
@@ -165,10 +169,6 @@ Expected<void> fits(const Problem& problem, const Config& config) {
   }
   if (signaled) {
     const Tile& tile = config.tile;
-    if (config.comm_ctas == 0 && needs_ctas(config)) {
-      return bad_input(fmt::format("comm_ctas = 0: expected 1 or more with signaled by {}",
-                                   to_string(config.transport)));
-    }
     if (std::min({tile.block_m, tile.block_n, tile.block_k}) < 1) {
       return bad_input("tile: expected positive sizes");
     }

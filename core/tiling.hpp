@@ -88,8 +88,8 @@ struct Region {
 
 /// Whether the config can be one of the problem's, on whatever GPU: `signaled` has a tile, and
 /// groups that make up all tiles; `chunked` has chunks that the rows can be cut into; neither they
-/// nor `sequential` have the other's; a kernel waits only where one can. Error: the field and what
-/// is allowed.
+/// nor `sequential` have the other's; what `needs_ctas` has some; a kernel waits only where one
+/// can. Error: the field and what is allowed.
 [[nodiscard]] Expected<void> fits(const Problem& problem, const Config& config);
 
 /// What the tiles between two cuts fill, in their order: at most the rest of one super panel, whole

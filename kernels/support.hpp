@@ -43,8 +43,9 @@ void copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_
 void spin(cudaStream_t stream, std::int64_t nanoseconds);
 void nothing(cudaStream_t stream);
 
-/// Keeps `ctas` SMs from everything that needs shared memory until `flag` (device memory) is not
-/// zero, or `nanoseconds` have passed.
+/// Keeps `ctas` SMs from everything until `flag` (device memory) is not zero, or `nanoseconds` have
+/// passed: it takes all shared memory, of which the GPU reserves some for any CTA (1 KiB since
+/// Ampere).
 void occupy(cudaStream_t stream, int ctas, const std::uint32_t* flag, std::int64_t nanoseconds);
 
 /// Writes the GPU's timer (nanoseconds) and then, for all the system to see, 1 to `flag`.

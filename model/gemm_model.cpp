@@ -210,11 +210,11 @@ GemmConstants fit_tiled(const std::vector<Row>& rows) {
   };
   // Waves load what L2 does not hold again, or a good order spares them that: no step of the fit
   // leads from one to the other.
-  GemmConstants spared = typical(rows);
-  spared.cache_bytes = 1e9;
-  const GemmConstants a = fitted(typical(rows));
-  const GemmConstants b = fitted(spared);
-  return misfit(rows, a) <= misfit(rows, b) ? a : b;
+  GemmConstants ample = typical(rows);
+  ample.cache_bytes = 1e9;
+  const GemmConstants missing = fitted(typical(rows));
+  const GemmConstants spared = fitted(ample);
+  return misfit(rows, missing) <= misfit(rows, spared) ? missing : spared;
 }
 
 tl::unexpected<Error> too_few(const char* what, std::size_t count) {

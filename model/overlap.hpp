@@ -48,8 +48,9 @@ struct Step {
   const double idle_start = ready + rates.trigger;
   const double busy_start = from.consumer_end + rates.gap;
   step.start = idle_start > busy_start ? idle_start : busy_start;
-  // Until an idle consumer is triggered the producer runs free; credit it at once. No more than
-  // that time itself: else who is ready later would stand ahead.
+  // Until an idle consumer is triggered the producer runs free; credit it at once (a next piece of
+  // less work than that time would be ready too early). No more than that time itself: else who is
+  // ready later would stand ahead.
   double free = idle_start - (ready > from.consumer_end ? ready : from.consumer_end);
   if (free < 0) free = 0;
   const double gain = rates.producer_slowdown - 1;

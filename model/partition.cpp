@@ -49,16 +49,15 @@ class EarliestEnd {
   double gain_;
 };
 
-/// For each cut the least that what follows it can take, however it is divided.
+/// For each cut the least that what follows it can take, however it is divided. Without gaps: an
+/// idle consumer pays none, and slows nobody where a busy one would.
 std::vector<double> least_rests(const PartitionProblem& problem) {
   const std::size_t cuts = problem.cuts.size();
-  // A gap runs at full speed while both run: as work that is slowed there it counts less.
-  const double gap = problem.rates.gap / problem.rates.consumer_slowdown;
   std::vector<double> rests(cuts, std::numeric_limits<double>::infinity());
   rests.back() = 0;
   for (std::size_t begin = cuts - 1; begin-- > 0;) {
     for (std::size_t end = begin + 1; end < cuts; ++end) {
-      rests[begin] = std::min(rests[begin], gap + problem.group_time(begin, end) + rests[end]);
+      rests[begin] = std::min(rests[begin], problem.group_time(begin, end) + rests[end]);
     }
   }
   return rests;
@@ -164,7 +163,7 @@ class PartitionSearch {
       }
       const Step step = advance(initial, produced, group_time(first), problem_.rates);
       // Nothing of the rest is consumed before this start, nor before those of larger groups.
-      if (earliest_end_(initial, step.start - problem_.rates.gap, all, rests_[0]) >= best_.time) {
+      if (earliest_end_(initial, step.start, all, rests_[0]) >= best_.time) {
         break;
       }
       solve_from(first, step.state);
@@ -208,7 +207,7 @@ class PartitionSearch {
     for (std::size_t end = cut + 1; end < last_; ++end) {
       const Step step =
           advance(node.state, produced_[end] - produced_[cut], group_time(end), problem_.rates);
-      if (rest_from(node.state, step.start - problem_.rates.gap, cut) >= best_.time) break;
+      if (rest_from(node.state, step.start, cut) >= best_.time) break;
       if (rest_from(step.state, step.state.consumer_end, end) >= best_.time) continue;
       fronts[end].add(
           {.state = step.state, .cut = static_cast<std::uint32_t>(end), .parent = parent});

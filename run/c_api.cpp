@@ -1,6 +1,7 @@
 // The C interface of plans: checks what comes in, and lets nothing out but a status and a text.
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "abi/values.hpp"
@@ -57,11 +58,15 @@ void check_multicast(int device) {
       "is made, or ovt_world_options.allow_multicast");
 }
 
-/// The other ranks need not wait for one that refuses.
-void decline(ncclComm_t comm) {
+/// The other ranks need not wait for one that makes no world. What goes wrong here is not the
+/// reason.
+void decline(ncclComm_t comm) noexcept {
   if (comm == nullptr) return;
-  const OnDevice current(run::device_of(comm));
-  run::World::decline(comm);
+  try {
+    const OnDevice current(run::device_of(comm));
+    run::World::decline(comm);
+  } catch (const Failure&) {  // they wait as for a rank that is lost
+  }
 }
 
 /// What a rank tells the others in place of its request.
@@ -156,7 +161,7 @@ ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, o
       multicast = multicast_allowed(options);
       if (comm == nullptr) refuse("comm: NULL");
       if (!multicast) check_multicast(run::device_of(comm));
-    } catch (const Refusal&) {
+    } catch (...) {
       decline(comm);
       throw;
     }
@@ -168,9 +173,13 @@ ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, o
 ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   return guarded([&] {
     Ranks& ranks = *present(world, "world")->ranks;
-    if (bytes < 0) refuse(fmt::format("bytes = {}: expected 0 or more", bytes));
     const OnDevice current(ranks.device);
-    const auto most = static_cast<std::size_t>(ranks.world.largest(static_cast<double>(bytes)));
+    const bool refused = bytes < 0;
+    const std::vector<double> asked =
+        ranks.world.largest(std::array{static_cast<double>(bytes), refused ? 1.0 : 0.0});
+    if (refused) refuse(fmt::format("bytes = {}: expected 0 or more", bytes));
+    if (asked[1] > 0) refuse("another rank refused its arguments: see its error");
+    const auto most = static_cast<std::size_t>(asked[0]);
     const bool in_use = world->ranks.use_count() > 1 && most > ranks.world.capacity();
     if (ranks.world.largest(in_use ? 1 : 0) > 0) {
       refuse(
@@ -220,11 +229,11 @@ ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, 
 ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const ovt_answer* answer,
                            ovt_plan** plan) {
   return guarded([&] {
-    (void)present(plan, "plan");
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
     const OnDevice current(ranks->device);
     std::optional<Request> request;
     try {
+      (void)present(plan, "plan");
       request = request_of(problem, answer);
       check_fits(*request, ranks->world);
     } catch (const Refusal&) {

@@ -72,7 +72,7 @@ DeployedPlan::DeployedPlan(const Engine& engine, const Problem& problem, const C
       operand_bytes_(static_cast<std::size_t>(exchanged_elements(problem) * kElementBytes)) {
   const DeployedSizes sizes = deployed_sizes(problem, config);
   if (sizes.exchanged > 0) exchanged_ = engine.world.memory();
-  workspace_ = engine.world.memory() + sizes.exchanged;
+  if (sizes.workspace > 0) workspace_ = engine.world.memory() + sizes.exchanged;
 }
 
 Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,

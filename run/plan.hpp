@@ -17,7 +17,7 @@ namespace overlaptune::run {
 /// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). The transport
 /// `symmetric` and `copy_engine` need A (all_gather_gemm) or C (the others) within `World::memory`,
 /// at the same offset on every rank, `peer_access` C of gemm_all_reduce; `workspace` too, always,
-/// of `workspace_bytes`. Null where that is 0.
+/// of `workspace_bytes`; null, perhaps, where that is 0.
 struct Operands {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -24,8 +24,8 @@ struct Signal {
   std::uint32_t value = 0;
 };
 
-/// The same for a signal, by whom the config says; where the driver has no such wait always by a
-/// kernel.
+/// What comes on the stream later starts once the signal is there; who waits is the config's
+/// choice, but a kernel always where the driver has no such wait.
 void wait_for_signal(cudaStream_t stream, const Signal& signal, Wait wait);
 
 /// Several waits by the driver, and writes, in the order in which they were added, as few pieces of

@@ -80,7 +80,6 @@ CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
 
 void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,
                                  const Operands& operands) const {
-  if (world.rank() >= problem_.ranks) return;  // this rank has no part in it
   const std::int64_t all = elements_ * blocks_;
   std::byte* const stage = staged(operands);
   std::byte* const in_place = at(operands.c, regions_.front().first_row * problem_.n);

@@ -19,7 +19,8 @@ class WaveGroup {
   /// One a region, in the order of their tiles.
   void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;
 
-  /// The collective, and the copies that a group which is not contiguous takes.
+  /// The collective, and the copies that a group which is not contiguous takes. On ranks that take
+  /// part.
   void enqueue_exchange(cudaStream_t stream, World& world, const Operands& operands) const;
 
   /// The same by copy engines. Contiguous groups only.

@@ -152,9 +152,9 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   }
   if (bytes <= capacity_ && capacity_ + others <= least) return {};
   // Changing it is rare: see `release_memory` for what it costs.
-  std::size_t wanted = rounded(std::max({bytes, kFirst, 2 * capacity_}));
-  if (bytes <= capacity_ || wanted + others > least) wanted = needed;
-  return allocate(wanted);
+  const std::size_t wanted = rounded(std::max({bytes, kFirst, 2 * capacity_}));
+  if (bytes > capacity_ && wanted + others <= least && allocate(wanted)) return {};
+  return allocate(needed);
 }
 
 Expected<void> World::reserve_no_more(std::size_t bytes) {
@@ -181,15 +181,16 @@ std::size_t World::least_free() {
 Expected<void> World::allocate(std::size_t bytes) {
   release_memory();
   void* memory = nullptr;
-  const bool here = ncclMemAlloc(&memory, bytes + kFlagBytes) == ncclSuccess;
+  const ncclResult_t made = ncclMemAlloc(&memory, bytes + kFlagBytes);
+  const bool here = made == ncclSuccess;
   memory_ = NcclMemory(here ? memory : nullptr);
   // Others would wait in the next collective for a rank that has none.
   if (largest(here ? 0 : 1) > 0) {
     memory_ = {};
     static_cast<void>(cudaGetLastError());
-    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece, which {} not have",
+    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}",
                                  gib(bytes + kFlagBytes),
-                                 here ? "another rank does" : "this rank does"));
+                                 here ? "another rank has not" : ncclGetErrorString(made)));
   }
   capacity_ = bytes;
   OVT_CHECK(cudaMemset(static_cast<std::byte*>(memory) + capacity_, 0, kFlagBytes));

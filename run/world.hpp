@@ -76,8 +76,9 @@ class World {
 
   /// Memory that every rank allocates alike and that collectives may use: `bytes` are there when
   /// this returns. Growing it invalidates every pointer into it. Error: `bad_input`, on every rank,
-  /// with what is needed and what is free on the rank that has least. `beside`: bytes that the
-  /// caller is going to allocate itself.
+  /// with what is needed and what is free on the rank that has least, or that some rank has not as
+  /// much in one piece (then there is none left). `beside`: bytes that the caller is going to
+  /// allocate itself.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
   /// The same with next to no byte to spare: for memory that is somebody else's. Error: as above.
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);

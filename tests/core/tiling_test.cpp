@@ -254,9 +254,14 @@ TEST(Config, fits_a_problem_if_its_parts_make_it_up) {
   EXPECT_FALSE(fits(problem, Config{.chunks = 2}));
   EXPECT_FALSE(fits(problem, Config{.wait = Wait::kernel}));
   EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::peer_store, .wait = Wait::kernel}));
-  EXPECT_TRUE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 256}));
-  EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 257}));
-  EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::chunked, .chunks = 0}));
+  const auto chunks = [&](int count, int ctas) {
+    const Config config{.strategy = Strategy::chunked, .comm_ctas = ctas, .chunks = count};
+    return fits(problem, config).has_value();
+  };
+  EXPECT_TRUE(chunks(256, 8));
+  EXPECT_FALSE(chunks(256, 0));
+  EXPECT_FALSE(chunks(257, 8));
+  EXPECT_FALSE(chunks(0, 8));
 }
 
 TEST(TileOrder, only_groups_off_the_panels_are_reordered) {

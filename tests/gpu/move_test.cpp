@@ -24,21 +24,23 @@ class Move : public GpuTest {
     rows.from = from.get();
     rows.to = to.get();
     kernels::move(stream(), rows, ctas);
+    OVT_CHECK(cudaGetLastError());
     return on_host<Element>(to.get(), size);
   }
 };
 
 TEST_F(Move, rows_of_every_block_come_to_their_places) {
-  for (const std::int64_t columns : {8, 24, 112, 1000}) {
-    for (const int ctas : {1, 3, 1024}) {
-      constexpr std::int64_t kRows = 37;
+  // Of one CTA and of several; with loads ahead and without.
+  for (const std::int64_t columns : {8, 24, 1000, 4096}) {
+    for (const int ctas : {1, 7, 1024}) {
+      constexpr std::int64_t kRows = 137;
       constexpr int kBlocks = 3;
       const std::int64_t stride = columns + 16;
       const kernels::Rows rows{.columns = columns,
                                .rows = kRows,
                                .stride = stride,
                                .blocks = kBlocks,
-                               .to_block = stride * 40,
+                               .to_block = stride * (kRows + 3),
                                .from_block = columns * kRows + 8};
       const auto stored = static_cast<std::size_t>(rows.from_block * kBlocks);
       const auto size = static_cast<std::size_t>(rows.to_block * kBlocks);

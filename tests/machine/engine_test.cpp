@@ -49,6 +49,14 @@ TEST(Engine, both_slow_each_other_while_both_run) {
   EXPECT_DOUBLE_EQ(run.communication.tasks[0].end, 20);
 }
 
+// Half as fast as alone until the GEMM ends at 10, with 3 of 6 done; then 3 more.
+TEST(Engine, a_task_may_be_slowed_itself_while_the_gemm_runs) {
+  const EngineRun run = run_engine(
+      {{.work = 10}}, {{.work = 6, .slowed = 2, .needs = Dependency{.task = 0, .work = 4}}}, 1);
+  EXPECT_DOUBLE_EQ(run.compute.tasks[0].end, 10);
+  EXPECT_DOUBLE_EQ(run.communication.tasks[0].end, 13);
+}
+
 // Readiness is noted although the lane that waits is busy.
 TEST(Engine, readiness_is_when_the_work_was_done_not_when_it_was_asked) {
   const EngineRun run =

@@ -78,6 +78,8 @@ TEST(SimProbes, launch_costs_match_what_runs_pay) {
   EXPECT_NEAR(median(LaunchProbe{LaunchCost::graph_replay}), 3.5, 0.2);
   // 10^6 bytes at the copy bandwidth of the profile.
   EXPECT_NEAR(median(LaunchProbe{LaunchCost::reorder_per_mb}), 1e6 / 1.5e6, 0.02);
+  // By 8 SMs of 41 GB/s each.
+  EXPECT_NEAR(median(LaunchProbe{LaunchCost::reorder_on_few_sms_per_mb}), 1e6 / (8 * 41e3), 0.1);
 }
 
 TEST(SimProbes, copies_reach_the_measured_bandwidths) {

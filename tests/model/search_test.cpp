@@ -250,6 +250,41 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
   EXPECT_NE(refused.error().message.find("kernel_trigger"), std::string::npos);
 }
 
+/// Groups off the super panels, of 1024 tiles, are copied into place; of three the last one after
+/// the GEMM, on all SMs.
+TEST_F(SearchTest, copies_beside_the_gemm_take_what_few_sms_take) {
+  const Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8};
+  const LaunchProbe by_few{LaunchCost::reorder_on_few_sms_per_mb};
+  double of_a_megabyte = 0;
+  const auto predicted = [&](double factor, const std::vector<std::int64_t>& groups) {
+    std::vector<Measurement> list;
+    for (Measurement measurement : fitted_->measurements) {
+      if (measurement.probe == Probe(by_few)) {
+        of_a_megabyte = measurement.time.median.count();
+        if (factor == 0) continue;  // not probed
+        measurement.time.median *= factor;
+      }
+      list.push_back(measurement);
+    }
+    const Config config{.strategy = Strategy::signaled,
+                        .tile = {128, 256, 64, 4, 1},
+                        .raster = 4,
+                        .comm_ctas = kFewSms,
+                        .wave_groups = groups};
+    const Model model = value_or_throw(Model::fit(fitted_->machine->platform(), list));
+    return value_or_throw(model.predict(problem, config, Launch::graph)).collective_alone.count();
+  };
+  const std::vector<std::int64_t> staged{512, 1024, 512};
+  const std::vector<std::int64_t> in_place{1024, 1024};
+  EXPECT_DOUBLE_EQ(predicted(10, in_place), predicted(1, in_place));
+  const double more = predicted(11, staged) - predicted(1, staged);
+  // A rank receives an eighth; the GEMM takes longer than the collective, or nearly so.
+  const double all = 10 * of_a_megabyte * (8192.0 * 8192 * 2 / 1e6) / 8 * 3 / 4;
+  EXPECT_LE(more, all * 1.001);
+  EXPECT_GT(more, all / 2);
+  EXPECT_LT(predicted(0, staged), predicted(1, staged));
+}
+
 TEST_F(SearchTest, a_missing_probe_is_named) {
   auto without = [&](auto keep) {
     std::vector<Measurement> list;

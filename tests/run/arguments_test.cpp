@@ -54,7 +54,7 @@ TEST(RunArgumentsTest, NullsAreRefusedByName) {
   refused(ovt_plan_sizes(&problem, nullptr, &sizes), "ovt_answer: NULL");
   refused(ovt_plan_sizes(&problem, &answer, nullptr), "ovt_sizes: NULL");
   refused(ovt_plan_create(nullptr, &problem, &answer, &plan), "world: NULL");
-  refused(ovt_plan_create(nullptr, &problem, &answer, nullptr), "plan: NULL");
+  refused(ovt_plan_create(nullptr, &problem, &answer, nullptr), "world: NULL");
   refused(ovt_plan_buffers(nullptr, &buffers), "plan: NULL");
   refused(ovt_plan_buffers(nullptr, nullptr), "ovt_buffers: NULL");
   refused(ovt_plan_run(nullptr, memory, memory, memory, nullptr), "plan: NULL");

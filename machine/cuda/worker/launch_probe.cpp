@@ -162,6 +162,7 @@ std::vector<Microseconds> reorder_times(Workbench& bench, int sms) {
                            .columns = kColumns,
                            .rows = kRows,
                            .stride = 2 * kColumns});
+    OVT_CHECK(cudaGetLastError());
   };
   static_cast<void>(bench.timer.rounds({work}, 2));
   const run::Occupied others(bench.world.stream(), bench.sms - sms);

@@ -100,7 +100,7 @@ Expected<void> Trial::allocate() {
             set = {.a = bump.take(a),
                    .b = bump.take(b),
                    .c = bump.take(c),
-                   .workspace = workspace > 0 ? bump.take(workspace) : nullptr};
+                   .workspace = bump.take(workspace)};
           }
         },
         static_cast<std::size_t>(operands + checked_ * reference));
@@ -175,10 +175,8 @@ void Trial::poison(int set) {
   // 0xffff is no number in either type.
   OVT_CHECK(cudaMemsetAsync(
       on.c, 0xff, static_cast<std::size_t>(run::elements_of_c(problem_)) * kElementBytes, stream));
-  if (on.workspace != nullptr) {
-    OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,
-                              static_cast<std::size_t>(run::workspace_bytes(problem_)), stream));
-  }
+  OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,
+                            static_cast<std::size_t>(run::workspace_bytes(problem_)), stream));
 }
 
 kernels::Deviation Trial::deviation(int set) {

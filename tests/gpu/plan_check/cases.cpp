@@ -245,6 +245,16 @@ void check_refusals(Bench& bench, Results& results) {
   other.m *= 1024;
   refused_plan("memory that was not reserved", other, Config{.transport = Transport::symmetric},
                "ovt_world_reserve");
+  ovt_plan* none = nullptr;
+  const ovt_problem asked = problem_of(of);
+  const ovt_answer answer = answer_of(Config{});
+  const ovt_status nowhere =
+      ovt_plan_create(bench.world(), &asked, &answer, first ? nullptr : &none);
+  refused("one rank has no place for its plan", nowhere, ovt_run_last_error(),
+          first ? "plan: NULL" : "rank 0 refused");
+  const ovt_status less = ovt_world_reserve(bench.world(), first ? -1 : 1);
+  refused("one rank reserves less than nothing", less, ovt_run_last_error(),
+          first ? "expected 0 or more" : "another rank refused");
   check_multicast(bench, results);
   ovt_world_options options{.size = sizeof(ovt_world_options)};
   options.reserved = first ? 1 : 0;
