@@ -1,5 +1,6 @@
 // Copies within one GPU, on SMs that are free.
 
+#include <algorithm>
 #include <numeric>
 
 #include "gpu.hpp"
@@ -18,9 +19,9 @@ class Move : public GpuTest {
     std::iota(values.begin(), values.end(), Element{1});
     const DeviceMemory from = device_memory(stored * sizeof(Element));
     const DeviceMemory to = device_memory(size * sizeof(Element));
-    OVT_CHECK(cudaMemset(to.get(), 0, size * sizeof(Element)));
-    OVT_CHECK(
-        cudaMemcpy(from.get(), values.data(), stored * sizeof(Element), cudaMemcpyHostToDevice));
+    OVT_CHECK(cudaMemsetAsync(to.get(), 0, size * sizeof(Element), stream()));
+    OVT_CHECK(cudaMemcpyAsync(from.get(), values.data(), stored * sizeof(Element),
+                              cudaMemcpyHostToDevice, stream()));
     rows.from = from.get();
     rows.to = to.get();
     kernels::move(stream(), rows, ctas);
@@ -54,7 +55,11 @@ TEST_F(Move, rows_of_every_block_come_to_their_places) {
           }
         }
       }
-      EXPECT_EQ(moved(rows, stored, size, ctas), expected) << columns << " columns, " << ctas;
+      const std::vector<Element> found = moved(rows, stored, size, ctas);
+      const auto wrong = std::mismatch(found.begin(), found.end(), expected.begin());
+      EXPECT_EQ(wrong.first, found.end())
+          << columns << " columns, " << ctas << " CTAs: element " << wrong.first - found.begin()
+          << " of " << size << " is " << *wrong.first << ", expected " << *wrong.second;
     }
   }
 }
