@@ -30,7 +30,7 @@ struct Rows {
 };
 
 /// However many SMs become free: each CTA is one of several that its SM does.
-constexpr int kCtasOfAnySms = 1024;
+inline constexpr int kCtasOfAnySms = 1024;
 
 /// Copies within the GPU, on up to `ctas` CTAs (one a block at least) of 1024 threads without
 /// shared memory: they take what SMs a GEMM leaves, and all once it has ended. A copy by the driver

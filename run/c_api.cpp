@@ -58,14 +58,13 @@ void check_multicast(int device) {
       "is made, or ovt_world_options.allow_multicast");
 }
 
-/// The other ranks need not wait for one that makes no world. What goes wrong here is not the
-/// reason.
+/// The other ranks need not wait for one that makes no world.
 void decline(ncclComm_t comm) noexcept {
   if (comm == nullptr) return;
   try {
     const OnDevice current(run::device_of(comm));
     run::World::decline(comm);
-  } catch (const Failure&) {  // they wait as for a rank that is lost
+  } catch (...) {  // they wait as for a rank that is lost; the caller hears of what came first
   }
 }
 

@@ -79,7 +79,8 @@ OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* op
 
 /* Memory for plans: what the rank that asks for most asks for is there when this returns, for NCCL
  * to register. While there are plans it may not grow. OVT_ERROR_MEMORY, on every rank: names what
- * is needed and what is free on the rank that has least. */
+ * is needed and what is free on the rank that has least, or says that one has not as much in one
+ * piece; after that the world has no memory, not what was reserved before either. */
 OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
 
 /* Destroys the communicators and frees the memory, or leaves that to the last plan that is still
