@@ -6,8 +6,8 @@
 namespace overlaptune::c {
 namespace {
 
-/// Of each thread, so that no other one's failure is in between. An array: it needs no memory at
-/// the moment when there is none, and no destructor when the thread ends.
+/// The last message of each thread, so that threads do not see each other's failures. It is an
+/// array: it needs no allocation when memory has run out, and no destructor when the thread ends.
 thread_local char last_message[1024] = "";
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// How a function of a C interface ends: with a status, and a text where it failed.
+// The end of every function of a C interface: a status, and a message where it failed.
 
 #include <cstdint>
 #include <exception>
@@ -14,22 +14,23 @@
 
 namespace overlaptune::c {
 
-/// What a call ends with that is not OVT_OK.
+/// The exception that ends a call with a status other than OVT_OK.
 struct Refusal {
   ovt_status status = OVT_ERROR_ARGUMENT;
   std::string message;
 };
 
-/// Of the program's release: "0.1.0".
+/// The version of the release: "0.1.0".
 [[nodiscard]] const char* version() noexcept;
 
-/// Of this thread's last call that failed.
+/// The message of this thread's last call that failed.
 [[nodiscard]] const char* last_error() noexcept;
 
-/// Remembers the message, and gives the status back.
+/// Stores the message for `last_error` and returns the status.
 ovt_status failed(ovt_status status, std::string_view message) noexcept;
 
-/// Runs it; what it throws becomes a status. `status_of(ErrorKind)`: that of our own failures.
+/// Runs `call` and turns what it throws into a status. `status_of(ErrorKind)` gives the status of a
+/// `Failure`.
 template <class Call, class StatusOf>
 ovt_status guarded(const StatusOf& status_of, const Call& call) noexcept {
   try {
@@ -48,7 +49,8 @@ ovt_status guarded(const StatusOf& status_of, const Call& call) noexcept {
   }
 }
 
-/// A handle, an array or the place for an output. Throws `Refusal`: null or unaligned.
+/// The pointer itself, for a handle, an array or an output. Throws `Refusal` where it is null or
+/// unaligned.
 template <class T>
 T* present(T* pointer, const char* name) {
   if (pointer == nullptr) throw Refusal{OVT_ERROR_ARGUMENT, fmt::format("{}: NULL", name)};

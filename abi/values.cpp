@@ -1,5 +1,9 @@
 #include "abi/values.hpp"
 
+#include <array>
+
+#include "core/check.hpp"
+#include "core/config_fields.hpp"
 #include "core/tiling.hpp"
 
 namespace overlaptune::c {
@@ -15,15 +19,7 @@ static_assert(static_cast<int>(Launch::graph) == OVT_GRAPH &&
               static_cast<int>(Launch::eager) == OVT_EAGER);
 static_assert(static_cast<int>(Strategy::sequential) == OVT_SEQUENTIAL &&
               static_cast<int>(Strategy::chunked) == OVT_CHUNKED &&
-              static_cast<int>(Strategy::signaled) == OVT_SIGNALED &&
-              static_cast<int>(Strategy::peer_store) == OVT_PEER_STORE &&
-              static_cast<int>(Strategy::copy_engine) == OVT_COPY_ENGINE);
-static_assert(static_cast<int>(Transport::ring) == OVT_TRANSPORT_RING &&
-              static_cast<int>(Transport::symmetric) == OVT_TRANSPORT_SYMMETRIC &&
-              static_cast<int>(Transport::copy_engine) == OVT_TRANSPORT_COPY_ENGINE &&
-              static_cast<int>(Transport::symmetric_then_ring) ==
-                  OVT_TRANSPORT_SYMMETRIC_THEN_RING &&
-              static_cast<int>(Transport::peer_access) == OVT_TRANSPORT_PEER_ACCESS);
+              static_cast<int>(Strategy::signaled) == OVT_SIGNALED);
 static_assert(static_cast<int>(Wait::driver) == OVT_WAIT_DRIVER &&
               static_cast<int>(Wait::kernel) == OVT_WAIT_KERNEL);
 static_assert(kMostRegions <= OVT_MAX_WAVE_GROUPS);
@@ -39,6 +35,129 @@ E enumerated(std::int32_t value, const char* name) {
   }
   refuse(fmt::format("{} = {}: expected 0 to {} ({})", name, value, NamesOf<E>::all.size() - 1,
                      names_of<E>()));
+}
+
+/// The transports in the order of OVT_TRANSPORT_….
+constexpr std::array<GroupTransports, 5> kTransports{
+    all_groups_by(Transport::ring), all_groups_by(Transport::symmetric),
+    all_groups_by(Transport::copy_engine), kSymmetricThenRing,
+    all_groups_by(Transport::peer_access)};
+static_assert(OVT_TRANSPORT_RING == 0 && OVT_TRANSPORT_SYMMETRIC == 1 &&
+              OVT_TRANSPORT_COPY_ENGINE == 2 && OVT_TRANSPORT_SYMMETRIC_THEN_RING == 3 &&
+              OVT_TRANSPORT_PEER_ACCESS == 4);
+
+ovt_transport transport_number(const GroupTransports& transports) {
+  const auto found = std::find(kTransports.begin(), kTransports.end(), transports);
+  return static_cast<ovt_transport>(found - kTransports.begin());
+}
+
+// The fields of a config in an answer: `put` writes a field, `take` reads it. `number_of` finds the
+// fields that are one number.
+
+template <class Answer>
+auto& number_of(field::Stages, Answer& answer) {
+  return answer.stages;
+}
+template <class Answer>
+auto& number_of(field::Cluster, Answer& answer) {
+  return answer.cluster;
+}
+template <class Answer>
+auto& number_of(field::Raster, Answer& answer) {
+  return answer.raster;
+}
+template <class Answer>
+auto& number_of(field::CommCtas, Answer& answer) {
+  return answer.comm_ctas;
+}
+template <class Answer>
+auto& number_of(field::Chunks, Answer& answer) {
+  return answer.chunks;
+}
+template <class Answer>
+auto& number_of(field::Transport, Answer& answer) {
+  return answer.transport;
+}
+template <class Answer>
+auto& number_of(field::Wait, Answer& answer) {
+  return answer.wait;
+}
+
+/// Whether the first version lacks the field: it has no `wait`.
+template <class Field>
+constexpr bool is_later_than_first(Field) {
+  return std::is_same_v<Field, field::Wait>;
+}
+
+/// The number in an answer whose strategy does not have the field.
+template <class Field>
+constexpr std::int32_t unused_number(Field) {
+  return std::is_same_v<Field, field::Chunks> ? 1 : 0;
+}
+
+template <class Field>
+void put(Field field, int value, ovt_answer& answer) {
+  number_of(field, answer) = value;
+}
+void put(field::Tile, const Tile& tile, ovt_answer& answer) {
+  answer.block_m = tile.block_m;
+  answer.block_n = tile.block_n;
+  answer.block_k = tile.block_k;
+}
+void put(field::Transport, const GroupTransports& value, ovt_answer& answer) {
+  answer.transport = transport_number(value);
+}
+void put(field::Transport, Transport value, ovt_answer& answer) {
+  answer.transport = transport_number(all_groups_by(value));
+}
+void put(field::Wait, Wait value, ovt_answer& answer) {
+  answer.wait = static_cast<ovt_wait>(value);
+}
+/// Wave groups are written elsewhere, because the caller chooses them.
+void put(field::WaveGroups, const std::vector<std::int64_t>&, ovt_answer&) {}
+
+template <class Field>
+void take(Field field, const ovt_answer& answer, int& value) {
+  value = number_of(field, answer);
+}
+void take(field::Tile, const ovt_answer& answer, Tile& tile) {
+  tile.block_m = answer.block_m;
+  tile.block_n = answer.block_n;
+  tile.block_k = answer.block_k;
+}
+void take(field::Transport, const ovt_answer& answer, GroupTransports& value) {
+  if (answer.transport < 0 || answer.transport >= static_cast<int>(kTransports.size())) {
+    refuse(fmt::format("ovt_answer.transport = {}: expected 0 to {} ({})", answer.transport,
+                       kTransports.size() - 1, names_of<GroupTransports>()));
+  }
+  value = kTransports.at(static_cast<std::size_t>(answer.transport));
+}
+void take(field::Transport field, const ovt_answer& answer, Transport& value) {
+  GroupTransports groups;
+  take(field, answer, groups);
+  if (groups.beside_gemm != groups.last) {
+    refuse(fmt::format("ovt_answer.transport = {} ({}): expected one without wave groups",
+                       answer.transport, to_string(groups)));
+  }
+  value = groups.last;
+}
+void take(field::Wait, const ovt_answer& answer, Wait& value) {
+  value = enumerated<Wait>(answer.wait, "ovt_answer.wait");
+}
+void take(field::WaveGroups, const ovt_answer& answer, std::vector<std::int64_t>& groups) {
+  groups.assign(answer.wave_groups, answer.wave_groups + answer.wave_group_count);
+}
+
+/// Whether the answer leaves a field unused.
+template <class Field>
+bool is_unused(Field field, const ovt_answer& answer) {
+  return number_of(field, answer) == unused_number(field);
+}
+bool is_unused(field::Tile, const ovt_answer& answer) {
+  return answer.block_m == 0 && answer.block_n == 0 && answer.block_k == 0;
+}
+bool is_unused(field::WaveGroups, const ovt_answer& answer) {
+  return answer.wave_group_count == 0;
 }
 
 std::string text(const char (&field)[OVT_TEXT_SIZE], const char* name) {
@@ -92,7 +211,7 @@ Platform platform_of(const ovt_platform* platform) {
           .cuda_version = text(platform->cuda_version, "cuda_version"),
           .nccl_version = text(platform->nccl_version, "nccl_version"),
           .topology = text(platform->topology, "topology"),
-          .transport = text(platform->transport, "transport"),
+          .link = text(platform->transport, "transport"),
           .multicast_allowed = platform->multicast_allowed == 1,
           .details = text(platform->details, "details")};
 }
@@ -105,26 +224,37 @@ Config config_of(const ovt_answer* answer) {
   }
   const bool says_wait = answer->size != kFirstSize<ovt_answer>;
   if (says_wait && answer->reserved != 0) refuse("ovt_answer.reserved: expected 0");
-  const Config said{
-      .strategy = enumerated<Strategy>(answer->strategy, "ovt_answer.strategy"),
-      .tile = {.block_m = answer->block_m,
-               .block_n = answer->block_n,
-               .block_k = answer->block_k,
-               .stages = answer->stages,
-               .cluster = answer->cluster},
-      .raster = answer->raster,
-      .comm_ctas = answer->comm_ctas,
-      .wave_groups = {answer->wave_groups, answer->wave_groups + answer->wave_group_count},
-      .chunks = answer->chunks,
-      .transport = enumerated<Transport>(answer->transport, "ovt_answer.transport"),
-      .wait = says_wait ? enumerated<Wait>(answer->wait, "ovt_answer.wait") : Wait::driver};
-  auto sound = parse_config(to_string(said));  // which knows the rules
-  if (!sound) refuse("ovt_answer: " + sound.error().message);
-  if (*sound != said) {
-    refuse(fmt::format("ovt_answer: fields that {} does not use: expected 0 (chunks: 1)",
-                       to_string(said.strategy)));
-  }
-  return std::move(*sound);
+  Config config = default_config(enumerated<Strategy>(answer->strategy, "ovt_answer.strategy"));
+  each_field_type([&](auto field) {
+    if (is_later_than_first(field) && !says_wait) return;
+    bool used = false;
+    with_field<decltype(field)>(config, [&](auto& value) {
+      take(field, *answer, value);
+      used = true;
+    });
+    if (used || is_unused(field, *answer)) return;
+    refuse(fmt::format("ovt_answer.{}: {} does not use it; expected {}",
+                       decltype(field)::info.column, to_string(strategy_of(config)),
+                       unused_number(field)));
+  });
+  if (const auto legal = check(config); !legal) refuse("ovt_answer: " + legal.error().message);
+  return config;
+}
+
+void write(const Config& config, std::span<const std::int64_t> wave_groups, std::size_t size,
+           ovt_answer* answer) {
+  answer->strategy = static_cast<ovt_strategy>(strategy_of(config));
+  answer->block_m = answer->block_n = answer->block_k = 0;
+  answer->stages = answer->cluster = answer->raster = answer->comm_ctas = 0;
+  answer->chunks = 1;
+  const bool is_first = size == kFirstSize<ovt_answer>;
+  if (!is_first) answer->wait = answer->reserved = 0;
+  each_field(config, [&](auto field, const auto& value, Presence) {
+    if (is_first && is_later_than_first(field)) return;
+    put(field, value, *answer);
+  });
+  answer->wave_group_count = static_cast<std::int32_t>(wave_groups.size());
+  std::copy(wave_groups.begin(), wave_groups.end(), answer->wave_groups);
 }
 
 void write(const Platform& from, ovt_platform* to) {
@@ -140,7 +270,7 @@ void write(const Platform& from, ovt_platform* to) {
   put(to->cuda_version, from.cuda_version, "cuda_version");
   put(to->nccl_version, from.nccl_version, "nccl_version");
   put(to->topology, from.topology, "topology");
-  put(to->transport, from.transport, "transport");
+  put(to->transport, from.link, "transport");
   put(to->details, from.details, "details");
 }
 

@@ -1,4 +1,4 @@
-// overlaptune cache: the compiled kernels on disk.
+// overlaptune cache: shows and clears the compiled kernels on disk.
 
 #include <fmt/format.h>
 

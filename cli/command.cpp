@@ -33,7 +33,7 @@ void start_log() {
   set_log_level(spdlog::level::info);
   const char* wanted = std::getenv("OVERLAPTUNE_LOG");
   if (wanted == nullptr || *wanted == '\0') return;
-  const auto level = spdlog::level::from_str(wanted);  // off for what it does not know
+  const auto level = spdlog::level::from_str(wanted);  // `off` for an unknown level
   if (level == spdlog::level::off && std::string_view(wanted) != "off") {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("OVERLAPTUNE_LOG = '{}': expected one of trace, debug, info, "
@@ -68,7 +68,8 @@ void print(const std::string& text) {
 
 namespace {
 
-/// By the first bytes of every SQLite file (its documentation, "Database File Format", 1.3).
+/// Whether the file begins as every SQLite file does (SQLite's documentation, "Database File
+/// Format", 1.3).
 bool is_database(const std::string& file) {
   constexpr std::string_view kMagic = "SQLite format 3";
   std::string head(kMagic.size(), ' ');

@@ -1,5 +1,5 @@
 #pragma once
-// What every subcommand is made of.
+// Pieces that every subcommand uses.
 
 #include <charconv>
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr int kSignalBase = 128;   ///< plus the signal: 130 after Ctrl-C
 
 [[nodiscard]] const char* version();
 
-/// What the command line asked for; `action` does it and returns the exit code.
+/// The parsed command line; `action` does what it asks for and returns the exit code.
 struct Session {
   std::string command_line{};
   std::function<int()> action{};
@@ -37,16 +37,16 @@ struct CommonFlags {
   bool verbose = false;
 };
 
-/// The log, on standard error: from `info` on, or from what OVERLAPTUNE_LOG says; `--verbose` comes
-/// before both. Throws `Failure` (`bad_input`) for a level that is not known.
+/// Starts the log on standard error, from level `info` or from the level in OVERLAPTUNE_LOG;
+/// `--verbose` overrides both. Throws `Failure` (`bad_input`) for an unknown level.
 void start_log();
 
-/// A subcommand with its example and the flag `--verbose`; `flags` must outlive the parsing.
+/// Adds a subcommand with its example and the flag `--verbose`; `flags` must outlive the parsing.
 CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
                       const std::string& example, CommonFlags& flags);
 
-/// An option whose text one of our own parsers reads, `parse(std::string) -> Expected<T>`, so that
-/// its error is ours too.
+/// Adds an option whose text is read, and whose errors are worded, by `parse(std::string) ->
+/// Expected<T>`.
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App& command, const std::string& name, T& target, Parse parse,
                         const std::string& description) {
@@ -60,7 +60,8 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, T& target, P
       description);
 }
 
-/// For `add_parsed`: a whole number in least..most, or an error that says so.
+/// A parser for `add_parsed` that reads a whole number in least..most. Error: the text is none; the
+/// message names the range.
 template <class T>
 [[nodiscard]] auto whole_number(T least, T most) {
   return [least, most](const std::string& text) -> Expected<T> {
@@ -75,7 +76,7 @@ template <class T>
   };
 }
 
-/// Keeps `flags` alive and runs `run(*flags)` once everything is parsed.
+/// Makes `run(*flags, session)` the action of the command. Keeps `flags` alive.
 template <class Flags>
 void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags,
                int (*run)(const Flags&, const Session&)) {
@@ -84,13 +85,13 @@ void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags
   });
 }
 
-/// The one document on standard output. Throws `Failure` where it cannot be written.
+/// Writes the command's output to standard output. Throws `Failure` where that fails.
 void print(const std::string& text);
 
 /// Writes a whole file, through a temporary one beside it. Throws `Failure` (`cannot_write`).
 void write_file(const std::string& file, const std::string& text);
 
-/// To standard output where no file is named.
+/// Writes to the file, or to standard output where `file` is empty.
 void print_or_write(const std::string& text, const std::string& file);
 
 [[nodiscard]] Provenance provenance(const Session& session, const CommonFlags& flags);

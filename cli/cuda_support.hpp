@@ -1,5 +1,5 @@
 #pragma once
-// What only builds with CUDA do.
+// Checks for commands that need a build with CUDA.
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace overlaptune::cli {
 inline void require_cuda_support([[maybe_unused]] const std::string& command) {
 #if !OVERLAPTUNE_HAS_CUDA
   throw Failure(ErrorKind::machine_unavailable,
-                command + ": this build has no CUDA support, and so no kernels of its own");
+                command + ": this build has no CUDA support, and so no generated kernels");
 #endif
 }
 

@@ -1,4 +1,4 @@
-// overlaptune db: what is in a database, whether it is sound, and copies of it.
+// overlaptune db: shows what is in a database, checks, copies and merges databases.
 
 #include <filesystem>
 #include <fstream>
@@ -30,7 +30,8 @@ OrderedJson json_of(const DatabaseInfo& info) {
           {"problems", info.problems},
           {"tuning_runs", info.tuning_runs},
           {"candidates", info.candidates},
-          {"winners", info.winners}};
+          {"winners", info.winners},
+          {"layer_gemms", info.layer_gemms}};
 }
 
 int info(const Flags& flags, const Session& /*session*/) {
@@ -80,7 +81,7 @@ int export_database(const Flags& flags, const Session& /*session*/) {
   return kDone;
 }
 
-/// Creates the database, and removes it again if `fill` throws: a failure leaves nothing behind.
+/// Creates and fills a database, and removes it again if `fill` throws.
 template <class Fill>
 void create_and_fill(const std::string& file, Fill fill) {
   const bool is_new = !std::filesystem::exists(file);

@@ -1,4 +1,4 @@
-// overlaptune evaluate: how good the model's predictions and choices were.
+// overlaptune evaluate: judges the predictions and choices of the model.
 
 #include <cmath>
 
@@ -11,7 +11,8 @@
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "core/statistics.hpp"
-#include "reports/rematch.hpp"
+#include "core/work.hpp"
+#include "reports/rerun.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -24,7 +25,7 @@ struct Flags {
   int again = 0;
 };
 
-/// Medians over those of `sequential`, paired; NaN for what is not valid.
+/// The median of the paired ratio to `sequential` for each result; NaN where it is not valid.
 std::vector<double> ratios_to_sequential(const std::vector<RunResult>& results) {
   const auto times = [](const RunResult& result) {
     return result.verdict == Verdict::valid ? slowest_rank(result) : std::vector<Microseconds>{};
@@ -43,12 +44,12 @@ std::vector<double> ratios_to_sequential(const std::vector<RunResult>& results) 
   return ratios;
 }
 
-/// The picks and the fastest of each problem once more, side by side.
+/// Runs the picks and the fastest configs of each problem once more, side by side.
 int run_again(const Flags& flags) {
   const auto machine = open(flags.machine, flags.common);
   const Store store(flags.database, Access::read);
   const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine->platform())));
-  const auto list = rematches(take_snapshot(store), platform.id, flags.shortlist, flags.again);
+  const auto list = reruns(take_snapshot(store), platform.id, flags.shortlist, flags.again);
   if (list.empty()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("--db {}: no validated candidate of {}: run `overlaptune tune` into "
@@ -57,9 +58,11 @@ int run_again(const Flags& flags) {
   }
   catch_interrupts();
   std::vector<TiledKernel> kernels;
-  for (const Rematch& rematch : list) {
-    for (const Config& config : rematch.configs) {
-      if (const auto kernel = kernel_of(rematch.problem, config)) kernels.push_back(*kernel);
+  for (const Rerun& rerun : list) {
+    for (const Config& config : rerun.configs) {
+      const auto work = Work::make(rerun.problem, config, machine->capabilities());
+      if (!work) continue;
+      if (const auto kernel = work->kernel()) kernels.push_back(*kernel);
     }
   }
   if (const auto ready = machine->prepare(kernels); !ready) throw Failure(ready.error());
@@ -67,14 +70,14 @@ int run_again(const Flags& flags) {
   {
     ProgressBar bar;
     const Progress progress = bar.callback();
-    for (const Rematch& rematch : list) {
-      if (!progress(ratios.size(), list.size(), to_string(rematch.problem))) {
+    for (const Rerun& rerun : list) {
+      if (!progress(ratios.size(), list.size(), to_string(rerun.problem))) {
         return kSignalBase + interrupted();
       }
       const RunOptions options{
-          .launch = rematch.launch, .repetitions = 15, .expected = rematch.predicted};
+          .launch = rerun.launch, .repetitions = 15, .expected = rerun.predicted};
       ratios.push_back(ratios_to_sequential(
-          value_or_throw(machine->run(rematch.problem, rematch.configs, options))));
+          value_or_throw(machine->run(rerun.problem, rerun.configs, options))));
     }
   }
   const RegretSummary regret = regret_of(list, ratios);
@@ -139,10 +142,10 @@ void add_evaluate(CLI::App& root, Session& session) {
   add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");
-  add_parsed(
-      *command, "--again", flags->again, whole_number(0, 1000),
-      "Run the picks and so many of the fastest once more, side by side, on the machine that "
-      "was tuned, and judge by that; nothing is stored (0)")
+  add_parsed(*command, "--again", flags->again, whole_number(0, 1000),
+             "Run the picks and the N fastest of each problem once more, side by side, on the "
+             "machine that "
+             "was tuned, and judge by that; nothing is stored (0)")
       ->type_name("N");
   add_machine_flags(*command, flags->machine);
   on_parsed(*command, session, flags, evaluate);

@@ -10,7 +10,7 @@
 namespace overlaptune::cli {
 namespace {
 
-constexpr int kRunnersUp = 2;  // of the winning strategy
+constexpr int kRunnersUp = 2;  // alternatives of the winning strategy
 
 Explained explained(const Model& model, const Problem& problem, Launch launch,
                     const Config& config) {
@@ -22,14 +22,14 @@ Explained explained(const Model& model, const Problem& problem, Launch launch,
 Explanation explain(const Model& model, const Problem& problem, Launch launch) {
   const auto best = value_or_throw(search(model, problem, launch, {})).front();
   Explanation result{.best = explained(model, problem, launch, best.config),
-                     .baseline = value_or_throw(model.predict(problem, Config{}, launch)).time};
+                     .baseline = explained(model, problem, launch, Config{})};
   for (const auto& [strategy, name] : NamesOf<Strategy>::all) {
-    const bool winning = strategy == best.config.strategy;
+    const bool winning = strategy == strategy_of(best.config);
     const auto scored = search(model, problem, launch,
                                {.best = 1 + (winning ? kRunnersUp : 0), .strategies = {strategy}});
     if (!scored) continue;
     for (const Scored& other : *scored) {
-      if (other.config.strategy != strategy || other.config == best.config) continue;
+      if (strategy_of(other.config) != strategy || other.config == best.config) continue;
       result.alternatives.push_back(explained(model, problem, launch, other.config));
     }
   }
@@ -70,11 +70,11 @@ Table table(const Explanation& explanation) {
                          {"against the best"}}};
   const auto add = [&](const Explained& row, Cell against) {
     const Prediction& prediction = row.prediction;
-    made.rows.push_back({std::string(to_string(row.config.strategy)), to_string(row.config.tile),
-                         brief_exchange(row.config), brief_partition(row.config),
-                         prediction.time.count(), prediction.gemm_alone.count(),
-                         prediction.collective_alone.count(), exposed(prediction).count(),
-                         bound_by(prediction), std::move(against)});
+    made.rows.push_back({std::string(to_string(strategy_of(row.config))),
+                         to_string(tile_of(row.config)), brief_exchange(row.config),
+                         brief_partition(row.config), prediction.time.count(),
+                         prediction.gemm_alone.count(), prediction.collective_alone.count(),
+                         exposed(prediction).count(), bound_by(prediction), std::move(against)});
   };
   add(explanation.best, std::string("the best"));
   for (const Explained& row : explanation.alternatives) add(row, reason(row, explanation.best));

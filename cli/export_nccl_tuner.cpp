@@ -29,8 +29,8 @@ Expected<std::string> parse_protocol(const std::string& text) {
   return bad_input(fmt::format("'{}': expected one of ll, ll128, simple", text));
 }
 
-/// Comments and the header line are what the plugin skips. No line is longer than its buffer of
-/// 256.
+/// The file for the plugin. The plugin skips comments and the header line, and reads lines into a
+/// buffer of 256 bytes, so no line is longer.
 std::string file_of(const Platform& platform, const Table& table) {
   return fmt::format("# overlaptune {}: {:.99} ({}), NCCL {:.20}, platform {}\n# {}", version(),
                      platform.name, platform.machine, platform.nccl_version, fingerprint(platform),

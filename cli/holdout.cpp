@@ -1,4 +1,4 @@
-// overlaptune holdout: the model against points that were not probed.
+// overlaptune holdout: compares the model with points that were not probed.
 
 #include <algorithm>
 #include <cmath>
@@ -42,14 +42,14 @@ std::string kind_of(const Probe& probe) {
     return std::string(to_string(collective->collective));
   }
   const auto* gemm = std::get_if<GemmProbe>(&probe);
-  return gemm == nullptr || gemm->tile.is_library() ? "gemm" : "own gemm";
+  return gemm == nullptr || gemm->tile.is_library() ? "gemm" : "generated gemm";
 }
 
 bool is_gemm(const std::string& kind) {
-  return kind == "gemm" || kind == "own gemm";
+  return kind == "gemm" || kind == "generated gemm";
 }
 
-/// Of all points, of all collectives, and of each kind.
+/// The errors over all points, over all collectives, and for each kind.
 Table summary(const std::vector<Point>& points) {
   Table table{.name = "holdout",
               .columns = {{"of"},
@@ -164,10 +164,9 @@ void add_holdout(CLI::App& root, Session& session) {
   add_parsed(*command, "--points", flags->points, whole_number(0, 100'000),
              "Collectives to draw (100); GEMMs are those of the problems given")
       ->type_name("N");
-  add_parsed(
-      *command, "--tiles", flags->tiles, whole_number(0, 1000),
-      "Our own GEMMs of the problems too, on all SMs, with so many of the tiles that the model "
-      "thinks best (0)")
+  add_parsed(*command, "--tiles", flags->tiles, whole_number(0, 1000),
+             "Generated GEMMs of the problems too, on all SMs, with the N tiles that the model "
+             "thinks best (0)")
       ->type_name("N");
   on_parsed(*command, session, flags, holdout);
 }

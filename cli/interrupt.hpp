@@ -4,7 +4,7 @@
 namespace overlaptune::cli {
 
 /// From now on the first SIGINT or SIGTERM only sets the flag; the second one of its kind kills.
-/// For commands that measure; any other is simply killed.
+/// Commands that measure call this; a signal kills any other command.
 void catch_interrupts();
 
 /// From now on writes that cannot succeed (a closed pipe, a file that may not grow) return errors

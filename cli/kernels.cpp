@@ -1,4 +1,4 @@
-// overlaptune kernels: compiles our kernels ahead of time, and judges what became of them.
+// overlaptune kernels: compiles generated kernels ahead of time and checks them for spills.
 
 #include <algorithm>
 #include <set>
@@ -60,7 +60,7 @@ std::vector<CompileJob> jobs_of(const Flags& flags, const kernels::Compiler& com
   return jobs;
 }
 
-/// What is wrong with a kernel of ours, logged; whether it is fit to be measured.
+/// Whether a generated kernel is fit to be measured; logs what is wrong with it.
 bool is_fit(const CompileJob& job, const Expected<Compiled>& result) {
   if (!result) {
     spdlog::error("{}", result.error().message);
@@ -129,7 +129,7 @@ int compile_all(const Flags& flags, const Session& /*session*/) {
   } else {
     print(to_markdown(table));
   }
-  // Our own kernels: a defect of this program.
+  // This program generates the kernels, so an unfit kernel is a defect of the program.
   return unfit == 0 ? kDone : kInternalError;
 }
 
@@ -137,11 +137,11 @@ int compile_all(const Flags& flags, const Session& /*session*/) {
 
 void add_kernels(CLI::App& root, Session& session) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      add_command(root, "kernels",
-                  "Compile our kernels, without a GPU; exit code 1 if one spills registers or uses "
-                  "local memory",
-                  "overlaptune kernels --compile-all --arch sm_80,sm_89,sm_90a", flags->common);
+  CLI::App* command = add_command(
+      root, "kernels",
+      "Compile the generated kernels, without a GPU; exit code 1 if one spills registers or uses "
+      "local memory",
+      "overlaptune kernels --compile-all --arch sm_80,sm_89,sm_90a", flags->common);
   command->add_flag("--compile-all", flags->compile_all, "Compile every kernel there is")
       ->required();
   command

@@ -20,7 +20,7 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags) {
       "--allow-multicast", flags.allow_multicast,
       "NVLink multicast (NVLS) may be used by collectives; off by default, and part of "
       "the platform that results hold for");
-  // For tests of how a run survives candidates that hang or fail.
+  // Only tests use this flag: they check that a run survives candidates that hang or fail.
   command.add_option("--sim-faults", flags.faults)->group("");
 }
 

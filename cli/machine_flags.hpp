@@ -17,22 +17,22 @@ struct MachineFlags {
   bool allow_multicast = false;
 };
 
-/// Thrown by `open` where this process was not to do the command's work and has done its own: the
-/// program ends with that code.
+/// Exception that ends the program with a code. `open` throws it on a launcher's rank that does not
+/// run the command, once its worker has ended.
 struct Ended {
   int code = 0;
 };
 
-/// `--profile` alone: what the list of machines depends on.
+/// Adds `--profile` alone, on which the list of machines depends.
 void add_profile_flag(CLI::App& command, MachineFlags& flags);
 
-/// `--machine`, `--profile`, `--allow-multicast` and the hidden `--sim-faults`.
+/// Adds `--machine`, `--profile`, `--allow-multicast` and the hidden `--sim-faults`.
 void add_machine_flags(CLI::App& command, MachineFlags& flags);
 
 [[nodiscard]] MachineOptions machine_options(const MachineFlags& flags, const CommonFlags& common);
 
-/// Throws `Failure` as `open_machine` says, and `Ended` on the ranks of a launcher that only look
-/// after their worker (`serve_launched_rank`).
+/// Opens the machine. Throws `Failure` with the errors of `open_machine`, and `Ended` on ranks of a
+/// launcher that only serve their worker (`serve_launched_rank`).
 [[nodiscard]] std::unique_ptr<Machine> open(const MachineFlags& flags, const CommonFlags& common);
 
 }  // namespace overlaptune::cli

@@ -1,4 +1,4 @@
-// overlaptune machines: what can be tuned here.
+// overlaptune machines: lists the machines that can be tuned here.
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"

@@ -12,7 +12,7 @@
 namespace overlaptune::cli {
 namespace {
 
-/// One line on standard error, whatever the message holds.
+/// Prints a message to standard error as one line, whatever it holds.
 void complain(std::string message) {
   for (char& c : message) {
     if (c == '\n' || c == '\r') c = ' ';
@@ -29,7 +29,8 @@ std::string joined(int argc, char** argv) {
   return line;
 }
 
-/// A word that is no subcommand is only reported as a missing one.
+/// The message of a parse error. For a word that is no subcommand, CLI11 only says that a
+/// subcommand is missing.
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   const auto unknown = app.remaining();
   if (!app.get_subcommands().empty() || unknown.empty()) return error.what();
@@ -40,7 +41,7 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   return "subcommand '" + unknown.front() + "': expected one of " + names;
 }
 
-/// Parses and runs; the exit code.
+/// Parses and runs the command line. Returns the exit code.
 int run(int argc, char** argv) {
   Session session{.command_line = joined(argc, argv)};
   CLI::App app{"Finds how to overlap tensor-parallel matrix products with their collectives.",

@@ -1,4 +1,4 @@
-// overlaptune predict: the model alone, with its timeline and its reasons.
+// overlaptune predict: asks the model alone, and shows its timeline and its reasons.
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include "cli/problem_flags.hpp"
 #include "cli/question.hpp"
 #include "reports/json.hpp"
+#include "reports/timeline_figure.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct Flags {
   CommonFlags common{};
   QuestionFlags question{};
+  std::string svg{};
 };
 
 Table timeline_table(const Timeline& timeline) {
@@ -26,6 +28,16 @@ Table timeline_table(const Timeline& timeline) {
   return table;
 }
 
+Figure figure(const Question& question, const Explanation& explanation) {
+  const auto shown = [](const Explained& row) {
+    return ShownRun{to_string(row.config), row.prediction.time, row.prediction.timeline};
+  };
+  return timeline_figure(
+      question.problem(),
+      {.platform = question.platform(), .launch = question.launch(), .source = "predicted"},
+      {shown(explanation.best), shown(explanation.baseline)});
+}
+
 int predict(const Flags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Explanation explanation = explain(question.model(), question.problem(), question.launch());
@@ -36,7 +48,8 @@ int predict(const Flags& flags, const Session& /*session*/) {
                                             bound_by(best), exposed(best).count()),
                       .config = explanation.best.config,
                       .predicted = best.time,
-                      .baseline = explanation.baseline};
+                      .baseline = explanation.baseline.prediction.time};
+  if (!flags.svg.empty()) write_file(flags.svg, to_svg(figure(question, explanation)));
   if (flags.common.json) {
     OrderedJson document = question.document(answer);
     document["gemm_end_us"] = best.timeline.gemm_end.count();
@@ -49,9 +62,9 @@ int predict(const Flags& flags, const Session& /*session*/) {
       "{} on {}, {} launch\n{}\npredicted {:.1f} us, sequential {:.1f} us\n{}\n\n"
       "The GEMM ends at {:.1f} us.\n{}\n{}",
       to_string(question.problem()), question.platform().name, to_string(question.launch()),
-      to_string(explanation.best.config), best.time.count(), explanation.baseline.count(),
-      answer.reason, best.timeline.gemm_end.count(), to_markdown(timeline_table(best.timeline)),
-      to_markdown(table(explanation))));
+      to_string(explanation.best.config), best.time.count(),
+      explanation.baseline.prediction.time.count(), answer.reason, best.timeline.gemm_end.count(),
+      to_markdown(timeline_table(best.timeline)), to_markdown(table(explanation))));
   return kDone;
 }
 
@@ -65,6 +78,8 @@ void add_predict(CLI::App& root, Session& session) {
       "    --dtype bf16 --ranks 8",
       flags->common);
   add_question_flags(*command, flags->question);
+  command->add_option("--svg", flags->svg, "SVG file to write: the timeline and that of sequential")
+      ->type_name("FILE");
   on_parsed(*command, session, flags, predict);
 }
 

@@ -27,7 +27,7 @@ Expected<std::vector<int>> parse_ranks(const std::string& text) {
   std::vector<int> list;
   for (const std::string& part : CLI::detail::split(text, ',')) {
     const auto ranks = whole_number(2, kMostRanks)(part);
-    if (!ranks) return tl::make_unexpected(ranks.error());
+    if (!ranks) return error_of(ranks);
     list.push_back(*ranks);
   }
   return list;

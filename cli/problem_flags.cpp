@@ -9,12 +9,12 @@
 namespace overlaptune::cli {
 namespace {
 
-/// `1k,4k,16k`
+/// Parses sizes as in `1k,4k,16k`.
 Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
   std::vector<std::int64_t> sizes;
   for (const std::string& part : CLI::detail::split(text, ',')) {
     const auto size = parse_size(part);
-    if (!size) return tl::make_unexpected(size.error());
+    if (!size) return error_of(size);
     sizes.push_back(*size);
   }
   return sizes;
@@ -70,8 +70,8 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
       ->needs(model);
   command
       .add_flag("--sequence-parallel{only}", flags.sequence_parallel,
-                "Problems of --model under sequence parallelism instead of plain TP; with =both of "
-                "both")
+                "Problems of --model under sequence parallelism instead of plain TP; =both: under "
+                "each")
       ->check(CLI::IsMember({"only", "both"}))
       ->needs(model);
 }

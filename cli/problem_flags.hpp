@@ -1,5 +1,5 @@
 #pragma once
-// The flags that name problems: a whole workload, or one.
+// The flags that name a workload or one problem.
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
 /// `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, all required.
 void add_problem_flags(CLI::App& command, Problem& problem);
 
-/// `graph` or `eager`.
+/// Adds `--launch`, with the values `graph` and `eager`.
 CLI::Option* add_launch_flag(CLI::App& command, Launch& launch);
 
 /// `--db`, `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, `--platform`, `--launch`.

@@ -14,7 +14,7 @@ namespace overlaptune::cli {
                                         std::chrono::duration<double> elapsed,
                                         std::size_t done_at_start, std::size_t columns);
 
-/// Draws on standard error if that is a terminal; wiped when it goes.
+/// Draws on standard error if it is a terminal. The destructor wipes the bar.
 class ProgressBar {
  public:
   ProgressBar();
@@ -22,7 +22,8 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// For the long-running functions: draws, and returns false once a signal has arrived.
+  /// The callback for long-running functions. It draws the bar, and returns false once a signal has
+  /// arrived.
   [[nodiscard]] Progress callback();
 
  private:
@@ -31,8 +32,8 @@ class ProgressBar {
   using Clock = std::chrono::steady_clock;
   bool terminal_;
   bool drawn_ = false;
-  std::size_t total_ = 0;          ///< of the phase under way: a new total is a new phase
-  std::size_t done_at_start_ = 0;  ///< found in the database, so no measure of speed
+  std::size_t total_ = 0;          ///< total of the current phase: a new total begins a new phase
+  std::size_t done_at_start_ = 0;  ///< found in the database, so they do not count for the speed
   Clock::time_point started_{};
   Clock::time_point last_{};
 };

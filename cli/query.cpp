@@ -1,4 +1,4 @@
-// overlaptune query: the best known config of one problem.
+// overlaptune query: prints the best known config of one problem.
 
 #include <fmt/format.h>
 

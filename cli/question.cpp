@@ -20,7 +20,7 @@ Question::Question(const QuestionFlags& flags)
 Answer Question::answer() {
   Answer answer = lookup_(problem_, launch_);
   if (answer.source == Source::baseline && store_.measurements(platform_.id).empty()) {
-    static_cast<void>(model());  // throws what is missing
+    static_cast<void>(model());  // throws, naming what was not probed
   }
   return answer;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// One problem on one stored platform: what `query` and `predict` ask about.
+// The question of `query` and `predict`: one problem on one stored platform.
 
 #include "cli/problem_flags.hpp"
 #include "db/store.hpp"
@@ -10,15 +10,15 @@ namespace overlaptune::cli {
 
 class Question {
  public:
-  /// Throws `Failure`: a problem that is not valid or does not fit the platform, no such database
-  /// or platform, several platforms and none named.
+  /// Throws `Failure` for a problem that is not valid or does not fit the platform, for a database
+  /// or platform that does not exist, and where several platforms are stored and none is named.
   explicit Question(const QuestionFlags& flags);
 
-  /// Throws `Failure` (`bad_input`) where nothing was ever probed on the platform and no winner is
-  /// stored: an answer would only be a guess.
+  /// The answer. Throws `Failure` (`bad_input`) where nothing was ever probed on the platform and
+  /// no winner is stored: an answer would only be a guess.
   [[nodiscard]] Answer answer();
 
-  /// Throws `Failure` (`bad_input`): what was not probed.
+  /// The fitted model. Throws `Failure` (`bad_input`), naming what was not probed.
   [[nodiscard]] const Model& model();
 
   /// `source`, `reason`, `platform`, …, `baseline_us`: the fields of `query --json`.

@@ -1,4 +1,4 @@
-// overlaptune report: everything in a database, for people or for programs.
+// overlaptune report: prints everything in a database, for people or for programs.
 
 #include "reports/report.hpp"
 

@@ -1,4 +1,4 @@
-// overlaptune run: one config of one problem beside `sequential`, and what the GPUs do meanwhile.
+// overlaptune run: runs one config of one problem beside `sequential`, and traces the GPUs.
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "core/statistics.hpp"
 #include "core/timeline_activities.hpp"
 #include "reports/json.hpp"
+#include "reports/timeline_figure.hpp"
 #include "reports/trace.hpp"
 
 namespace overlaptune::cli {
@@ -28,6 +29,7 @@ struct Flags {
   Launch launch = Launch::graph;
   int repetitions = RunOptions{}.repetitions;
   std::string trace{};
+  std::string svg{};
 };
 
 struct Outcome {
@@ -35,12 +37,12 @@ struct Outcome {
   Config config{};
   RunResult result{};
   RunResult sequential{};
-  std::vector<double> speedups{};      ///< paired; none unless both are valid
-  std::vector<Activity> activities{};  ///< if a trace was asked for and the machine can tell
+  std::vector<double> speedups{};      ///< paired ratios; empty unless both are valid
+  std::vector<Activity> activities{};  ///< empty unless it was asked for and could be traced
   [[nodiscard]] bool traced() const { return !activities.empty(); }
 };
 
-/// The winner stored for this very platform.
+/// The winner that is stored for a platform with this fingerprint.
 Config winner_of(const Flags& flags, const Platform& platform) {
   const Store store(flags.database, Access::read);
   const auto stored = store.platform(fingerprint(platform));
@@ -75,7 +77,7 @@ std::vector<double> paired_speedups(const RunResult& sequential, const RunResult
 }
 
 Outcome measure(const Flags& flags) {
-  // Everything that can be wrong is found before anything runs.
+  // All input is checked before anything runs.
   value_or_throw(validated(flags.problem));
   const auto machine = open(flags.machine, flags.common);
   Outcome outcome{.platform = machine->platform()};
@@ -85,10 +87,11 @@ Outcome measure(const Flags& flags) {
   outcome.config = config_of(flags, outcome.platform);
   std::vector<Config> configs{Config{}};
   if (outcome.config != configs.front()) configs.push_back(outcome.config);
-  auto results = value_or_throw(machine->run(flags.problem, configs,
-                                             {.launch = flags.launch,
-                                              .repetitions = flags.repetitions,
-                                              .timeline = !flags.trace.empty()}));
+  auto results =
+      value_or_throw(machine->run(flags.problem, configs,
+                                  {.launch = flags.launch,
+                                   .repetitions = flags.repetitions,
+                                   .timeline = !flags.trace.empty() || !flags.svg.empty()}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
   outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
@@ -145,7 +148,7 @@ Table times_table(const Outcome& outcome) {
     const auto time = [&](Microseconds Summary::*field) {
       return summary ? Cell(((*summary).*field).count()) : Cell();
     };
-    table.rows.push_back({std::string(to_string(config.strategy)),
+    table.rows.push_back({std::string(to_string(strategy_of(config))),
                           std::string(to_string(result.verdict)), time(&Summary::median),
                           time(&Summary::p10), time(&Summary::p90)});
   };
@@ -174,6 +177,23 @@ std::string text(const Flags& flags, const Outcome& outcome) {
                     times.exposed.count(), flags.trace);
 }
 
+/// The figure; none where the machine gives no timeline.
+std::optional<Figure> figure(const Flags& flags, const Outcome& outcome) {
+  std::vector<ShownRun> runs;
+  const auto add = [&](const Config& config, const RunResult& result) {
+    const auto summary = summary_of(result);
+    if (!summary || !result.timeline) return;
+    runs.push_back({to_string(config), summary->median, *result.timeline});
+  };
+  add(outcome.config, outcome.result);
+  if (runs.empty()) return std::nullopt;
+  if (outcome.config != Config{}) add(Config{}, outcome.sequential);
+  return timeline_figure(
+      flags.problem,
+      {.platform = outcome.platform, .launch = flags.launch, .source = "the median repetition"},
+      runs);
+}
+
 int run(const Flags& flags, const Session& /*session*/) {
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
@@ -182,6 +202,8 @@ int run(const Flags& flags, const Session& /*session*/) {
                             fmt::format("{} on {}: {}", to_string(flags.problem),
                                         outcome.platform.name, to_string(outcome.config))));
   }
+  const auto drawn = flags.svg.empty() ? std::nullopt : figure(flags, outcome);
+  if (drawn) write_file(flags.svg, to_svg(*drawn));
   print(flags.common.json ? document(flags, outcome).dump(2) + "\n" : text(flags, outcome));
   if (outcome.result.verdict != Verdict::valid) {
     throw Failure(ErrorKind::nothing_validated,
@@ -194,6 +216,13 @@ int run(const Flags& flags, const Session& /*session*/) {
         fmt::format("--trace {}: not written: {} does not tell what its GPUs do (on GPUs: "
                     "is CUPTI installed?): run without --trace",
                     flags.trace, outcome.platform.name));
+  }
+  if (!flags.svg.empty() && !drawn) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("--svg {}: not written: {} does not tell when wave groups are ready: "
+                              "run with --trace, or draw the prediction by `overlaptune predict "
+                              "--svg`",
+                              flags.svg, outcome.platform.name));
   }
   return kDone;
 }
@@ -219,6 +248,8 @@ void add_run(CLI::App& root, Session& session) {
              "Timed repetitions of each (9)")
       ->type_name("N");
   command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
+      ->type_name("FILE");
+  command->add_option("--svg", flags->svg, "SVG file to write: the timeline and that of sequential")
       ->type_name("FILE");
   on_parsed(*command, session, flags, run);
 }

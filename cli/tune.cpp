@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "query/answer.hpp"
 #include "reports/json.hpp"
+#include "reports/products.hpp"
 #include "reports/winners.hpp"
 #include "tuner/tuner.hpp"
 
@@ -37,7 +38,10 @@ Expected<std::vector<Launch>> parse_launches(const std::string& text) {
 OrderedJson document(const Flags& flags, const Platform& platform, const Workload& work,
                      const TuneReport& report) {
   OrderedJson winners = OrderedJson::array();
-  for (const Winner& winner : report.winners) winners.push_back(json_of(winner));
+  for (const Winner& winner : report.winners) {
+    winners.push_back(json_of(winner));
+    winners.back()["layer_gemms"] = json_of(products_of(winner.candidate.problem, work.gemms));
+  }
   return {{"database", flags.database},
           {"platform", platform.name},
           {"fingerprint", fingerprint(platform)},
@@ -52,9 +56,10 @@ OrderedJson document(const Flags& flags, const Platform& platform, const Workloa
           {"winners", std::move(winners)}};
 }
 
-std::string text(const Flags& flags, const Platform& platform, const TuneReport& report) {
+std::string text(const Flags& flags, const Platform& platform, const Workload& work,
+                 const TuneReport& report) {
   std::string text =
-      report.winners.empty() ? "" : to_markdown(winners_table(report.winners)) + "\n";
+      report.winners.empty() ? "" : to_markdown(winners_table(report.winners, work.gemms)) + "\n";
   text += fmt::format("{}: {} candidates measured, {} found in the database, {} failed{}\n",
                       platform.name, report.measured, report.resumed, report.failed,
                       report.stopped ? "; stopped before the end" : "");
@@ -72,7 +77,7 @@ std::string text(const Flags& flags, const Platform& platform, const TuneReport&
 }
 
 int tune(const Flags& flags, const Session& session) {
-  // Everything that can be wrong is found before the database is touched.
+  // All input is checked before the database is touched.
   const Workload work = read_workload(flags.workload);
   const auto machine = open(flags.machine, flags.common);
   const Platform& platform = machine->platform();
@@ -90,13 +95,17 @@ int tune(const Flags& flags, const Session& session) {
 
   TuneOptions options = flags.options;
   options.provenance = provenance(session, flags.common);
+  options.gemms = work.gemms;
   const TuneReport report = [&] {
     ProgressBar bar;
     return value_or_throw(
         overlaptune::tune(*machine, store, work.problems, options, bar.callback()));
   }();
-  print(flags.common.json ? document(flags, platform, work, report).dump(2) + "\n"
-                          : text(flags, platform, report));
+  // The name of a file may hold any bytes.
+  print(flags.common.json ? document(flags, platform, work, report)
+                                    .dump(2, ' ', false, OrderedJson::error_handler_t::replace) +
+                                "\n"
+                          : text(flags, platform, work, report));
   if (!report.stopped) return kDone;
   spdlog::warn("stopped by {}: --resume with the same request goes on from here",
                interrupted() != 0 ? "a signal" : "--budget");

@@ -1,5 +1,5 @@
 #pragma once
-// What a GPU was seen doing while a config ran: one record a kernel, copy or wait.
+// Activities of a GPU while a config ran: one record for each kernel, copy or wait.
 
 #include <string>
 
@@ -20,7 +20,7 @@ struct NamesOf<ActivityKind> {
                                                            {ActivityKind::other, "other"}}};
 };
 
-/// Times from the start of the first activity of the rank.
+/// A kernel, copy or wait of one rank. Times count from the start of the rank's first activity.
 struct Activity {
   int rank = 0;
   int stream = 0;
@@ -31,7 +31,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// Whether its times are numbers, in order.
+/// Whether start and end are finite and in this order.
 [[nodiscard]] bool is_sound(const Activity& activity);
 
 }  // namespace overlaptune

@@ -9,7 +9,7 @@ namespace {
 
 using Interval = std::pair<Microseconds, Microseconds>;
 
-/// Disjoint, ascending.
+/// The union of the intervals, as disjoint intervals in ascending order.
 std::vector<Interval> united(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end());
   std::vector<Interval> result;

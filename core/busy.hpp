@@ -8,17 +8,18 @@
 
 namespace overlaptune {
 
-/// Time in which at least one activity of the kind ran; overlapping ones count once.
+/// Times in which at least one activity of a kind ran; activities that overlap count once.
 struct BusyTimes {
   Microseconds gemm{};
   Microseconds collective{};
   Microseconds both{};
   Microseconds exposed{};  ///< a collective ran and no GEMM did
-  Microseconds total{};    ///< from the first start to the last end, of whatever kind
+  Microseconds total{};    ///< from the first start to the last end of any kind
   friend bool operator==(const BusyTimes&, const BusyTimes&) = default;
 };
 
-/// Both at once, of the shorter of the two: 0 to 1. None where one of them never ran.
+/// Time in which both ran, as a fraction of the shorter of the two: 0 to 1. Absent where one of
+/// them never ran.
 [[nodiscard]] std::optional<double> overlap_fraction(const BusyTimes& times);
 
 struct RankBusy {
@@ -27,11 +28,11 @@ struct RankBusy {
 };
 
 struct Busy {
-  std::vector<RankBusy> ranks{};  ///< those that did anything, ascending
-  BusyTimes mean{};               ///< over these
+  std::vector<RankBusy> ranks{};  ///< ranks with at least one activity, ascending
+  BusyTimes mean{};               ///< over these ranks
 };
 
-/// Activities in any order. What ends before it starts counts for nothing.
+/// Busy times of activities in any order. An activity that ends before it starts does not count.
 [[nodiscard]] Busy busy(const std::vector<Activity>& activities);
 
 }  // namespace overlaptune

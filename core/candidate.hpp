@@ -1,5 +1,5 @@
 #pragma once
-// What tuning finds out: candidates with their verdicts, and winners.
+// The results of tuning: candidates with their verdicts, and winners.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace overlaptune {
 
-/// What became of a candidate. Only `valid` may win.
+/// The outcome of a candidate. Only `valid` may win.
 enum class Verdict {
   valid,
   wrong,        ///< the result differs from the reference by more than is allowed
@@ -47,7 +47,7 @@ struct NamesOf<Origin> {
                                                      {Origin::explore, "explore"}}};
 };
 
-/// One config of one problem, predicted and (if its verdict is `valid`) timed.
+/// A config of a problem, predicted and (if its verdict is `valid`) timed.
 struct Candidate {
   Problem problem{};
   Launch launch = Launch::graph;
@@ -73,20 +73,20 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-/// The time to compare candidates of one problem by, for one that was measured. A GPU's clock
-/// differs from run to run, the ratio to `sequential` in the same run much less: where there is
-/// one, it counts, in units of what `sequential` takes.
+/// The time by which measured candidates of one problem are compared. Where the candidate has a
+/// speedup, it is `sequential` divided by this speedup: a GPU's clock differs from run to run, the
+/// ratio to `sequential` within one run differs much less.
 [[nodiscard]] Microseconds paired_time(const Candidate& candidate, Microseconds sequential);
 
-/// The best valid candidate of a problem, with what it is compared with.
+/// The best valid candidate of a problem, with the times that it is compared with.
 struct Winner {
   Candidate candidate{};
   Microseconds sequential{};        ///< median of `sequential` in the same run
   Microseconds gemm_alone{};        ///< fastest known plain GEMM
   Microseconds collective_alone{};  ///< fastest known collective, whole or in pieces
-  /// Of one traced repetition: the time in which a GEMM and a collective both ran, over the busy
-  /// time of the shorter of the two, 0 to 1 (`core/busy.hpp`). Absent for `sequential`, which is
-  /// not traced, and where the machine does not tell what its GPUs do.
+  /// The overlap fraction of one traced repetition (`core/busy.hpp`): the time in which a GEMM and
+  /// a collective both ran, over the busy time of the shorter of the two, 0 to 1. Absent for
+  /// `sequential`, which is not traced, and where the machine cannot trace.
   std::optional<double> overlap_fraction{};
   friend bool operator==(const Winner&, const Winner&) = default;
 };

@@ -1,35 +1,67 @@
 #include "core/config.hpp"
 
+#include <array>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/config_fields.hpp"
+
 namespace overlaptune {
+namespace {
+
+void print(std::string& line, int value) {
+  fmt::format_to(std::back_inserter(line), "{}", value);
+}
+void print(std::string& line, const Tile& tile) {
+  line += to_string(tile);
+}
+void print(std::string& line, const std::vector<std::int64_t>& counts) {
+  fmt::format_to(std::back_inserter(line), "{}", fmt::join(counts, ","));
+}
+template <class Named>
+requires requires {
+  NamesOf<Named>::all;
+}
+void print(std::string& line, Named value) {
+  line += to_string(value);
+}
+
+template <class Own>
+void print_config(std::string& line, const Own& own) {
+  const Own defaults{};
+  each_field(own, [&](auto field, const auto& value, Presence presence) {
+    if (presence == Presence::if_not_default) {
+      bool is_default = false;
+      with_field<decltype(field)>(defaults,
+                                  [&](const auto& usual) { is_default = value == usual; });
+      if (is_default) return;
+    }
+    fmt::format_to(std::back_inserter(line), " {}=", field.info.name);
+    print(line, value);
+  });
+}
+
+}  // namespace
 
 std::string to_string(const Tile& tile) {
   if (tile.is_library()) return "library";
   return fmt::format("{}x{}x{}", tile.block_m, tile.block_n, tile.block_k);
 }
 
-Expected<void> waits(const Config& config) {
-  const bool by_kernel =
-      config.strategy == Strategy::signaled && config.transport != Transport::copy_engine;
-  if (by_kernel || config.wait == Wait::driver) return {};
-  return bad_input(fmt::format("wait = {}: expected driver with {} by {}", to_string(config.wait),
-                               to_string(config.strategy), to_string(config.transport)));
+Config default_config(Strategy strategy) {
+  static_assert(std::variant_size_v<Config> == NamesOf<Strategy>::all.size());
+  const auto defaults = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array{Config(std::in_place_index<I>)...};
+  };
+  static const auto kDefaults = defaults(std::make_index_sequence<std::variant_size_v<Config>>());
+  return kDefaults.at(static_cast<std::size_t>(strategy));
 }
 
 std::string to_string(const Config& config) {
-  std::string line{to_string(config.strategy)};
-  if (!config.tile.is_library()) {
-    line += fmt::format(" tile={} stages={} cluster={} raster={}", to_string(config.tile),
-                        config.tile.stages, config.tile.cluster, config.raster);
-  }
-  line += fmt::format(" ctas={} transport={}", config.comm_ctas, to_string(config.transport));
-  if (config.chunks != 1) line += fmt::format(" chunks={}", config.chunks);
-  if (config.wait != Wait::driver) line += fmt::format(" wait={}", to_string(config.wait));
-  if (!config.wave_groups.empty()) {
-    line += fmt::format(" groups={}", fmt::join(config.wave_groups, ","));
-  }
+  std::string line{to_string(strategy_of(config))};
+  std::visit([&](const auto& own) { print_config(line, own); }, config);
   return line;
 }
 

@@ -1,89 +1,41 @@
 #pragma once
-// A config: how to run a problem.
+// A config: how to run a problem. Each strategy has a value of its own, with the fields that mean
+// something for it; core/config_fields.hpp describes the fields, core/check.hpp says which configs
+// are legal.
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/names.hpp"
-#include "core/problem.hpp"
+#include "core/tile.hpp"
+#include "core/transport.hpp"
 
 namespace overlaptune {
 
+/// The strategies, in the order of the alternatives of `Config`.
 enum class Strategy {
-  sequential,   ///< the library's GEMM, then the collective: the baseline, always a candidate
-  chunked,      ///< several library GEMMs and collectives on two streams
-  signaled,     ///< one GEMM that signals as groups of tiles finish, a collective per group
-  peer_store,   ///< the GEMM's epilogue stores tiles into the peer that owns them
-  copy_engine,  ///< copy engines move chunks while a GEMM waits on flags or raises them
+  sequential,  ///< a library GEMM, then the collective: the baseline, always a candidate
+  chunked,     ///< several library GEMMs and collectives on two streams
+  signaled,    ///< one GEMM that signals as groups of tiles finish, a collective per group
 };
-
-enum class Transport {
-  ring,
-  symmetric,    ///< NCCL's symmetric windows
-  copy_engine,  ///< no collectives of NCCL's (run/copies.hpp)
-  /// `signaled`: symmetric windows while the GEMM runs; for the last group, when nothing else needs
-  /// SMs any more, NCCL's own choice of CTAs on a ring.
-  symmetric_then_ring,
-  /// `signaled`: no collectives of NCCL's either: CTAs of ours take what they need from the peers'
-  /// memory, group after group (kernels/peer_exchange.hpp).
-  peer_access,
-};
-
-/// `signaled`: how the collective of a wave group waits for its signal.
-enum class Wait {
-  driver,  ///< cuStreamWaitValue32
-  kernel,  ///< a bounded kernel of ours, which takes a bit of an SM
-};
-
-/// That of all groups but the last.
-[[nodiscard]] constexpr Transport beside_gemm(Transport transport) {
-  return transport == Transport::symmetric_then_ring ? Transport::symmetric : transport;
-}
-
-/// NCCL's own, with one curve for a whole collective: what strategies with the library's GEMM use.
-[[nodiscard]] constexpr bool is_librarys(Transport transport) {
-  return transport == Transport::ring || transport == Transport::symmetric;
-}
-
-/// Whether one collective can go that way: NCCL 2.28 has no symmetric kernel for all_to_all, copy
-/// engines do not add, and peer access needs a GEMM before it.
-[[nodiscard]] constexpr bool serves(Transport transport, Collective collective) {
-  switch (transport) {
-    case Transport::ring:
-      return true;
-    case Transport::symmetric:
-      return collective != Collective::all_to_all;
-    case Transport::copy_engine:
-      return collective == Collective::all_to_all;
-    case Transport::peer_access:
-      return collective != Collective::all_gather;
-    case Transport::symmetric_then_ring:
-      break;  // of several collectives
-  }
-  return false;
-}
 
 template <>
 struct NamesOf<Strategy> {
   static constexpr std::string_view what = "strategy";
-  static constexpr std::array<Named<Strategy>, 5> all{{{Strategy::sequential, "sequential"},
+  static constexpr std::array<Named<Strategy>, 3> all{{{Strategy::sequential, "sequential"},
                                                        {Strategy::chunked, "chunked"},
-                                                       {Strategy::signaled, "signaled"},
-                                                       {Strategy::peer_store, "peer_store"},
-                                                       {Strategy::copy_engine, "copy_engine"}}};
+                                                       {Strategy::signaled, "signaled"}}};
 };
 
-template <>
-struct NamesOf<Transport> {
-  static constexpr std::string_view what = "transport";
-  static constexpr std::array<Named<Transport>, 5> all{
-      {{Transport::ring, "ring"},
-       {Transport::symmetric, "symmetric"},
-       {Transport::copy_engine, "copy_engine"},
-       {Transport::symmetric_then_ring, "symmetric_then_ring"},
-       {Transport::peer_access, "peer_access"}}};
+/// How the collective of a wave group waits for its signal.
+enum class Wait {
+  driver,  ///< cuStreamWaitValue32
+  kernel,  ///< a kernel that polls the signal for a bounded time and takes a small part of an SM
 };
 
 template <>
@@ -93,65 +45,131 @@ struct NamesOf<Wait> {
       {{Wait::driver, "driver"}, {Wait::kernel, "kernel"}}};
 };
 
-/// One output block of the GEMM and how it is computed. All zero: the library (cuBLASLt) chooses.
-struct Tile {
-  int block_m = 0;
-  int block_n = 0;
-  int block_k = 0;
-  int stages = 0;   ///< depth of the load pipeline, in k blocks
-  int cluster = 0;  ///< CTAs that share operand loads: 1 or 2
-  friend auto operator<=>(const Tile&, const Tile&) = default;
-  [[nodiscard]] bool is_library() const { return block_m == 0; }
+/// How wave groups move. The last group may move differently, because the GEMM needs no SMs any
+/// more.
+struct GroupTransports {
+  Transport beside_gemm = Transport::ring;  ///< every group except the last one
+  Transport last = Transport::ring;
+  friend auto operator<=>(const GroupTransports&, const GroupTransports&) = default;
 };
 
-/// `128x256x64`, or `library`.
-[[nodiscard]] std::string to_string(const Tile& tile);
+[[nodiscard]] constexpr GroupTransports all_groups_by(Transport transport) {
+  return {transport, transport};
+}
 
-/// Fields that a strategy does not use keep their defaults, so that `==` means "the same plan".
-struct Config {
-  Strategy strategy = Strategy::sequential;
-  Tile tile{};
-  /// Row panels of one row block that are walked together, column by column (0: library's choice).
-  int raster = 0;
-  /// SMs that the collective may use; the GEMM gets the rest. 0: the collective library's own
-  /// default, after the GEMM (`sequential`) or beside one whose tiles have a CTA each (`signaled`),
-  /// on the SMs of those that end.
-  int comm_ctas = 0;
-  /// `signaled`: tiles of each group, in the order of `TileOrder`; the sum is the tile count.
-  std::vector<std::int64_t> wave_groups{};
-  /// `chunked`: parts that the rows of each row block are cut into; otherwise 1.
-  int chunks = 1;
+/// Symmetric windows while the GEMM runs; for the last group a ring with NCCL's own choice of CTAs.
+inline constexpr GroupTransports kSymmetricThenRing{Transport::symmetric, Transport::ring};
+
+template <>
+struct NamesOf<GroupTransports> {
+  static constexpr std::string_view what = "transport";
+  static constexpr std::array<Named<GroupTransports>, 5> all{
+      {{all_groups_by(Transport::ring), "ring"},
+       {all_groups_by(Transport::symmetric), "symmetric"},
+       {all_groups_by(Transport::copy_engine), "copy_engine"},
+       {kSymmetricThenRing, "symmetric_then_ring"},
+       {all_groups_by(Transport::peer_access), "peer_access"}}};
+};
+
+/// Value of `Sequential::comm_ctas`, and of a probe's `comm_ctas`: NCCL chooses the number of CTAs.
+inline constexpr int kNcclsChoice = 0;
+/// Value of `Signaled::comm_ctas`: the GEMM has one CTA for each tile, and collectives take over
+/// the SMs of tiles that end.
+inline constexpr int kHandedOver = 0;
+
+/// A library GEMM on all SMs, and the collective after it (all_gather_gemm: before it).
+struct Sequential {
+  int comm_ctas = kNcclsChoice;  ///< CTAs of the collective
   Transport transport = Transport::ring;
-  Wait wait = Wait::driver;
-  friend auto operator<=>(const Config&, const Config&) = default;
+  friend auto operator<=>(const Sequential&, const Sequential&) = default;
 };
 
-/// Whether the config's transport serves the problem; what once did may be in a database still.
-[[nodiscard]] inline bool is_served(const Problem& problem, const Config& config) {
-  return serves(beside_gemm(config.transport), collective_of(problem.op));
+/// A library GEMM and the collective, each cut into `chunks` parts that run beside each other.
+struct Chunked {
+  int comm_ctas = 0;  ///< CTAs of the collectives, and SMs that the GEMMs leave to them
+  int chunks = 1;     ///< parts that the rows of each row block are cut into
+  Transport transport = Transport::ring;
+  friend auto operator<=>(const Chunked&, const Chunked&) = default;
+};
+
+/// A generated GEMM that signals as the tiles of each wave group are stored.
+struct Signaled {
+  Tile tile{};
+  int raster = 0;  ///< row panels of one row block that are walked together, column by column
+  /// SMs that the GEMM leaves to the collectives after the first group; or `kHandedOver`.
+  int comm_ctas = kHandedOver;
+  GroupTransports transport{};
+  Wait wait = Wait::driver;
+  /// Tiles of each group, in the order of `TileOrder`; the sum is the tile count.
+  std::vector<std::int64_t> wave_groups{};
+  friend auto operator<=>(const Signaled&, const Signaled&) = default;
+
+  /// Whether the GEMM stays on its SMs: one CTA on each, which computes tile after tile.
+  [[nodiscard]] bool is_persistent() const { return comm_ctas != kHandedOver; }
+};
+
+/// Upper limit of the tiles of all wave groups together, so that their sum cannot overflow.
+inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
+
+/// The strategy that all others are compared with.
+inline constexpr Strategy kBaseline = Strategy::sequential;
+
+/// How to run a problem. The default is the baseline.
+using Config = std::variant<Sequential, Chunked, Signaled>;
+
+[[nodiscard]] inline Strategy strategy_of(const Config& config) {
+  return static_cast<Strategy>(config.index());
 }
 
-/// Kernels wait for groups of `signaled` only, and not for copy engines, whose waits are batches of
-/// operations of the driver. Error: the field and what is allowed.
-[[nodiscard]] Expected<void> waits(const Config& config);
+/// The config of a strategy with every field at its default.
+[[nodiscard]] Config default_config(Strategy strategy);
 
-/// Whether its collective must be told how many CTAs it has: NCCL's beside the library's GEMM, and
-/// beside ours what is not NCCL's.
-[[nodiscard]] inline bool needs_ctas(const Config& config) {
-  const bool by_nccl = is_librarys(beside_gemm(config.transport));
-  return config.strategy == (by_nccl ? Strategy::chunked : Strategy::signaled);
+/// The `comm_ctas` of the config, with the meaning that its strategy gives it.
+[[nodiscard]] inline int comm_ctas(const Config& config) {
+  return std::visit([](const auto& each) { return each.comm_ctas; }, config);
 }
 
-/// One line with every field that applies, the same for equal configs and different for different
-/// ones: `signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring
-/// groups=928,96`.
+/// Transport of the collectives while a GEMM may run beside them.
+[[nodiscard]] inline Transport transport_of(const Config& config) {
+  if (const auto* signaled = std::get_if<Signaled>(&config)) return signaled->transport.beside_gemm;
+  if (const auto* chunked = std::get_if<Chunked>(&config)) return chunked->transport;
+  return std::get<Sequential>(config).transport;
+}
+
+/// The tile of the config's GEMM; all zero where the strategy uses a library GEMM.
+[[nodiscard]] inline Tile tile_of(const Config& config) {
+  const auto* signaled = std::get_if<Signaled>(&config);
+  return signaled == nullptr ? Tile{} : signaled->tile;
+}
+
+/// The wave groups of a config; null where its strategy has none.
+[[nodiscard]] inline std::vector<std::int64_t>* wave_groups_of(Config& config) {
+  auto* signaled = std::get_if<Signaled>(&config);
+  return signaled == nullptr ? nullptr : &signaled->wave_groups;
+}
+[[nodiscard]] inline std::span<const std::int64_t> wave_groups_of(const Config& config) {
+  const auto* signaled = std::get_if<Signaled>(&config);
+  return signaled == nullptr ? std::span<const std::int64_t>() : signaled->wave_groups;
+}
+
+/// The *canonical line* of a config: its strategy and the fields of this strategy. Equal configs
+/// have equal lines, different configs have different ones: `signaled tile=128x256x64 stages=4
+/// cluster=2 raster=8 ctas=16 transport=ring groups=928,96`. Databases, exports and messages
+/// between processes have this form.
 [[nodiscard]] std::string to_string(const Config& config);
 
-/// Reads that line, for people too: the strategy and `name=value` fields in any order, separated by
-/// blanks. What is left out keeps its default, but for what the strategy cannot do without:
-/// `signaled` has a tile, groups and CTAs (0 is a choice), a tile has stages, cluster and raster,
-/// and a collective that `needs_ctas` has some. Whether a machine can run the config is not judged.
-/// Error: the field and what is allowed.
+/// Reads a config as people write it, or its canonical line: the strategy and `name=value` fields
+/// in any order, separated by blanks. A field that is left out keeps its default, unless the
+/// strategy needs it. The result passes `check(config)`. Error: the field and what is allowed.
 [[nodiscard]] Expected<Config> parse_config(std::string_view text);
+
+/// Reads a canonical line, and returns false for any other text, so that equal configs are equal
+/// texts. It does not check whether the fields go together. It allocates memory for wave groups
+/// only, and none where `config` has room for them, because a database may have many thousands of
+/// lines.
+[[nodiscard]] bool read_canonical(std::string_view line, Config& config);
+
+/// The reason why `read_canonical` refuses a line, as one line of text.
+[[nodiscard]] std::string why_not_canonical(std::string_view line);
 
 }  // namespace overlaptune

@@ -15,7 +15,7 @@ tl::unexpected<Error> unavailable(std::string message) {
   return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
 }
 
-/// "NVIDIA H200" -> "h200": without the words that do not tell models apart.
+/// The model without the words that do not tell models apart: "NVIDIA H200" -> "h200".
 std::string short_name(const std::string& model) {
   constexpr std::array<std::string_view, 3> kVendorWords{"nvidia", "geforce", "graphics"};
   std::string name;
@@ -66,26 +66,25 @@ Expected<void> check_devices(const std::vector<PlacedDevice>& ranks) {
 }  // namespace
 
 Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks, bool multicast_allowed) {
-  if (const auto good = check_devices(ranks); !good) return tl::make_unexpected(good.error());
+  if (const auto good = check_devices(ranks); !good) return error_of(good);
   const Device& device = ranks.front().device;
   const auto count = static_cast<int>(ranks.size());
-  return Platform{
-      .machine = "cuda",
-      .name = fmt::format("{}-{}-x{}", short_name(device.model), device.transport, count),
-      .gpu_model = device.model,
-      .gpu_count = count,
-      .sms = device.sms,
-      .compute_capability = device.compute_capability,
-      .memory = device.memory,
-      .driver_version = device.driver_version,
-      .cuda_version = device.cuda_version,
-      .nccl_version = device.nccl_version,
-      .topology = device.topology,
-      .transport = device.transport,
-      .multicast_allowed = multicast_allowed,
-      .details =
-          fmt::format("power limit {:.0f} W, ECC {}, max clock {:.0f} MHz", device.power_limit_w,
-                      device.ecc ? "on" : "off", device.max_sm_clock_mhz)};
+  return Platform{.machine = "cuda",
+                  .name = fmt::format("{}-{}-x{}", short_name(device.model), device.link, count),
+                  .gpu_model = device.model,
+                  .gpu_count = count,
+                  .sms = device.sms,
+                  .compute_capability = device.compute_capability,
+                  .memory = device.memory,
+                  .driver_version = device.driver_version,
+                  .cuda_version = device.cuda_version,
+                  .nccl_version = device.nccl_version,
+                  .topology = device.topology,
+                  .link = device.link,
+                  .multicast_allowed = multicast_allowed,
+                  .details = fmt::format("power limit {:.0f} W, ECC {}, max clock {:.0f} MHz",
+                                         device.power_limit_w, device.ecc ? "on" : "off",
+                                         device.max_sm_clock_mhz)};
 }
 
 }  // namespace overlaptune

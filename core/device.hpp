@@ -1,5 +1,6 @@
 #pragma once
-// The GPU of one rank and what drives it; of all ranks together, the platform.
+// The GPU of one rank with its driver and libraries, and the platform that the GPUs of all ranks
+// make.
 
 #include <string>
 #include <vector>
@@ -17,9 +18,9 @@ struct Device {
   std::string driver_version;
   std::string cuda_version;
   std::string nccl_version;
-  std::string topology;   ///< "NVSwitch", "NVLink", "PCIe"
-  std::string transport;  ///< what carries peer traffic: "nvlink", "pcie", "host_memory", "socket"
-  std::string pci_bus;    ///< "0000:1b:00.0": differs from rank to rank, no part of the platform
+  std::string topology;  ///< "NVSwitch", "NVLink", "PCIe"
+  std::string link;      ///< carrier of peer traffic: "nvlink", "pcie", "host_memory", "socket"
+  std::string pci_bus;   ///< "0000:1b:00.0": differs between ranks, so no part of the platform
   int numa_node = -1;
   double power_limit_w = 0;
   double max_sm_clock_mhz = 0;
@@ -31,8 +32,8 @@ struct PlacedDevice {
   Device device{};
 };
 
-/// The platform that the ranks share, one device each. Error (`machine_unavailable`): the rank
-/// whose GPU is another model than the others', or is the GPU of another rank too.
+/// The platform that the ranks share, one device each. Error (`machine_unavailable`): a rank's GPU
+/// is of another model than the others', or two ranks share a GPU; the message names the ranks.
 [[nodiscard]] Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks,
                                              bool multicast_allowed);
 

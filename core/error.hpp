@@ -9,17 +9,17 @@
 
 namespace overlaptune {
 
-/// What kind of thing went wrong. The value is the exit code of the command line (docs/cli.md).
+/// The kind of a failure. The value is the exit code of the command line (docs/cli.md).
 enum class ErrorKind {
   bad_input = 2,            ///< a wrong flag, field, file or value that the user can correct
   machine_unavailable = 3,  ///< the machine asked for is not here
-  bad_database = 4,         ///< damaged, newer than this program, or not a database of ours
+  bad_database = 4,         ///< damaged, newer than this program, or not a database of overlaptune
   nothing_validated = 5,    ///< the run ended without one valid candidate
   cannot_write = 6,         ///< read-only folder, full disk
 };
 
-/// An outcome to be expected of bad input or of the world; `message` is one line that names the
-/// thing, what was expected, and what to do.
+/// A failure that callers must expect, because of bad input or of the machine. `message` is one
+/// line that names the thing at fault, what was expected, and what to do.
 struct Error {
   ErrorKind kind = ErrorKind::bad_input;
   std::string message;
@@ -32,8 +32,14 @@ inline tl::unexpected<Error> bad_input(std::string message) {
   return tl::make_unexpected(Error{ErrorKind::bad_input, std::move(message)});
 }
 
-/// A failure of an API underneath (SQLite, CUDA, NCCL, the file system) that no caller plans for;
-/// carries the same kind and one-line message, thrown.
+/// The error of an outcome, so that a caller can return it: `if (!rows) return error_of(rows);`.
+template <class T, class E>
+tl::unexpected<E> error_of(const tl::expected<T, E>& outcome) {
+  return tl::make_unexpected(outcome.error());
+}
+
+/// The exception for a failure of an API underneath (SQLite, CUDA, NCCL, the file system) that no
+/// caller plans for. It carries a kind and a one-line message, as `Error` does.
 class Failure : public std::runtime_error {
  public:
   explicit Failure(Error error) : std::runtime_error(error.message), kind_(error.kind) {}
@@ -44,7 +50,7 @@ class Failure : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// The value, or a `Failure` thrown with the error: for callers that have no better answer.
+/// The value of an outcome. Throws `Failure` with the error where there is no value.
 template <class T>
 T value_or_throw(Expected<T> outcome) {
   if (!outcome) throw Failure(std::move(outcome.error()));

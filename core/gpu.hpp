@@ -1,16 +1,20 @@
 #pragma once
-// What the hardware allows a GEMM tile to be: one table, keyed by compute capability.
+// The GEMM tiles that a GPU allows, and costs that no probe measures: one table, keyed by compute
+// capability.
 
 #include <cstdint>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/dtype.hpp"
+#include "core/tile.hpp"
+#include "core/units.hpp"
 
 namespace overlaptune {
 
 /// Limits of one compute capability. Sources: CUDA C++ Programming Guide, "Technical Specifications
 /// per Compute Capability" (shared memory per block, registers per SM); PTX ISA, "wgmma.mma_async"
-/// (M = 64, N a multiple of 8 up to 256) and "mma.sync" m16n8k16.
+/// (M = 64, N a multiple of 8 up to 256) and "mma.sync" m16n8k16. The source of a cost stands
+/// beside it in the table.
 struct GpuLimits {
   int compute_capability = 0;   ///< 10 * major + minor
   int shared_memory_bytes = 0;  ///< largest dynamic shared memory of one block
@@ -18,28 +22,39 @@ struct GpuLimits {
   int largest_block_m = 0;
   int largest_block_n = 0;
   int largest_block_area = 0;  ///< block_m * block_n: fp32 accumulators that fit the registers
-  int block_k = 0;             ///< one 128-byte swizzle row of 2-byte elements
   int fewest_stages = 0;
   int most_stages = 0;
-  int largest_cluster = 0;  ///< CTAs that can share operand loads, or a tile
-  int default_depths = 0;   ///< stage counts of one shape in `default_tiles`
+  int largest_cluster = 0;   ///< CTAs that can share operand loads, or a tile
+  int unshared_block_m = 0;  ///< two CTAs cannot share a tile of this many rows; 0: no such tile
+  int default_depths = 0;    ///< most stage counts of one tile shape in `default_tiles`
+
+  std::int64_t least_shared_k = 0;  ///< for a smaller k two CTAs gain nothing by sharing a tile
+  Microseconds peer_gap{};          ///< cost of one more wave group by `peer_access`
+  Microseconds copy_gap{};    ///< cost of the flags and start of a copy by `copy_engine`, a peer
+  int default_comm_ctas = 0;  ///< CTAs of a collective where NCCL chooses
 };
 
 /// The limits for a compute capability, or those of the nearest lower one in the table (80, 86, 89,
 /// 90).
 [[nodiscard]] const GpuLimits& gpu_limits(int compute_capability);
 
-/// Shared memory of the load pipeline and of the staged output block.
-[[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile);
+/// block_k of every tile: the elements of one row of 128 bytes, the width of the shared memory
+/// swizzle.
+[[nodiscard]] constexpr int block_k_of(Dtype dtype) {
+  return static_cast<int>(128 / bytes_of(dtype));
+}
+
+/// Bytes of shared memory that the load pipeline and the staged output block take.
+[[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype);
 
 /// Every tile that the limits allow: block_m, block_n (a multiple of 16), stages, cluster.
-[[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits);
+[[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype);
 
-/// The tiles that our own GEMMs are compiled for ahead of time: without clusters, every shape of
+/// The tiles that generated GEMMs are compiled for ahead of time: without clusters, every shape of
 /// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
-/// capability 90 all; below it the deepest, since a shallower one only hides less).
-[[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits);
+/// capability 90 all of them; below it only the deepest, because a shallower pipeline hides less).
+[[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
 
-[[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits);
+[[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);
 
 }  // namespace overlaptune

@@ -1,5 +1,5 @@
 #pragma once
-// Small stable hashes: the same on every machine and in every version, so that they may be stored.
+// Small hashes that are the same on every machine and in every version, so that they can be stored.
 
 #include <cstdint>
 #include <string_view>

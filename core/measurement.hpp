@@ -1,6 +1,6 @@
 #pragma once
-// Probed points: what was asked (a probe), and what came out (a measurement). The model is fitted
-// on these and on nothing else.
+// Probes (what is measured) and measurements (the result). The model is fitted to measurements and
+// to nothing else.
 
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace overlaptune {
 
-/// C (m x n) = A (m x k) * B^T (n x k) on `sms` SMs, alone. With a library tile the library
-/// chooses; otherwise our own kernel runs the given tile in `TileOrder` with one row block.
+/// C (m x n) = A (m x k) * B^T (n x k) on `sms` SMs, alone. With a library tile the GEMM library
+/// chooses; otherwise a generated kernel runs the given tile in `TileOrder` with one row block.
 struct GemmProbe {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -31,22 +31,22 @@ struct CollectiveProbe {
   Collective collective = Collective::all_reduce;
   Bytes bytes{};
   int ranks = 0;
-  int comm_ctas = 0;  ///< 0: the library's default; for copies, all SMs
+  int comm_ctas = 0;  ///< 0: NCCL chooses; with copy engines, all SMs
   Transport transport = Transport::ring;
   friend auto operator<=>(const CollectiveProbe&, const CollectiveProbe&) = default;
 };
 
-/// Both at once, each repeated so that the other never runs alone.
-/// The GEMM computes on SMs - comm_ctas; with 0 (for our GEMMs only) it has one CTA for each tile,
-/// and the collective gets the SMs of those that end.
+/// A GEMM and a collective at once, each repeated so that the other never runs alone.
+/// The GEMM computes on SMs - comm_ctas; with 0 (for generated GEMMs only) it has one CTA for each
+/// tile, and the collective gets the SMs of tiles that end.
 struct ConcurrentProbe {
   GemmProbe gemm{};
   CollectiveProbe collective{};
   friend auto operator<=>(const ConcurrentProbe&, const ConcurrentProbe&) = default;
 };
 
-/// GEMM and collective in turn, again and again, until clock and power have settled. `time` is that
-/// of one round; what is sought is the clock in the conditions.
+/// GEMM and collective in turn, again and again, until clock and power have settled. `time` is the
+/// time of one round; the purpose is the clock in `Measurement::conditions`.
 struct SustainedProbe {
   GemmProbe gemm{};
   CollectiveProbe collective{};
@@ -60,7 +60,7 @@ struct CopyProbe {
   friend auto operator<=>(const CopyProbe&, const CopyProbe&) = default;
 };
 
-/// What it costs to get things started.
+/// Costs of starting kernels, collectives and copies.
 enum class LaunchCost {
   graph_replay,  ///< from the replay of a captured graph to its first kernel, and back to the event
   graph_kernel,  ///< from the end of a kernel to the start of the next one in the same graph
@@ -70,10 +70,10 @@ enum class LaunchCost {
   reorder_per_mb,             ///< copying 10^6 staged bytes into place, on all SMs
   driver_trigger,             ///< `signal_trigger` in a captured graph
   kernel_trigger,             ///< the same where a kernel waits for the signal
-  reorder_on_few_sms_per_mb,  ///< `reorder_per_mb` on `kFewSms`, the others being busy
+  reorder_on_few_sms_per_mb,  ///< `reorder_per_mb` on `kFewSms` SMs, while the others are busy
 };
 
-/// About as many as a GEMM leaves to a collective.
+/// About as many SMs as a GEMM leaves to a collective.
 inline constexpr int kFewSms = 8;
 
 template <>
@@ -102,20 +102,21 @@ using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, Sustaine
 /// One line that names every field; equal lines mean equal probes.
 [[nodiscard]] std::string to_string(const Probe& probe);
 
-/// The state in which something was measured; absent where the machine cannot tell.
+/// The state of the GPUs during a measurement. A field is absent where the machine cannot read it.
 struct Conditions {
   std::optional<double> sm_clock_mhz;
   std::optional<double> power_w;
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 
-/// For a `ConcurrentProbe` `time` is one GEMM and `collective_time` one collective, each while the
-/// other runs. Otherwise `collective_time` is absent. Slowest rank, launch included (graph replay).
+/// The result of a probe: times of the slowest rank, launch (graph replay) included. For a
+/// `ConcurrentProbe`, `time` is one GEMM and `collective_time` one collective, each while the other
+/// runs; for other probes `collective_time` is absent.
 struct Measurement {
   Probe probe{};
   Summary time{};
   std::optional<Summary> collective_time{};
-  /// The tile that the library chose for a GEMM without a given one; absent where it does not tell.
+  /// The tile that the GEMM library chose, where the probe gave none; absent where it is not known.
   std::optional<Tile> library_tile{};
   Conditions conditions{};
   friend bool operator==(const Measurement&, const Measurement&) = default;

@@ -17,8 +17,8 @@ struct Named {
   std::string_view name;
 };
 
-/// Specialised beside each enumeration: `static constexpr std::string_view what` (for messages) and
-/// `static constexpr std::array<Named<E>, N> all`.
+/// The names of an enumeration. Specialised beside each enumeration with `static constexpr
+/// std::string_view what` (for messages) and `static constexpr std::array<Named<E>, N> all`.
 template <class E>
 struct NamesOf;
 
@@ -44,7 +44,7 @@ template <class E>
   return list;
 }
 
-/// Absent: an unknown name.
+/// The enumerator of this name; absent for an unknown name.
 template <class E>
 [[nodiscard]] constexpr std::optional<E> find_name(std::string_view name) {
   for (const auto& entry : NamesOf<E>::all) {
@@ -53,7 +53,7 @@ template <class E>
   return std::nullopt;
 }
 
-/// Error: an unknown name, with the list of the known ones.
+/// The enumerator of this name. Error: the name is unknown; the message lists the known ones.
 template <class E>
 [[nodiscard]] Expected<E> parse_name(std::string_view name) {
   if (const auto found = find_name<E>(name)) return *found;

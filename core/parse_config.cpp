@@ -1,28 +1,23 @@
+// Configs from text. There is one reader for each kind of value; it serves both the canonical line
+// of a database, whose words have a fixed order, and the text of people, in any order.
+
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "core/config.hpp"
+#include "core/check.hpp"
+#include "core/config_fields.hpp"
 
 namespace overlaptune {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
-constexpr int kLargestBlock = 65536;
-constexpr int kMostStages = 64;
-constexpr int kLargestCluster = 2;
-constexpr int kLargestRaster = 1 << 30;
-constexpr int kMostCtas = 65535;
-constexpr int kMostChunks = 1 << 30;
-/// Of all groups together, so that their sum cannot overflow.
-constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 
-/// The text as it may stand in a message of one line.
+/// The text in quotes, made fit for a one-line message.
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 40;
   std::string shown(text.substr(0, kShown));
@@ -32,18 +27,14 @@ std::string quoted(std::string_view text) {
   return "'" + shown + (text.size() > kShown ? "…'" : "'");
 }
 
-tl::unexpected<Error> bad_field(std::string_view name, std::string_view value,
-                                std::string_view allowed) {
-  return bad_input(fmt::format("config: {} = {}: expected {}", name, quoted(value), allowed));
-}
-
 template <class T>
-std::optional<T> whole(std::string_view text, T least, T most) {
-  T number{};
+bool read_whole(std::string_view text, T least, T most, T& number) {
   const char* end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || rest != end || number < least || number > most) return {};
-  return number;
+  T value{};
+  const auto [rest, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || rest != end || value < least || value > most) return false;
+  number = value;
+  return true;
 }
 
 /// Cuts off and returns what stands before the separator, or all.
@@ -54,140 +45,95 @@ std::string_view take(std::string_view& text, char separator) {
   return part;
 }
 
-bool read_tile(std::string_view text, Config& config) {
-  if (text == "library") return true;
-  for (int* const side : {&config.tile.block_m, &config.tile.block_n}) {
-    if (text.find('x') == std::string_view::npos) return false;
-    const auto size = whole(take(text, 'x'), 1, kLargestBlock);
-    if (!size) return false;
-    *side = *size;
-  }
-  const auto depth = whole(text, 1, kLargestBlock);
-  if (depth) config.tile.block_k = *depth;
-  return depth.has_value();
+// Each overload of `read` returns whether the text is a value of the field, and stores the value.
+
+bool read(std::string_view text, const FieldInfo& info, int& number) {
+  return read_whole(text, info.least, info.most, number);
 }
 
-bool read_number(std::string_view text, int least, int most, int& number) {
-  const auto value = whole(text, least, most);
-  if (value) number = *value;
-  return value.has_value();
+bool read(std::string_view text, const FieldInfo& info, Tile& tile) {
+  return std::count(text.begin(), text.end(), 'x') == 2 &&
+         read(take(text, 'x'), info, tile.block_m) && read(take(text, 'x'), info, tile.block_n) &&
+         read(text, info, tile.block_k);
 }
 
-bool read_transport(std::string_view text, Config& config) {
-  const auto transport = parse_name<Transport>(text);
-  if (transport) config.transport = *transport;
-  return transport.has_value();
-}
-
-bool read_wait(std::string_view text, Config& config) {
-  const auto wait = find_name<Wait>(text);
-  if (wait) config.wait = *wait;
-  return wait.has_value();
-}
-
-bool read_groups(std::string_view text, Config& config) {
+bool read(std::string_view text, const FieldInfo&, std::vector<std::int64_t>& groups) {
   if (text.empty() || text.back() == ',') return false;
   for (std::int64_t left = kMostTiles; !text.empty();) {
-    const auto tiles = whole<std::int64_t>(take(text, ','), 1, left);
-    if (!tiles) return false;
-    left -= *tiles;
-    config.wave_groups.push_back(*tiles);
+    std::int64_t& tiles = groups.emplace_back();
+    if (!read_whole<std::int64_t>(take(text, ','), 1, left, tiles)) return false;
+    left -= tiles;
   }
   return true;
 }
 
-struct Field {
-  std::string_view name;
-  bool (*read)(std::string_view, Config&);
-  std::string allowed;
+template <class Value>
+requires requires {
+  NamesOf<Value>::all;
+}
+bool read(std::string_view text, const FieldInfo&, Value& value) {
+  const auto found = find_name<Value>(text);
+  if (found) value = *found;
+  return found.has_value();
+}
+
+// Each overload of `allowed` says for messages what a value of the field may be.
+
+std::string allowed(const FieldInfo& info, const int&) {
+  return fmt::format("{} to {}", info.least, info.most);
+}
+std::string allowed(const FieldInfo& info, const Tile&) {
+  return fmt::format("MxNxK with sides of {} to {}", info.least, info.most);
+}
+std::string allowed(const FieldInfo&, const std::vector<std::int64_t>&) {
+  return "tile counts of at least 1, as in 928,96";
+}
+template <class Value>
+requires requires {
+  NamesOf<Value>::all;
+}
+std::string allowed(const FieldInfo&, const Value&) {
+  return "one of " + names_of<Value>();
+}
+
+/// The words of a line: a strategy, and `name=value`s.
+struct Words {
+  std::optional<std::string_view> strategy{};
+  std::vector<std::pair<std::string_view, std::string_view>> values{};
+
+  /// Cuts off and returns the value of a field.
+  std::optional<std::string_view> take(std::string_view name) {
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& each) { return each.first == name; });
+    if (found == values.end()) return std::nullopt;
+    const std::string_view value = found->second;
+    values.erase(found);
+    return value;
+  }
 };
 
-const std::array<Field, 9>& fields() {
-  static const std::array<Field, 9> kFields{
-      {{"tile", read_tile, fmt::format("MxNxK with sides of 1 to {}, or library", kLargestBlock)},
-       {"stages",
-        [](std::string_view text, Config& config) {
-          return read_number(text, 1, kMostStages, config.tile.stages);
-        },
-        fmt::format("1 to {}", kMostStages)},
-       {"cluster",
-        [](std::string_view text, Config& config) {
-          return read_number(text, 1, kLargestCluster, config.tile.cluster);
-        },
-        fmt::format("1 to {}", kLargestCluster)},
-       {"raster",
-        [](std::string_view text, Config& config) {
-          return read_number(text, 1, kLargestRaster, config.raster);
-        },
-        fmt::format("1 to {}", kLargestRaster)},
-       {"ctas",
-        [](std::string_view text, Config& config) {
-          return read_number(text, 0, kMostCtas, config.comm_ctas);
-        },
-        fmt::format("0 to {}", kMostCtas)},
-       {"transport", read_transport, "one of " + names_of<Transport>()},
-       {"chunks",
-        [](std::string_view text, Config& config) {
-          return read_number(text, 1, kMostChunks, config.chunks);
-        },
-        fmt::format("1 to {}", kMostChunks)},
-       {"wait", read_wait, "one of " + names_of<Wait>()},
-       {"groups", read_groups, "tile counts of at least 1, as in 928,96"}}};
-  return kFields;
+std::string field_names() {
+  std::string list;
+  each_field_type([&](auto field) {
+    list += (list.empty() ? "" : ", ") + std::string(decltype(field)::info.name);
+  });
+  return list;
 }
 
-const Field* find_field(std::string_view name) {
-  for (const Field& field : fields()) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
+/// The field of this name; null if there is none.
+const FieldInfo* find_field(std::string_view name) {
+  const FieldInfo* found = nullptr;
+  each_field_type([&](auto field) {
+    if (decltype(field)::info.name == name) found = &decltype(field)::info;
+  });
+  return found;
 }
 
-/// What the fields must be to one another.
-Expected<Config> consistent(Config config) {
-  const bool signaled = config.strategy == Strategy::signaled;
-  const std::string strategy(to_string(config.strategy));
-  const auto missing = [](std::string_view name, std::string_view who) {
-    return bad_input(
-        fmt::format("config: {}: missing: {} needs {}", name, who, find_field(name)->allowed));
-  };
-  const std::pair<std::string_view, int> of_a_tile[] = {
-      {"stages", config.tile.stages}, {"cluster", config.tile.cluster}, {"raster", config.raster}};
-  for (const auto& [name, value] : of_a_tile) {
-    if (config.tile.is_library() && value != 0) {
-      return bad_input(
-          fmt::format("config: {} = {}: expected only beside a tile=MxNxK", name, value));
-    }
-    if (!config.tile.is_library() && value == 0) return missing(name, "a tile");
-  }
-  if (signaled && config.tile.is_library()) return missing("tile", "its own GEMM (signaled)");
-  if (signaled && config.wave_groups.empty()) return missing("groups", strategy);
-  if (!signaled && config.strategy != Strategy::copy_engine && !config.wave_groups.empty()) {
-    return bad_input(fmt::format("config: groups: {} has none", strategy));
-  }
-  const bool chunked =
-      config.strategy == Strategy::chunked || config.strategy == Strategy::copy_engine;
-  if (!chunked && config.chunks != 1) {
-    return bad_input(fmt::format("config: chunks = {}: {} has none", config.chunks, strategy));
-  }
-  if (const auto sound = waits(config); !sound) {
-    return bad_input("config: " + sound.error().message);
-  }
-  if (config.comm_ctas == 0 && needs_ctas(config)) {
-    return bad_input(fmt::format("config: ctas = 0: {} by {} needs 1 to {}", strategy,
-                                 to_string(config.transport), kMostCtas));
-  }
-  return config;
-}
-
-}  // namespace
-
-Expected<Config> parse_config(std::string_view text) {
-  Config config;
-  std::set<std::string_view> given;
+Expected<Words> words_of(std::string_view text) {
+  Words words;
   for (;;) {
     text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-    if (text.empty()) break;
+    if (text.empty()) return words;
     const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
     text.remove_prefix(word.size());
 
@@ -195,32 +141,164 @@ Expected<Config> parse_config(std::string_view text) {
     const bool bare = equals == std::string_view::npos;
     const std::string_view name = bare ? "strategy" : word.substr(0, equals);
     const std::string_view value = bare ? word : word.substr(equals + 1);
-    const Field* const field = find_field(name);
-    if (name != "strategy" && field == nullptr) {
-      return bad_input(fmt::format(
-          "config: field {}: expected a strategy ({}) and fields tile, stages, cluster, raster, "
-          "ctas, transport, chunks, wait, groups",
-          quoted(name), names_of<Strategy>()));
-    }
-    if (!given.insert(name).second) {
+    const auto given_twice = [&] {
       return bad_input(fmt::format("config: {} = {}: given twice", name, quoted(value)));
+    };
+    if (name == "strategy") {
+      if (words.strategy) return given_twice();
+      words.strategy = value;
+      continue;
     }
-    if (field == nullptr) {
-      const auto strategy = parse_name<Strategy>(value);
-      if (!strategy) return bad_field(name, value, "one of " + names_of<Strategy>());
-      config.strategy = *strategy;
-    } else if (!field->read(value, config)) {
-      return bad_field(name, value, field->allowed);
+    if (find_field(name) == nullptr) {
+      return bad_input(fmt::format("config: field {}: expected a strategy ({}) and fields {}",
+                                   quoted(name), names_of<Strategy>(), field_names()));
     }
+    for (const auto& [known, other] : words.values) {
+      if (known == name) return given_twice();
+    }
+    words.values.emplace_back(name, value);
   }
-  if (!given.contains("strategy")) {
+}
+
+/// Fills in the fields of the strategy that are given. Error: a value that the field cannot have,
+/// or a field that is missing.
+Expected<void> read_fields(Words& words, Config& config) {
+  Expected<void> outcome;
+  each_field(config, [&](auto field, auto& value, Presence presence) {
+    if (!outcome) return;
+    const FieldInfo& info = field.info;
+    if (const auto text = words.take(info.name)) {
+      if (!read(*text, info, value)) {
+        outcome = bad_input(fmt::format("config: {} = {}: expected {}", info.name, quoted(*text),
+                                        allowed(info, value)));
+      }
+    } else if (presence == Presence::required) {
+      outcome = bad_input(fmt::format("config: {}: missing: {} needs {}", info.name,
+                                      to_string(strategy_of(config)), allowed(info, value)));
+    }
+  });
+  return outcome;
+}
+
+/// Cuts " name=VALUE" off the beginning of a line and returns VALUE, if it is there.
+std::optional<std::string_view> take_field(std::string_view& line, std::string_view name) {
+  const std::size_t start = name.size() + 2;
+  if (line.size() < start || line.front() != ' ' || line.substr(1, name.size()) != name ||
+      line[start - 1] != '=') {
+    return std::nullopt;
+  }
+  const std::string_view value = line.substr(start, line.find(' ', start) - start);
+  line.remove_prefix(start + value.size());
+  return value;
+}
+
+// Each overload of `is_canonical` returns whether the text that was read as this value is also how
+// the value is printed.
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9' &&
+         (text.size() == 1 || text.front() != '0');
+}
+bool is_canonical(std::string_view text, const int&) {
+  return is_number(text);
+}
+bool is_canonical(std::string_view text, const Tile&) {
+  const std::string_view block_m = take(text, 'x');
+  const std::string_view block_n = take(text, 'x');
+  return is_number(block_m) && is_number(block_n) && is_number(text);
+}
+bool is_canonical(std::string_view text, const std::vector<std::int64_t>&) {
+  while (!text.empty()) {
+    if (!is_number(take(text, ','))) return false;
+  }
+  return true;
+}
+template <class Value>
+requires requires {
+  NamesOf<Value>::all;
+}
+bool is_canonical(std::string_view, const Value&) {
+  return true;
+}
+
+template <class Own>
+bool read_canonical_fields(std::string_view line, Own& own) {
+  [[maybe_unused]] static const Own kDefaults{};
+  bool good = true;
+  each_field(own, [&](auto field, auto& value, Presence presence) {
+    if (!good) return;
+    const auto text = take_field(line, field.info.name);
+    if (!text) {
+      good = presence == Presence::if_not_default;
+      return;
+    }
+    good = read(*text, field.info, value) && is_canonical(*text, value);
+    if (good && presence == Presence::if_not_default) {
+      with_field<decltype(field)>(kDefaults, [&](const auto& usual) { good = value != usual; });
+    }
+  });
+  return good && line.empty();
+}
+
+/// Sets every field to its default; wave groups keep their memory.
+void reset(Config& config, Strategy strategy) {
+  if (strategy_of(config) != strategy) {
+    config = default_config(strategy);
+    return;
+  }
+  const auto reset_own = [](auto& own) {
+    std::remove_reference_t<decltype(own)> fresh;
+    if constexpr (requires { own.wave_groups; }) {
+      own.wave_groups.clear();
+      fresh.wave_groups.swap(own.wave_groups);
+    }
+    own = std::move(fresh);
+  };
+  std::visit(reset_own, config);
+}
+
+}  // namespace
+
+Expected<Config> parse_config(std::string_view text) {
+  auto words = words_of(text);
+  if (!words) return error_of(words);
+  if (!words->strategy) {
     return bad_input("config: strategy: missing: expected one of " + names_of<Strategy>());
   }
-  if (config.strategy == Strategy::signaled && !given.contains("ctas")) {
-    return bad_input(fmt::format("config: ctas: missing: signaled needs {}, 0 for one CTA a tile",
-                                 find_field("ctas")->allowed));
+  const auto strategy = find_name<Strategy>(*words->strategy);
+  if (!strategy) {
+    return bad_input(fmt::format("config: strategy = {}: expected one of {}",
+                                 quoted(*words->strategy), names_of<Strategy>()));
   }
-  return consistent(std::move(config));
+  Config config = default_config(*strategy);
+  if (const auto whole = read_fields(*words, config); !whole) return error_of(whole);
+  for (const auto& [name, value] : words->values) {
+    const std::string_view none = find_field(name)->none;
+    if (none.empty() || value != none) {
+      return bad_input(
+          fmt::format("config: {} = {}: {} has none", name, quoted(value), to_string(*strategy)));
+    }
+  }
+  if (const auto legal = check(config); !legal) {
+    return bad_input("config: " + legal.error().message);
+  }
+  return config;
+}
+
+bool read_canonical(std::string_view line, Config& config) {
+  const std::string_view name = line.substr(0, line.find(' '));
+  const auto strategy = find_name<Strategy>(name);
+  if (!strategy) return false;
+  line.remove_prefix(name.size());
+  reset(config, *strategy);
+  return std::visit([&](auto& own) { return read_canonical_fields(line, own); }, config);
+}
+
+std::string why_not_canonical(std::string_view line) {
+  const auto config = parse_config(line);
+  if (!config) return config.error().message;
+  constexpr std::size_t kShown = 200;
+  return "config: expected it as it is printed: '" + to_string(*config).substr(0, kShown) + "'";
 }
 
 }  // namespace overlaptune

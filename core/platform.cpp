@@ -18,7 +18,7 @@ std::vector<PlatformField> fields(const Platform& platform) {
           {"cuda_version", platform.cuda_version},
           {"nccl_version", platform.nccl_version},
           {"topology", platform.topology},
-          {"transport", platform.transport},
+          {"transport", platform.link},
           {"multicast_allowed", platform.multicast_allowed ? "true" : "false"},
           {"details", platform.details}};
 }
@@ -56,7 +56,7 @@ Expected<void> fits(const Problem& problem, const Platform& platform) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
-  const double bytes = static_cast<double>(kElementBytes) * (m * k + n * k + m * n);
+  const double bytes = static_cast<double>(bytes_of(problem.dtype)) * (m * k + n * k + m * n);
   if (bytes > static_cast<double>(platform.memory.count)) {
     return bad_input(
         fmt::format("m,n,k = {},{},{}: A, B and C take {:.0f} MB, expected at most the {:.0f} MB "

@@ -1,5 +1,5 @@
 #pragma once
-// A platform: what a result holds for.
+// A platform: the GPUs, links and software that a result holds for.
 
 #include <cstdint>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace overlaptune {
 
-/// Two results may be compared, and one may stand for the other, only if their platforms have the
-/// same fingerprint.
+/// The environment that a result holds for. Two results may be compared, and one may stand for the
+/// other, only if their platforms have the same fingerprint.
 struct Platform {
-  std::string machine;    ///< "sim" or "cuda"; what comes from "sim" never answers for real GPUs
+  std::string machine;    ///< "sim" or "cuda"; results from "sim" never answer for real GPUs
   std::string name;       ///< the simulator's profile, or a short name made of GPU and fabric
   std::string gpu_model;  ///< "NVIDIA H200"
   int gpu_count = 0;
@@ -24,11 +24,13 @@ struct Platform {
   std::string driver_version;
   std::string cuda_version;
   std::string nccl_version;
-  std::string topology;   ///< "NVSwitch", "PCIe", …
-  std::string transport;  ///< what carries peer traffic: "nvlink", "host_memory", "socket"
+  std::string topology;  ///< "NVSwitch", "PCIe", …
+  /// The link that carries peer traffic: "nvlink", "host_memory", "socket". Fingerprints,
+  /// databases, JSON and the C interface name it "transport".
+  std::string link;
   bool multicast_allowed = false;
   std::string
-      details;  ///< whatever else tells platforms apart: a digest of the simulator's profile
+      details;  ///< anything else that tells platforms apart: a digest of the simulator's profile
   friend bool operator==(const Platform&, const Platform&) = default;
 };
 
@@ -38,16 +40,17 @@ struct PlatformField {
   std::string value;
 };
 
-/// Every field in a fixed order: what the fingerprint covers, and what reports and databases print.
+/// Every field in a fixed order. The fingerprint covers them; reports and databases print them.
 [[nodiscard]] std::vector<PlatformField> fields(const Platform& platform);
 
 /// 16 hexadecimal digits (FNV-1a of all fields); the same on every machine and in every version.
 [[nodiscard]] std::string fingerprint(const Platform& platform);
 
-/// Fields in which two platforms differ: "driver_version: 570.1 here, 565.2 there".
+/// The fields in which two platforms differ, as "driver_version: 570.1 here, 565.2 there".
 [[nodiscard]] std::vector<std::string> differences(const Platform& here, const Platform& there);
 
-/// Whether the platform has the ranks, and a GPU the memory, for A, B and C of the problem.
+/// Whether the platform has enough GPUs for the ranks of the problem, and each GPU enough memory
+/// for its A, B and C.
 /// Error: the field and what is allowed.
 [[nodiscard]] Expected<void> fits(const Problem& problem, const Platform& platform);
 

@@ -22,13 +22,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 Expected<Problem> validated(Problem problem) {
   const std::pair<const char*, std::int64_t> sizes[] = {
       {"m", problem.m}, {"n", problem.n}, {"k", problem.k}};
+  const std::int64_t multiple = row_multiple(problem.dtype);
   for (const auto& [name, size] : sizes) {
     if (size < 1 || size > kLargestSize) {
       return bad_input(fmt::format("problem: {} = {}: expected 1 to 2^31 - 1", name, size));
     }
-    if (*name != 'm' && size % kRowMultiple != 0) {
+    if (*name != 'm' && size % multiple != 0) {
       return bad_input(
-          fmt::format("problem: {} = {}: expected a multiple of {}", name, size, kRowMultiple));
+          fmt::format("problem: {} = {}: expected a multiple of {}", name, size, multiple));
     }
   }
   if (problem.ranks < 2 || problem.ranks > kMostRanks) {
@@ -51,9 +52,9 @@ Expected<Problem> parse_problem(std::string_view text) {
         text));
   }
   const auto op = parse_name<Op>(parts[0]);
-  if (!op) return tl::make_unexpected(op.error());
+  if (!op) return error_of(op);
   const auto dtype = parse_name<Dtype>(parts[2]);
-  if (!dtype) return tl::make_unexpected(dtype.error());
+  if (!dtype) return error_of(dtype);
   std::int64_t numbers[4] = {};
   const std::string_view fields[4] = {sizes[0], sizes[1], sizes[2], parts[3]};
   static constexpr const char* names[4] = {"m", "n", "k", "ranks"};
@@ -94,7 +95,7 @@ Collective collective_of(Op op) {
 
 Bytes collective_bytes(const Problem& problem) {
   const std::int64_t columns = problem.op == Op::all_gather_gemm ? problem.k : problem.n;
-  return {problem.m * columns * kElementBytes};
+  return {problem.m * columns * bytes_of(problem.dtype)};
 }
 
 int row_blocks(const Problem& problem) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/dtype.hpp"
 #include "core/names.hpp"
 #include "core/units.hpp"
 
@@ -14,9 +15,6 @@ namespace overlaptune {
 enum class Op { gemm_all_reduce, gemm_reduce_scatter, all_gather_gemm, gemm_all_to_all };
 
 enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all };
-
-/// Element type of A, B and C; accumulation is always fp32.
-enum class Dtype { bf16, fp16 };
 
 /// How a plan is submitted; part of the key of a winner.
 enum class Launch { graph, eager };
@@ -41,22 +39,17 @@ struct NamesOf<Collective> {
 };
 
 template <>
-struct NamesOf<Dtype> {
-  static constexpr std::string_view what = "dtype";
-  static constexpr std::array<Named<Dtype>, 2> all{{{Dtype::bf16, "bf16"}, {Dtype::fp16, "fp16"}}};
-};
-
-template <>
 struct NamesOf<Launch> {
   static constexpr std::string_view what = "launch";
   static constexpr std::array<Named<Launch>, 2> all{
       {{Launch::graph, "graph"}, {Launch::eager, "eager"}}};
 };
 
-/// Row-major: A is m x k, B is n x k (as a linear layer stores its weight), C = A * B^T is m x n.
-/// `m, n, k` are what one rank computes: for gemm_all_reduce and gemm_reduce_scatter `k` is already
-/// divided among the ranks, for all_gather_gemm `n` is (each rank brings m/ranks rows of A).
-/// gemm_all_to_all sends row block j of C to rank j; the output is ordered by source rank.
+/// A GEMM and its collective. Matrices are row-major: A is m x k, B is n x k (as a linear layer
+/// stores its weight), C = A * B^T is m x n. `m, n, k` are what one rank computes: for
+/// gemm_all_reduce and gemm_reduce_scatter `k` is already divided among the ranks, for
+/// all_gather_gemm `n` is (each rank brings m/ranks rows of A). gemm_all_to_all sends row block j
+/// of C to rank j; the output is ordered by source rank.
 struct Problem {
   Op op = Op::gemm_all_reduce;
   std::int64_t m = 0;
@@ -67,27 +60,25 @@ struct Problem {
   friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
-/// Multiple that n and k must have (16-byte rows for TMA and cp.async at 2 bytes an element).
-inline constexpr std::int64_t kRowMultiple = 8;
 /// Largest m, n or k.
 inline constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;
 inline constexpr int kMostRanks = 1024;
-inline constexpr std::int64_t kElementBytes = 2;  // bf16 and fp16
 
-/// The problem itself if every rule holds (sizes in 1..kLargestSize, n and k multiples of
-/// kRowMultiple, 2..kMostRanks ranks, m a multiple of `ranks` in all but gemm_all_reduce);
+/// The problem, if every rule holds (sizes in 1..kLargestSize, n and k multiples of the dtype's
+/// `row_multiple`, 2..kMostRanks ranks, m a multiple of `ranks` in all but gemm_all_reduce);
 /// otherwise the error names the field and what is allowed.
 [[nodiscard]] Expected<Problem> validated(Problem problem);
 
 /// `OP:M,N,K:dtype:ranks`, for instance `gemm_all_reduce:4096,8192,3584:bf16:8`. Sizes take k/M/G.
 [[nodiscard]] Expected<Problem> parse_problem(std::string_view text);
 
-/// The form that `parse_problem` reads.
+/// The problem in the form that `parse_problem` reads.
 [[nodiscard]] std::string to_string(const Problem& problem);
 
 [[nodiscard]] Collective collective_of(Op op);
 
-/// Whole buffer of the collective: C (m*n elements), or for all_gather_gemm the gathered A (m*k).
+/// Bytes of the whole buffer of the collective: C (m*n elements), or for all_gather_gemm the
+/// gathered A (m*k).
 [[nodiscard]] Bytes collective_bytes(const Problem& problem);
 
 /// Row blocks that must travel together in equal parts: `ranks` for gemm_reduce_scatter,

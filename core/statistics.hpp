@@ -7,7 +7,7 @@
 
 namespace overlaptune {
 
-/// Median with p10 and p90, linear between order statistics. All in the unit of the samples.
+/// Median, p10 and p90, linear between order statistics, and the number of samples.
 struct Summary {
   Microseconds median{};
   Microseconds p10{};

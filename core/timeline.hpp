@@ -1,5 +1,6 @@
 #pragma once
-// When the groups (or chunks) of a config became ready, started and ended; predicted or observed.
+// When the wave groups (or chunks) of a config became ready, started and ended, predicted or
+// measured.
 
 #include <vector>
 
@@ -7,13 +8,13 @@
 
 namespace overlaptune {
 
-/// Times from the start of the config. For all_gather_gemm the collective comes first: `ready` is
-/// when the group's rows may be sent.
+/// Times of one group, from the start of the config. For all_gather_gemm the collective comes
+/// first: `ready` is when the group's rows may be sent.
 struct GroupTimes {
   int group = 0;
   Microseconds ready{};  ///< the collective of the group could start
   Microseconds start{};  ///< it started
-  Microseconds end{};    ///< it ended, its result in place
+  Microseconds end{};    ///< it ended, with its result in place
   /// The part of start..end in which no GEMM ran.
   Microseconds exposed{};
 };

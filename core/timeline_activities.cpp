@@ -18,7 +18,7 @@ std::vector<Activity> activities_of(const Timeline& timeline, Op op) {
   std::sort(groups.begin(), groups.end(),
             [](const GroupTimes& a, const GroupTimes& b) { return a.end < b.end; });
   std::vector<Activity> activities;
-  Microseconds begin{};  // of the next stretch of the GEMM
+  Microseconds begin{};  // where the next part of the GEMM begins
   const auto add_gemm = [&](Microseconds end) {
     if (end <= begin) return;
     activities.push_back({.stream = kGemmStream,
@@ -27,7 +27,7 @@ std::vector<Activity> activities_of(const Timeline& timeline, Op op) {
                           .start = begin,
                           .end = end});
   };
-  // Where the collective comes first nothing computes before it.
+  // In all_gather_gemm nothing computes before the first collective.
   if (op == Op::all_gather_gemm && !groups.empty()) begin = groups.front().start;
   for (const GroupTimes& group : groups) {
     activities.push_back(

@@ -1,5 +1,5 @@
 #pragma once
-// What GPUs did, from a timeline: for machines that tell one and are not seen at work.
+// Activities made from a timeline, for machines that give a timeline and cannot trace.
 
 #include <vector>
 
@@ -9,9 +9,10 @@
 
 namespace overlaptune {
 
-/// One rank, the slowest: the GEMM on stream 0, its collectives on stream 1. A timeline does not
-/// say when the GEMM paused, only how long each collective ran without it: the pauses are put at
-/// the ends of the collectives, so that `busy` finds the timeline's own exposed times.
+/// The activities of the slowest rank: the GEMM on stream 0, its collectives on stream 1. A
+/// timeline says how long each collective ran without the GEMM, but not when the GEMM paused. The
+/// pauses are put at the ends of the collectives, so that `busy` finds the exposed times of the
+/// timeline.
 [[nodiscard]] std::vector<Activity> activities_of(const Timeline& timeline, Op op);
 
 }  // namespace overlaptune

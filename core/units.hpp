@@ -1,6 +1,6 @@
 #pragma once
-// Units in the type. At the edges (SQL, CSV, JSON, flags) they are in the name: `_us`, `_bytes`,
-// `_gb_per_s` (10^9 bytes per second).
+// Types that carry their unit. In SQL, CSV, JSON and flags the unit is in the name: `_us`,
+// `_bytes`, `_gb_per_s` (10^9 bytes per second).
 
 #include <chrono>
 #include <compare>

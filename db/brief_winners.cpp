@@ -11,8 +11,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "core/canonical_config.hpp"
-#include "core/tiling.hpp"
+#include "core/check.hpp"
 #include "db/impl.hpp"
 
 namespace overlaptune {
@@ -90,10 +89,9 @@ void read(Columns columns, BriefWinner& winner) {
   if (const auto sound = validated(winner.problem); !sound) columns.damaged(sound.error().message);
   winner.launch = columns.name<Launch>();
   columns.config(winner.config);
-  if (winner.config.wave_groups.size() > kMostRegions) columns.damaged("too many wave groups");
-  if (const auto fitting = fits(winner.problem, winner.config); !fitting) {
-    columns.damaged(fmt::format("{} of {}: {}", to_string(winner.config.strategy),
-                                to_string(winner.problem), fitting.error().message));
+  if (const auto legal = check(winner.problem, winner.config); !legal) {
+    columns.damaged(fmt::format("{} of {}: {}", to_string(strategy_of(winner.config)),
+                                to_string(winner.problem), legal.error().message));
   }
   winner.measured = columns.positive_time();
   winner.predicted = columns.time();
@@ -102,7 +100,7 @@ void read(Columns columns, BriefWinner& winner) {
 
 struct Reading {
   const db::Connection& connection;
-  const std::function<void(const BriefWinner&)>& visit;
+  const std::function<void(BriefWinner&)>& visit;
   BriefWinner winner{};  ///< the same for all rows, so that its groups need no new memory
   std::exception_ptr failure{};
 };
@@ -144,7 +142,7 @@ class Registered {
 }  // namespace
 
 void Store::each_brief_winner(PlatformId platform,
-                              const std::function<void(const BriefWinner&)>& visit) const {
+                              const std::function<void(BriefWinner&)>& visit) const {
   db::Connection& connection = *impl_->connection;
   sqlite3* database = connection.database().getHandle();
   const auto check = [&](int code, int expected) {

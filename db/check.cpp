@@ -82,6 +82,13 @@ void check_measurements(Examination& examine) {
                });
 }
 
+void check_layer_gemms(Examination& examine) {
+  examine.rows(fmt::format("SELECT {}, {}, times_per_pass FROM layer_gemms g JOIN problems p ON "
+                           "p.id = problem_id",
+                           db::kProblemColumns, db::kLayerGemmKey),
+               [](db::Query& query) { (void)db::read_layer_gemm(query); });
+}
+
 void check_candidates(Examination& examine) {
   examine.rows(
       fmt::format(
@@ -120,6 +127,7 @@ std::vector<std::string> Store::check() const {
     examine.collect([&] { impl_->each_run(kind, [](const StoredRun&) {}); });
   }
   check_measurements(examine);
+  check_layer_gemms(examine);
   check_candidates(examine);
   check_winners(examine);
   return std::move(examine).findings();

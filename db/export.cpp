@@ -46,7 +46,11 @@ void write_tuning_runs(std::ostream& out, const Store::Impl& impl, const Names& 
     runs[run.id] = run.uid;
     rows.add(
         opened(db::to_json(run, RunKind::tuning, impl.noted(platforms, run.platform, "platform")),
-               "candidates"));
+               "layer_gemms"));
+    Rows gemms(out, "      ");
+    impl.each_layer_gemm(run.id,
+                         [&](const LayerGemm& gemm) { gemms.add(dumped(db::to_json(gemm))); });
+    out << "], \"candidates\": [";
     Rows candidates(out, "      ");
     impl.each_candidate_of(run.id, [&](const StoredCandidate& stored) {
       candidates.add(dumped(db::to_json(stored.candidate)));
@@ -76,7 +80,8 @@ void export_json(const Store& store, std::ostream& out) {
   impl.connection->read([&] {
     Names platforms;
     Names runs;
-    out << "{\n  \"format\": \"overlaptune\",\n  \"format_version\": 1,\n  \"platforms\": [";
+    out << "{\n  \"format\": \"overlaptune\",\n  \"format_version\": " << db::kFormatVersion
+        << ",\n  \"platforms\": [";
     Rows rows(out, "    ");
     impl.each_platform([&](const StoredPlatform& stored) {
       platforms[stored.id] = fingerprint(stored.platform);

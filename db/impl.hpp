@@ -52,6 +52,7 @@ struct Store::Impl {
   /// The id of the run with this uid if there is one; it is then finished if either was.
   std::int64_t insert_run(RunKind kind, const StoredRun& run);
   void insert_measurement(ProbeRunId run, const Measurement& measurement, db::Conflict conflict);
+  void insert_layer_gemm(TuningRunId run, const LayerGemm& gemm, db::Conflict conflict);
   void insert_candidate(TuningRunId run, const Candidate& candidate, db::Conflict conflict);
   /// With `keep` the present winner of the same key stays unless this one is newer.
   void insert_winner(const StoredWinner& stored, db::Conflict conflict);
@@ -60,6 +61,7 @@ struct Store::Impl {
   void each_platform(const std::function<void(const StoredPlatform&)>& visit) const;
   void each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const;
   void each_measurement(ProbeRunId run, const std::function<void(const Measurement&)>& visit) const;
+  void each_layer_gemm(TuningRunId run, const std::function<void(const LayerGemm&)>& visit) const;
   void each_candidate(const std::function<void(const StoredCandidate&)>& visit) const;
   void each_candidate_of(TuningRunId run,
                          const std::function<void(const StoredCandidate&)>& visit) const;

@@ -22,11 +22,10 @@ std::int64_t looked_up(const Ids& ids, const Node& node, const char* what) {
 }
 
 void fill(Store::Impl& staging, const Node& document) {
-  constexpr std::int64_t kFormatVersion = 1;
   if (document["format"].text() != "overlaptune") {
     document["format"].fail("expected \"overlaptune\": an export of this program");
   }
-  if (document["format_version"].integer() > kFormatVersion) {
+  if (document["format_version"].integer() > db::kFormatVersion) {
     document["format_version"].fail("newer than this program; use a newer overlaptune");
   }
   Ids platforms;
@@ -54,6 +53,12 @@ void fill(Store::Impl& staging, const Node& document) {
   });
   document["tuning_runs"].each([&](const Node& node) {
     const auto run = insert_run(node, RunKind::tuning);
+    // Exports of programs that did not keep what a model's problems are have no such field.
+    if (node.has("layer_gemms")) {
+      node["layer_gemms"].each([&](const Node& gemm) {
+        staging.insert_layer_gemm(run, db::layer_gemm_of(gemm), Conflict::replace);
+      });
+    }
     node["candidates"].each([&](const Node& candidate) {
       staging.insert_candidate(run, db::candidate_of(candidate), Conflict::replace);
     });

@@ -32,6 +32,7 @@ class Node {
   }
 
   [[nodiscard]] bool is_null() const { return value_.is_null(); }
+  [[nodiscard]] bool is_object() const { return value_.is_object(); }
   [[nodiscard]] std::int64_t integer(
       std::int64_t low = 0, std::int64_t high = std::numeric_limits<std::int64_t>::max()) const;
   [[nodiscard]] int small_integer() const;  ///< 0 to 2^31 - 1

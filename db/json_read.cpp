@@ -1,5 +1,7 @@
 // Values from JSON.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "db/json_values.hpp"
@@ -42,18 +44,41 @@ Problem problem_of(const Node& node) {
   return *problem;
 }
 
+/// A config as documents of format 1 have it, field by field, as a line that people could write.
+/// Fields that a strategy does not have are 0, empty, 1 chunk, or absent.
+std::string line_of_format_1(const Node& node) {
+  std::string line{to_string(node["strategy"].name<Strategy>())};
+  const auto add = [&](std::string_view name, int value, int none) {
+    if (value != none) line += fmt::format(" {}={}", name, value);
+  };
+  const Tile tile = tile_of(node);
+  if (std::max({tile.block_m, tile.block_n, tile.block_k}) > 0) {
+    line += fmt::format(" tile={}x{}x{}", tile.block_m, tile.block_n, tile.block_k);
+  }
+  add("stages", tile.stages, 0);
+  add("cluster", tile.cluster, 0);
+  add("raster", node["raster"].small_integer(), 0);
+  add("chunks", node["chunks"].small_integer(), 1);
+  line += fmt::format(" ctas={} transport={}", node["comm_ctas"].small_integer(),
+                      to_string(node["transport"].name<GroupTransports>()));
+  if (node.has("wait")) line += fmt::format(" wait={}", to_string(node["wait"].name<Wait>()));
+  std::string groups;
+  node["wave_groups"].each([&](const Node& group) {
+    groups += fmt::format("{}{}", groups.empty() ? "" : ",", group.integer(1));
+  });
+  if (!groups.empty()) line += " groups=" + groups;
+  return line;
+}
+
 Config config_of(const Node& node) {
+  if (node.is_object()) {
+    auto config = parse_config(line_of_format_1(node));
+    if (!config) node.fail(config.error().message);
+    return std::move(*config);
+  }
   Config config;
-  config.strategy = node["strategy"].name<Strategy>();
-  config.tile = tile_of(node);
-  config.raster = node["raster"].small_integer();
-  config.comm_ctas = node["comm_ctas"].small_integer();
-  node["wave_groups"].each(
-      [&](const Node& group) { config.wave_groups.push_back(group.integer(1)); });
-  config.chunks = node["chunks"].small_integer();
-  config.transport = node["transport"].name<Transport>();
-  // Exports of programs in which the driver always waited have no such field.
-  if (node.has("wait")) config.wait = node["wait"].name<Wait>();
+  const std::string line = node.text();
+  if (!read_canonical(line, config)) node.fail(why_not_canonical(line));
   return config;
 }
 
@@ -113,7 +138,7 @@ Platform platform_of(const Node& node) {
                     .cuda_version = node["cuda_version"].text(),
                     .nccl_version = node["nccl_version"].text(),
                     .topology = node["topology"].text(),
-                    .transport = node["transport"].text(),
+                    .link = node["transport"].text(),
                     .multicast_allowed = node["multicast_allowed"].boolean(),
                     .details = node["details"].text()};
   if (node["fingerprint"].text() != fingerprint(platform)) {
@@ -155,6 +180,15 @@ Measurement measurement_of(const Node& node) {
   if (!tile.is_null()) measurement.library_tile = tile_of(tile);
   measurement.conditions = conditions_of(node);
   return checked(node, measurement);
+}
+
+LayerGemm layer_gemm_of(const Node& node) {
+  return checked(node, LayerGemm{.model = node["model"].text(),
+                                 .product = node["product"].name<Product>(),
+                                 .parallelism = node["parallelism"].name<Parallelism>(),
+                                 .tokens = node["tokens"].integer(),
+                                 .times_per_pass = node["times_per_pass"].integer(),
+                                 .problem = problem_of(node["problem"])});
 }
 
 Candidate candidate_of(const Node& node) {

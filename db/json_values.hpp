@@ -10,9 +10,14 @@ namespace overlaptune::db {
 
 using Json = nlohmann::ordered_json;
 
+/// Format of documents. 1: a config is an object with every field of every strategy. 2: a config is
+/// its canonical line.
+inline constexpr std::int64_t kFormatVersion = 2;
+
 [[nodiscard]] Json to_json(const Platform& platform);  ///< with its fingerprint
 [[nodiscard]] Json to_json(const StoredRun& run, RunKind kind, const std::string& platform);
 [[nodiscard]] Json to_json(const Measurement& measurement);
+[[nodiscard]] Json to_json(const LayerGemm& gemm);
 [[nodiscard]] Json to_json(const Candidate& candidate);
 [[nodiscard]] Json to_json(const StoredWinner& stored, const std::string& platform,
                            const std::string& run);
@@ -21,6 +26,7 @@ using Json = nlohmann::ordered_json;
 /// Without its platform, which the document names by fingerprint.
 [[nodiscard]] StoredRun run_of(const Node& node, RunKind kind);
 [[nodiscard]] Measurement measurement_of(const Node& node);
+[[nodiscard]] LayerGemm layer_gemm_of(const Node& node);
 [[nodiscard]] Candidate candidate_of(const Node& node);
 /// Without its platform and run.
 [[nodiscard]] StoredWinner winner_of(const Node& node);

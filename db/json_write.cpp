@@ -19,21 +19,6 @@ Json to_json(const Problem& problem) {
           {"ranks", problem.ranks}};
 }
 
-Json to_json(const Config& config) {
-  return {{"strategy", to_string(config.strategy)},
-          {"block_m", config.tile.block_m},
-          {"block_n", config.tile.block_n},
-          {"block_k", config.tile.block_k},
-          {"stages", config.tile.stages},
-          {"cluster", config.tile.cluster},
-          {"raster", config.raster},
-          {"comm_ctas", config.comm_ctas},
-          {"wave_groups", Json(config.wave_groups)},
-          {"chunks", config.chunks},
-          {"transport", to_string(config.transport)},
-          {"wait", to_string(config.wait)}};
-}
-
 Json to_json(const std::optional<Summary>& summary) {
   if (!summary) return nullptr;
   return {{"median_us", summary->median.count()},
@@ -107,7 +92,7 @@ Json to_json(const Platform& platform) {
           {"cuda_version", platform.cuda_version},
           {"nccl_version", platform.nccl_version},
           {"topology", platform.topology},
-          {"transport", platform.transport},
+          {"transport", platform.link},
           {"multicast_allowed", platform.multicast_allowed},
           {"details", platform.details}};
 }
@@ -142,6 +127,15 @@ Json to_json(const Measurement& measurement) {
           {"power_w", or_null(measurement.conditions.power_w)}};
 }
 
+Json to_json(const LayerGemm& gemm) {
+  return {{"model", gemm.model},
+          {"product", to_string(gemm.product)},
+          {"parallelism", to_string(gemm.parallelism)},
+          {"tokens", gemm.tokens},
+          {"times_per_pass", gemm.times_per_pass},
+          {"problem", to_json(gemm.problem)}};
+}
+
 Json to_json(const Candidate& candidate) {
   Json speedup = nullptr;
   if (candidate.speedup) {
@@ -151,7 +145,7 @@ Json to_json(const Candidate& candidate) {
   }
   return {{"problem", to_json(candidate.problem)},
           {"launch", to_string(candidate.launch)},
-          {"config", to_json(candidate.config)},
+          {"config", to_string(candidate.config)},
           {"origin", to_string(candidate.origin)},
           {"rank_by_model", or_null(candidate.rank_by_model)},
           {"predicted_us", candidate.predicted.count()},

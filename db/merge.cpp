@@ -32,7 +32,10 @@ void Store::merge(const Store& other) {
       });
     });
     theirs.each_run(RunKind::tuning, [&](const StoredRun& run) {
-      tuning_runs[run.id] = copy_run(RunKind::tuning, run);
+      const auto id = copy_run(RunKind::tuning, run);
+      tuning_runs[run.id] = id;
+      theirs.each_layer_gemm(
+          run.id, [&](const LayerGemm& gemm) { ours.insert_layer_gemm(id, gemm, Conflict::keep); });
     });
     theirs.each_candidate([&](const StoredCandidate& stored) {
       ours.insert_candidate(theirs.noted(tuning_runs, stored.run, "tuning run"), stored.candidate,

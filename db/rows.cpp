@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/canonical_config.hpp"
-
 namespace overlaptune::db {
 namespace {
 
@@ -122,7 +120,7 @@ void put(Query& query, const Platform& platform) {
       .bind(platform.cuda_version)
       .bind(platform.nccl_version)
       .bind(platform.topology)
-      .bind(platform.transport)
+      .bind(platform.link)
       .bind(platform.multicast_allowed ? 1 : 0)
       .bind(platform.details);
 }
@@ -140,7 +138,7 @@ Platform read_platform(Query& query) {
   platform.cuda_version = query.text();
   platform.nccl_version = query.text();
   platform.topology = query.text();
-  platform.transport = query.text();
+  platform.link = query.text();
   platform.multicast_allowed = query.integer() != 0;
   platform.details = query.text();
   return checked(query, std::move(platform));
@@ -184,6 +182,17 @@ Problem read_problem(Query& query) {
   const auto sound = validated(problem);
   if (!sound) query.damaged(sound.error().message);
   return problem;
+}
+
+LayerGemm read_layer_gemm(Query& query) {
+  LayerGemm gemm;
+  gemm.problem = read_problem(query);
+  gemm.model = query.text();
+  gemm.product = query.name<Product>();
+  gemm.parallelism = query.name<Parallelism>();
+  gemm.tokens = query.integer();
+  gemm.times_per_pass = query.integer();
+  return checked(query, std::move(gemm));
 }
 
 void put(Query& query, const Config& config) {

@@ -18,6 +18,8 @@ inline constexpr std::string_view kPlatformColumns =
 inline constexpr std::string_view kProvenanceColumns =
     "program_version, host, command_line, seed, started_at";
 inline constexpr std::string_view kProblemColumns = "op, m, n, k, dtype, ranks";
+/// What tells the products of a model apart; beside it there is `times_per_pass`.
+inline constexpr std::string_view kLayerGemmKey = "model, product, parallelism, tokens";
 /// What became of a candidate: all of it but problem, launch, config and verdict.
 inline constexpr std::string_view kOutcomeColumns =
     "origin, rank_by_model, predicted_us, reason, measured_median_us, measured_p10_us, "
@@ -58,6 +60,8 @@ void put_measured(Query& query, const Measurement& measurement);
 [[nodiscard]] Platform read_platform(Query& query);
 [[nodiscard]] Provenance read_provenance(Query& query);
 [[nodiscard]] Problem read_problem(Query& query);
+/// Problem, key, times_per_pass.
+[[nodiscard]] LayerGemm read_layer_gemm(Query& query);
 /// Problem, launch, config, verdict, outcome.
 [[nodiscard]] Candidate read_candidate(Query& query);
 /// Problem, launch, config, outcome, comparison. Only what is valid has won.

@@ -8,6 +8,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "core/check.hpp"
+
 namespace overlaptune::db {
 namespace {
 
@@ -111,25 +113,16 @@ Complaint complaint(const Measurement& measurement) {
   return conditions_complaint(measurement.conditions);
 }
 
+Complaint complaint(const LayerGemm& gemm) {
+  if (const auto problem = validated(gemm.problem); !problem) return problem.error().message;
+  if (gemm.model.empty()) return "model is empty; expected a name";
+  return first(within("tokens", gemm.tokens, 1, kLargestSize),
+               within("times_per_pass", gemm.times_per_pass, 1, kLargestSize));
+}
+
 Complaint complaint(const Config& config) {
-  const std::array<std::pair<std::string_view, int>, 7> counts{{{"block_m", config.tile.block_m},
-                                                                {"block_n", config.tile.block_n},
-                                                                {"block_k", config.tile.block_k},
-                                                                {"stages", config.tile.stages},
-                                                                {"cluster", config.tile.cluster},
-                                                                {"raster", config.raster},
-                                                                {"comm_ctas", config.comm_ctas}}};
-  for (const auto& [field, value] : counts) {
-    if (auto wrong = at_least(field, value, 0)) return wrong;
-  }
-  for (const std::int64_t tiles : config.wave_groups) {
-    if (auto wrong = at_least("a wave group", tiles, 1)) return wrong;
-  }
-  if (config.tile.is_library() && (config.tile != Tile{} || config.raster != 0)) {
-    return "the tile is the library's; expected no other of its sizes, and no raster";
-  }
-  if (const auto sound = waits(config); !sound) return sound.error().message;
-  return at_least("chunks", config.chunks, 1);
+  if (const auto legal = check(config); !legal) return legal.error().message;
+  return std::nullopt;
 }
 
 Complaint complaint(const Candidate& candidate) {
@@ -152,6 +145,10 @@ Complaint complaint(const Candidate& candidate) {
 
 Complaint complaint(const Winner& winner) {
   if (auto wrong = complaint(winner.candidate)) return wrong;
+  const Candidate& candidate = winner.candidate;
+  if (const auto legal = check(candidate.problem, candidate.config); !legal) {
+    return legal.error().message;
+  }
   if (winner.candidate.verdict != Verdict::valid) {
     return fmt::format("verdict is {}; expected valid, for only a valid candidate can win",
                        to_string(winner.candidate.verdict));

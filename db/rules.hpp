@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/candidate.hpp"
+#include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
 
@@ -19,6 +20,7 @@ using Complaint = std::optional<std::string>;
 [[nodiscard]] Complaint number_complaint(std::string_view field, double value);
 [[nodiscard]] Complaint complaint(const Platform& platform);
 [[nodiscard]] Complaint complaint(const Measurement& measurement);
+[[nodiscard]] Complaint complaint(const LayerGemm& gemm);
 [[nodiscard]] Complaint complaint(const Config& config);
 [[nodiscard]] Complaint complaint(const Candidate& candidate);
 [[nodiscard]] Complaint complaint(const Winner& winner);

@@ -338,7 +338,22 @@ DROP TABLE temp.old_candidates;
 DROP TABLE temp.old_winners;
 )sql";
 
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
+// What the problems of a run are in the layers of a model.
+constexpr const char* kVersion6 = R"sql(
+CREATE TABLE layer_gemms (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  problem_id INTEGER NOT NULL REFERENCES problems (id),
+  model TEXT NOT NULL CHECK (model <> ''),
+  product TEXT NOT NULL,     -- qkv, o, gate_up, up, down, experts
+  parallelism TEXT NOT NULL, -- tp, sp
+  tokens INTEGER NOT NULL CHECK (tokens > 0),
+  times_per_pass INTEGER NOT NULL CHECK (times_per_pass > 0),
+  UNIQUE (run_id, problem_id, model, product, parallelism, tokens)
+) STRICT;
+)sql";
+
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
 static_assert(kVersions.size() == kSchemaVersion);
 
 /// Name of each table and index, with the text that made it.
@@ -356,8 +371,8 @@ std::map<std::string, std::string> objects(Connection& connection) {
 /// Of the objects of each version, as SQLite 3.40 keeps their texts. A file that has another digest
 /// is compared with a schema made for that, which takes longer than all else that opening needs.
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
-    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL,
-    0x60b129dbb5d21453ULL};
+    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL,
+    0xa76a890ff502c397ULL, 0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL};
 
 std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   std::uint64_t hash = fnv1a("");

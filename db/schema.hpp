@@ -13,7 +13,7 @@ namespace overlaptune::db {
 inline constexpr int kApplicationId = 0x6f766c74;
 
 /// `PRAGMA user_version` that this program writes.
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 /// Takes an empty database (version 0) or an older one to the version `to`, in one transaction that
 /// also checks the foreign keys of the outcome. Another process may have been faster: then nothing

@@ -23,6 +23,7 @@ DatabaseInfo Store::info() const {
     info.tuning_runs = connection.integer("SELECT count(*) FROM tuning_runs");
     info.candidates = connection.integer("SELECT count(*) FROM candidates");
     info.winners = connection.integer("SELECT count(*) FROM winners");
+    info.layer_gemms = connection.integer("SELECT count(*) FROM layer_gemms");
   });
   return info;
 }

@@ -8,11 +8,13 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/candidate.hpp"
+#include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
 
@@ -53,7 +55,7 @@ struct StoredWinner {
   Winner winner{};
 };
 
-/// Of a winner what an answer tells.
+/// The part of a winner that an answer holds.
 struct BriefWinner {
   Problem problem{};
   Launch launch = Launch::graph;
@@ -80,6 +82,7 @@ struct DatabaseInfo {
   std::int64_t tuning_runs = 0;
   std::int64_t candidates = 0;
   std::int64_t winners = 0;
+  std::int64_t layer_gemms = 0;
 };
 
 enum class Access {
@@ -119,6 +122,11 @@ class Store {
                                const Provenance& provenance);
   void finish_tuning_run(TuningRunId run);
   [[nodiscard]] std::optional<TuningRun> last_tuning_run(PlatformId platform) const;
+  /// What the problems of a run are in their models, all in one transaction. Replaces an earlier
+  /// one of the same run that differs in `times_per_pass` only.
+  void add_layer_gemms(TuningRunId run, std::span<const LayerGemm> gemms);
+  /// The products of models that were tuned on a platform, each once, as the newest run tells it.
+  [[nodiscard]] std::vector<LayerGemm> layer_gemms(PlatformId platform) const;
   /// Replaces an earlier candidate of the same run with the same problem, launch and config.
   void add_candidate(TuningRunId run, const Candidate& candidate);
   [[nodiscard]] std::vector<Candidate> candidates(TuningRunId run, const Problem& problem,
@@ -133,8 +141,7 @@ class Store {
   [[nodiscard]] std::vector<StoredWinner> winners() const;
   /// The winners of a platform, in a fraction of the time that `winners` takes. What `visit` gets
   /// holds until it returns.
-  void each_brief_winner(PlatformId platform,
-                         const std::function<void(const BriefWinner&)>& visit) const;
+  void each_brief_winner(PlatformId platform, const std::function<void(BriefWinner&)>& visit) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
 
   [[nodiscard]] DatabaseInfo info() const;

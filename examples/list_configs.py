@@ -1,4 +1,4 @@
-"""Lists how to run each product of a transformer layer that meets a collective.
+"""Lists how to run each product of a transformer layer that has a collective beside it.
 
     pip install ./python        # or the wheel of `ninja wheel`
     python3 examples/list_configs.py --db cluster.db --model examples/models/llama-3-70b.json \\
@@ -27,15 +27,15 @@ def divided(config: dict[str, Any], field: str, tp: int) -> int:
 
 
 def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[str, Op, int, int]]:
-    """Name, op, n and k of what one rank computes. Without sequence parallelism nothing is gathered
-    before qkv and gate+up."""
+    """Yields name, op, n and k of each product on one rank. qkv and gate+up have a collective only under
+    sequence parallelism."""
     if config.get("num_local_experts") or config.get("num_experts"):
-        raise ValueError("the MLP is made of experts: expected a dense model")
+        raise ValueError("the model has experts: expected a dense model")
     hidden = int(config["hidden_size"])
     heads = divided(config, "num_attention_heads", tp)
     width = divided(config, "intermediate_size", tp)
     head_dim = int(config.get("head_dim") or hidden // int(config["num_attention_heads"]))
-    # Where there are fewer KV heads than ranks each is kept by several ranks.
+    # With fewer KV heads than ranks, several ranks have the same head.
     kv_heads = max(1, int(config.get("num_key_value_heads") or heads * tp) // tp)
     reduce = Op.GEMM_REDUCE_SCATTER if sequence else Op.GEMM_ALL_REDUCE
     yield "o", reduce, hidden, heads * head_dim
@@ -60,12 +60,12 @@ def microseconds(time: float | None) -> str:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--db", type=Path, help="default: what OVERLAPTUNE_DB names")
+    parser.add_argument("--db", type=Path, help="tuning database (default: the one that OVERLAPTUNE_DB names)")
     parser.add_argument("--model", type=Path, required=True, help="a Hugging Face config.json")
     parser.add_argument("--tp", type=int, required=True, help="GPUs that the model is divided over")
     parser.add_argument("--tokens", required=True, help="tokens of a pass, as in 1024,4096")
     parser.add_argument("--sequence-parallel", action="store_true")
-    parser.add_argument("--platform", help="a stored one; needed for simulated machines")
+    parser.add_argument("--platform", help="name of a stored platform; needed for simulated machines")
     return parser.parse_args()
 
 

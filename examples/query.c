@@ -2,7 +2,7 @@
  *
  *     overlaptune tune --machine sim:h200-nvlink-x8 --db f.db \
  *         --problem gemm_all_reduce:4096,8192,3584:bf16:8
- *     query f.db 4096 8192 3584 8 sim:h200-nvlink-x8
+ *     query f.db 4096 8192 3584 8 h200-nvlink-x8
  *
  * PLATFORM is needed for simulated machines only. */
 #include <overlaptune/overlaptune.h>

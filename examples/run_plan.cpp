@@ -1,10 +1,10 @@
-// Asks a database how to run a GEMM and its reduce-scatter here, and runs it so.
+// Asks a database how to run a GEMM and its reduce-scatter on these GPUs, and runs them that way.
 //
 //     g++ -std=c++20 run_plan.cpp -o run_plan -loverlaptune-run -loverlaptune -lnccl -lcudart
 //     torchrun --no-python --nproc-per-node 8 ./run_plan cluster.db /tmp/new-file
 //
-// Any launcher will do that sets RANK, WORLD_SIZE and LOCAL_RANK. The ranks meet by a file that all
-// of them see and that is not there yet.
+// Any launcher that sets RANK, WORLD_SIZE and LOCAL_RANK will do. The ranks meet through a file
+// that all of them can see and that does not exist yet.
 
 #include <chrono>
 #include <cstdio>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) try {
   check(cudaMalloc(&a, static_cast<std::size_t>(sizes.a_bytes)));
   check(cudaMalloc(&b, static_cast<std::size_t>(sizes.b_bytes)));
   check(cudaMalloc(&c, static_cast<std::size_t>(sizes.c_bytes)));
-  check(cudaMemset(a, 0, static_cast<std::size_t>(sizes.a_bytes)));  // a program has numbers here
+  check(cudaMemset(a, 0, static_cast<std::size_t>(sizes.a_bytes)));  // a real program has data here
   check(cudaMemset(b, 0, static_cast<std::size_t>(sizes.b_bytes)));
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));

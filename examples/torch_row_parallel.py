@@ -1,10 +1,10 @@
-"""A row-parallel linear layer with sequence parallelism in PyTorch: y = reduce_scatter(x @ weight.T), run as
-a tuning database says, beside torch.matmul and dist.reduce_scatter_tensor.
+"""A row-parallel linear layer with sequence parallelism in PyTorch: y = reduce_scatter(x @ weight.T). Runs it as
+a tuning database says, and compares it with torch.matmul and dist.reduce_scatter_tensor.
 
     torchrun --nproc-per-node 8 torch_row_parallel.py --libraries build/release --db cluster.db
 
-Needs no compiler: liboverlaptune.so and liboverlaptune-run.so are loaded. The second must have been built
-with the NCCL release and the CUDA major version that PyTorch comes with. Without --db: `sequential`.
+It loads liboverlaptune.so and liboverlaptune-run.so and needs no compiler. The second one must have been built
+with the NCCL release and the CUDA major version that PyTorch comes with. Without --db it runs `sequential`.
 """
 
 import argparse
@@ -25,7 +25,7 @@ REPETITIONS = 30
 
 
 class Struct(ctypes.Structure):
-    """One of overlaptune.h or run.h; its size is set."""
+    """A struct of overlaptune.h or run.h whose size is set."""
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(self), **fields)
@@ -60,7 +60,7 @@ class Sizes(Struct):
 
 
 class Library:
-    """`library.open(…)` is ovt_open(…), and raises what that says went wrong."""
+    """A C library: `library.open(…)` calls ovt_open(…) and raises its error message."""
 
     def __init__(self, folder, name, last_error):
         path = next(Path(folder).rglob(name), None)
@@ -79,7 +79,7 @@ class Library:
 
 
 class Tuned:
-    """Plans on PyTorch's own communicator. Everything but running a plan is collective."""
+    """Makes plans on PyTorch's communicator. Everything except running a plan is collective."""
 
     def __init__(self, folder, database):
         self.lib = Library(folder, "liboverlaptune-run.so", "ovt_run_last_error")
@@ -104,7 +104,7 @@ class Tuned:
         return answer
 
     def layers(self, weights, tokens):
-        """A layer for each weight, [n, k] on this rank: memory for all of them, then their plans."""
+        """A layer for each weight, which is [n, k] on this rank. Reserves memory for all, then makes the plans."""
         asked = []
         for weight in weights:
             problem = Problem(m=tokens, n=weight.shape[0], k=weight.shape[1], op=GEMM_REDUCE_SCATTER, dtype=BF16,
@@ -128,7 +128,7 @@ class RowParallelLinear(torch.nn.Module):
         self.y = torch.empty(problem.m // problem.ranks, problem.n, dtype=weight.dtype, device=weight.device)
 
     def forward(self, x):
-        """x: [tokens, k], contiguous. Its result is overwritten by the next call."""
+        """Returns y for x of [tokens, k], contiguous. The next call overwrites y."""
         operands = (c_void_p(each.data_ptr()) for each in (x, self.weight, self.y))
         self.lib.plan_run(self.plan, *operands, c_void_p(torch.cuda.current_stream().cuda_stream))
         return self.y
@@ -144,7 +144,7 @@ def captured(call):
 
 
 def medians(graphs):
-    """Microseconds of each graph on the slowest rank; the graphs take turns."""
+    """Median microseconds of each graph on the slowest rank; the graphs take turns."""
     token = torch.zeros(1, device="cuda")
     times = [[] for _ in graphs]
     for _ in range(REPETITIONS + 5):

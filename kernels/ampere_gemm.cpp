@@ -9,7 +9,6 @@
 namespace overlaptune::kernels {
 namespace {
 
-constexpr int kBytes = kElementBytes;  // of an element
 /// fp32 sums that fit the registers of 8 warps beside what is multiplied.
 constexpr int kMostSums = 128 * 256;
 /// More sums than these get 8 warps: two on a scheduler, which hide each other's waits.
@@ -38,8 +37,8 @@ void share(const Tile& tile, AmpereLayout& layout) {
 
 }  // namespace
 
-Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits) {
-  if (!is_feasible(tile, limits)) {
+Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+  if (!is_feasible(tile, limits, dtype)) {
     return bad_input(
         fmt::format("tile {} with {} stages does not fit a GPU of compute capability {}",
                     to_string(tile), tile.stages, limits.compute_capability));
@@ -53,8 +52,9 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits) 
   share(tile, layout);
   const int warps = layout.warps_m * layout.warps_n;
   // As much as `shared_memory_bytes` has for the output, so that no feasible tile is refused.
-  const int output = kBytes * tile.block_m * std::min(tile.block_n, 64);
-  const auto bytes = [&](int slab) { return kBytes * warps * kSlabRows * slab; };
+  const int element = static_cast<int>(bytes_of(dtype));
+  const int output = element * tile.block_m * std::min(tile.block_n, 64);
+  const auto bytes = [&](int slab) { return element * warps * kSlabRows * slab; };
   layout.slab = kWidestSlab;
   while (layout.slab > tile.block_n / layout.warps_n || bytes(layout.slab) > output) {
     layout.slab /= 2;
@@ -66,8 +66,8 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits) 
 
 Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dtype dtype,
                                    int segments) {
-  const auto layout = ampere_layout(tile, limits);
-  if (!layout) return tl::make_unexpected(layout.error());
+  const auto layout = ampere_layout(tile, limits, dtype);
+  if (!layout) return error_of(layout);
   return KernelSource{.name = "ampere_gemm",
                       .text = embedded_source("tiles") + embedded_source("ampere_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},

@@ -1,7 +1,7 @@
 #pragma once
-// The source of our GEMM with mma.sync (kernels/device/ampere_gemm.cu) for a given tile, what a
-// launch of it needs to know, and the parameters that it takes. Text and numbers only: no GPU, no
-// CUDA.
+// The source of the generated GEMM with mma.sync (kernels/device/ampere_gemm.cu) for a given tile,
+// what a launch of it needs to know, and the parameters that it takes. Text and numbers only: no
+// GPU, no CUDA.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 
 namespace overlaptune::kernels {
 
-/// What follows from the tile.
+/// What follows from the tile and the type of the elements.
 struct AmpereLayout {
   int warps_m = 0;       ///< warps that share the rows of a tile
   int warps_n = 0;       ///< warps that share its columns
@@ -24,7 +24,8 @@ struct AmpereLayout {
 
 /// Error (`bad_input`): a tile that this kernel cannot have on a GPU of these limits. Beyond
 /// `is_feasible`: clusters of 2, and more than 128 x 256 sums.
-[[nodiscard]] Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits);
+[[nodiscard]] Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits,
+                                                   Dtype dtype);
 
 /// For launches of up to `segments` segments. The kernel is `ampere_gemm`.
 [[nodiscard]] Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits,

@@ -69,7 +69,7 @@ Expected<Compiled> compile_cached(const Compiler& compiler, const CubinCache& ca
     return Compiled{.cubin = std::move(*cubin), .from_cache = true};
   }
   auto cubin = compiler.compile(job.source, job.architecture);
-  if (!cubin) return tl::make_unexpected(std::move(cubin.error()));
+  if (!cubin) return error_of(cubin);
   cache.store(key, *cubin);
   return Compiled{.cubin = std::move(*cubin)};
 }

@@ -149,7 +149,7 @@ Expected<CubinProperties> parse_properties(const std::string& log) {
 
 Expected<Compiler> Compiler::load(const std::vector<std::string>& libraries) {
   const auto nvrtc = load_nvrtc(libraries);
-  if (!nvrtc) return tl::make_unexpected(nvrtc.error());
+  if (!nvrtc) return error_of(nvrtc);
   int major = 0;
   int minor = 0;
   if (const int status = nvrtc->version(&major, &minor); status != kSuccess) {

@@ -1,7 +1,7 @@
 #pragma once
-// The run-time compiler of our kernels: CUDA C++ to a cubin, by NVRTC. It needs the libraries of
-// NVRTC and its builtins, which are loaded when they are asked for (nvrtc.hpp); no GPU, no driver,
-// no nvcc and no headers: sources include nothing.
+// The run-time compiler of generated kernels: CUDA C++ to a cubin, by NVRTC. It needs the libraries
+// of NVRTC and its builtins, which are loaded when they are asked for (nvrtc.hpp); no GPU, no
+// driver, no nvcc and no headers: sources include nothing.
 
 #include <cstdint>
 #include <string>

@@ -203,7 +203,7 @@ bool CubinCache::is_off() const {
 }
 
 fs::path CubinCache::file_of(std::string_view key) const {
-  // Of the name nothing depends: the entry holds the whole key.
+  // Nothing depends on the name: the entry holds the whole key.
   return options_.folder /
          fmt::format("{:016x}{:016x}{}", fnv1a(key), fnv1a(key, mix(key.size())), kSuffix);
 }

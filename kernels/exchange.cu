@@ -9,7 +9,7 @@ namespace {
 constexpr int kThreads = 1024;
 /// Loads of one thread that are under way at once: few CTAs must keep the memory busy.
 constexpr int kAhead = 8;
-constexpr int kInVector = 8;
+constexpr std::int64_t kVector = sizeof(uint4);
 
 __global__ void addresses_kernel(ncclWindow_t window, int ranks, void** addresses) {
   for (int rank = 0; rank < ranks; ++rank) addresses[rank] = ncclGetLsaPointer(window, 0, rank);
@@ -57,22 +57,21 @@ void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void*
 }
 
 void move(cudaStream_t stream, const Rows& rows, int ctas) {
-  const std::int64_t vectors = rows.rows * rows.columns / kInVector;
+  const std::int64_t vectors = rows.rows * rows.row_bytes / kVector;
   if (vectors < 1 || rows.blocks < 1) return;
   // Each thread has its share of loads under way, if that leaves work for several CTAs.
   constexpr std::int64_t kShare = kThreads * kAhead;
   const std::int64_t needed = (vectors + kShare - 1) / kShare;
   const auto blocks = static_cast<unsigned>(rows.blocks);
-  const auto each =
-      static_cast<unsigned>(std::clamp<std::int64_t>(ctas / rows.blocks, 1, needed));
+  const auto each = static_cast<unsigned>(std::clamp<std::int64_t>(ctas / rows.blocks, 1, needed));
   exchange_move<<<dim3(each, blocks), kThreads, 0, stream>>>(
       {.to = static_cast<uint4*>(rows.to),
        .from = static_cast<const uint4*>(rows.from),
-       .columns = static_cast<std::uint32_t>(rows.columns / kInVector),
+       .columns = static_cast<std::uint32_t>(rows.row_bytes / kVector),
        .all = static_cast<std::uint32_t>(vectors),
-       .stride = rows.stride / kInVector,
-       .to_block = rows.to_block / kInVector,
-       .from_block = rows.from_block / kInVector});
+       .stride = rows.stride / kVector,
+       .to_block = rows.to_block / kVector,
+       .from_block = rows.from_block / kVector});
 }
 
 }  // namespace overlaptune::kernels

@@ -15,13 +15,12 @@ namespace overlaptune::kernels {
 /// for `ranks` ranks of one NVLink domain.
 void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void** addresses);
 
-/// Rows of 16-bit elements that lie one behind the other, and where they belong. Sizes and strides
-/// are elements, multiples of 8, addresses multiples of 16 bytes; `rows` times `columns` below
-/// 2^35.
+/// Rows that lie one behind the other, and where they belong. Sizes and strides are in bytes; they
+/// and the addresses are multiples of 16. `rows` times `row_bytes` is below 2^36.
 struct Rows {
   void* to = nullptr;
   const void* from = nullptr;
-  std::int64_t columns = 0;
+  std::int64_t row_bytes = 0;
   std::int64_t rows = 1;
   std::int64_t stride = 0;  ///< of rows of `to`
   int blocks = 1;           ///< of so many rows each

@@ -44,9 +44,9 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
 
 }  // namespace
 
-Expected<HopperLayout> hopper_layout(const Tile& tile) {
+Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   const GpuLimits& limits = gpu_limits(kHopper);
-  if (!is_feasible(tile, limits)) {
+  if (!is_feasible(tile, limits, dtype)) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
                                  to_string(tile), tile.stages));
   }
@@ -57,7 +57,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
       tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n;
   layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
-  const int buffer = layout.consumers * 64 * layout.slab * kElementBytes;
+  const int buffer = layout.consumers * 64 * layout.slab * static_cast<int>(bytes_of(dtype));
   // Four hold a tile of 256 columns: its consumers are free for the next one at once.
   layout.buffers = 1;
   for (const int buffers : {2, 4}) {
@@ -76,8 +76,8 @@ Expected<HopperLayout> hopper_layout(const Tile& tile) {
 }
 
 Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) {
-  const auto layout = hopper_layout(tile);
-  if (!layout) return tl::make_unexpected(layout.error());
+  const auto layout = hopper_layout(tile, dtype);
+  if (!layout) return error_of(layout);
   return KernelSource{.name = "hopper_gemm",
                       .text = embedded_source("tiles") +
                               multiply_function(layout->multiplied, dtype) +

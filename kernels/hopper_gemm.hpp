@@ -1,6 +1,6 @@
 #pragma once
-// The source of our GEMM on Hopper (kernels/device/hopper_gemm.cu) for a given tile, and what a
-// launch of it needs to know. Text and numbers only: no GPU, no CUDA.
+// The source of the generated GEMM on Hopper (kernels/device/hopper_gemm.cu) for a given tile, and
+// what a launch of it needs to know. Text and numbers only: no GPU, no CUDA.
 
 #include "core/config.hpp"
 #include "core/problem.hpp"
@@ -11,7 +11,7 @@ namespace overlaptune::kernels {
 /// Its compute capability.
 inline constexpr int kHopper = 90;
 
-/// What follows from the tile.
+/// What follows from the tile and the type of the elements.
 struct HopperLayout {
   int consumers = 0;     ///< warpgroups that multiply
   int threads = 0;       ///< of a block
@@ -22,7 +22,7 @@ struct HopperLayout {
 };
 
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
-[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile);
+[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
 
 /// For launches of up to `segments` segments.
 [[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments);

@@ -1,6 +1,6 @@
 #pragma once
-// NVRTC by dlopen and a table of functions: the program starts without CUDA, and neither building
-// nor running it takes CUDA's headers.
+// NVRTC, opened at run time, as a table of functions: the program starts without CUDA, and neither
+// building nor running it takes CUDA's headers.
 
 #include <cstddef>
 #include <string>

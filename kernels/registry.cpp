@@ -43,8 +43,8 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
   const int capability = capability_of(architecture);
   if (capability < kLeastCapability) return list;
   const GpuLimits& limits = gpu_limits(capability);
-  for (const Tile& tile : default_tiles(limits)) {
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+  for (const auto& [dtype, name] : NamesOf<Dtype>::all) {
+    for (const Tile& tile : default_tiles(limits, dtype)) {
       auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, kUsualRegions)
                                              : ampere_gemm(tile, limits, dtype, kUsualRegions);
       if (source) list.push_back(std::move(*source));

@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include "machine/cuda/agent.hpp"
 #include "machine/cuda/cuda_machine.hpp"
-#include "machine/cuda/installation.hpp"
-#include "machine/cuda/mpi_meeting.hpp"
+#include "machine/cuda/launch/agent.hpp"
+#include "machine/cuda/launch/installation.hpp"
+#include "machine/cuda/launch/mpi_rendezvous.hpp"
 #include "machine/sim/json_reader.hpp"
 #include "machine/sim/sim_machine.hpp"
 
@@ -43,7 +43,7 @@ Expected<std::vector<sim::Profile>> all_profiles(const MachineOptions& options) 
   }
   for (const std::filesystem::path& path : options.profiles) {
     auto profile = read_profile(path);
-    if (!profile) return tl::make_unexpected(profile.error());
+    if (!profile) return error_of(profile);
     for (const sim::Profile& known : profiles) {
       if (known.name == profile->name) {
         return bad_input(fmt::format("{}: name: '{}' is taken by another profile; choose another",
@@ -77,7 +77,7 @@ Expected<cuda::Installation> find_gpus(cuda::LaunchEnvironment& launch) {
   auto installation = cuda::find_installation();
   if (!installation) return installation;
   const auto own = cuda::own_gpu(*installation, launch);
-  if (!own) return tl::make_unexpected(own.error());
+  if (!own) return error_of(own);
   launch.local_rank = *own;
   return installation;
 }
@@ -107,7 +107,7 @@ MachineEntry cuda_entry() {
   if (installation) {
     const Device& first = installation->devices.front();
     entry.description = fmt::format("{} x {} of this host, {}", installation->devices.size(),
-                                    first.model, first.transport);
+                                    first.model, first.link);
   } else {
     entry.available = false;
     entry.reason = installation.error().message;
@@ -119,7 +119,7 @@ MachineEntry cuda_entry() {
 
 Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options) {
   const auto profiles = all_profiles(options);
-  if (!profiles) return tl::make_unexpected(profiles.error());
+  if (!profiles) return error_of(profiles);
   std::vector<MachineEntry> entries;
   for (const sim::Profile& profile : *profiles) {
     entries.push_back(
@@ -133,7 +133,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
                                                 const MachineOptions& options) {
   if (name == "cuda" || name == "auto") {
     auto launch = find_launch();
-    if (!launch) return tl::make_unexpected(launch.error());
+    if (!launch) return error_of(launch);
     const auto gpus = find_gpus(*launch);
     if (gpus) {
       if (name == "auto") spdlog::info("machine auto: cuda, {} GPUs", gpus->devices.size());
@@ -146,9 +146,9 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
                   gpus.error().message);
   }
   auto profiles = all_profiles(options);
-  if (!profiles) return tl::make_unexpected(profiles.error());
+  if (!profiles) return error_of(profiles);
   const auto faults = sim::parse_faults(options.faults);
-  if (!faults) return tl::make_unexpected(faults.error());
+  if (!faults) return error_of(faults);
 
   std::vector<std::string> known{"auto", "cuda"};
   for (sim::Profile& profile : *profiles) {
@@ -166,7 +166,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
 Expected<std::optional<int>> serve_launched_rank(std::string_view name) {
   if (name != "cuda" && name != "auto") return std::nullopt;
   auto launch = find_launch();
-  if (!launch) return tl::make_unexpected(launch.error());
+  if (!launch) return error_of(launch);
   if (launch->rank == 0) return std::nullopt;
   const auto gpus = find_gpus(*launch);
   if (!gpus) return cuda_error(gpus.error());

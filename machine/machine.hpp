@@ -10,6 +10,7 @@
 
 #include "core/activity.hpp"
 #include "core/candidate.hpp"
+#include "core/capabilities.hpp"
 #include "core/config.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
@@ -56,11 +57,10 @@ class Machine {
 
   [[nodiscard]] virtual const Platform& platform() const = 0;
 
-  /// Transports that collectives can take here; `ring` is always among them.
-  [[nodiscard]] virtual std::vector<Transport> transports() const = 0;
-
-  /// Strategies that `run` can run here; `sequential` is always among them.
-  [[nodiscard]] virtual std::vector<Strategy> strategies() const = 0;
+  /// What can run here; transport `ring` and strategy `sequential` always can.
+  [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
+  [[nodiscard]] std::vector<Transport> transports() const { return transports_of(capabilities()); }
+  [[nodiscard]] std::vector<Strategy> strategies() const { return strategies_of(capabilities()); }
 
   /// Makes ready, all at once and ahead of measuring, what `measure` and `run` are going to need.
   /// Nothing is timed; what cannot be made is told when it is needed. Error: the machine is lost.

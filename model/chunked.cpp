@@ -1,11 +1,10 @@
-// `chunked`: the rows of every row block in nearly equal parts; library GEMMs with an SM budget on
-// one stream, collectives on another.
+#include "model/chunked.hpp"
 
+#include <algorithm>
 #include <map>
 
-#include "core/tiling.hpp"
+#include "model/clock_slowdown.hpp"
 #include "model/overlap.hpp"
-#include "model/strategy.hpp"
 
 namespace overlaptune {
 namespace {
@@ -15,10 +14,12 @@ bool in_subset(int chunks) {
   return chunks <= 6 || chunks == 8 || chunks == 12 || chunks == 16;
 }
 
-/// What is the same however many chunks there are.
-struct Exchange {
+/// The collectives of chunks, as far as it does not depend on how many there are.
+struct ChunkCollectives {
+  const ClassGemms& gemms;  ///< beside them
+  CollectiveKey key{};
   const Curve& curve;
-  const Company& company;
+  BackgroundLoad background{};
 };
 
 /// Both chains, each alone, without gaps.
@@ -29,25 +30,28 @@ struct Chains {
   double collective_sum = 0;
 };
 
-Chains chains(const Model::Parts& parts, const Problem& problem, const Exchange& exchange, int sms,
-              const std::vector<std::int64_t>& rows, const Slowdown& slowdown) {
+Chains chains(const Model::Parts& parts, const Work& work, const ChunkCollectives& side,
+              const Slowdown& slowdown) {
+  const Problem& problem = work.problem();
+  const int sms = parts.platform.sms - side.key.comm_ctas;
   const std::int64_t columns = problem.op == Op::all_gather_gemm ? problem.k : problem.n;
   Chains result;
   std::map<std::int64_t, double> known;  // chunks have one of two sizes
-  for (const std::int64_t block_rows : rows) {
+  for (const std::int64_t block_rows : work.chunked().rows) {
     const std::int64_t m = block_rows * row_blocks(problem);
     auto [entry, fresh] = known.try_emplace(m, 0.0);
     if (fresh) {
       entry->second =
-          parts.library.time(row_blocks(problem), block_rows, problem.n, problem.k, sms);
+          side.gemms.library.time(row_blocks(problem), block_rows, problem.n, problem.k, sms);
     }
     result.gemms.push_back(entry->second);
-    result.collectives.push_back(exchange.curve(static_cast<double>(m * columns * kElementBytes)));
+    result.collectives.push_back(
+        side.curve(static_cast<double>(m * columns * bytes_of(problem.dtype))));
     result.gemm_sum += result.gemms.back();
     result.collective_sum += result.collectives.back();
   }
-  const double clock = clock_slowdown_beside(parts.clock, problem, exchange.company,
-                                             result.gemm_sum, result.collective_sum, slowdown);
+  const double clock = clock_slowdown_beside(parts.clock, problem, side.background, result.gemm_sum,
+                                             result.collective_sum, slowdown);
   for (double& gemm : result.gemms) gemm *= clock;
   result.gemm_sum *= clock;
   return result;
@@ -73,14 +77,14 @@ Timeline gather_timeline(const Timeline& gemms, double start) {
   return timeline;
 }
 
-Prediction predict(const Model::Parts& parts, const Problem& problem, const Config& config,
-                   Launch launch, const Exchange& exchange, const std::vector<std::int64_t>& rows) {
-  const Slowdown slowdown = parts.contention(
-      {collective_of(problem.op), problem.ranks, config.comm_ctas, config.transport},
-      static_cast<double>(collective_bytes(problem).count) / config.chunks, problem.k,
-      GemmFamily::library);
-  const Chains chain =
-      chains(parts, problem, exchange, parts.platform.sms - config.comm_ctas, rows, slowdown);
+Prediction predicted(const Model::Parts& parts, const Work& work, Launch launch,
+                     const ChunkCollectives& side) {
+  const Problem& problem = work.problem();
+  const int chunks = work.config_as<Chunked>().chunks;
+  const Slowdown slowdown =
+      side.gemms.contention(side.key, static_cast<double>(collective_bytes(problem).count) / chunks,
+                            problem.k, GemmFamily::library);
+  const Chains chain = chains(parts, work, side, slowdown);
   const bool gather = problem.op == Op::all_gather_gemm;
   const double gap = parts.launch.kernel_gap;
   const OverlapRates rates{.producer_slowdown = gather ? slowdown.collective : slowdown.gemm,
@@ -90,8 +94,8 @@ Prediction predict(const Model::Parts& parts, const Problem& problem, const Conf
   // Eager: the host submits a GEMM and a collective a chunk, and no chunk can be produced faster.
   const double submission = launch == Launch::eager ? 2 * parts.launch.eager_submit : 0;
   std::vector<Piece> pieces;
-  pieces.reserve(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  pieces.reserve(chain.gemms.size());
+  for (std::size_t i = 0; i < chain.gemms.size(); ++i) {
     const double first = gather ? chain.collectives[i] : chain.gemms[i];
     const double second = gather ? chain.gemms[i] : chain.collectives[i];
     pieces.push_back(
@@ -109,26 +113,27 @@ Prediction predict(const Model::Parts& parts, const Problem& problem, const Conf
 
 }  // namespace
 
-Expected<Prediction> predict_chunked(const Model::Parts& parts, const Problem& problem,
-                                     const Config& config, Launch launch) {
-  const auto curve = probed_curve(parts, problem, config);
-  if (!curve) return tl::make_unexpected(curve.error());
-  const auto rows = chunk_rows(problem, config.chunks);
-  if (!rows) return tl::make_unexpected(rows.error());
-  if (config.comm_ctas < 1 || config.comm_ctas >= parts.platform.sms) {
-    return bad_input("config: comm_ctas = " + std::to_string(config.comm_ctas) +
-                     ": chunked needs 1 to " + std::to_string(parts.platform.sms - 1));
-  }
-  return predict(parts, problem, config, launch, {**curve, company_of(parts, problem)}, *rows);
+Expected<Prediction> ChunkedModel::predict(const Model::Parts& parts, const Work& work,
+                                           Launch launch) const {
+  const auto gemms = parts.gemms_of(work.problem().dtype);
+  if (!gemms) return error_of(gemms);
+  const auto& config = work.config_as<Chunked>();
+  const CollectiveKey key{work.collective(), work.problem().ranks, config.comm_ctas,
+                          config.transport};
+  const auto curve = parts.collectives.curve(key);
+  if (!curve) return error_of(curve);
+  return predicted(parts, work, launch,
+                   {**gemms, key, **curve, background_of(parts, **gemms, work.problem())});
 }
 
-void search_chunked(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
-                    BestConfigs& best) {
-  const Company company = company_of(parts, problem);
+void ChunkedModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                          Space space, BestConfigs& best) const {
+  const auto gemms = parts.gemms_of(problem.dtype);
+  if (!gemms) return;
+  const BackgroundLoad background = background_of(parts, **gemms, problem);
   const int most = most_chunks(problem);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
-    if (key.comm_ctas >= parts.platform.sms || !is_librarys(key.transport)) continue;
     if (best.stopped()) break;
     const Curve& curve = *parts.collectives.find(key);
     // However it is cut, the collective takes this long.
@@ -137,17 +142,22 @@ void search_chunked(const Model::Parts& parts, const Problem& problem, Launch la
     if (least >= best.limit()) continue;
     for (int chunks = 2; chunks <= most; ++chunks) {
       if (space == Space::subset && !in_subset(chunks)) continue;
-      const auto rows = chunk_rows(problem, chunks);
-      if (!rows) break;
-      Config config{.strategy = Strategy::chunked,
-                    .comm_ctas = key.comm_ctas,
-                    .chunks = chunks,
-                    .transport = key.transport};
-      const Microseconds time =
-          predict(parts, problem, config, launch, {curve, company}, *rows).time;
-      best.offer({std::move(config), time});
+      const auto work =
+          Work::make(problem, Chunked{key.comm_ctas, chunks, key.transport}, parts.capabilities);
+      if (!work) break;
+      const Prediction prediction =
+          predicted(parts, *work, launch, {**gemms, key, curve, background});
+      best.offer({work->config(), prediction.time});
     }
   }
+}
+
+std::optional<Config> ChunkedModel::draw(const Problem& problem, const CommSetting& setting,
+                                         Draws& draws) const {
+  const int most = most_chunks(problem);
+  if (most < 2 || !check(Chunked{setting.comm_ctas, most, setting.transport})) return std::nullopt;
+  const int chunks = 2 + static_cast<int>(draws.dice.roll(static_cast<std::size_t>(most - 1)));
+  return Chunked{setting.comm_ctas, chunks, setting.transport};
 }
 
 }  // namespace overlaptune

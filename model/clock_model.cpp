@@ -25,10 +25,11 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
     const double time = measurement.time.median.count();
     const double clock = *measurement.conditions.sm_clock_mhz;
     if (const auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) {
-      // Ours are timed for too short a while for the clock to settle.
+      // Generated ones are timed for too short a while for the clock to settle.
       if (!gemm->tile.is_library()) continue;
-      rows.push_back({{.work = macs(*gemm),
-                       .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k),
+      rows.push_back({{.dtype = gemm->dtype,
+                       .work = macs(*gemm),
+                       .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k, gemm->dtype),
                        .gemm = time,
                        .round = time},
                       clock});
@@ -57,28 +58,31 @@ void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurem
     const double round = measurement.time.median.count();
     const double collective = alone(probe->collective);
     if (collective <= 0 || collective >= round) continue;
-    const Row row{{.work = macs(probe->gemm),
-                   .bytes = gemm_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k),
-                   .gemm = round - collective,
-                   .collective = collective,
-                   .round = round},
-                  *measurement.conditions.sm_clock_mhz,
-                  gemm(probe->gemm)};
+    const Row row{
+        {.dtype = probe->gemm.dtype,
+         .work = macs(probe->gemm),
+         .bytes = gemm_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k, probe->gemm.dtype),
+         .gemm = round - collective,
+         .collective = collective,
+         .round = round},
+        *measurement.conditions.sm_clock_mhz,
+        gemm(probe->gemm)};
     rows.insert(rows.end(), kSustainedWeight, row);
   }
 }
 
 }  // namespace
 
-double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
+double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
   const auto rows = static_cast<double>(m);
   const auto columns = static_cast<double>(n);
   const auto depth = static_cast<double>(k);
-  return (rows * depth + columns * depth + rows * columns) * kElementBytes;
+  return (rows * depth + columns * depth + rows * columns) * static_cast<double>(bytes_of(dtype));
 }
 
 ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
-  const double gemm = load.work / constants.peak_rate + constants.byte_heat * load.bytes;
+  const double gemm =
+      load.work / constants.peak_rate(load.dtype) + constants.byte_heat * load.bytes;
   const double collective = constants.collective_heat * load.collective;
   const double mean =
       (gemm + collective) / load.round * (1 - std::exp(-load.round / constants.scale));
@@ -115,9 +119,9 @@ void ClockModel::fit(std::span<const Measurement> measurements,
                      const std::function<double(const GemmProbe&)>& gemm) {
   if (full_clock_mhz_ <= 0) return;
   std::vector<Row> rows = rows_of(measurements);
-  constants_.peak_rate = 0;
+  constants_.peak_rate = {};
   for (const Row& row : rows) {
-    constants_.peak_rate = std::max(constants_.peak_rate, row.load.work / row.load.round);
+    constants_.peak_rate.add(row.load.dtype, row.load.work / row.load.round);
   }
   add_sustained(rows, measurements, gemm);
 

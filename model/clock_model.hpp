@@ -1,7 +1,11 @@
 #pragma once
 // How far the clock falls under load. Times are microseconds.
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,17 +13,35 @@
 
 namespace overlaptune {
 
-/// Operands and result of a GEMM, each once.
-[[nodiscard]] double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k);
+/// Bytes of the operands and the result of a GEMM, each once.
+[[nodiscard]] double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype);
 
 /// What the GPU does again and again while it is measured, or deployed.
 struct Load {
+  Dtype dtype = Dtype::bf16;
   double work = 0;        ///< multiply-adds of one round
   double bytes = 0;       ///< operands and results of the GEMM of one round
   double gemm = 0;        ///< time of a round in which GEMMs run, were nothing beside them
-  double stretch = 1;     ///< what that is longer for the GEMM in question
-  double collective = 0;  ///< and in which collectives do
+  double stretch = 1;     ///< factor by which the GEMM in question takes longer than that
+  double collective = 0;  ///< time of a round in which collectives run
   double round = 0;       ///< time of a round
+};
+
+/// The most multiply-adds in a microsecond that GEMMs of each rate class were seen to do; infinite
+/// where none was seen.
+class PeakRates {
+ public:
+  void add(Dtype dtype, double rate) {
+    double& most = rates_[static_cast<std::size_t>(rate_class_of(dtype))];
+    most = std::max(most, rate);
+  }
+  [[nodiscard]] double operator()(Dtype dtype) const {
+    const double most = rates_[static_cast<std::size_t>(rate_class_of(dtype))];
+    return most > 0 ? most : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  std::array<double, kDtypes.size()> rates_{};
 };
 
 /// The clock is a function of *heat*: in part of the power right now, in part of the mean power
@@ -44,12 +66,12 @@ class ClockModel {
 
  private:
   struct Constants {
-    double peak_rate = 1;  ///< multiply-adds in a microsecond, the most that was ever seen
-    double scale = 1;      ///< rounds this long reach 63 % of their heat
+    PeakRates peak_rate{};
+    double scale = 1;  ///< rounds this long reach 63 % of their heat
     double onset = 1;
     double rounding = 1;   ///< width of the onset
     double loss = 0;       ///< slowdown for one unit of heat above the onset
-    double byte_heat = 0;  ///< of one byte in a microsecond
+    double byte_heat = 0;  ///< one byte in a microsecond brings so much
     double collective_heat = 0;
     double instant = 0;  ///< share of the power right now
   };

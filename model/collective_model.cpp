@@ -5,16 +5,14 @@
 namespace overlaptune {
 namespace {
 
-/// Probes of more than this are cut into pieces (run/copies.cpp), which follow one another as
-/// groups do. A group is one piece, however large.
-constexpr double kPieceBytes = 1 << 24;
+/// Pieces of a probe follow one another as groups do, and a group is one piece, however large.
+constexpr auto kPieceBytes = static_cast<double>(kCopyPieceBytes);
 
-/// Every byte beyond takes what it takes the largest probes.
-CopyRow row_of(const Curve& curve, int ranks) {
-  // Flags and the start of a copy (on H200, from runs of many groups).
-  constexpr double kGap = 8;
+/// `gap`: flags and the start of a copy to one peer. Every byte beyond the first piece takes what
+/// it takes the largest probes.
+CopyRow row_of(const Curve& curve, int ranks, double gap) {
   const std::span<const CurvePoint> probed = curve.points();
-  const double gaps = std::min(curve(0), kGap * (ranks - 1));
+  const double gaps = std::min(curve(0), gap * (ranks - 1));
   const double drain = curve(0) - gaps;
   if (probed.size() < 2 || probed.back().bytes <= 2 * kPieceBytes) {
     return {.curve = curve, .last = curve, .drain = drain};
@@ -37,7 +35,7 @@ CopyRow row_of(const Curve& curve, int ranks) {
 }  // namespace
 
 Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> measurements,
-                                               const LaunchModel& launch) {
+                                               const LaunchModel& launch, const GpuLimits& limits) {
   // Even the smallest collective does something after its launch.
   constexpr double kLeastTime = 0.5;
   std::map<CollectiveKey, std::vector<CurvePoint>> points;
@@ -60,7 +58,7 @@ Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> meas
   for (auto& [key, list] : points) model.curves_.emplace(key, Curve(std::move(list)));
   for (const auto& [key, curve] : model.curves_) {
     if (key.transport != Transport::copy_engine || key.comm_ctas > 0) continue;
-    model.rows_.emplace(key, row_of(curve, key.ranks));
+    model.rows_.emplace(key, row_of(curve, key.ranks, limits.copy_gap.count()));
   }
   return model;
 }
@@ -73,6 +71,17 @@ const CopyRow* CollectiveModel::find_row(const CollectiveKey& key) const {
 const Curve* CollectiveModel::find(const CollectiveKey& key) const {
   const auto found = curves_.find(key);
   return found == curves_.end() ? nullptr : &found->second;
+}
+
+Expected<const Curve*> CollectiveModel::curve(const CollectiveKey& key) const {
+  if (const Curve* found = find(key)) return found;
+  return bad_input("model: no " + std::string(to_string(key.collective)) + " on " +
+                   std::to_string(key.ranks) + " ranks with " +
+                   (key.comm_ctas != kNcclsChoice ? std::to_string(key.comm_ctas) + " CTAs"
+                                                  : std::string("the library's default CTAs")) +
+                   " by " + std::string(to_string(key.transport)) +
+                   " is stored for this platform: run `overlaptune probe --ranks " +
+                   std::to_string(key.ranks) + "` first");
 }
 
 std::vector<CollectiveKey> CollectiveModel::overlap_settings(Collective collective,

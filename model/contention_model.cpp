@@ -28,7 +28,7 @@ Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value 
 
 ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
                                      const LaunchModel& launch, const ClockModel& clock,
-                                     const CollectiveModel& collectives, const GemmModel* tiled,
+                                     const CollectiveModel& collectives, const GemmModel* generated,
                                      int all_sms) {
   // Beside a collective the clock is another one than alone: the two are compared at full clock.
   auto at_full_clock = [&](const Measurement& measurement) {
@@ -42,7 +42,7 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     }
   }
   const auto one_by_one = [&](const ConcurrentProbe& probe) {
-    return probe.collective.comm_ctas == 0 && tiled != nullptr && !probe.gemm.tile.is_library();
+    return probe.collective.comm_ctas == 0 && generated != nullptr && !probe.gemm.tile.is_library();
   };
   const auto slowdown_of = [&](const Measurement& measurement) -> std::optional<double> {
     const auto& probe = std::get<ConcurrentProbe>(measurement.probe);
@@ -50,13 +50,13 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     if (gemm == gemms.end()) return std::nullopt;
     double alone = gemm->second;
     if (one_by_one(probe)) {
-      alone *= tiled->whole(probe.gemm, all_sms, false) / tiled->whole(probe.gemm, all_sms);
+      alone *= generated->whole(probe.gemm, all_sms, false) / generated->whole(probe.gemm, all_sms);
     }
     return std::max(at_full_clock(measurement) / alone, 1.0);
   };
   ContentionModel model;
-  if (tiled != nullptr) {
-    model.feed_ = FeedModel::fit(measurements, *tiled, all_sms, slowdown_of);
+  if (generated != nullptr) {
+    model.feed_ = FeedModel::fit(measurements, *generated, all_sms, slowdown_of);
   }
   // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
   // means.
@@ -80,13 +80,13 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     // What passes before it has its SMs counts for each group, however small.
     const double waits =
         one_by_one(*probe)
-            ? until_handed_over(*gemm_factor, tiled->tile_time(probe->gemm, all_sms, false))
+            ? until_handed_over(*gemm_factor, generated->tile_time(probe->gemm, all_sms, false))
             : 0;
     const double collective_factor =
         (measurement.collective_time->median.count() - launch.replay - waits) / alone;
     const GemmFamily family =
-        probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::ours;
-    if (family == GemmFamily::ours && !model.feed_.is_usual(*probe)) continue;
+        probe->gemm.tile.is_library() ? GemmFamily::library : GemmFamily::generated;
+    if (family == GemmFamily::generated && !model.feed_.is_usual(*probe)) continue;
     Sum& sum = sums[{key, family}][probe->gemm.k][c.bytes.count];
     sum.log_gemm += std::log(std::min(*gemm_factor, kLargestGemmSlowdown));
     sum.log_collective += std::log(std::max(collective_factor, 1.0));
@@ -158,13 +158,13 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
   if (family == GemmFamily::library) {
     return library == nullptr ? Slowdown{} : at(*library, bytes, k);
   }
-  // Ours is probed at few CTA counts: what is taken from there is how it differs from the library's
-  // (from nothing, where that is never run so).
+  // A generated GEMM is probed at few CTA counts: what is taken from there is how it differs from
+  // the library's (from nothing, where that is never run so).
   std::vector<std::pair<double, Slowdown>> differences;
-  for (const Setting& ours : settings_) {
-    const CollectiveKey& probed = ours.collective;
-    if (ours.family != GemmFamily::ours || !are_alike(probed, key)) continue;
-    const Slowdown here = at(ours, bytes, k);
+  for (const Setting& setting : settings_) {
+    const CollectiveKey& probed = setting.collective;
+    if (setting.family != GemmFamily::generated || !are_alike(probed, key)) continue;
+    const Slowdown here = at(setting, bytes, k);
     const Slowdown there =
         library == nullptr ? Slowdown{} : at(*nearest(probed, GemmFamily::library), bytes, k);
     differences.push_back(

@@ -24,8 +24,8 @@ class Curve {
   [[nodiscard]] double operator()(double bytes) const;
 
   /// The least time per byte of any piece of at most `bytes`: however `bytes` are split, the pieces
-  /// together take at least `bytes` times this. `less`: that each piece takes less than the curve
-  /// says, at most its time for no bytes.
+  /// together take at least `bytes` times this. Each piece takes `less` less than the curve says,
+  /// at most its time for no bytes.
   [[nodiscard]] double least_time_per_byte(double bytes, double less = 0) const;
 
   [[nodiscard]] std::span<const CurvePoint> points() const { return points_; }

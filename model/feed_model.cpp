@@ -16,7 +16,7 @@ double appetite(const Tile& tile) {
   return 1.0 / tile.block_m + 1.0 / tile.block_n;
 }
 
-/// Of a line through the origin, from weighted points.
+/// The slope of a line through the origin, from weighted points.
 class Slope {
  public:
   void add(double weight, double x, double y) {
@@ -34,18 +34,18 @@ class Slope {
 };
 
 /// How slowly operands must come for a GEMM to be slowed so.
-Feed feed_of(const GemmModel& tiled, const GemmProbe& probe, int sms, double slowdown) {
+Feed feed_of(const GemmModel& generated, const GemmProbe& probe, int sms, double slowdown) {
   constexpr int kSteps = 12;
   double low = 1;
   double high = 4;
   for (int step = 0; step < kSteps; ++step) {
     const double middle = (low + high) / 2;
-    (tiled.fed_slower(probe, sms, middle) < slowdown ? low : high) = middle;
+    (generated.fed_slower(probe, sms, middle) < slowdown ? low : high) = middle;
   }
-  return {.times = low, .probed = tiled.fed_slower(probe, sms, low)};
+  return {.times = low, .probed = generated.fed_slower(probe, sms, low)};
 }
 
-/// Beside a collective.
+/// A GEMM that was seen beside a collective.
 struct Seen {
   GemmProbe gemm{};
   double slowdown = 1;
@@ -65,7 +65,7 @@ double Feed::collective_factor(const Tile& other) const {
   return std::pow(std::clamp(more, 1 / kFarthest, kFarthest), collective_share);
 }
 
-FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmModel& tiled,
+FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmModel& generated,
                          int all_sms, const SlowdownOf& slowdown_of) {
   std::map<Tile, int> counts;
   std::map<std::pair<CollectiveProbe, std::int64_t>, std::vector<Seen>> seen;  // by k
@@ -89,10 +89,10 @@ FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmMo
     const Tile& tile = usual.gemm.tile;
     model.usual_[beside] = tile;
     if (!model.probed_ || counts[model.probed_->tile] < counts[tile]) model.probed_ = usual.gemm;
-    const Feed feed = feed_of(tiled, usual.gemm, sms_of(usual.gemm, all_sms), usual.slowdown);
-    const double weight = feed.probed - 1;  // of no contention nothing is seen
+    const Feed feed = feed_of(generated, usual.gemm, sms_of(usual.gemm, all_sms), usual.slowdown);
+    const double weight = feed.probed - 1;  // without contention nothing is seen
     for (const Seen& each : list) {
-      const double longer = tiled.fed_slower(each.gemm, sms_of(each.gemm, all_sms), feed.times);
+      const double longer = generated.fed_slower(each.gemm, sms_of(each.gemm, all_sms), feed.times);
       gemm.add(weight, std::log(longer / feed.probed), std::log(each.slowdown / usual.slowdown));
       collective.add(weight, std::log(appetite(each.gemm.tile) / appetite(tile)),
                      std::log(each.collective / usual.collective));
@@ -109,11 +109,11 @@ bool FeedModel::is_usual(const ConcurrentProbe& probe) const {
   return usual == usual_.end() || probe.gemm.tile == usual->second;
 }
 
-Feed FeedModel::operator()(const GemmModel& tiled, std::int64_t k, double slowdown) const {
+Feed FeedModel::operator()(const GemmModel& generated, std::int64_t k, double slowdown) const {
   if (!probed_) return {};
   GemmProbe deep = *probed_;
   deep.k = k;
-  Feed feed = feed_of(tiled, deep, sms_, slowdown);
+  Feed feed = feed_of(generated, deep, sms_, slowdown);
   feed.share = share_;
   feed.tile = probed_->tile;
   feed.collective_share = collective_share_;

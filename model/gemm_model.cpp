@@ -18,7 +18,7 @@ struct Row {
   int sms = 0;
   double time = 0;  ///< measured, at full clock and without the replay
   std::optional<Tile> library_tile{};
-  int ctas = 1;  ///< of ours: that share a tile
+  int ctas = 1;  ///< that share a tile, in a generated GEMM
 };
 
 std::vector<Row> rows_of(std::span<const Measurement> measurements, bool library,
@@ -46,16 +46,18 @@ GemmConstants typical(const std::vector<Row>& rows) {
         static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     per_mac = std::min(per_mac, row.time * row.sms / macs);
   }
-  const double step = per_mac * 128 * 128 * 64;  // one k block of a middling tile
+  const Dtype dtype = rows.front().probe.dtype;
+  const auto row_bytes = static_cast<double>(block_k_of(dtype) * bytes_of(dtype));
+  const double step = per_mac * 128 * 128 * block_k_of(dtype);  // one k block of a middling tile
   return {
       .per_mac = per_mac * 0.95,
       .per_fragment = per_mac * 6,
       .multicast = 0.7,
       .clipping = 1,
       // Neither bound may hide the other from the start: a bound that never holds is never fitted.
-      .per_operand_byte = 0.4 * step / (256 * 64 * kElementBytes),
-      .per_shared_byte = 0.8 * step / (256 * 64 * kElementBytes) / 128,
-      .per_missed_byte = step / (3000 * 64 * kElementBytes),
+      .per_operand_byte = 0.4 * step / (256 * row_bytes),
+      .per_shared_byte = 0.8 * step / (256 * row_bytes) / 128,
+      .per_missed_byte = step / (3000 * row_bytes),
       .cache_bytes = 4e7,
       .load_latency = 0.8,
       .per_tile = 1.0,
@@ -107,7 +109,8 @@ GemmWork work_of(const GemmProbe& probe, const Tile& tile, int raster, int sms) 
                     .blocks = 1,
                     .block_m = tile.block_m,
                     .block_n = tile.block_n,
-                    .raster = std::max(raster, 1)},
+                    .raster = std::max(raster, 1),
+                    .element_bytes = bytes_of(probe.dtype)},
           .k = probe.k,
           .sms = sms};
 }
@@ -116,7 +119,8 @@ double whole(const GemmWork& work, double tile, const GemmConstants& constants) 
   return constants.per_launch + produced(tile, work.order.tiles(), work.sms, constants.spread);
 }
 
-/// The tiles that libraries offer on every architecture since Ampere: for one that does not tell.
+/// The tiles that libraries offer on every architecture since Ampere, for a library that does not
+/// tell; block_k is that of 2-byte elements.
 constexpr std::array<Tile, 11> kUsualMenu{{{64, 64, 64, 4, 1},
                                            {64, 128, 64, 4, 1},
                                            {128, 64, 64, 4, 1},
@@ -135,8 +139,10 @@ std::vector<Tile> menu_of(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (row.library_tile) seen.insert(*row.library_tile);
   }
-  if (seen.empty()) return {kUsualMenu.begin(), kUsualMenu.end()};
-  return {seen.begin(), seen.end()};
+  if (!seen.empty()) return {seen.begin(), seen.end()};
+  std::vector<Tile> usual{kUsualMenu.begin(), kUsualMenu.end()};
+  for (Tile& tile : usual) tile.block_k = block_k_of(rows.front().probe.dtype);
+  return usual;
 }
 
 /// What the library runs, as far as the physics can tell: the best of the menu.
@@ -196,7 +202,7 @@ double misfit(const std::vector<Row>& rows, const GemmConstants& constants) {
   return sum / static_cast<double>(rows.size());
 }
 
-/// Of kernels whose tile is known.
+/// The constants of kernels whose tile is known.
 GemmConstants fit_tiled(const std::vector<Row>& rows) {
   // What a full probe asks for comes first and is spread over all shapes; from there the fit of
   // all, most of which may be of few layers, cannot lose its way (it has: to tiles 1.4 of whose
@@ -224,7 +230,7 @@ tl::unexpected<Error> too_few(const char* what, std::size_t count) {
                    " are needed: run `overlaptune probe` first");
 }
 
-/// Of the logarithm of the tile time.
+/// The correction is added to the logarithm of the tile time.
 Eigen::VectorXd fit_correction(const std::vector<Row>& rows, const std::vector<Tile>& menu,
                                const GemmConstants& constants) {
   constexpr double kRidge = 0.5;
@@ -337,6 +343,7 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
     return too_few("the library's GEMM on all SMs", whole_gpu.size());
   }
   LibraryGemmModel model;
+  model.dtype_ = rows.front().probe.dtype;
   model.menu_ = menu_of(rows);
   model.constants_ = fit_constants(whole_gpu, model.menu_, typical(whole_gpu));
   // A prediction takes the best of the menu, which by choice errs low: the correction is fitted to
@@ -355,7 +362,8 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
 
 double LibraryGemmModel::time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
                               int sms) const {
-  const GemmWork work = library_work({.m = rows, .n = n, .k = k}, blocks, sms, menu_, constants_);
+  const GemmWork work =
+      library_work({.m = rows, .n = n, .k = k, .dtype = dtype_}, blocks, sms, menu_, constants_);
   return (sms < all_sms_ ? partial_ : 1) *
          whole(work, corrected(tile_bounds(work, constants_), correction_, work), constants_);
 }

@@ -21,8 +21,8 @@ namespace overlaptune {
 class LayerResiduals {
  public:
   void add(const Tile& tile, double log_m, double residual);
-  /// Of the same tile at the nearest m, else the mean, which is drawn towards 0 where few are
-  /// known.
+  /// The residual of the same tile at the nearest m, else the mean, which is drawn towards 0 where
+  /// few are known.
   [[nodiscard]] double at(const Tile& tile, double log_m) const;
 
  private:
@@ -35,10 +35,10 @@ class LayerResiduals {
   int count_ = 0;
 };
 
-/// Our kernels, whose tile is given.
+/// Generated kernels, whose tile is given, of one rate class.
 class GemmModel {
  public:
-  /// From the probes with a tile. Error: fewer probes than constants.
+  /// From the probes with a tile, all of one rate class. Error: fewer than twice the constants.
   [[nodiscard]] static Expected<GemmModel> fit(std::span<const Measurement> measurements,
                                                const LaunchModel& launch, const ClockModel& clock,
                                                int all_sms, const GpuLimits& limits);
@@ -54,7 +54,7 @@ class GemmModel {
                                 bool persistent = true) const {
     return per_launch(persistent) + overlaptune::produced(tile_time, tiles, sms, constants_.spread);
   }
-  /// Beside its tiles: where each starts by itself, it is in their time.
+  /// What a launch takes beside its tiles: where each starts by itself, it is in their time.
   [[nodiscard]] double per_launch(bool persistent) const {
     return persistent ? constants_.per_launch : 0;
   }
@@ -63,7 +63,7 @@ class GemmModel {
   /// own.
   [[nodiscard]] double whole(const GemmProbe& probe, int sms, bool persistent = true) const;
 
-  /// A tile of that GEMM.
+  /// One tile of that GEMM.
   [[nodiscard]] double tile_time(const GemmProbe& probe, int sms, bool persistent) const;
 
   /// How much longer that GEMM's tiles take where operands come so many times slower.
@@ -76,15 +76,15 @@ class GemmModel {
 
   GpuLimits limits_{};
   GemmConstants constants_{};
-  Eigen::VectorXd correction_{};  // of the logarithm of the tile time, by `features`
+  Eigen::VectorXd correction_{};  // added to the logarithm of the tile time, by `features`
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers_{};  // by n, k
 };
 
-/// The library's kernels: it takes the best tile of its menu, which is what it was seen to choose
-/// (or, for a library that does not tell, what libraries usually offer).
+/// The library's kernels of one rate class. The library takes the best tile of its menu: the tiles
+/// that it was seen to choose, or what libraries usually offer if it does not tell.
 class LibraryGemmModel {
  public:
-  /// From the probes without a tile. Error: fewer probes than constants.
+  /// From the probes without a tile, all of one rate class. Error: fewer than twice the constants.
   [[nodiscard]] static Expected<LibraryGemmModel> fit(std::span<const Measurement> measurements,
                                                       const LaunchModel& launch,
                                                       const ClockModel& clock, int all_sms);
@@ -100,6 +100,7 @@ class LibraryGemmModel {
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 
  private:
+  Dtype dtype_{};
   std::vector<Tile> menu_{};
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};

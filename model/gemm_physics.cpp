@@ -37,22 +37,23 @@ double spilled(double bytes, double cache_bytes) {
 }
 
 /// Bytes that a wave moves to and from HBM. Its tiles form a rectangle of whole columns of the
-/// super panel, over several super panels where n is narrow. What lies in L2 from the wave before
-/// is not loaded again; every byte is loaded once. Results go out while the next wave is computed.
+/// swizzle group, over several swizzle groups where n is narrow. What lies in L2 from the wave
+/// before is not loaded again; every byte is loaded once. Results go out while the next wave is
+/// computed.
 double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
   const TileOrder& order = work.order;
   const auto columns = static_cast<double>(order.columns());
   const double across =
       std::min(active / std::min(static_cast<double>(order.column_tiles(0)), active), columns);
   const double high = active / across;
-  const auto depth_bytes = static_cast<double>(work.k * kElementBytes);
+  const auto depth_bytes = static_cast<double>(work.k * order.element_bytes);
   const auto all_rows = static_cast<double>(order.block_rows * order.blocks);
   const auto all_columns = static_cast<double>(order.n);
   const double distinct =
       (std::min(high * order.block_m, all_rows) + std::min(across * order.block_n, all_columns)) *
       depth_bytes;
   const double operands = (all_rows + all_columns) * depth_bytes;
-  const double results = all_rows * all_columns * kElementBytes;
+  const double results = all_rows * all_columns * static_cast<double>(order.element_bytes);
   const double waves = std::max(1.0, static_cast<double>(order.tiles()) / active);
   const double once = std::min(operands / waves, distinct);
   return once + spilled(operands, cache_bytes) * (distinct - once) +
@@ -64,11 +65,12 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const Tile& tile = work.tile;
   const TileOrder& order = work.order;
-  // Of one CTA.
+  // What one CTA computes.
   const auto steps =
       std::ceil(static_cast<double>((work.k + tile.block_k - 1) / tile.block_k) / work.ctas);
   const double depth = steps * tile.block_k;
-  const double bytes = depth * kElementBytes;
+  const auto element_bytes = static_cast<double>(order.element_bytes);
+  const double bytes = depth * element_bytes;
   // The tensor cores always work on whole tiles; what lies outside C is not stored, and partly not
   // loaded.
   const double rows =
@@ -101,7 +103,7 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
     }
   }
   const double drain =
-      constants.per_tile + constants.per_output_byte * rows * columns * kElementBytes;
+      constants.per_tile + constants.per_output_byte * rows * columns * element_bytes;
   bounds.once = work.ctas * drain;  // to add up is as much work again
   return bounds;
 }

@@ -21,20 +21,20 @@ struct GemmWork {
   bool persistent = true;  ///< else each tile's CTA starts and ends with it
 };
 
-/// The constants of one GPU and one family of kernels (the library's, or ours).
+/// The constants of one GPU, one family of kernels and one rate class of dtypes.
 struct GemmConstants {
   double per_mac = 0;       ///< tensor cores: one multiply-add on one SM
-  double per_fragment = 0;  ///< and one element of a row of A or of B handed to them
+  double per_fragment = 0;  ///< tensor cores: one element of a row of A or of B handed to them
   double multicast = 0;     ///< share of the operand bytes that a CTA of a cluster of two loads
   double clipping = 0;      ///< share c / (1 + c) of what lies outside the matrices is not loaded
   double per_operand_byte = 0;  ///< L2 to shared memory of one SM
   double per_shared_byte = 0;   ///< L2 to all SMs together
   double per_missed_byte = 0;   ///< HBM
   double cache_bytes = 0;       ///< L2: operands beyond it are loaded again by every wave
-  double load_latency = 0;      ///< of one k block; the pipeline hides it in stages - 1 steps
+  double load_latency = 0;      ///< one k block's; the pipeline hides it in stages - 1 steps
   double per_tile = 0;          ///< fill and drain of a tile
   double per_output_byte = 0;   ///< epilogue
-  double spread = 0;            ///< of the slowest SM after one wave, as a share of a tile's time
+  double spread = 0;            ///< lag of the slowest SM after one wave, in tile times
   double per_launch = 0;        ///< once a GEMM, beyond the replay
 
   static constexpr int kCount = 13;
@@ -45,21 +45,21 @@ struct GemmConstants {
 
 /// What bounds a tile through all its k blocks, and what it costs once.
 struct TileBounds {
-  double slowest = 0;  ///< of tensor cores, operand feed, HBM and load latency
+  double slowest = 0;  ///< the largest among tensor cores, operand feed, HBM and load latency
   double second = 0;   ///< the next one: where it is close, the two do not hide each other wholly
   double once = 0;     ///< fill, drain and epilogue
   [[nodiscard]] double time() const { return slowest + once; }
 };
 
-/// At full clock.
+/// The bounds at full clock.
 [[nodiscard]] TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants);
 
 /// How much longer a tile takes when the operands come to all SMs together so many times slower,
 /// and each load as much later.
 [[nodiscard]] double fed_slower(const GemmWork& work, const GemmConstants& constants, double times);
 
-/// Until the first `tiles` tiles are done, when one takes `tile_time`: whole waves at first; as the
-/// SMs drift apart, tiles in proportion and half a tile for the one under way.
+/// The time until the first `tiles` tiles are done, when one takes `tile_time`: whole waves at
+/// first; as the SMs drift apart, tiles in proportion and half a tile for the one under way.
 [[nodiscard]] double produced(double tile_time, std::int64_t tiles, int sms, double spread);
 
 }  // namespace overlaptune

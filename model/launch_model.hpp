@@ -17,11 +17,11 @@ struct LaunchModel {
   double eager_submit = 0;  ///< host time a kernel
   double eager_first = 0;
   double trigger = 0;  ///< last store of a group to the start of its collective
-  // The same in a graph, where the driver waits and where a kernel does; absent: not probed.
+  // The trigger in a graph, where the driver waits and where a kernel does; absent: not probed.
   std::optional<double> driver_trigger{};
   std::optional<double> kernel_trigger{};
-  double reorder_per_byte = 0;  ///< of staged bytes copied into place, on all SMs
-  /// The same on one SM; absent: not probed.
+  double reorder_per_byte = 0;  ///< copying staged bytes into place, on all SMs
+  /// Copying them on one SM; absent: not probed.
   std::optional<double> reorder_per_byte_and_sm{};
 
   /// Error: a launch cost that is not optional here was not probed.
@@ -38,7 +38,7 @@ struct LaunchModel {
     return (wait == Wait::kernel ? kernel_trigger : driver_trigger).value_or(trigger);
   }
 
-  /// Where a GEMM leaves so many SMs (0: unknown how many).
+  /// `reorder_per_byte` where a GEMM leaves so many SMs (0: unknown how many).
   [[nodiscard]] double reorder_beside(int sms) const {
     if (sms == 0 || !reorder_per_byte_and_sm) return reorder_per_byte;
     return std::max(reorder_per_byte, *reorder_per_byte_and_sm / sms);

@@ -1,40 +1,98 @@
 #include "model/model.hpp"
 
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "model/clock_slowdown.hpp"
 #include "model/parts.hpp"
-#include "model/strategy.hpp"
+#include "model/strategy_model.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// The GEMM of a probe; null if it has none.
+const GemmProbe* gemm_of(const Probe& probe) {
+  return std::visit(
+      [](const auto& own) -> const GemmProbe* {
+        using Own = std::remove_cvref_t<decltype(own)>;
+        if constexpr (std::is_same_v<Own, GemmProbe>) return &own;
+        if constexpr (requires { own.gemm; }) return &own.gemm;
+        return nullptr;
+      },
+      probe);
+}
+
+std::vector<Measurement> with_gemms_of(Dtype rate_class,
+                                       std::span<const Measurement> measurements) {
+  std::vector<Measurement> list;
+  for (const Measurement& measurement : measurements) {
+    const GemmProbe* gemm = gemm_of(measurement.probe);
+    if (gemm != nullptr && rate_class_of(gemm->dtype) == rate_class) list.push_back(measurement);
+  }
+  return list;
+}
+
+/// `measurements` are those with GEMMs of the class. Error: too few GEMMs of the library.
+Expected<ClassGemms> fit_gemms(std::span<const Measurement> measurements,
+                               const Model::Parts& parts) {
+  const int sms = parts.platform.sms;
+  auto library = LibraryGemmModel::fit(measurements, parts.launch, parts.clock, sms);
+  if (!library) return error_of(library);
+  auto generated = GemmModel::fit(measurements, parts.launch, parts.clock, sms, parts.limits);
+  auto contention = ContentionModel::fit(measurements, parts.launch, parts.clock, parts.collectives,
+                                         generated ? &*generated : nullptr, sms);
+  ClassGemms gemms{.library = std::move(*library), .contention = std::move(contention)};
+  if (generated) gemms.generated = std::move(*generated);
+  return gemms;
+}
+
+}  // namespace
 
 Model::Model(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
+Expected<const GemmModel*> ClassGemms::generated_gemm() const {
+  if (generated) return &*generated;
+  return bad_input("model: no GEMM with a given tile is stored for this platform: probe it first");
+}
+
+Expected<const ClassGemms*> Model::Parts::gemms_of(Dtype dtype) const {
+  const auto found = gemms.find(rate_class_of(dtype));
+  if (found != gemms.end()) return &found->second;
+  return bad_input("model: no GEMM of " + std::string(to_string(dtype)) +
+                   " is stored for this platform: run `overlaptune probe` first");
+}
+
 Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement> measurements) {
   const auto launch = LaunchModel::fit(measurements);
-  if (!launch) return tl::make_unexpected(launch.error());
-  auto collectives = CollectiveModel::fit(measurements, *launch);
-  if (!collectives) return tl::make_unexpected(collectives.error());
-  ClockModel clock = ClockModel::of(measurements);
-  auto tiled = GemmModel::fit(measurements, *launch, clock, platform.sms,
-                              gpu_limits(platform.compute_capability));
-  auto library = LibraryGemmModel::fit(measurements, *launch, clock, platform.sms);
-  if (!library) return tl::make_unexpected(library.error());
-  clock.fit(measurements, [&](const GemmProbe& probe) {
-    return library->time(probe.m, probe.n, probe.k, platform.sms);
-  });
-  auto contention = ContentionModel::fit(measurements, *launch, clock, *collectives,
-                                         tiled ? &*tiled : nullptr, platform.sms);
-
+  if (!launch) return error_of(launch);
   auto parts = std::make_unique<Parts>();
   parts->platform = platform;
+  parts->capabilities = capabilities_of(platform);
   parts->limits = gpu_limits(platform.compute_capability);
   parts->launch = *launch;
+  auto collectives = CollectiveModel::fit(measurements, *launch, parts->limits);
+  if (!collectives) return error_of(collectives);
   parts->collectives = std::move(*collectives);
-  parts->contention = std::move(contention);
-  parts->clock = clock;
-  parts->library = std::move(*library);
-  if (tiled) parts->tiled = std::move(*tiled);
+  parts->clock = ClockModel::of(measurements);
+  std::optional<Error> too_few;
+  for (const DtypeTraits& dtype : kDtypes) {
+    if (dtype.rate_class != dtype.dtype) continue;
+    auto gemms = fit_gemms(with_gemms_of(dtype.rate_class, measurements), *parts);
+    if (gemms) {
+      parts->gemms.emplace(dtype.rate_class, std::move(*gemms));
+    } else if (!too_few) {
+      too_few = gemms.error();
+    }
+  }
+  if (parts->gemms.empty()) return tl::make_unexpected(*too_few);
+  parts->clock.fit(measurements, [&](const GemmProbe& probe) {
+    const auto gemms = parts->gemms_of(probe.dtype);
+    return gemms ? (*gemms)->library.time(probe.m, probe.n, probe.k, platform.sms) : 0;
+  });
   return Model(std::move(parts));
 }
 
@@ -47,28 +105,34 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
     return us(parts_->launch.replay + (*curve)(static_cast<double>(collective->bytes.count)));
   }
   const auto* gemm = std::get_if<GemmProbe>(&probe);
-  const bool ours = gemm != nullptr && !gemm->tile.is_library();
-  if (gemm == nullptr || (ours && !parts_->tiled)) {
-    return bad_input("model: " + to_string(probe) +
-                     ": expected a collective, a library GEMM or, where these were probed, ours");
+  if (gemm == nullptr) {
+    return bad_input("model: " + to_string(probe) + ": expected a collective or a GEMM");
   }
+  const auto gemms = parts_->gemms_of(gemm->dtype);
+  if (!gemms) return error_of(gemms);
   const int sms = gemm->sms > 0 ? gemm->sms : parts_->platform.sms;
-  const double full_clock = ours ? parts_->tiled->whole(*gemm, sms)
-                                 : parts_->library.time(gemm->m, gemm->n, gemm->k, sms);
-  const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k};
+  double full_clock = 0;
+  if (gemm->tile.is_library()) {
+    full_clock = (*gemms)->library.time(gemm->m, gemm->n, gemm->k, sms);
+  } else {
+    const auto generated = (*gemms)->generated_gemm();
+    if (!generated) return error_of(generated);
+    full_clock = (*generated)->whole(*gemm, sms);
+  }
+  const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k, .dtype = gemm->dtype};
   return us(parts_->launch.replay +
             full_clock * clock_slowdown_in_turn(parts_->clock, problem, {}, full_clock, 0));
 }
 
+Expected<Prediction> Model::predict(const Work& work, Launch launch) const {
+  return model_of(work.strategy()).predict(*parts_, work, launch);
+}
+
 Expected<Prediction> Model::predict(const Problem& problem, const Config& config,
                                     Launch launch) const {
-  for (const StrategyModel& strategy : strategy_models()) {
-    if (strategy.strategy == config.strategy) {
-      return strategy.predict(*parts_, problem, config, launch);
-    }
-  }
-  return bad_input("model: strategy " + std::string(to_string(config.strategy)) +
-                   " cannot be predicted yet");
+  const auto work = Work::make(problem, config, parts_->capabilities);
+  if (!work) return error_of(work);
+  return predict(*work, launch);
 }
 
 }  // namespace overlaptune

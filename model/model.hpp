@@ -6,11 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "core/config.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
-#include "core/problem.hpp"
 #include "core/timeline.hpp"
+#include "core/work.hpp"
 
 namespace overlaptune {
 
@@ -32,8 +31,11 @@ class Model {
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
-  /// Error: the config does not fit the problem or the hardware, or its collective was never probed
-  /// (op, ranks, transport).
+  /// `work` was checked with the capabilities of the platform. Error: something that it needs was
+  /// never probed (collectives of this op, rank count and transport).
+  [[nodiscard]] Expected<Prediction> predict(const Work& work, Launch launch) const;
+
+  /// Makes the work first. Error: also what `check` refuses on the platform.
   [[nodiscard]] Expected<Prediction> predict(const Problem& problem, const Config& config,
                                              Launch launch) const;
 

@@ -230,7 +230,7 @@ class PartitionSearch {
   std::vector<double> rests_;
   EarliestEnd earliest_end_;
   Partition best_;
-  std::vector<double> produced_{};  // of the first group at hand
+  std::vector<double> produced_{};  // behind the first group at hand
   std::vector<Node> kept_{};        // every state that was extended, for the way back
 };
 

@@ -14,15 +14,15 @@ namespace overlaptune {
 
 /// A place where the GEMM may be cut.
 struct CutPoint {
-  double bytes = 0;  ///< of the collective up to here
+  double bytes = 0;  ///< the collective's up to here
   bool contiguous = true;
 };
 
 /// Copying a staged group into place, after its collective.
 struct Reorder {
   double start = 0;
-  double per_byte = 0;       ///< of the collective's
-  double last_per_byte = 0;  ///< of the last group: the GEMM has ended
+  double per_byte = 0;       ///< for each byte of the collective
+  double last_per_byte = 0;  ///< for those of the last group: the GEMM has ended
 
   [[nodiscard]] double time(double bytes, bool is_last) const {
     return start + bytes * (is_last ? last_per_byte : per_byte);
@@ -33,14 +33,14 @@ struct PartitionProblem {
   double start = 0;                   ///< when the GEMM starts
   std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
-  const Curve* last = nullptr;        ///< that of the last group, if it has one of its own
+  const Curve* last = nullptr;        ///< the last group's, if it has one of its own
   double least_last = 0;              ///< what the last group takes at least, but for `shared`
-  double shared = 0;      ///< of that, what a group shares with the next one: not counted
-  double first_more = 0;  ///< what the first group takes besides
-  Reorder reorder{};      ///< of groups that are not contiguous
+  double shared = 0;                  ///< time that a group shares with the next one: not counted
+  double first_more = 0;              ///< what the first group takes besides
+  Reorder reorder{};                  ///< what groups that are not contiguous take besides
   OverlapRates rates{};
-  /// GEMM time (alone) up to `cut` when the first group ends at `first` <= `cut`. Not falling in
-  /// `cut`, nor in `first` where both are the same.
+  /// GEMM time (alone) up to `cut` when the first group ends at `first` <= `cut`. It does not fall
+  /// in `cut`, nor in `first` where both are the same.
   std::function<double(std::size_t first, std::size_t cut)> produced{};
 
   /// Consumption of the group after cut `begin` up to cut `end`.
@@ -69,11 +69,11 @@ struct Partition {
 struct WholeProblem {
   double start = 0;
   double first = 0;     ///< production of the first wave: nothing is consumed before it
-  double produced = 0;  ///< of everything
+  double produced = 0;  ///< production of everything
   double bytes = 0;
-  double least_time_per_byte = 0;  ///< of any group
-  double least_time = 0;           ///< of any group, whatever its size
-  double first_more = 0;           ///< that the first group takes besides
+  double least_time_per_byte = 0;  ///< any group takes so long
+  double least_time = 0;           ///< any group takes so long, whatever its size
+  double first_more = 0;           ///< what the first group takes besides
   OverlapRates rates{};
 };
 

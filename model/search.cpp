@@ -2,16 +2,26 @@
 
 #include <algorithm>
 
-#include "model/strategy.hpp"
+#include "core/config_fields.hpp"
+#include "model/parts.hpp"
+#include "model/strategy_model.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// One error of the model hits both: their difference is one that it hardly feels.
-bool alike(const Config& a, const Config& b) {
-  return a.strategy == b.strategy && a.comm_ctas == b.comm_ctas && a.transport == b.transport &&
-         a.tile.block_m == b.tile.block_m && a.tile.block_n == b.tile.block_n &&
-         a.chunks == b.chunks;
+/// The config with the fields of which the model says hardly more than nothing at their defaults.
+/// Two configs with one outline differ by so little that one error of the model hits both.
+Config outline(Config config) {
+  const auto forget = [&]<class... Fields>(Fields...) {
+    const Config usual = default_config(strategy_of(config));
+    (with_field<Fields>(config,
+                        [&](auto& value) {
+                          with_field<Fields>(usual, [&](const auto& fresh) { value = fresh; });
+                        }),
+     ...);
+  };
+  forget(field::Stages{}, field::Cluster{}, field::Raster{}, field::Wait{}, field::WaveGroups{});
+  return config;
 }
 
 }  // namespace
@@ -19,24 +29,25 @@ bool alike(const Config& a, const Config& b) {
 Expected<std::vector<Scored>> search(const Model& model, const Problem& problem, Launch launch,
                                      const SearchOptions& options) {
   const Model::Parts& parts = model.parts();
-  auto wanted = [&](Strategy strategy) {
+  const auto wanted = [&](Strategy strategy) {
     return options.strategies.empty() ||
            std::find(options.strategies.begin(), options.strategies.end(), strategy) !=
                options.strategies.end();
   };
   BestConfigs baseline(1);
-  search_sequential(parts, problem, launch, options.space, baseline);
+  model_of(kBaseline).search(parts, problem, launch, options.space, baseline);
   std::vector<Scored> sequential = std::move(baseline).take();
   if (sequential.empty()) {
-    const auto why = probed_curve(parts, problem, Config{});
-    return why ? bad_input("model: sequential cannot be predicted")
-               : tl::make_unexpected(why.error());
+    const auto why = model.predict(problem, Config{}, launch);
+    return why ? bad_input("model: sequential cannot be predicted") : error_of(why);
   }
   BestConfigs best(std::max(1, options.best), options.stop);
   best.offer(sequential.front());
-  for (const StrategyModel& strategy : strategy_models()) {
-    if (strategy.strategy != Strategy::sequential && wanted(strategy.strategy)) {
-      strategy.search(parts, problem, launch, options.space, best);
+  for (const StrategyModel* strategy : strategy_models()) {
+    const StrategyTraits& traits = traits_of(strategy->strategy());
+    if (traits.strategy != kBaseline && traits.ops.contains(problem.op) &&
+        wanted(traits.strategy)) {
+      strategy->search(parts, problem, launch, options.space, best);
     }
   }
   return std::move(best).take();
@@ -44,13 +55,13 @@ Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
 
 std::vector<Scored> shortlist(const std::vector<Scored>& scored, int size) {
   std::vector<Scored> taken;
+  std::vector<Config> outlines;
   std::vector<const Scored*> passed_over;
   for (const Scored& candidate : scored) {
     if (static_cast<int>(taken.size()) >= size) return taken;
-    const bool new_kind = std::none_of(taken.begin(), taken.end(), [&](const Scored& other) {
-      return alike(candidate.config, other.config);
-    });
-    if (new_kind) {
+    Config kind = outline(candidate.config);
+    if (std::find(outlines.begin(), outlines.end(), kind) == outlines.end()) {
+      outlines.push_back(std::move(kind));
       taken.push_back(candidate);
     } else {
       passed_over.push_back(&candidate);

@@ -1,20 +1,26 @@
-// `sequential`: the library's GEMM on all SMs, then (for all_gather_gemm: after) the collective.
+#include "model/sequential.hpp"
 
 #include <algorithm>
 
-#include "model/strategy.hpp"
+#include "model/clock_slowdown.hpp"
 
 namespace overlaptune {
 
-Expected<Prediction> predict_sequential(const Model::Parts& parts, const Problem& problem,
-                                        const Config& config, Launch launch) {
-  const auto curve = probed_curve(parts, problem, config);
-  if (!curve) return tl::make_unexpected(curve.error());
+Expected<Prediction> SequentialModel::predict(const Model::Parts& parts, const Work& work,
+                                              Launch launch) const {
+  const Problem& problem = work.problem();
+  const auto& config = work.config_as<Sequential>();
+  const auto gemms = parts.gemms_of(problem.dtype);
+  if (!gemms) return error_of(gemms);
+  const auto curve = parts.collectives.curve(
+      {work.collective(), problem.ranks, config.comm_ctas, config.transport});
+  if (!curve) return error_of(curve);
   const double collective = (**curve)(static_cast<double>(collective_bytes(problem).count));
-  const double full_clock = parts.library.time(problem.m, problem.n, problem.k, parts.platform.sms);
-  const double gemm =
-      full_clock * clock_slowdown_in_turn(parts.clock, problem, company_of(parts, problem),
-                                          full_clock, collective);
+  const double full_clock =
+      (*gemms)->library.time(problem.m, problem.n, problem.k, parts.platform.sms);
+  const double gemm = full_clock * clock_slowdown_in_turn(parts.clock, problem,
+                                                          background_of(parts, **gemms, problem),
+                                                          full_clock, collective);
   const double start = parts.launch.start(launch);
   // Eager: the second kernel is submitted while the first runs.
   const bool gather = problem.op == Op::all_gather_gemm;
@@ -41,19 +47,26 @@ Expected<Prediction> predict_sequential(const Model::Parts& parts, const Problem
   return prediction;
 }
 
-void search_sequential(const Model::Parts& parts, const Problem& problem, Launch launch, Space,
-                       BestConfigs& best) {
-  auto offer = [&](int comm_ctas, Transport transport) {
-    Config config{.strategy = Strategy::sequential, .comm_ctas = comm_ctas, .transport = transport};
-    if (const auto prediction = predict_sequential(parts, problem, config, launch)) {
-      best.offer({std::move(config), prediction->time});
+void SequentialModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                             Space /*space*/, BestConfigs& best) const {
+  const auto offer = [&](int comm_ctas, Transport transport) {
+    const auto work = Work::make(problem, Sequential{comm_ctas, transport}, parts.capabilities);
+    if (!work) return;
+    if (const auto prediction = predict(parts, *work, launch)) {
+      best.offer({work->config(), prediction->time});
     }
   };
-  for (const Transport transport : {Transport::ring, Transport::symmetric}) offer(0, transport);
+  offer(kNcclsChoice, Transport::ring);
+  offer(kNcclsChoice, Transport::symmetric);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
-    if (is_librarys(key.transport)) offer(key.comm_ctas, key.transport);
+    offer(key.comm_ctas, key.transport);
   }
+}
+
+std::optional<Config> SequentialModel::draw(const Problem& /*problem*/, const CommSetting& setting,
+                                            Draws& /*draws*/) const {
+  return Sequential{setting.comm_ctas, setting.transport};
 }
 
 }  // namespace overlaptune

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/signaled.hpp"
+#include "model/signaled_partition.hpp"
 
 namespace overlaptune {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace signaled;
 
 constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-/// A column of a super panel must fit a wave, and a group must hold at least one column.
+/// A column of a swizzle group must fit a wave, and a group must hold at least one column.
 constexpr int kMostPanels = 32;
 /// The documented subset solves this many combinations, those of least estimate.
 constexpr std::size_t kSubset = 48;
@@ -33,12 +34,13 @@ bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimit
   ++deeper.stages;
   const bool shared =
       ctas_per_tile(tile_order(problem, alone, 1), alone, problem.k, sms, limits) > 1;
-  return tile.cluster == (shared ? 1 : limits.largest_cluster) && !is_feasible(deeper, limits);
+  return tile.cluster == (shared ? 1 : limits.largest_cluster) &&
+         !is_feasible(deeper, limits, problem.dtype);
 }
 
 std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms, Space space) {
   std::vector<Walk> list;
-  for (const Tile& tile : feasible_tiles(limits)) {
+  for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
     if (space == Space::subset && !in_subset(tile, problem, sms, limits)) continue;
     for (const int raster : kRasters) {
       const TileOrder order = tile_order(problem, tile, raster);
@@ -75,7 +77,7 @@ std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
 struct Combination {
   double bound = 0;
   const Walk* walk = nullptr;
-  const Exchange* exchange = nullptr;
+  const GroupCollectives* groups = nullptr;
 };
 
 bool by_bound(const Combination& a, const Combination& b) {
@@ -83,50 +85,50 @@ bool by_bound(const Combination& a, const Combination& b) {
 }
 
 /// `produced`: what all tiles take.
-double end_of(const ClockedGemm& gemm, double produced, const Exchange& exchange) {
-  return exchange.drain + lower_bound({.start = exchange.start,
-                                       .first = gemm.first(1),
-                                       .produced = produced,
-                                       .bytes = exchange.bytes,
-                                       .least_time_per_byte = exchange.least_time_per_byte,
-                                       .least_time = exchange.least_time,
-                                       .first_more = exchange.first_more,
-                                       .rates = gemm.rates});
+double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups) {
+  return groups.drain + lower_bound({.start = groups.start,
+                                     .first = gemm.first(1),
+                                     .produced = produced,
+                                     .bytes = groups.bytes,
+                                     .least_time_per_byte = groups.least_time_per_byte,
+                                     .least_time = groups.least_time,
+                                     .first_more = groups.first_more,
+                                     .rates = gemm.rates});
 }
 
-double bound_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
-  return end_of(gemm, gemm.least(walk.order.tiles()), exchange);
+double bound_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
+  return end_of(gemm, gemm.least(walk.order.tiles()), groups);
 }
 
 /// No bound, but nearer to the truth where waves are few: whole waves, the first one on all SMs,
 /// and after the last one a collective of what it made.
-double estimate_of(const ClockedGemm& gemm, const Walk& walk, const Exchange& exchange) {
+double estimate_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
   const std::int64_t tiles = walk.order.tiles();
   const std::int64_t first = std::min<std::int64_t>(tiles, gemm.all_sms);
   const double produced = gemm.until(tiles, first);
   const double last_bytes =
-      exchange.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
-  return std::max(end_of(gemm, produced, exchange),
-                  exchange.start + produced + gemm.rates.trigger +
-                      (*exchange.curve)(last_bytes)-exchange.shared + exchange.drain);
+      groups.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
+  return std::max(end_of(gemm, produced, groups), groups.start + produced + gemm.rates.trigger +
+                                                      (*groups.curve)(last_bytes)-groups.shared +
+                                                      groups.drain);
 }
 
 ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
-                    const Exchange& exchange) {
-  const GemmWork work = work_beside(parts, exchange, walk.tile, walk.order, problem.k);
-  return clocked(parts, problem, work, parts.tiled->tile_time(work), exchange);
+                    const GroupCollectives& groups) {
+  const GemmWork work = work_beside(groups, walk.tile, walk.order, problem.k);
+  return clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
 }
 
 /// Every combination.
 std::vector<Combination> all_combinations(const Model::Parts& parts, const Problem& problem,
                                           const std::vector<Walk>& walks,
-                                          const std::vector<Exchange>& exchanges) {
+                                          const std::vector<GroupCollectives>& collectives) {
   std::vector<Combination> list;
-  list.reserve(walks.size() * exchanges.size());
+  list.reserve(walks.size() * collectives.size());
   for (const Walk& walk : walks) {
-    for (const Exchange& exchange : exchanges) {
-      const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
-      list.push_back({bound_of(gemm, walk, exchange), &walk, &exchange});
+    for (const GroupCollectives& groups : collectives) {
+      const ClockedGemm gemm = gemm_of(parts, problem, walk, groups);
+      list.push_back({bound_of(gemm, walk, groups), &walk, &groups});
     }
   }
   return list;
@@ -135,17 +137,18 @@ std::vector<Combination> all_combinations(const Model::Parts& parts, const Probl
 /// The most promising combinations, as if the tile time did not depend on how many SMs are left.
 std::vector<Combination> promising_combinations(const Model::Parts& parts, const Problem& problem,
                                                 const std::vector<Walk>& walks,
-                                                const std::vector<Exchange>& exchanges) {
+                                                const std::vector<GroupCollectives>& collectives) {
   std::vector<Combination> list;
-  list.reserve(walks.size() * exchanges.size());
-  const Exchange& middle = exchanges[exchanges.size() / 2];
+  list.reserve(walks.size() * collectives.size());
+  const GroupCollectives& middle = collectives[collectives.size() / 2];
+  const GemmModel& model = *middle.gemms->generated;
   for (const Walk& walk : walks) {
-    const GemmWork work = parts.tiled->work(walk.tile, walk.order, problem.k, middle.sms);
-    ClockedGemm gemm = clocked(parts, problem, work, parts.tiled->tile_time(work), middle);
-    for (const Exchange& exchange : exchanges) {
-      gemm.sms = exchange.sms;
-      gemm.rates = rates_beside(exchange, walk.tile, gemm.fed_slower);
-      list.push_back({estimate_of(gemm, walk, exchange), &walk, &exchange});
+    const GemmWork work = model.work(walk.tile, walk.order, problem.k, middle.sms);
+    ClockedGemm gemm = clocked(parts.clock, problem, work, model.tile_time(work), middle);
+    for (const GroupCollectives& groups : collectives) {
+      gemm.sms = groups.sms;
+      gemm.rates = rates_beside(groups, walk.tile, gemm.fed_slower);
+      list.push_back({estimate_of(gemm, walk, groups), &walk, &groups});
     }
   }
   const std::size_t kept = std::min(kSubset, list.size());
@@ -153,8 +156,8 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
                     by_bound);
   list.resize(kept);
   for (Combination& combination : list) {
-    const ClockedGemm gemm = gemm_of(parts, problem, *combination.walk, *combination.exchange);
-    combination.bound = bound_of(gemm, *combination.walk, *combination.exchange);
+    const ClockedGemm gemm = gemm_of(parts, problem, *combination.walk, *combination.groups);
+    combination.bound = bound_of(gemm, *combination.walk, *combination.groups);
   }
   return list;
 }
@@ -163,38 +166,37 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
 std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
                              const Combination& combination, std::size_t most_cuts, double limit) {
   const Walk& walk = *combination.walk;
-  const Exchange& exchange = *combination.exchange;
-  const std::vector<Cut> cuts =
-      thinned(wave_cuts(walk.order, exchange.sms, exchange.transport),
-              exchange.transport == Transport::peer_access ? std::min(most_cuts, kMostCutsAnywhere)
-                                                           : most_cuts);
-  const ClockedGemm gemm = gemm_of(parts, problem, walk, exchange);
+  const GroupCollectives& groups = *combination.groups;
+  const std::vector<Cut> cuts = thinned(wave_cuts(walk.order, groups.sms, groups.key.transport),
+                                        groups.key.transport == Transport::peer_access
+                                            ? std::min(most_cuts, kMostCutsAnywhere)
+                                            : most_cuts);
+  const ClockedGemm gemm = gemm_of(parts, problem, walk, groups);
   const std::vector<CutPoint> points = cut_points(cuts);
   const Partition partition =
-      best_partition(partition_problem(exchange, gemm, cuts, points), limit - exchange.drain);
+      best_partition(partition_problem(groups, gemm, cuts, points), limit - groups.drain);
   if (partition.ends.empty()) return std::nullopt;
-  Config config{.strategy = Strategy::signaled,
-                .tile = walk.tile,
-                .raster = walk.raster,
-                .comm_ctas = exchange.key.comm_ctas,
-                .transport = exchange.transport,
-                .wait = exchange.wait};
+  Signaled config{.tile = walk.tile,
+                  .raster = walk.raster,
+                  .comm_ctas = groups.key.comm_ctas,
+                  .transport = groups.transport,
+                  .wait = groups.wait};
   std::int64_t begin = 0;
   for (const std::size_t end : partition.ends) {
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
     begin = cuts[end - 1].tiles;
   }
-  // So many groups are worth it nowhere; but a model may say so.
-  const auto kernel = kernel_of(problem, config);
-  if (!kernel || kernel->regions > kMostRegions) return std::nullopt;
-  return Scored{std::move(config), us(partition.time + exchange.drain)};
+  // More groups than a launch has room for are worth it nowhere; but a model may say so.
+  if (!check(problem, config, parts.capabilities)) return std::nullopt;
+  return Scored{std::move(config), us(partition.time + groups.drain)};
 }
 
 bool is_of(const Combination& combination, const Config& config) {
-  return config.strategy == Strategy::signaled && combination.walk->tile == config.tile &&
-         combination.walk->raster == config.raster &&
-         combination.exchange->key.comm_ctas == config.comm_ctas &&
-         combination.exchange->transport == config.transport;
+  const auto* own = std::get_if<Signaled>(&config);
+  return own != nullptr && combination.walk->tile == own->tile &&
+         combination.walk->raster == own->raster &&
+         combination.groups->key.comm_ctas == own->comm_ctas &&
+         combination.groups->transport == own->transport;
 }
 
 /// Solves again, with every wave, whatever was solved with merged cuts and may yet become the
@@ -203,8 +205,8 @@ void settle_first(const Model::Parts& parts, const Problem& problem,
                   const std::vector<Combination>& combinations, BestConfigs& best) {
   for (const Combination& combination : combinations) {
     if (combination.bound >= best.first() || best.stopped()) return;  // ascending
-    const auto waves = wave_cuts(combination.walk->order, combination.exchange->sms,
-                                 combination.exchange->transport)
+    const auto waves = wave_cuts(combination.walk->order, combination.groups->sms,
+                                 combination.groups->key.transport)
                            .size();
     if (waves <= kMostCuts) continue;
     auto finer = solved(parts, problem, combination, kMostCutsOfFirst, best.first());
@@ -214,47 +216,64 @@ void settle_first(const Model::Parts& parts, const Problem& problem,
   }
 }
 
-}  // namespace
-
-void search_signaled(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
-                     BestConfigs& best) {
-  if (!is_supported(problem.op) || !parts.tiled) return;
-  const Company company = company_of(parts, problem);
-  std::vector<Exchange> exchanges;
+/// What was probed for collectives beside a generated GEMM.
+std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGemms& gemms,
+                                       const Problem& problem, Space space) {
   const Collective collective = collective_of(problem.op);
-  const Curve* ring = parts.collectives.find({collective, problem.ranks, 0, Transport::ring});
   std::vector<CollectiveKey> keys = parts.collectives.overlap_settings(collective, problem.ranks);
   // The subset is of GEMMs that are persistent, which are ranked by one tile time.
   if (space == Space::full) {
     for (const Transport transport : {Transport::ring, Transport::symmetric}) {
-      const CollectiveKey key{collective, problem.ranks, 0, transport};
-      if (parts.contention.knows(key)) keys.push_back(key);
+      const CollectiveKey key{collective, problem.ranks, kHandedOver, transport};
+      if (gemms.contention.knows(key)) keys.push_back(key);
     }
   }
-  for (const CollectiveKey& key : keys) {
-    if (key.comm_ctas >= parts.platform.sms) continue;
+  std::erase_if(keys,
+                [&](const CollectiveKey& key) { return key.comm_ctas >= parts.platform.sms; });
+  return keys;
+}
+
+/// The collectives that the space has for the problem.
+std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const ClassGemms& gemms,
+                                              const Problem& problem, Launch launch, Space space) {
+  const BackgroundLoad background = background_of(parts, gemms, problem);
+  const Curve* ring = parts.collectives.find(
+      {collective_of(problem.op), problem.ranks, kNcclsChoice, Transport::ring});
+  std::vector<GroupCollectives> list;
+  for (const CollectiveKey& key : probed_keys(parts, gemms, problem, space)) {
     const Curve& curve = *parts.collectives.find(key);
     if (key.transport == Transport::copy_engine) {
-      auto copies = exchange_by_copies(parts, problem, key, curve, launch, company);
-      if (copies) exchanges.push_back(*copies);
+      auto copies = groups_by_copies(parts, gemms, problem, key, curve, launch, background);
+      if (copies) list.push_back(*copies);
       continue;
     }
     // What keeps symmetric kernels apart is the driver's in any case (run/collective.cpp).
     const Wait wait =
         key.transport == Transport::symmetric ? Wait::driver : parts.launch.wait(launch);
-    exchanges.push_back(exchange(parts, problem, key, curve, wait, launch, company));
-    const Exchange& same = exchanges.back();
+    list.push_back(group_collectives(parts, gemms, problem, key, curve, wait, launch, background));
+    const GroupCollectives same = list.back();
     if (key.transport != Transport::symmetric || ring == nullptr) continue;
     // Worth a search where the ring is faster for what a last group may be.
     const bool faster =
         (*ring)(same.bytes) < same.whole || (*ring)(same.bytes / 2) < (*same.curve)(same.bytes / 2);
-    if (faster) exchanges.push_back(with_ring_at_last(same, *ring));
+    if (faster) list.push_back(with_last_group(same, Transport::ring, *ring));
   }
-  if (exchanges.empty()) return;
+  return list;
+}
+
+}  // namespace
+
+void SignaledModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                           Space space, BestConfigs& best) const {
+  const auto gemms = parts.gemms_of(problem.dtype);
+  if (!gemms || !(*gemms)->generated) return;
+  const std::vector<GroupCollectives> collectives =
+      all_collectives(parts, **gemms, problem, launch, space);
+  if (collectives.empty()) return;
   const std::vector<Walk> list = walks(parts.limits, problem, parts.platform.sms, space);
   std::vector<Combination> combinations =
       (space == Space::full ? all_combinations : promising_combinations)(parts, problem, list,
-                                                                         exchanges);
+                                                                         collectives);
   std::sort(combinations.begin(), combinations.end(), by_bound);
   for (const Combination& combination : combinations) {
     if (combination.bound >= best.limit()) break;  // ascending: nothing after it can enter

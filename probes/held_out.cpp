@@ -9,11 +9,11 @@
 namespace overlaptune {
 namespace {
 
-/// Draws a point, after which what was drawn before, again and again, is taken for all that there
-/// is.
+/// Most draws for each point that is asked for. When they are used up, the points found so far are
+/// taken to be all that there are.
 constexpr std::int64_t kDrawsPerPoint = 50;
 
-/// Hidden sizes of published models: what collectives move is so many whole rows.
+/// Hidden sizes of published models: collectives move whole rows of this many elements.
 constexpr std::array<std::int64_t, 8> kWidths{2048, 2560, 3584, 4096, 5120, 6144, 7168, 8192};
 
 }  // namespace
@@ -36,14 +36,15 @@ std::vector<Probe> held_out_collectives(std::span<const Measurement> measurement
   if (settings.empty()) return list;
   std::sort(settings.begin(), settings.end());  // the same points however the rows are ordered
   std::mt19937_64 random(seed);
-  // Of mt19937_64 every standard library draws the same numbers, of its distributions not.
+  // mt19937_64 gives the same numbers with every standard library; the standard distributions do
+  // not.
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   for (std::int64_t draws = kDrawsPerPoint * count; draws > 0 && std::ssize(list) < count;
        --draws) {
     const auto index = static_cast<std::size_t>(uniform() * static_cast<double>(settings.size()));
     CollectiveProbe probe = settings[std::min(index, settings.size() - 1)];
     const auto width = static_cast<std::size_t>(uniform() * kWidths.size());
-    const std::int64_t row = kWidths[std::min(width, kWidths.size() - 1)] * kElementBytes;
+    const std::int64_t row = kWidths[std::min(width, kWidths.size() - 1)] * bytes_of(Dtype::bf16);
     const std::int64_t step = row * probe.ranks;
     const double bytes = 4096 * std::pow(131072.0, uniform());
     probe.bytes = {std::max<std::int64_t>(1, std::llround(bytes / static_cast<double>(step))) *

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include "core/gpu.hpp"
@@ -48,11 +49,12 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
   return list;
 }
 
-/// They fill the links by then.
+/// Most CTAs of a peer access probe: this many fill the links.
 constexpr int kMostPeerCtas = 16;
 
-/// Copy engines need CTAs for what stays here alone: all of them (0) as candidates have in the end,
-/// and few as beside a GEMM, of the sizes that are probed there.
+/// Whether candidates use such a collective. With copy engines, CTAs only move the part that stays
+/// on the rank: all SMs (0) do so after the GEMM, and few beside it, for the sizes that are probed
+/// beside a GEMM.
 bool is_worth_probing(const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
   if (probe.transport == Transport::peer_access) {
@@ -81,7 +83,8 @@ void add_copies(std::vector<Probe>& plan) {
 
 void add_collectives(std::vector<Probe>& plan, const Platform& platform,
                      std::span<const Transport> transports, int ranks, ProbeDepth depth) {
-  // Powers of two; of four where they are large, which takes long and grows evenly.
+  // Sizes are powers of two; large ones are powers of four, because they take long and their time
+  // grows evenly.
   constexpr std::int64_t kLarge = std::int64_t{64} << 20;
   const int step = depth == ProbeDepth::full ? 2 : 16;
   std::vector<int> ctas_list = usable_ctas(platform, depth);
@@ -89,7 +92,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
   for (const Transport transport : transports) {
     for (const auto& [collective, name] : NamesOf<Collective>::all) {
       for (const int ctas : ctas_list) {
-        const bool coarse = !is_librarys(transport);
+        const bool coarse = !is_nccls(transport);
         for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes;
              bytes *= coarse || bytes >= kLarge ? std::max(step, 4) : step) {
           const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
@@ -100,7 +103,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
-/// Half of the shapes leave SMs free, as candidates do.
+/// The SMs of a GEMM probe. Half of the shapes leave SMs free, as candidates do.
 int sms_of(double u, const Platform& platform) {
   std::vector<int> budgets(usable_ctas(platform).size(), 0);  // 0: all of them
   for (const int ctas : usable_ctas(platform)) budgets.push_back(platform.sms - ctas);
@@ -111,14 +114,15 @@ double macs(const GemmProbe& probe) {
   return static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
 }
 
-/// Shapes in the region that layers have, no single one of which takes long. Layers are made of
-/// whole tiles, which libraries serve best; one shape in four is not.
-GemmProbe gemm_shape(std::uint64_t i, double least_m) {
+/// A GEMM shape of a size that layers have and that does not take long. Three shapes in four are
+/// made of whole tiles, as layers are, which GEMM libraries run best.
+GemmProbe gemm_shape(std::uint64_t i, double least_m, Dtype dtype) {
   constexpr double kMostMacs = 8192.0 * 8192.0 * 16384.0;
-  constexpr double kLowest = 256;  // fewer rows come as they come: tokens
+  constexpr double kLowest = 256;  // fewer rows are not rounded: they are tokens
   const bool whole_tiles = i % 4 != 3;
-  const std::int64_t multiple = whole_tiles ? 128 : kRowMultiple;
+  const std::int64_t multiple = whole_tiles ? 128 : row_multiple(dtype);
   GemmProbe probe;
+  probe.dtype = dtype;
   probe.n = log_uniform(halton(i, 3), 512, 32768, multiple);
   probe.k = log_uniform(halton(i, 5), 512, 32768, multiple);
   const double most_m = std::max(least_m, kMostMacs / static_cast<double>(probe.n * probe.k));
@@ -127,32 +131,34 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m) {
   return probe;
 }
 
-void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
+void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                       Dtype dtype) {
   constexpr std::uint64_t kCount = 160;
-  constexpr double kLeastRows = 8;  // of a chunk
-  // What the whole GPU does takes the most shapes to know.
+  constexpr double kLeastRows = 8;  // smallest height of a chunk
+  // GEMMs on the whole GPU need the most shapes.
   int whole = depth == ProbeDepth::full ? kCount : 26;
   int partial = depth == ProbeDepth::full ? kCount : 8;
   std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < kCount; ++i) {
-    GemmProbe shape = gemm_shape(i, kLeastRows);
+    GemmProbe shape = gemm_shape(i, kLeastRows, dtype);
     shape.sms = sms_of(halton(i, 7), platform);
     if ((shape.sms == 0 ? whole : partial)-- > 0) shapes.push_back(shape);
   }
-  // Small ones first: a GPU that a large one has heated takes long to recover its clock.
+  // Small shapes first: after a large one the GPU is hot and takes long to recover its clock.
   std::sort(shapes.begin(), shapes.end(),
             [](const GemmProbe& a, const GemmProbe& b) { return macs(a) < macs(b); });
   plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
-void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth) {
+void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                     Dtype dtype) {
   const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
   constexpr double kLeastRows = 64;
   constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-  // One shape of tile is as likely as another, however many stages fit it; large ones, among which
-  // the fastest are, more so.
+  // Each tile shape is equally likely, however many stages fit it; large shapes, which include the
+  // fastest, are more likely.
   std::vector<std::vector<Tile>> shapes;
-  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability))) {
+  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
     if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
         shapes.back().front().block_n != tile.block_n) {
       shapes.emplace_back();
@@ -163,7 +169,7 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
     return a.front().block_m * a.front().block_n < b.front().block_m * b.front().block_n;
   });
   for (std::uint64_t i = 0; i < count; ++i) {
-    GemmProbe probe = gemm_shape(i + 1000, kLeastRows);
+    GemmProbe probe = gemm_shape(i + 1000, kLeastRows, dtype);
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
     probe.sms = sms_of(halton(i, 7), platform);
@@ -172,18 +178,20 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
 }
 
 void add_contention(std::vector<Probe>& plan, const Platform& platform,
-                    std::span<const Transport> transports, int ranks, ProbeDepth depth) {
+                    std::span<const Transport> transports, int ranks, ProbeDepth depth,
+                    Dtype dtype) {
   for (const int ctas : usable_ctas(platform, depth)) {
-    if (ctas == 6 || ctas == 24) continue;       // as their neighbours are
-    for (const std::int64_t k : {1024, 8192}) {  // one heavy on memory, one on arithmetic
+    if (ctas == 6 || ctas == 24) continue;       // close to the counts beside them
+    for (const std::int64_t k : {1024, 8192}) {  // one bound by memory, one by arithmetic
       GemmProbe gemm;
+      gemm.dtype = dtype;
       gemm.m = 4096;
       gemm.n = 8192;
       gemm.k = k;
       gemm.sms = platform.sms - ctas;
       plan.emplace_back(gemm);
       for (const Transport transport : transports) {
-        if (!is_librarys(transport)) continue;
+        if (!is_nccls(transport)) continue;
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
           for (const int shift : {20, 26}) {
             const bool small = shift == 20;
@@ -200,24 +208,26 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
-/// Our own GEMM feels a collective otherwise than the library's. Two tiles: one that the tensor
-/// cores bound, and one that its operands may.
-void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
-                        std::span<const Transport> transports, int ranks, ProbeDepth depth) {
+/// Probes of a generated GEMM beside a collective, which slows it otherwise than a library GEMM.
+/// There are two tiles: one bound by the tensor cores, and one that its operand loads may bound.
+void add_generated_contention(std::vector<Probe>& plan, const Platform& platform,
+                              std::span<const Transport> transports, int ranks, ProbeDepth depth,
+                              Dtype dtype) {
   const GpuLimits& limits = gpu_limits(platform.compute_capability);
   std::vector<Tile> tiles;
   for (const auto& [block_m, block_n] : {std::pair{128, 256}, {128, 128}, {64, 64}}) {
     for (int stages = 6; stages >= limits.fewest_stages; --stages) {
       const Tile tile{block_m, block_n, 64, stages, 1};
-      if (!is_feasible(tile, limits)) continue;
+      if (!is_feasible(tile, limits, dtype)) continue;
       tiles.push_back(tile);
       break;
     }
   }
   tiles.resize(std::min<std::size_t>(tiles.size(), 2));
-  // Without CTAs: NCCL's own choice, beside one CTA for each tile.
+  // With 0 CTAs NCCL chooses, and the GEMM has one CTA for each tile.
   const auto add = [&](const Tile& tile, std::int64_t k, int ctas) {
     GemmProbe gemm;
+    gemm.dtype = dtype;
     gemm.m = 4096;
     gemm.n = 8192;
     gemm.k = k;
@@ -228,12 +238,13 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
     for (const Transport transport : transports) {
       for (const Collective collective :
            {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
-        // Copies: of many pieces, which go on beside each other, so that the end counts little.
+        // Copy engines get a larger buffer of many pieces that move beside each other, so that its
+        // end counts little.
         const int shift = transport == Transport::copy_engine ? 28 : 24;
         const CollectiveProbe probe{collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
-        // Peer access slows a GEMM from where it fills the links.
+        // Peer access begins to slow a GEMM where it fills the links.
         const bool wanted = ctas == 12  ? transport == Transport::peer_access
-                            : ctas == 4 ? !is_librarys(transport)
+                            : ctas == 4 ? !is_nccls(transport)
                             : ctas == 0 ? transport == Transport::ring
                                         : true;
         if (!wanted || !is_worth_probing(probe)) continue;
@@ -252,19 +263,20 @@ void add_own_contention(std::vector<Probe>& plan, const Platform& platform,
   }
 }
 
-/// From a GEMM that runs most of the time to one that runs a fifth of it.
-void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
+/// Sustained probes, from a GEMM that runs most of the time to one that runs a fifth of it.
+void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth, Dtype dtype) {
   constexpr std::int64_t kSize = 8192;
   for (const std::int64_t k : {2048, 8192}) {
     if (depth == ProbeDepth::quick && k == 2048) continue;
-    // Between half and four times as long as the GEMM on 4 H200 with NVLink.
+    // On 4 H200 with NVLink the collective takes between half and four times as long as the GEMM.
     for (const std::int64_t parts : {8, 2, 1}) {
       if (depth == ProbeDepth::quick ? parts != 8 : k == 2048 && parts == 2) continue;
       GemmProbe gemm;
+      gemm.dtype = dtype;
       gemm.m = kSize;
       gemm.n = kSize;
       gemm.k = k;
-      const std::int64_t bytes = kSize * kSize * kElementBytes * (k / 1024) / parts;
+      const std::int64_t bytes = kSize * kSize * bytes_of(dtype) * (k / 1024) / parts;
       const CollectiveProbe collective{Collective::all_reduce, {bytes}, ranks, 0, Transport::ring};
       plan.emplace_back(collective);
       plan.emplace_back(SustainedProbe{gemm, collective});
@@ -275,16 +287,25 @@ void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth) {
 }  // namespace
 
 std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transport> transports,
-                              std::span<const int> ranks, ProbeDepth depth) {
+                              std::span<const int> ranks, ProbeDepth depth,
+                              std::span<const Dtype> dtypes) {
+  std::set<Dtype> classes;
+  for (const Dtype dtype : dtypes) classes.insert(rate_class_of(dtype));
   std::vector<Probe> plan;
   add_launch(plan);
   add_copies(plan);
   for (const int count : ranks) add_collectives(plan, platform, transports, count, depth);
-  add_library_gemms(plan, platform, depth);
-  add_tiled_gemms(plan, platform, depth);
-  for (const int count : ranks) add_sustained(plan, count, depth);
-  for (const int count : ranks) add_contention(plan, platform, transports, count, depth);
-  for (const int count : ranks) add_own_contention(plan, platform, transports, count, depth);
+  for (const Dtype dtype : classes) {
+    add_library_gemms(plan, platform, depth, dtype);
+    add_tiled_gemms(plan, platform, depth, dtype);
+    for (const int count : ranks) add_sustained(plan, count, depth, dtype);
+    for (const int count : ranks) {
+      add_contention(plan, platform, transports, count, depth, dtype);
+    }
+    for (const int count : ranks) {
+      add_generated_contention(plan, platform, transports, count, depth, dtype);
+    }
+  }
   std::vector<Probe> unique;
   for (const Probe& probe : plan) {
     if (std::find(unique.begin(), unique.end(), probe) == unique.end()) {

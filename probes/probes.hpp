@@ -1,6 +1,7 @@
 #pragma once
-// What to measure on a machine, and in which order.
+// The probes of a machine, in the order in which they are measured.
 
+#include <array>
 #include <functional>
 #include <span>
 #include <vector>
@@ -11,18 +12,23 @@
 
 namespace overlaptune {
 
-/// `quick` has every kind of probe, in fewer sizes, CTA counts and shapes: enough for a first look,
-/// and part of what `full` has.
+/// How much is probed. `quick` has every kind of probe in fewer sizes, CTA counts and shapes, all
+/// of which `full` has too: enough for a first look.
 enum class ProbeDepth { quick, full };
 
-/// The probes that the model needs for problems of these rank counts, cheapest knowledge first
-/// (launch costs, copies, collectives, GEMM, contention).
+/// The dtypes that are probed where no problem asks for another rate class.
+inline constexpr std::array<Dtype, 1> kUsualDtypes{Dtype::bf16};
+
+/// The probes that the model needs for problems of these rank counts, cheapest first (launch costs,
+/// copies, collectives, GEMM, contention). GEMMs are probed in one dtype of each rate class
+/// (core/dtype.hpp).
 [[nodiscard]] std::vector<Probe> probe_plan(const Platform& platform,
                                             std::span<const Transport> transports,
                                             std::span<const int> ranks,
-                                            ProbeDepth depth = ProbeDepth::full);
+                                            ProbeDepth depth = ProbeDepth::full,
+                                            std::span<const Dtype> dtypes = kUsualDtypes);
 
-/// What `Machine::prepare` is to make ready for them.
+/// The kernels that the probes need, for `Machine::prepare`.
 [[nodiscard]] std::vector<TiledKernel> kernels_of(std::span<const Probe> probes);
 
 struct ProbeReport {
@@ -35,7 +41,7 @@ struct ProbeReport {
 using Progress = std::function<bool(std::size_t done, std::size_t total, std::string_view what)>;
 
 /// Measures those probes of the plan that `store` lacks for this platform, saving each at once.
-/// With `again` all are measured anew.
+/// With `again` it measures all of them.
 [[nodiscard]] Expected<ProbeReport> run_probes(Machine& machine, Store& store,
                                                std::span<const Probe> plan,
                                                const Provenance& provenance, bool again,

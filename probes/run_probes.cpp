@@ -38,9 +38,7 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
     }
   }
   if (missing.empty()) return report;
-  if (auto ready = machine.prepare(kernels_of(missing)); !ready) {
-    return tl::make_unexpected(ready.error());
-  }
+  if (auto ready = machine.prepare(kernels_of(missing)); !ready) return error_of(ready);
 
   const ProbeRunId run = store.begin_probe_run(platform, provenance);
   for (std::size_t i = 0; i < missing.size(); ++i) {
@@ -55,7 +53,7 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
       spdlog::debug("skipped {}: {}", name, measurement.error().message);
       ++report.skipped;
     } else {
-      return tl::make_unexpected(measurement.error());
+      return error_of(measurement);
     }
   }
   progress(missing.size(), missing.size(), "probes");

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/tiling.hpp"
+#include "core/check.hpp"
 #include "model/search.hpp"
 
 namespace overlaptune {
@@ -41,16 +41,14 @@ const Expected<Model>& Lookup::model() {
 
 Answer Lookup::operator()(const Problem& problem, Launch launch) {
   const auto stored = store_->winner(platform_.id, problem, launch);
-  if (!stored || !is_served(problem, stored->winner.candidate.config)) {
+  const auto predicted = [&] {
     return answer_without_winner(platform_.platform, problem, launch,
                                  [this]() -> const Expected<Model>& { return model(); });
-  }
+  };
+  if (!stored) return predicted();
   const Candidate& winner = stored->winner.candidate;
-  if (const auto fitting = fits(problem, winner.config); !fitting) {
-    throw Failure(ErrorKind::bad_database,
-                  fmt::format("damaged winner of {} ({}); tune it again", to_string(problem),
-                              fitting.error().message));
-  }
+  // A winner of an older version may have a config that is no longer legal.
+  if (!check(problem, winner.config, capabilities_of(platform_.platform))) return predicted();
   Answer answer{
       .source = Source::exact,
       .reason = fmt::format("validated on {} at {}", platform_.platform.name, stored->validated_at),

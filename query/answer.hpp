@@ -1,5 +1,5 @@
 #pragma once
-// The answer to "how should this problem run here?": exact, predicted, or the baseline.
+// The config that answers a query, with its source: exact, predicted, or the baseline.
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace overlaptune {
 
 enum class Source {
   exact,      ///< a winner validated on this platform
-  predicted,  ///< the model's choice, from what was probed on this platform
+  predicted,  ///< the model's choice, from the probes of this platform
   baseline,   ///< `sequential`: nothing better is known
 };
 
@@ -31,7 +31,7 @@ struct NamesOf<Source> {
 
 struct Answer {
   Source source = Source::baseline;
-  std::string reason{};  ///< why this source, in one line
+  std::string reason{};  ///< why the answer has this source, in one line
   Config config{};
   std::optional<Microseconds> predicted{};
   std::optional<Microseconds> measured{};  ///< `exact` only
@@ -40,24 +40,24 @@ struct Answer {
   std::optional<Microseconds> baseline{};
 };
 
-/// Where no winner is stored: predicted, or the baseline with what stands in the way. `model` is
-/// asked for only where it is needed.
+/// The answer where no winner is stored: predicted, or the baseline with the reason why nothing
+/// better is known. `model` is called only where it is needed.
 [[nodiscard]] Answer answer_without_winner(const Platform& platform, const Problem& problem,
                                            Launch launch,
                                            const std::function<const Expected<Model>&()>& model);
 
-/// Answers for one platform of an open database. The model is fitted at the first question that
-/// needs it and kept; afterwards a prediction takes under a millisecond. For one thread at a time,
-/// as the store is, which must outlive it.
+/// Answers for one platform of an open database. The first question that needs the model fits it;
+/// later predictions take under a millisecond. One thread at a time may use it and the store, which
+/// must outlive it.
 class Lookup {
  public:
   Lookup(const Store& store, StoredPlatform platform);
 
-  /// Never empty-handed: whatever stands in the way is the reason of a `baseline`. Throws `Failure`
+  /// Always an answer: where there is no better one, a `baseline` with the reason. Throws `Failure`
   /// as `Store` does.
   [[nodiscard]] Answer operator()(const Problem& problem, Launch launch);
 
-  /// The fitted model. Error: what was not probed.
+  /// The fitted model. Error: something was not probed; the message names it.
   [[nodiscard]] const Expected<Model>& model();
 
  private:

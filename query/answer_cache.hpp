@@ -1,5 +1,5 @@
 #pragma once
-// Answers that took a search, remembered.
+// A cache of answers that took a search.
 
 #include <array>
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace overlaptune {
 
-/// For any number of threads: each key belongs to one of several parts with a lock of its own, held
-/// for a look at a hash table and never for a search.
+/// A cache for any number of threads. Each key belongs to one of several parts, each with a lock,
+/// which is held while a hash table is looked at and never during a search.
 class AnswerCache {
  public:
   using Value = std::shared_ptr<const Answer>;
 
-  /// The answer for `key`, made by `make` where it is not known. Threads that ask for the same new
-  /// key at once may each make it; all get the one that came first.
+  /// The answer for `key`; `make` makes it where it is not in the cache. Threads that ask for the
+  /// same new key at once may each make it; all get the answer that was stored first.
   template <class Make>
   [[nodiscard]] Value get(const ProblemKey& key, const Make& make) {
     Part& part = parts_[(ProblemKeyHash{}(key) >> 32) % parts_.size()];
@@ -35,7 +35,7 @@ class AnswerCache {
   }
 
  private:
-  /// Bounds what a caller with ever new shapes can make us remember: a few MB.
+  /// Limits the memory that a caller with ever new shapes can make the cache take to a few MB.
   static constexpr std::size_t kMostAnswers = 16384;
 
   struct alignas(64) Part {

@@ -1,4 +1,4 @@
-// The C interface: checks what comes in, and lets nothing out but a status and a text.
+// The C interface: checks its arguments, and turns every failure into a status and a message.
 
 #include <cstdlib>
 #include <mutex>
@@ -33,7 +33,7 @@ ovt_status status_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::bad_database:
       return OVT_ERROR_DATABASE;
-    case ErrorKind::cannot_write:  // what a database says that is locked or on a failing disk
+    case ErrorKind::cannot_write:  // a locked database, or a failing disk
       return OVT_ERROR_UNAVAILABLE;
     default:
       return OVT_ERROR_NOT_FOUND;
@@ -45,7 +45,7 @@ ovt_status guarded(const Call& call) noexcept {
   return c::guarded(status_of, call);
 }
 
-/// Absolute, so that a reload finds it wherever the program has gone.
+/// The absolute path of a file, so that a reload finds it when the working directory has changed.
 std::filesystem::path file_of(const char* path) {
   std::error_code error;
   auto file = std::filesystem::absolute(path, error);

@@ -15,7 +15,7 @@ double microseconds(const std::optional<Microseconds>& time) {
   return time ? time->count() : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Parts of the reason one after the other, cut where the room ends.
+/// Writes the parts of the reason one after the other, cut short where they do not fit.
 void write_reason(std::initializer_list<std::string_view> parts, ovt_answer* answer) {
   std::size_t used = 0;
   for (const std::string_view part : parts) {
@@ -51,7 +51,7 @@ std::size_t checked(const ovt_answer* answer) {
 void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups,
            std::string_view reason, std::size_t size, ovt_answer* answer) {
   answer->source = OVT_EXACT;
-  write_config(winner, wave_groups, size, answer);
+  write(winner.config, wave_groups, size, answer);
   answer->predicted_us = winner.predicted.count();
   answer->measured_us = winner.measured.count();
   answer->baseline_us = winner.sequential.count();
@@ -61,7 +61,7 @@ void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_group
 
 void write(const Answer& made, std::size_t size, ovt_answer* answer) {
   answer->source = static_cast<ovt_source>(made.source);
-  write_config(made.config, made.config.wave_groups, size, answer);
+  write(made.config, wave_groups_of(made.config), size, answer);
   answer->predicted_us = microseconds(made.predicted);
   answer->measured_us = microseconds(made.measured);
   answer->baseline_us = microseconds(made.baseline);

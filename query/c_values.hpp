@@ -1,5 +1,5 @@
 #pragma once
-// Questions and answers as the C interface has them.
+// Conversions between questions and answers and the structs of the C interface.
 
 #include <span>
 #include <string_view>
@@ -11,13 +11,14 @@
 
 namespace overlaptune::c {
 
-/// Which platform is asked for. Throws `Refusal`, as all that reads what a caller filled
-/// (abi/values.hpp).
+/// The platform that the caller asks for. Throws `Refusal`, as every function that reads a caller's
+/// struct does (abi/values.hpp).
 [[nodiscard]] PlatformWish wish_of(const ovt_platform* platform);
-/// The size up to which an answer may be written. Throws `Refusal`.
+/// The number of bytes of an answer that may be written. Throws `Refusal`.
 [[nodiscard]] std::size_t checked(const ovt_answer* answer);
 
-/// Writes an answer of which `size` bytes are the caller's; all beyond what we know is zeroed.
+/// Writes an answer into `size` bytes of the caller's. Fields that this library does not know are
+/// zeroed.
 void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups,
            std::string_view reason, std::size_t size, ovt_answer* answer);
 void write(const Answer& made, std::size_t size, ovt_answer* answer);

@@ -1,7 +1,7 @@
 # Leaves only the `ovt_` functions of an object file visible:
 #   cmake -DOBJECT=a.o -DNM=nm -DOBJCOPY=objcopy -P this
-# Symbols that are unique in a process (GNU) can only be hidden once they are weak. Those alone are
-# made so: an undefined symbol that is weak takes nothing out of a static libstdc++.
+# Unique symbols (STB_GNU_UNIQUE) can be hidden only after they are made weak. No other symbol is
+# made weak, because a weak undefined symbol does not pull its definition out of a static libstdc++.
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
   set(output "${output}" PARENT_SCOPE)

@@ -1,5 +1,5 @@
 #pragma once
-// Which of the stored platforms a caller's questions are about.
+// The choice of the platform that a caller's questions are about.
 
 #include <optional>
 #include <span>
@@ -9,23 +9,24 @@
 
 namespace overlaptune {
 
-/// What a caller says of the platform; nothing at all: the real one that was stored last.
+/// The platform that a caller asks for. If both fields are empty, it is the real one that was
+/// stored last.
 struct PlatformWish {
-  std::string name{};  ///< name or fingerprint of a stored one, simulated ones included
+  std::string name{};  ///< name or fingerprint of a stored platform, real or simulated
   std::optional<Platform> described{};
 };
 
 struct PlatformChoice {
   Platform platform{};
   bool stored = false;
-  /// Where it is not: which of the stored ones is nearest, and what differs.
+  /// Where the platform is not stored: the nearest stored one, and how it differs.
   std::string unlike{};
 };
 
-/// `stored`: the platforms of all databases; those of the first one first, each in the order in
-/// which they were added. Only a platform that is equal in every field stands for a described one,
-/// and one of another kind of machine (simulated, real) is not even compared with it.
-/// Error: none of that name, several that differ, or no real one and none named.
+/// `stored` has the platforms of all databases, those of the first database first, each in the
+/// order in which they were added. A stored platform stands for a described one only if all fields
+/// are equal; a simulated one is never compared with a real one. Error: no platform has the name,
+/// several that differ have it, or none is named and no real one is stored.
 [[nodiscard]] Expected<PlatformChoice> choose_platform(
     std::span<const std::vector<Platform>> stored, const PlatformWish& wish);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A problem and a launch as two words, for tables.
+// A problem and a launch packed into two words, as the key of a hash table.
 
 #include <cstdint>
 
@@ -8,7 +8,8 @@
 
 namespace overlaptune {
 
-/// Equal exactly where problem and launch are, for problems that are `validated`.
+/// The key of a validated problem and a launch. Keys are equal exactly where problem and launch
+/// are.
 struct ProblemKey {
   std::uint64_t mn = 0;
   std::uint64_t rest = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// A value that is replaced now and then while many threads read it.
+// A value that many threads read, and that is replaced now and then.
 
 #include <array>
 #include <atomic>
@@ -8,10 +8,10 @@
 
 namespace overlaptune {
 
-/// `get` gives the present value and keeps it alive for as long as the caller holds it; `put` takes
-/// effect at once. A single atomic shared pointer would do the same, but all readers would write to
-/// its one reference count. Here each thread has a place of its own, with its own count; threads
-/// share places only where there are more threads than places. A lock is held while a pointer is
+/// `get` returns the current value and keeps it alive for as long as the caller holds it; `put`
+/// takes effect at once. With a single atomic shared pointer all readers would write to one
+/// reference count. Here each thread has a place with a separate count, and threads share a place
+/// only where there are more threads than places. A place's lock is held only while a pointer is
 /// copied.
 template <class T>
 class Published {
@@ -24,10 +24,11 @@ class Published {
     return place.value;
   }
 
-  /// By one thread at a time. When it returns, nobody gets the old value any more.
+  /// Replaces the value. Only one thread at a time may call it. When it returns, `get` no longer
+  /// returns the old value.
   void put(std::shared_ptr<const T> value) {
     for (Place& place : places_) {
-      // A pointer to the value whose count is that of a keeper of its own.
+      // A pointer to the value with a reference count for this place alone.
       const auto keeper = std::make_shared<std::shared_ptr<const T>>(value);
       std::shared_ptr<const T> counted(keeper, keeper->get());
       const std::lock_guard lock(place.mutex);

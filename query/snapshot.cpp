@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "core/check.hpp"
+
 namespace overlaptune {
 namespace {
 
-/// The platform's id in a database that has it.
+/// The platform's id in a database; none where it does not have the platform.
 std::optional<PlatformId> id_of(const Store& store, const Platform& platform) {
   for (const StoredPlatform& stored : store.platforms()) {
     if (stored.platform == platform) return stored.id;
@@ -15,7 +17,7 @@ std::optional<PlatformId> id_of(const Store& store, const Platform& platform) {
   return std::nullopt;
 }
 
-/// Of the same probe in several files the first one counts.
+/// The measurements of a platform. Where several files have the same probe, the first one counts.
 std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& files,
                                       const Platform& platform) {
   std::vector<Measurement> all;
@@ -32,14 +34,9 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
 }
 
 Config config_of(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups) {
-  return {.strategy = winner.strategy,
-          .tile = winner.tile,
-          .raster = winner.raster,
-          .comm_ctas = winner.comm_ctas,
-          .wave_groups = {wave_groups.begin(), wave_groups.end()},
-          .chunks = winner.chunks,
-          .transport = winner.transport,
-          .wait = winner.wait};
+  Config config = winner.config;
+  if (auto* groups = wave_groups_of(config)) groups->assign(wave_groups.begin(), wave_groups.end());
+  return config;
 }
 
 std::string time_text(const std::optional<Microseconds>& time) {
@@ -61,11 +58,13 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   }
   choice_ = value_or_throw(choose_platform(platforms, wish));
   exact_reason_ = fmt::format("validated on {} at ", choice_.platform.name);
+  // Winners of an older version may have configs that are no longer legal.
+  const Capabilities capabilities = capabilities_of(choice_.platform);
   for (const Store& store : stores) {
     const auto id = id_of(store, choice_.platform);
     if (!id) continue;
-    store.each_brief_winner(*id, [&](const BriefWinner& winner) {
-      if (is_served(winner.problem, winner.config)) winners_.add(winner);
+    store.each_brief_winner(*id, [&](BriefWinner& winner) {
+      if (check(winner.problem, winner.config, capabilities)) winners_.add(winner);
     });
   }
   winners_.index();

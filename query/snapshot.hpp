@@ -1,5 +1,5 @@
 #pragma once
-// What some databases knew of one platform at one moment, ready to answer.
+// The results for one platform that some databases had at one moment, ready to answer.
 
 #include <filesystem>
 #include <mutex>
@@ -15,12 +15,12 @@
 
 namespace overlaptune {
 
-/// Any number of threads may ask. No file is open between the calls, so that nothing that happens
-/// to the files, nor a fork, changes an exact answer.
+/// Answers for one platform, for any number of threads. No file is open between calls, so neither a
+/// change of the files nor a fork changes an exact answer.
 class Snapshot {
  public:
-  /// The first file's results hide those that later ones have for the same question. Throws
-  /// `Failure` as `Store` does, and as `choose_platform` says.
+  /// Reads the files. Results of an earlier file hide those of later ones for the same question.
+  /// Throws `Failure` as `Store` does, and with the errors of `choose_platform`.
   Snapshot(std::vector<std::filesystem::path> files, const PlatformWish& wish);
 
   /// The winner of a validated problem; null if there is none.
@@ -30,11 +30,12 @@ class Snapshot {
   [[nodiscard]] std::span<const std::int64_t> wave_groups(const IndexedWinner& winner) const {
     return winners_.wave_groups(winner);
   }
-  /// The reason of an exact answer, but for the time that ends it.
+  /// The reason of an exact answer, without the time at its end.
   [[nodiscard]] const std::string& exact_reason() const { return exact_reason_; }
 
-  /// The answer where there is no winner: computed once, then remembered. The first one reads the
-  /// measurements and fits the model; what fails then is the reason of all that follow.
+  /// The answer where there is no winner, computed once and then cached. The first call reads the
+  /// measurements and fits the model. If that fails, the failure is the reason in this answer and
+  /// in all later ones.
   [[nodiscard]] AnswerCache::Value without_winner(const Problem& problem, Launch launch) const;
 
   [[nodiscard]] const PlatformChoice& platform() const { return choice_; }
@@ -53,7 +54,7 @@ class Snapshot {
   mutable std::optional<Expected<Model>> model_;
 };
 
-/// Lines for people about the answer to one question: platform, files, config, times, reason.
+/// Text for people about the answer to one question: platform, files, config, times, reason.
 [[nodiscard]] std::string explanation(const Snapshot& snapshot, const Problem& problem,
                                       Launch launch);
 

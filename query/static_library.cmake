@@ -1,6 +1,6 @@
 # The static library: everything linked into one object, in which only the `ovt_` functions stay
-# visible. The linker resolves COMDAT groups here, for a group whose name is hidden must not be
-# exchanged for one of the program that links to it.
+# visible. The linker resolves COMDAT groups here, because a group whose name is hidden must not be
+# replaced by one of the program that links the library.
 
 set(parts $<TARGET_FILE:overlaptune_query> $<TARGET_FILE:overlaptune_abi> $<TARGET_FILE:overlaptune_model>
           $<TARGET_FILE:overlaptune_db> $<TARGET_FILE:overlaptune_core> $<TARGET_FILE:SQLiteCpp>)
@@ -10,11 +10,11 @@ else()
   list(APPEND parts $<TARGET_FILE:fmt::fmt>)
 endif()
 if(TARGET sqlite3)
-  list(APPEND parts $<TARGET_FILE:sqlite3>)  # SQLiteCpp's own
+  list(APPEND parts $<TARGET_FILE:sqlite3>)  # the one bundled with SQLiteCpp
 elseif(SQLite3_LIBRARY MATCHES "\\.a$")
   list(APPEND parts ${SQLite3_LIBRARY})
 else()
-  set(static_needs sqlite3)  # there is no static one: whoever links needs SQLite, too
+  set(static_needs sqlite3)  # no static SQLite: a program that links the library must link SQLite too
 endif()
 
 set(whole ${CMAKE_CURRENT_BINARY_DIR}/overlaptune_query.o)

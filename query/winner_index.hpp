@@ -1,5 +1,5 @@
 #pragma once
-// All winners of one platform, to be found in tens of nanoseconds.
+// An index of all winners of one platform, which finds one in tens of nanoseconds.
 
 #include <array>
 #include <bit>
@@ -12,45 +12,24 @@
 
 namespace overlaptune {
 
-/// Of a winner what an answer tells, in two cache lines; the fields are those of `Config` and
-/// `BriefWinner`.
+/// The part of a winner that an answer holds.
 struct IndexedWinner {
   ProblemKey key;
-  Strategy strategy;
-  Tile tile;
-  int raster;
-  int comm_ctas;
-  int chunks;
-  Transport transport;
-  Wait wait;
+  Config config;  ///< without its wave groups, which are in one array for all winners
   Microseconds predicted;
   Microseconds measured;
   Microseconds sequential;
   std::array<char, 24> validated_at;
-  std::uint32_t first_group;  ///< in the groups of all winners
+  std::uint32_t first_group;  ///< index into the groups of all winners
   std::uint32_t group_count;
-
-  IndexedWinner(const BriefWinner& winner, std::size_t groups_before)
-      : key(winner.problem, winner.launch),
-        strategy(winner.config.strategy),
-        tile(winner.config.tile),
-        raster(winner.config.raster),
-        comm_ctas(winner.config.comm_ctas),
-        chunks(winner.config.chunks),
-        transport(winner.config.transport),
-        wait(winner.config.wait),
-        predicted(winner.predicted),
-        measured(winner.measured),
-        sequential(winner.sequential),
-        validated_at(winner.validated_at),
-        first_group(static_cast<std::uint32_t>(groups_before)),
-        group_count(static_cast<std::uint32_t>(winner.config.wave_groups.size())) {}
 };
 
-static_assert(sizeof(IndexedWinner) <= 128);
+/// The limit keeps a winner within three cache lines.
+static_assert(sizeof(IndexedWinner) <= 192);
 
 /// A hash table with open addressing, at most half full: a search touches one or two slots, and
-/// then the winner. Filled once, then indexed; then any number of threads may ask.
+/// then the winner. It is filled once and then indexed; after that any number of threads may search
+/// it.
 class WinnerIndex {
  public:
   WinnerIndex() {
@@ -58,15 +37,27 @@ class WinnerIndex {
     groups_.reserve(kUsualGroups);
   }
 
-  void add(const BriefWinner& winner) {
-    const auto& groups = winner.config.wave_groups;
-    winners_.emplace_back(winner, groups_.size());
+  /// Adds a copy of a winner. The winner is unchanged afterwards; its wave groups are only taken
+  /// out meanwhile, because copying them would allocate memory.
+  void add(BriefWinner& winner) {
+    std::vector<std::int64_t> groups;
+    auto* const own_groups = wave_groups_of(winner.config);
+    if (own_groups != nullptr) groups.swap(*own_groups);
+    winners_.push_back({.key = ProblemKey(winner.problem, winner.launch),
+                        .config = winner.config,
+                        .predicted = winner.predicted,
+                        .measured = winner.measured,
+                        .sequential = winner.sequential,
+                        .validated_at = winner.validated_at,
+                        .first_group = static_cast<std::uint32_t>(groups_.size()),
+                        .group_count = static_cast<std::uint32_t>(groups.size())});
     groups_.insert(groups_.end(), groups.begin(), groups.end());
+    if (own_groups != nullptr) own_groups->swap(groups);
   }
 
-  /// Makes all that was added be found. Of two winners for one problem and launch the first stays.
-  /// Not while they are added: each slot is far from the last one, and only without other work
-  /// between them does the processor wait for many at a time.
+  /// Indexes all winners that were added. Of two winners for one problem and launch the first
+  /// stays. It is a step of its own because slots are far apart in memory: without other work
+  /// between them, the processor waits for many at a time.
   void index() {
     slots_.assign(std::bit_ceil(2 * winners_.size() + 1), Slot{});
     size_ = 0;
@@ -78,14 +69,14 @@ class WinnerIndex {
     }
   }
 
-  /// Null if there is none.
+  /// The winner for a key; null if there is none.
   [[nodiscard]] const IndexedWinner* find(const ProblemKey& key) const {
     if (slots_.empty()) return nullptr;
     const std::uint32_t winner = slots_[place(key)].winner;
     return winner == kNone ? nullptr : &winners_[winner];
   }
 
-  /// Of a winner of this index.
+  /// The wave groups of a winner of this index.
   [[nodiscard]] std::span<const std::int64_t> wave_groups(const IndexedWinner& winner) const {
     return {groups_.data() + winner.first_group, winner.group_count};
   }
@@ -93,12 +84,12 @@ class WinnerIndex {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  /// Room that costs nothing until it is used, and saves moving all winners several times.
+  /// Reserved room. It costs nothing until it is used, and saves moving all winners several times.
   static constexpr std::size_t kUsualWinners = 16384;
   static constexpr std::size_t kUsualGroups = 4 * kUsualWinners;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Slot {
-    std::uint32_t tag = 0;  ///< bits of the hash that the place does not tell
+    std::uint32_t tag = 0;  ///< bits of the hash that do not choose the place
     std::uint32_t winner = kNone;
   };
 
@@ -106,7 +97,7 @@ class WinnerIndex {
     return static_cast<std::uint32_t>(ProblemKeyHash{}(key) >> 32);
   }
 
-  /// Where the key is, or the free slot where it would be.
+  /// The slot of the key, or the free slot where it would be.
   [[nodiscard]] std::size_t place(const ProblemKey& key) const {
     const std::size_t mask = slots_.size() - 1;
     const std::uint32_t wanted = tag(key);
@@ -121,7 +112,7 @@ class WinnerIndex {
   std::vector<IndexedWinner> winners_;
   std::vector<std::int64_t> groups_;
   std::vector<Slot> slots_;
-  std::size_t size_ = 0;  ///< winners that are found
+  std::size_t size_ = 0;  ///< winners that can be found
 };
 
 }  // namespace overlaptune

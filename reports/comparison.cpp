@@ -14,9 +14,9 @@
 namespace overlaptune {
 namespace {
 
-using Key = std::tuple<PlatformId, Problem, Launch>;  // the platform by its id over here
+using Key = std::tuple<PlatformId, Problem, Launch>;  // the id is that of the platform here
 
-/// For each platform there its counterpart here.
+/// The counterpart here of each platform there.
 std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapshot& there,
                                               std::vector<std::string>& different) {
   std::map<PlatformId, PlatformId> pairs;
@@ -68,7 +68,7 @@ std::optional<Microseconds> time_of(const std::optional<Winner>& winner) {
   return winner->candidate.measured->median;
 }
 
-/// here / there - 1; none unless both are measured.
+/// here / there - 1; none unless both times are measured.
 std::optional<double> relative_change(const ComparedWinner& row) {
   const auto there = time_of(row.there);
   if (!time_of(row.here) || !there) return std::nullopt;
@@ -109,7 +109,8 @@ Comparison compare(const Snapshot& here, const Snapshot& there) {
   for (const StoredWinner& row : there.winners) {
     const Candidate& candidate = row.winner.candidate;
     const auto pair = pairs.find(row.platform);
-    // Ids are positive: the negative one keeps a platform apart that has no counterpart.
+    // Ids are positive. A platform without a counterpart gets its negative id, which no other
+    // platform has.
     const PlatformId id = pair == pairs.end() ? -row.platform : pair->second;
     ComparedWinner& compared = rows[{id, candidate.problem, candidate.launch}];
     if (!compared.here) compared.platform = there.platform_name(row.platform);
@@ -164,7 +165,7 @@ Table comparison_table(const Comparison& comparison) {
                           {"strategy_here"},
                           {"strategy_there"}}};
   const auto strategy = [](const std::optional<Winner>& winner) {
-    return winner ? Cell(std::string(to_string(winner->candidate.config.strategy))) : Cell();
+    return winner ? Cell(std::string(to_string(strategy_of(winner->candidate.config)))) : Cell();
   };
   const auto time = [](const std::optional<Winner>& winner) {
     const auto value = time_of(winner);

@@ -1,5 +1,6 @@
 #pragma once
-// Two databases: which winners became faster or slower, and whether that is more than noise.
+// Comparison of two databases: which winners are faster or slower, and whether the difference is
+// more than noise.
 
 #include <optional>
 #include <string>
@@ -27,21 +28,22 @@ struct ComparedWinner {
   std::optional<Winner> here{};
   std::optional<Winner> there{};
   Microseconds difference{};  ///< here - there; 0 unless both are measured
-  /// Root of the summed squares of half of p90 - p10 on each side: the difference that two single
-  /// repetitions of the same thing often show. Run-to-run drift is of that order, the error of a
-  /// median is not, so it is what a difference must exceed.
+  /// The difference that counts as noise: the root of the sum of squares of half of p90 - p10 on
+  /// each side. Two single repetitions of one config often differ by this much. Run-to-run drift is
+  /// of this order, whereas the error of a median is smaller.
   Microseconds noise{};
   Change change = Change::within_noise;
 };
 
 struct Comparison {
   std::vector<ComparedWinner> winners{};
-  /// Platforms of equal name that are not the same: name, then "field: X here, Y there".
+  /// Platforms that have equal names but differ: the name, then "field: X here, Y there".
   std::vector<std::string> platform_differences{};
 };
 
-/// Winners meet by platform, problem and launch. A platform meets the one of equal fingerprint over
-/// there, else (a new driver, say) the only one of its name; what differs is then told.
+/// Compares winners of equal platform, problem and launch. A platform here stands for the one there
+/// with the same fingerprint, else (after a driver update, for example) for the only one there with
+/// the same name; `platform_differences` then says what differs.
 [[nodiscard]] Comparison compare(const Snapshot& here, const Snapshot& there);
 
 [[nodiscard]] OrderedJson json_of(const Comparison& comparison);

@@ -9,7 +9,7 @@
 namespace overlaptune {
 namespace {
 
-/// `1590 to 1980, median 1755`, or nothing.
+/// `1590 to 1980 MHz, median 1755 MHz`; empty without values.
 Cell spread(const std::vector<double>& values, std::string_view unit) {
   if (values.empty()) return {};
   return fmt::format("{:.0f} to {:.0f} {}, median {:.0f} {}", quantile(values, 0),

@@ -1,13 +1,14 @@
 #pragma once
-// Under which conditions the results of a database came about.
+// The conditions under which the results of a database were measured.
 
 #include "reports/snapshot.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune {
 
-/// One row a fact: the fields of each platform, its last tuning run (program version, host, command
-/// line, seed, time), and the spread of SM clock and power over its candidates.
+/// A table with one row for each fact: the fields of each platform, its last tuning run (program
+/// version, host, command line, seed, time), and the spread of SM clock and power over its
+/// candidates.
 [[nodiscard]] Table conditions(const Snapshot& snapshot);
 
 }  // namespace overlaptune

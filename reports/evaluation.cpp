@@ -27,7 +27,7 @@ ErrorSummary summary_of(std::string name, const std::vector<double>& errors) {
           .max = largest == errors.end() ? std::nan("") : *largest};
 }
 
-/// The errors of one name in one breakdown, in the order in which names first appear.
+/// The errors of one breakdown by name, in the order in which the names first appear.
 class Breakdown {
  public:
   void add(std::string_view name, double error) { errors_[std::string(name)].push_back(error); }
@@ -42,7 +42,7 @@ class Breakdown {
   std::map<std::string, std::vector<double>> errors_{};
 };
 
-/// None where the model proposed nothing that ran.
+/// The regret of one problem; none where no proposal of the model ran.
 std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
   const Microseconds unit = sequential_of(rows);
   const auto cost = [&](const StoredCandidate& row) {
@@ -56,7 +56,8 @@ std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
   const auto first = std::find_if(ranked.begin(), ranked.end(),
                                   [](const auto* row) { return counts(row->candidate); });
   if (first == ranked.end()) return std::nullopt;
-  // All of the shortlist failed and no baseline was measured: what is left is the first that ran.
+  // Where all of the shortlist failed and no baseline was measured, the first proposal that ran is
+  // picked.
   const StoredCandidate* listed = fastest_listed(rows, shortlist);
   const double picked = cost(listed != nullptr ? *listed : **first);
   return Regret{.top1 = cost(**first) / best - 1, .shortlist = picked / best - 1};
@@ -113,12 +114,12 @@ Evaluation evaluate(const Snapshot& snapshot, int shortlist) {
       const Candidate& candidate = row->candidate;
       if (!counts(candidate)) continue;
       const double error = std::abs(candidate.predicted.count() / time_of(*row) - 1);
-      if (candidate.config.strategy == Strategy::sequential) {
+      if (strategy_of(candidate.config) == Strategy::sequential) {
         sequential.push_back(error);
         continue;
       }
       errors.push_back(error);
-      strategies.add(to_string(candidate.config.strategy), error);
+      strategies.add(to_string(strategy_of(candidate.config)), error);
       ops.add(to_string(candidate.problem.op), error);
       platforms.add(snapshot.platform_name(row->platform), error);
       origins.add(to_string(candidate.origin), error);

@@ -1,5 +1,5 @@
 #pragma once
-// How good the model is: errors of its predictions, and what following it costs.
+// The quality of the model: the errors of its predictions, and the regret of following them.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace overlaptune {
 
-/// Of |predicted - measured| / measured, as fractions; NaN where `count` is 0.
+/// Summary of |predicted - measured| / measured, as fractions; NaN where `count` is 0.
 struct ErrorSummary {
   std::string name{};
   int count = 0;
@@ -19,17 +19,17 @@ struct ErrorSummary {
   double max = 0;
 };
 
-/// Of (picked - best) / best, as fractions, where best is the fastest of everything valid that was
-/// ever measured for the same platform, problem and launch. NaN where `problems` is 0.
+/// Summary of regret, (picked - best) / best, as fractions. `best` is the fastest valid candidate
+/// that was ever measured for the same platform, problem and launch. NaN where `problems` is 0.
 struct RegretSummary {
   int problems = 0;
-  double top1_mean = 0;  ///< picked: the model's first choice (the next one where that failed)
+  double top1_mean = 0;  ///< picked: the model's first choice (the next one where it failed)
   double top1_max = 0;
   double shortlist_mean = 0;  ///< picked: the fastest of the shortlist's first and of `sequential`
   double shortlist_max = 0;
 };
 
-/// Of one problem.
+/// The regret of one problem, as fractions.
 struct Regret {
   double top1 = 0;
   double shortlist = 0;
@@ -37,9 +37,9 @@ struct Regret {
 [[nodiscard]] RegretSummary summary_of(const std::vector<Regret>& regrets);
 
 struct Evaluation {
-  int shortlist = 0;          ///< how many of the shortlist count
+  int shortlist = 0;          ///< how many candidates of the shortlist count
   ErrorSummary error{};       ///< every valid candidate but `sequential`
-  ErrorSummary sequential{};  ///< the baseline apart
+  ErrorSummary sequential{};  ///< `sequential` alone
   RegretSummary regret{};
   std::vector<ErrorSummary> strategies{};
   std::vector<ErrorSummary> ops{};
@@ -47,14 +47,14 @@ struct Evaluation {
   std::vector<ErrorSummary> origins{};  ///< shortlist and explore
 };
 
-/// Of a config measured in several runs the newest counts. Picks are those of the newest run that
-/// has any for the problem.
+/// Judges the predictions and picks in a database. Of a config that was measured in several runs,
+/// the newest row counts. The picks are those of the newest run that has any for the problem.
 [[nodiscard]] Evaluation evaluate(const Snapshot& snapshot, int shortlist);
 
-/// Fields as in docs/cli.md; fractions, NaN (null once written) where nothing was there to judge.
+/// The fields of docs/cli.md, as fractions; NaN (written as null) where there was nothing to judge.
 [[nodiscard]] OrderedJson json_of(const Evaluation& evaluation);
 
-/// One row a breakdown, errors in percent.
+/// A table with one row for each breakdown, errors in percent.
 [[nodiscard]] Table error_table(const Evaluation& evaluation);
 [[nodiscard]] Table regret_table(const RegretSummary& regret, int shortlist);
 

@@ -1,12 +1,12 @@
 #pragma once
-// Candidates that may not win, and why.
+// Candidates that are not valid, and the reasons.
 
 #include "reports/snapshot.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune {
 
-/// One row a candidate whose verdict is not `valid`.
+/// A table with one row for each candidate whose verdict is not `valid`.
 [[nodiscard]] Table failures(const Snapshot& snapshot);
 
 }  // namespace overlaptune

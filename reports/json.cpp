@@ -2,14 +2,18 @@
 
 #include <cmath>
 
+#include "reports/config_columns.hpp"
 #include "reports/winners.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// 0 stands for "not ours to choose" in a config.
-OrderedJson chosen(int value) {
-  return value == 0 ? OrderedJson() : OrderedJson(value);
+OrderedJson json_of_value(std::monostate) {
+  return {};
+}
+template <class Value>
+OrderedJson json_of_value(const Value& value) {
+  return value;
 }
 
 }  // namespace
@@ -32,21 +36,12 @@ OrderedJson json_of(const Problem& problem) {
 }
 
 OrderedJson json_of(const Config& config) {
-  const bool chunked = config.strategy == Strategy::chunked || config.chunks != 1;
-  const bool signaled = config.strategy == Strategy::signaled;
-  return {
-      {"strategy", to_string(config.strategy)},
-      {"block_m", chosen(config.tile.block_m)},
-      {"block_n", chosen(config.tile.block_n)},
-      {"block_k", chosen(config.tile.block_k)},
-      {"stages", chosen(config.tile.stages)},
-      {"cluster", chosen(config.tile.cluster)},
-      {"raster", chosen(config.raster)},
-      {"comm_ctas", chosen(config.comm_ctas)},
-      {"wave_groups", config.wave_groups.empty() ? OrderedJson() : OrderedJson(config.wave_groups)},
-      {"chunks", chunked ? OrderedJson(config.chunks) : OrderedJson()},
-      {"transport", to_string(config.transport)},
-      {"wait", signaled ? OrderedJson(to_string(config.wait)) : OrderedJson()}};
+  OrderedJson made = OrderedJson::object();
+  for (const ConfigColumn& column : config_columns(config)) {
+    made[column.name] =
+        std::visit([](const auto& value) { return json_of_value(value); }, column.value);
+  }
+  return made;
 }
 
 OrderedJson json_of(const Platform& platform) {
@@ -62,7 +57,7 @@ OrderedJson json_of(const Platform& platform) {
           {"cuda_version", platform.cuda_version},
           {"nccl_version", platform.nccl_version},
           {"topology", platform.topology},
-          {"transport", platform.transport},
+          {"transport", platform.link},
           {"multicast_allowed", platform.multicast_allowed},
           {"details", platform.details}};
 }

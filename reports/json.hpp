@@ -1,5 +1,6 @@
 #pragma once
-// Values as JSON, in the words of docs/cli.md: units in the names, null for what does not apply.
+// Values as JSON, with the names of docs/cli.md: units are in the names, and null means that a
+// field does not apply.
 
 #include <chrono>
 #include <optional>
@@ -17,9 +18,8 @@ namespace overlaptune {
 /// `op, m, n, k, dtype, ranks`.
 [[nodiscard]] OrderedJson json_of(const Problem& problem);
 
-/// `strategy, block_m, …, wave_groups, chunks, transport, wait`. Null: the tile where the library
-/// chooses, `comm_ctas` where it is the collective library's default, `wave_groups`, `chunks` and
-/// `wait` of the strategies that have none.
+/// `strategy, block_m, …, wave_groups, chunks, transport, wait`. Null are the tile where the GEMM
+/// library chooses, `comm_ctas` where NCCL chooses, and fields that the strategy does not have.
 [[nodiscard]] OrderedJson json_of(const Config& config);
 
 /// The platform's fields and its `fingerprint`.

@@ -8,8 +8,8 @@
 namespace overlaptune {
 namespace {
 
-using Group = std::pair<Collective, int>;   // with its ranks
-using Times = std::map<int, Microseconds>;  // by CTAs
+using Group = std::pair<Collective, int>;   // a collective and its ranks
+using Times = std::map<int, Microseconds>;  // medians by CTA count
 
 bool has_a_name(Collective collective) {
   return collective != Collective::all_to_all;
@@ -34,7 +34,7 @@ std::map<Group, std::map<Bytes, Times>> ring_times(std::span<const Measurement> 
   return times;
 }
 
-/// Of the counts from 1 on.
+/// The fastest CTA count of at least 1.
 Times::const_iterator fastest(const Times& times) {
   return std::min_element(times.lower_bound(1), times.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -14,7 +14,7 @@ Cell count(std::int64_t value) {
   return value;
 }
 
-/// 10^9 bytes per second.
+/// Bandwidth in 10^9 bytes per second.
 double gb_per_s(Bytes bytes, Microseconds time) {
   return static_cast<double>(bytes.count) / time.count() * 1e-3;
 }
@@ -31,7 +31,7 @@ void append_times(Row& row, const Summary& time) {
              {time.median.count(), time.p10.count(), time.p90.count(), count(time.count)});
 }
 
-/// Medians of the points measured alone: what a concurrent measurement is compared with.
+/// Medians of the points measured alone, with which concurrent measurements are compared.
 using Alone = std::map<Probe, Microseconds>;
 
 Alone alone_of(const std::vector<Measurement>& measurements) {

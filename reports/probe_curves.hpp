@@ -1,5 +1,5 @@
 #pragma once
-// What was probed on a platform, as curves: the raw material of the model.
+// The measurements of platforms, as the curves that the model is fitted to.
 
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace overlaptune {
 
 /// Five tables with one row a measurement, for all platforms: `collectives` (bandwidth: bytes of
 /// the whole buffer over time), `gemms`, `contention` (factors by which each side is slower than
-/// alone; none where the point alone was not probed), `copies`, `launch_costs`.
+/// alone; none where it was not probed alone), `copies`, `launch_costs`.
 [[nodiscard]] std::vector<Table> probe_curves(const Snapshot& snapshot);
 
 }  // namespace overlaptune

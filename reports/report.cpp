@@ -11,6 +11,7 @@
 #include "reports/failures.hpp"
 #include "reports/json.hpp"
 #include "reports/probe_curves.hpp"
+#include "reports/products.hpp"
 #include "reports/winners.hpp"
 
 namespace overlaptune {
@@ -37,7 +38,7 @@ std::string as_markdown(const Parts& parts) {
     }
     append_section(text,
                    fmt::format("Winners on {} ({})", stored.platform.name, stored.platform.machine),
-                   winners_with_overlap(winners));
+                   winners_with_overlap(winners, record.layer_gemms));
   }
   append_section(text, "Means", winner_means(parts.snapshot));
   append_section(text, "Prediction error", error_table(parts.evaluation));
@@ -84,6 +85,8 @@ std::string as_json(const Parts& parts) {
     OrderedJson winner = {{"platform", parts.snapshot.platform_name(row.platform)}};
     winner.update(json_of(row.winner));
     winner["validated_at"] = row.validated_at;
+    winner["layer_gemms"] =
+        json_of(parts.snapshot.products(row.platform, row.winner.candidate.problem));
     document["winners"].push_back(std::move(winner));
   }
   document["means"] = to_json_rows(winner_means(parts.snapshot));

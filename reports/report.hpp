@@ -23,9 +23,9 @@ struct ReportOptions {
   int shortlist = 5;  ///< as in `evaluate`
 };
 
-/// Winners, means, prediction error and regret, comparison with `other` if there is one,
-/// conditions, probe curves. As CSV each table follows a line `# name`, and a blank line parts
-/// them; as JSON the document has one field a table (docs/reports.md).
+/// The report: winners, means, prediction error and regret, comparison with `other` if there is
+/// one, conditions, probe curves. As CSV, each table follows a line `# name` and ends with a blank
+/// line; as JSON, the document has one field for each table (docs/reports.md).
 [[nodiscard]] std::string report(const Snapshot& snapshot, const std::optional<Snapshot>& other,
                                  const ReportOptions& options);
 

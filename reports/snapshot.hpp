@@ -1,5 +1,5 @@
 #pragma once
-// What a report is made from: the rows of a database as values.
+// The rows of a database as values, from which reports are made.
 
 #include <optional>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace overlaptune {
 
-/// One platform with what was probed on it.
+/// A platform with its measurements.
 struct PlatformRecord {
   StoredPlatform stored{};
   std::vector<Measurement> measurements{};
   std::optional<TuningRun> last_run{};
+  std::vector<LayerGemm> layer_gemms{};  ///< products that its problems come from, if known
 };
 
 struct Snapshot {
@@ -23,6 +24,10 @@ struct Snapshot {
 
   /// The platform's name, or "?" where the id is not among the platforms.
   [[nodiscard]] std::string platform_name(PlatformId id) const;
+
+  /// The products of models that a problem tuned on this platform comes from; empty where they are
+  /// not known.
+  [[nodiscard]] std::vector<LayerGemm> products(PlatformId id, const Problem& problem) const;
 };
 
 /// Everything in the database that a report shows.

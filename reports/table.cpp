@@ -18,7 +18,8 @@ bool is_number(const Cell& cell) {
   return std::holds_alternative<double>(cell) || std::holds_alternative<std::int64_t>(cell);
 }
 
-/// `digits` < 0: as many as it takes to read the same number back.
+/// The text of a cell. With `digits` < 0 numbers have as many digits as it takes to read the same
+/// number back.
 std::string text_of(const Cell& cell, int digits) {
   if (!applies(cell)) return {};
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -37,7 +38,7 @@ std::string for_people(const Cell& cell, int digits) {
   return text;
 }
 
-/// Code points, so that signs such as µ do not shift the columns.
+/// The width in code points, so that signs such as µ do not shift the columns.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;

@@ -26,7 +26,7 @@ OrderedJson event(const Activity& activity, int thread) {
           {"dur", (activity.end - activity.start).count()}};
 }
 
-/// The events of one stream, each on the first of its threads that is free by then.
+/// Adds the events of one stream, each on the first of its threads that is free by then.
 void add_stream(OrderedJson& events, std::vector<const Activity*> activities, int& next_thread) {
   std::stable_sort(activities.begin(), activities.end(), [](const Activity* a, const Activity* b) {
     return std::pair(a->start, a->end) < std::pair(b->start, b->end);
@@ -69,7 +69,7 @@ std::string chrome_trace(const std::vector<Activity>& activities, std::string_vi
   const OrderedJson document{{"displayTimeUnit", "ns"},
                              {"otherData", {{"title", title}}},
                              {"traceEvents", std::move(events)}};
-  // Names of kernels are bytes of somebody else.
+  // Names of kernels come from other programs and may hold any bytes.
   return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the GPUs were seen doing: as a trace to look at, and as sums.
+// Traced activities of GPUs, as a trace to look at and as sums.
 
 #include <string>
 #include <string_view>
@@ -12,8 +12,9 @@
 namespace overlaptune {
 
 /// JSON in Chrome's Trace Event format, which Perfetto (ui.perfetto.dev) opens: a process for each
-/// GPU, a thread for each stream, an event for each activity with its kind as category. Events of
-/// one thread must nest there: what overlaps within a stream goes to further threads of it.
+/// GPU, a thread for each stream, an event for each activity with its kind as category. The format
+/// requires events of one thread to nest, so activities that overlap within a stream go to further
+/// threads.
 [[nodiscard]] std::string chrome_trace(const std::vector<Activity>& activities,
                                        std::string_view title);
 

@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/config_fields.hpp"
 #include "core/statistics.hpp"
+#include "reports/config_columns.hpp"
+#include "reports/products.hpp"
 
 namespace overlaptune {
 namespace {
@@ -15,9 +18,13 @@ Cell count(std::int64_t value) {
   return value;
 }
 
-/// 0 stands for "not ours to choose" in a config.
-Cell chosen(int value) {
-  return value == 0 ? Cell() : Cell(std::int64_t{value});
+Cell cell_of(const ConfigValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&value)) {
+    return fmt::format("{}", fmt::join(*counts, " "));
+  }
+  return {};
 }
 
 Cell name(std::string_view text) {
@@ -28,12 +35,40 @@ Cell median_of(const Candidate& candidate) {
   return candidate.measured ? Cell(candidate.measured->median.count()) : Cell();
 }
 
+/// One value of each product, separated by semicolons; an empty cell where there is no product.
+template <class Value>
+Cell listed(const std::vector<LayerGemm>& products, Value value) {
+  if (products.empty()) return {};
+  std::string text;
+  for (const LayerGemm& product : products) {
+    text += fmt::format("{}{}", text.empty() ? "" : ";", value(product));
+  }
+  return text;
+}
+
+/// Inserts a column behind the problem, with the products of models that it comes from.
+void insert_products(Table& table, const std::vector<Winner>& winners,
+                     std::span<const LayerGemm> gemms) {
+  std::vector<Cell> cells;
+  bool known = false;
+  for (const Winner& winner : winners) {
+    const auto products = products_of(winner.candidate.problem, gemms);
+    cells.push_back(products.empty() ? Cell() : Cell(brief_products(products)));
+    known = known || !products.empty();
+  }
+  if (!known) return;
+  table.columns.insert(table.columns.begin() + 1, {"product"});
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    table.rows[i].insert(table.rows[i].begin() + 1, std::move(cells[i]));
+  }
+}
+
 struct Ratios {
   std::vector<double> speedups{};
   std::vector<double> hidden{};
 };
 
-/// Geometric; NaN where one of the values is not positive.
+/// The geometric mean; NaN where one of the values is not positive.
 double geometric_or_none(const std::vector<double>& values) {
   for (const double value : values) {
     if (value <= 0) return std::nan("");
@@ -52,8 +87,10 @@ std::optional<double> speedup(const Winner& winner) {
 
 std::string brief_partition(const Config& config) {
   constexpr std::size_t kShown = 4;
-  const auto& groups = config.wave_groups;
-  if (config.strategy == Strategy::chunked) return fmt::format("{} chunks", config.chunks);
+  if (const auto* chunked = std::get_if<Chunked>(&config)) {
+    return fmt::format("{} chunks", chunked->chunks);
+  }
+  const auto groups = wave_groups_of(config);
   if (groups.empty()) return "-";
   if (groups.size() <= kShown) return fmt::format("{}", fmt::join(groups, "+"));
   return fmt::format("{}+… ({} groups)", fmt::join(groups.begin(), groups.begin() + kShown, "+"),
@@ -61,13 +98,16 @@ std::string brief_partition(const Config& config) {
 }
 
 std::string brief_exchange(const Config& config) {
-  std::string text(to_string(config.transport));
-  if (config.comm_ctas != 0) text += fmt::format(" × {}", config.comm_ctas);
-  if (config.wait == Wait::kernel) text += ", kernel waits";
+  std::string text;
+  with_field<field::Transport>(config, [&](const auto& transport) { text = to_string(transport); });
+  if (comm_ctas(config) != 0) text += fmt::format(" × {}", comm_ctas(config));
+  with_field<field::Wait>(config, [&](Wait wait) {
+    if (wait == Wait::kernel) text += ", kernel waits";
+  });
   return text;
 }
 
-Table winners_table(const std::vector<Winner>& winners) {
+Table winners_table(const std::vector<Winner>& winners, std::span<const LayerGemm> gemms) {
   Table table{.name = "winners",
               .columns = {{"problem"},
                           {"launch"},
@@ -85,15 +125,16 @@ Table winners_table(const std::vector<Winner>& winners) {
     const Config& config = candidate.config;
     table.rows.push_back(
         {to_string(candidate.problem), name(to_string(candidate.launch)),
-         name(to_string(config.strategy)), to_string(config.tile), brief_exchange(config),
+         name(to_string(strategy_of(config))), to_string(tile_of(config)), brief_exchange(config),
          brief_partition(config), candidate.predicted.count(), median_of(candidate),
          winner.sequential.count(), cell(speedup(winner)), cell(hidden_fraction(winner))});
   }
+  insert_products(table, winners, gemms);
   return table;
 }
 
-Table winners_with_overlap(const std::vector<Winner>& winners) {
-  Table table = winners_table(winners);
+Table winners_with_overlap(const std::vector<Winner>& winners, std::span<const LayerGemm> gemms) {
+  Table table = winners_table(winners, gemms);
   table.columns.push_back({"overlap", 2});
   for (std::size_t i = 0; i < winners.size(); ++i) {
     table.rows[i].push_back(cell(winners[i].overlap_fraction));
@@ -102,83 +143,51 @@ Table winners_with_overlap(const std::vector<Winner>& winners) {
 }
 
 Table winners_in_full(const Snapshot& snapshot) {
-  Table table{.name = "winners",
-              .columns = {{"platform"},
-                          {"launch"},
-                          {"op"},
-                          {"m"},
-                          {"n"},
-                          {"k"},
-                          {"dtype"},
-                          {"ranks"},
-                          {"strategy"},
-                          {"block_m"},
-                          {"block_n"},
-                          {"block_k"},
-                          {"stages"},
-                          {"cluster"},
-                          {"raster"},
-                          {"comm_ctas"},
-                          {"wave_groups"},
-                          {"chunks"},
-                          {"transport"},
-                          {"wait"},
-                          {"predicted_us"},
-                          {"measured_us"},
-                          {"measured_p10_us"},
-                          {"measured_p90_us"},
-                          {"repetitions"},
-                          {"sequential_us"},
-                          {"gemm_alone_us"},
-                          {"collective_alone_us"},
-                          {"speedup"},
-                          {"hidden_fraction"},
-                          {"overlap_fraction"},
-                          {"sm_clock_mhz"},
-                          {"power_w"},
-                          {"validated_at"}}};
+  Table table{
+      .name = "winners",
+      .columns = {{"platform"}, {"launch"}, {"op"}, {"m"}, {"n"}, {"k"}, {"dtype"}, {"ranks"}}};
+  for (const ConfigColumn& column : config_columns({})) table.columns.push_back({column.name});
+  const std::vector<Column> results{
+      {"predicted_us"},    {"measured_us"},         {"measured_p10_us"},
+      {"measured_p90_us"}, {"repetitions"},         {"sequential_us"},
+      {"gemm_alone_us"},   {"collective_alone_us"}, {"speedup"},
+      {"hidden_fraction"}, {"overlap_fraction"},    {"sm_clock_mhz"},
+      {"power_w"},         {"validated_at"},        {"model"},
+      {"product"},         {"times_per_pass"}};
+  table.columns.insert(table.columns.end(), results.begin(), results.end());
   for (const StoredWinner& row : snapshot.winners) {
     const Candidate& candidate = row.winner.candidate;
     const Problem& problem = candidate.problem;
-    const Config& config = candidate.config;
     const auto& measured = candidate.measured;
-    const bool signaled = config.strategy == Strategy::signaled;
-    table.rows.push_back({snapshot.platform_name(row.platform),
-                          name(to_string(candidate.launch)),
-                          name(to_string(problem.op)),
-                          problem.m,
-                          problem.n,
-                          problem.k,
-                          name(to_string(problem.dtype)),
-                          count(problem.ranks),
-                          name(to_string(config.strategy)),
-                          chosen(config.tile.block_m),
-                          chosen(config.tile.block_n),
-                          chosen(config.tile.block_k),
-                          chosen(config.tile.stages),
-                          chosen(config.tile.cluster),
-                          chosen(config.raster),
-                          chosen(config.comm_ctas),
-                          config.wave_groups.empty()
-                              ? Cell()
-                              : Cell(fmt::format("{}", fmt::join(config.wave_groups, " "))),
-                          config.strategy == Strategy::chunked ? count(config.chunks) : Cell(),
-                          name(to_string(config.transport)),
-                          signaled ? name(to_string(config.wait)) : Cell(),
-                          candidate.predicted.count(),
-                          median_of(candidate),
-                          measured ? Cell(measured->p10.count()) : Cell(),
-                          measured ? Cell(measured->p90.count()) : Cell(),
-                          measured ? count(measured->count) : Cell(),
-                          row.winner.sequential.count(),
-                          row.winner.gemm_alone.count(),
-                          row.winner.collective_alone.count(),
-                          cell(speedup(row.winner)),
-                          cell(hidden_fraction(row.winner)),
-                          cell(row.winner.overlap_fraction),
-                          cell(candidate.conditions.sm_clock_mhz),
-                          cell(candidate.conditions.power_w),
-                          row.validated_at});
+    const auto products = snapshot.products(row.platform, problem);
+    const auto model = [](const LayerGemm& gemm) { return gemm.model; };
+    const auto product = [](const LayerGemm& gemm) { return to_string(gemm.product); };
+    const auto times = [](const LayerGemm& gemm) { return gemm.times_per_pass; };
+    std::vector<Cell>& cells = table.rows.emplace_back(
+        std::vector<Cell>{snapshot.platform_name(row.platform), name(to_string(candidate.launch)),
+                          name(to_string(problem.op)), problem.m, problem.n, problem.k,
+                          name(to_string(problem.dtype)), count(problem.ranks)});
+    for (const ConfigColumn& column : config_columns(candidate.config)) {
+      cells.push_back(cell_of(column.value));
+    }
+    const std::vector<Cell> values{candidate.predicted.count(),
+                                   median_of(candidate),
+                                   measured ? Cell(measured->p10.count()) : Cell(),
+                                   measured ? Cell(measured->p90.count()) : Cell(),
+                                   measured ? count(measured->count) : Cell(),
+                                   row.winner.sequential.count(),
+                                   row.winner.gemm_alone.count(),
+                                   row.winner.collective_alone.count(),
+                                   cell(speedup(row.winner)),
+                                   cell(hidden_fraction(row.winner)),
+                                   cell(row.winner.overlap_fraction),
+                                   cell(candidate.conditions.sm_clock_mhz),
+                                   cell(candidate.conditions.power_w),
+                                   row.validated_at,
+                                   listed(products, model),
+                                   listed(products, product),
+                                   listed(products, times)};
+    cells.insert(cells.end(), values.begin(), values.end());
   }
   return table;
 }

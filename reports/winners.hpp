@@ -1,7 +1,8 @@
 #pragma once
-// Winners: as a table for people, with every field, and their averages.
+// Tables of winners: for people, with every field, and their averages.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,24 +11,29 @@
 
 namespace overlaptune {
 
-/// `sequential` over the winner: paired where it was, otherwise of the medians; none without a
-/// time.
+/// The time of `sequential` divided by that of the winner: the paired speedup where there is one,
+/// otherwise the ratio of the medians; none without a time.
 [[nodiscard]] std::optional<double> speedup(const Winner& winner);
 
 /// `928+96`, `4 chunks`, `-`; long partitions are cut short with their number of groups.
 [[nodiscard]] std::string brief_partition(const Config& config);
 
-/// `ring`, `peer_access × 8`, `ring × 8, kernel waits`: transport, CTAs of the collectives where
-/// they are not the collective library's default, and who waits where it is not the driver.
+/// `ring`, `peer_access × 8`, `ring × 8, kernel waits`: the transport, the CTAs of the collectives
+/// where NCCL does not choose them, and the wait where it is not the driver's.
 [[nodiscard]] std::string brief_exchange(const Config& config);
 
-/// What a person wants to see at the end of a run; one line a winner.
-[[nodiscard]] Table winners_table(const std::vector<Winner>& winners);
+/// The table at the end of a run, with one line for each winner. Where `gemms` has the problem of a
+/// winner, there is a column with the products of models that it comes from.
+[[nodiscard]] Table winners_table(const std::vector<Winner>& winners,
+                                  std::span<const LayerGemm> gemms = {});
 
-/// The same with the overlap fraction: wider than most terminals.
-[[nodiscard]] Table winners_with_overlap(const std::vector<Winner>& winners);
+/// The same table with the overlap fraction; it is wider than most terminals.
+[[nodiscard]] Table winners_with_overlap(const std::vector<Winner>& winners,
+                                         std::span<const LayerGemm> gemms = {});
 
-/// Every field of every winner, with its platform: for CSV.
+/// Every field of every winner, with its platform, for CSV. Where several products of models have
+/// the same problem, `model`, `product` and `times_per_pass` hold one value for each, separated by
+/// semicolons.
 [[nodiscard]] Table winners_in_full(const Snapshot& snapshot);
 
 /// Geometric means of speedup and hidden fraction for each platform and op, and over all of a

@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "abi/values.hpp"
+#include "core/check.hpp"
 #include "core/hash.hpp"
+#include "core/work.hpp"
 #include "include/overlaptune/run.h"
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
@@ -71,37 +73,37 @@ void decline(ncclComm_t comm) noexcept {
 /// What a rank tells the others in place of its request.
 constexpr std::uint64_t kRefused = 0;
 
-/// What a plan is made of.
-struct Request {
-  Problem problem{};
-  Config config{};
-};
-
 /// Sizes in bytes are products of these; no GPU has near as much.
 void check_bytes(const Problem& problem) {
   constexpr double kMost = 1e15;
   const double m = static_cast<double>(problem.m);
   const double n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k);
-  if (kElementBytes * std::max({m * n, m * k, n * k}) * 4 < kMost) return;
+  const double bytes = static_cast<double>(bytes_of(problem.dtype));
+  if (bytes * std::max({m * n, m * k, n * k}) * 4 < kMost) return;
   refuse(fmt::format("ovt_problem: {} takes more memory than any GPU has", to_string(problem)));
 }
 
-Request request_of(const ovt_problem* problem, const ovt_answer* answer) {
-  Request request{c::problem_of(problem), c::config_of(answer)};
-  check_bytes(request.problem);
-  if (auto sound = run::runnable(request.problem, request.config); !sound) {
-    refuse(std::move(sound.error().message));
-  }
-  return request;
+/// The work that is asked for, checked without a machine.
+Work work_of(const ovt_problem* problem, const ovt_answer* answer) {
+  const Problem asked = c::problem_of(problem);
+  Config config = c::config_of(answer);
+  check_bytes(asked);
+  auto work = Work::make(asked, std::move(config));
+  if (!work) refuse(std::move(work.error().message));
+  return std::move(*work);
 }
 
-void check_fits(const Request& request, const run::World& world) {
-  if (request.problem.ranks != world.ranks()) {
+/// Whether these ranks, with the memory that they share, can run it.
+void check_fits(const Work& work, const run::Engine& engine) {
+  const run::World& world = engine.world;
+  if (work.problem().ranks != world.ranks()) {
     refuse(fmt::format("ovt_problem.ranks = {}: expected {}, those of the world",
-                       request.problem.ranks, world.ranks()));
+                       work.problem().ranks, world.ranks()));
   }
-  const std::int64_t needed = run::deployed_sizes(request.problem, request.config).shared();
+  const auto able = check(work.problem(), work.config(), engine.capabilities());
+  if (!able) refuse(able.error().message);
+  const std::int64_t needed = run::deployed_sizes(work).shared();
   if (needed > static_cast<std::int64_t>(world.capacity())) {
     refuse(
         fmt::format("the plan needs {} bytes of the world's memory, which has {}: call "
@@ -111,9 +113,8 @@ void check_fits(const Request& request, const run::World& world) {
 }
 
 /// Throws where a rank asks for something else than this one, or had to refuse.
-void agree(run::World& world, const Request& request) {
-  const std::uint64_t mine =
-      fnv1a(to_string(request.problem) + " " + to_string(request.config)) | 1;
+void agree(run::World& world, const Work& work) {
+  const std::uint64_t mine = fnv1a(to_string(work.problem()) + " " + to_string(work.config())) | 1;
   const std::vector<std::uint64_t> all = run::told(world, mine);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == mine) continue;
@@ -214,11 +215,12 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
 ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, ovt_sizes* sizes) {
   return guarded([&] {
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
-    const Request request = request_of(problem, answer);
-    const run::DeployedSizes takes = run::deployed_sizes(request.problem, request.config);
-    sizes->a_bytes = run::elements_of_a(request.problem) * kElementBytes;
-    sizes->b_bytes = run::elements_of_b(request.problem) * kElementBytes;
-    sizes->c_bytes = run::elements_of_c(request.problem) * kElementBytes;
+    const Work work = work_of(problem, answer);
+    const run::DeployedSizes takes = run::deployed_sizes(work);
+    const std::int64_t element = bytes_of(work.problem().dtype);
+    sizes->a_bytes = run::elements_of_a(work.problem()) * element;
+    sizes->b_bytes = run::elements_of_b(work.problem()) * element;
+    sizes->c_bytes = run::elements_of_c(work.problem()) * element;
     sizes->shared_bytes = takes.shared();
     sizes->temporary_bytes = takes.scratch;
     c::zero_beyond(size, sizes);
@@ -230,17 +232,17 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
   return guarded([&] {
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
     const OnDevice current(ranks->device);
-    std::optional<Request> request;
+    std::optional<Work> work;
     try {
       (void)present(plan, "plan");
-      request = request_of(problem, answer);
-      check_fits(*request, ranks->world);
-    } catch (const Refusal&) {
+      work = work_of(problem, answer);
+      check_fits(*work, ranks->engine());
+    } catch (...) {
       (void)run::told(ranks->world, kRefused);  // the others need not wait
       throw;
     }
-    agree(ranks->world, *request);
-    auto made = run::DeployedPlan::make(ranks->engine(), request->problem, request->config);
+    agree(ranks->world, *work);
+    auto made = run::DeployedPlan::make(ranks->engine(), *work);
     *plan = new ovt_plan{ranks, value_or_throw(std::move(made))};
   });
 }

@@ -1,8 +1,7 @@
 // `chunked`: the rows of every row block in nearly equal parts; GEMMs with an SM budget on the
 // caller's stream, collectives in the same order on a stream of their own.
 
-#include "core/tiling.hpp"
-#include "run/strategies.hpp"
+#include "run/pieces.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -51,17 +50,10 @@ class ChunkedPlan : public Plan {
 }  // namespace
 
 Expected<std::unique_ptr<Plan>> make_chunked(const Request& request) {
-  const auto rows = chunk_rows(request.problem, request.config.chunks);
-  if (!rows) return tl::make_unexpected(rows.error());
-  const int sms = request.engine.sms - request.config.comm_ctas;
-  if (request.config.comm_ctas < 1 || sms < 1) {
-    return bad_input("comm_ctas: chunked needs 1 to " + std::to_string(request.engine.sms - 1));
-  }
-  Pieces pieces(request.engine, request.problem, request.route, sms, *rows, request.mutant);
-  if (auto chosen = pieces.choose(request.operands); !chosen) {
-    return tl::make_unexpected(chosen.error());
-  }
-  return std::make_unique<ChunkedPlan>(std::move(pieces), request.mutant);
+  const int left_to_collectives = request.work.config_as<Chunked>().comm_ctas;
+  auto pieces = Pieces::make(request, request.engine.sms - left_to_collectives);
+  if (!pieces) return error_of(pieces);
+  return std::make_unique<ChunkedPlan>(std::move(*pieces), request.mutant);
 }
 
 }  // namespace overlaptune::run

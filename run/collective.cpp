@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "core/error.hpp"
-#include "core/units.hpp"
 #include "kernels/peer_exchange.hpp"
 #include "run/copies.hpp"
+#include "run/elements.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -26,37 +24,23 @@ void keep_apart(cudaStream_t stream, World& world) {
 
 }  // namespace
 
-Expected<CommKey> route(const World& world, Collective collective, int ranks, int ctas,
-                        Transport transport) {
-  constexpr int kMostCtas = 64;  // NCCL's MAXCHANNELS
-  static_assert(kMostCtas <= kernels::PeerExchange::kMostCtas);
-  if (ranks < 2 || ranks > world.ranks()) {
-    return bad_input(fmt::format("ranks = {}: expected 2 to {}", ranks, world.ranks()));
+CommKey route(Collective collective, int ranks, int ctas, Transport transport) {
+  CommKey key{.ranks = ranks, .ctas = ctas};
+  switch (transport) {
+    case Transport::ring:
+      key.pairwise = collective == Collective::all_to_all;
+      break;
+    case Transport::symmetric:
+      key.symmetric = true;
+      break;
+    case Transport::copy_engine:
+      key.symmetric = key.copies = true;
+      break;
+    case Transport::peer_access:
+      key.symmetric = key.peers = true;
+      break;
   }
-  if (ctas < 0 || ctas > kMostCtas) {
-    return bad_input(
-        fmt::format("comm_ctas = {}: expected 0 (NCCL's choice) to {}", ctas, kMostCtas));
-  }
-  if (!serves(transport, collective)) {
-    return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
-                                 to_string(collective)));
-  }
-  const bool waits = transport == Transport::copy_engine || transport == Transport::symmetric;
-  if (waits && !can_wait_for_value()) {
-    return bad_input(
-        fmt::format("transport {}: the driver has no wait on memory", to_string(transport)));
-  }
-  if (transport == Transport::copy_engine) {
-    return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .copies = true};
-  }
-  if (transport == Transport::peer_access) {
-    if (ctas < 1) return bad_input("comm_ctas = 0: transport peer_access needs one at least");
-    return CommKey{.ranks = ranks, .ctas = ctas, .symmetric = true, .peers = true};
-  }
-  return CommKey{.ranks = ranks,
-                 .ctas = ctas,
-                 .symmetric = transport == Transport::symmetric,
-                 .pairwise = collective == Collective::all_to_all};
+  return key;
 }
 
 Expected<void> make_ready(World& world, const CommKey& route) {
@@ -106,10 +90,10 @@ void enqueue_all_to_all(cudaStream_t stream, World& world, const CommKey& route,
   const ncclDataType_t type = type_of(dtype);
   OVT_CHECK(ncclGroupStart());
   for (int peer = 0; peer < route.ranks; ++peer) {
-    const auto* from = static_cast<const std::byte*>(send) + peer * count * kElementBytes;
-    auto* to = static_cast<std::byte*>(receive) + peer * stride * kElementBytes;
-    OVT_CHECK(ncclSend(from, static_cast<std::size_t>(count), type, peer, comm, stream));
-    OVT_CHECK(ncclRecv(to, static_cast<std::size_t>(count), type, peer, comm, stream));
+    OVT_CHECK(ncclSend(at(send, peer * count, dtype), static_cast<std::size_t>(count), type, peer,
+                       comm, stream));
+    OVT_CHECK(ncclRecv(at(receive, peer * stride, dtype), static_cast<std::size_t>(count), type,
+                       peer, comm, stream));
   }
   OVT_CHECK(ncclGroupEnd());
 }

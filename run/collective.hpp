@@ -6,17 +6,16 @@
 
 namespace overlaptune::run {
 
-/// What a collective of that kind takes. Error (`bad_input`): a transport that has none, fewer than
-/// 2 ranks or more than there are, CTAs out of NCCL's range or none where CTAs are ours.
-[[nodiscard]] Expected<CommKey> route(const World& world, Collective collective, int ranks,
-                                      int ctas, Transport transport);
+/// What a collective of that kind takes on the first `ranks` ranks. `ctas`: how many CTAs it has;
+/// or `kNcclsChoice` with NCCL's transports, `kAnySms` with copy engines.
+[[nodiscard]] CommKey route(Collective collective, int ranks, int ctas, Transport transport);
 
 /// Collective: makes the route's communicator. Error (`bad_input`, on every rank): copies or peer
 /// access where the GPUs cannot reach one another's memory, or for more ranks than there are flags.
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
-/// `count` elements are the whole buffer (`collective_bytes` / 2): what all_reduce reads and
-/// writes, reduce_scatter reads, all_gather writes, all_to_all reads and writes. Enqueues only.
+/// `count` elements are the whole buffer (`collective_bytes`): what all_reduce reads and writes,
+/// reduce_scatter reads, all_gather writes, all_to_all reads and writes. Enqueues only.
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count);
 

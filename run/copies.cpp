@@ -20,19 +20,19 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "core/units.hpp"
+#include "core/transport.hpp"
 #include "kernels/exchange.hpp"
 
 namespace overlaptune::run {
 namespace {
 
-std::byte* at(const void* base, std::int64_t elements) {
-  return static_cast<std::byte*>(const_cast<void*>(base)) + elements * kElementBytes;
+std::byte* at(void* base, std::int64_t bytes) {
+  return static_cast<std::byte*>(base) + bytes;
 }
 
-void copy(cudaStream_t stream, void* to, const void* from, std::int64_t elements) {
-  OVT_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(elements * kElementBytes),
-                            cudaMemcpyDeviceToDevice, stream));
+void copy(cudaStream_t stream, void* to, const void* from, std::int64_t bytes) {
+  OVT_CHECK(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream));
 }
 
 static_assert((1 + Copies::kMostPieces) * Copies::kMostRanks <=
@@ -93,8 +93,8 @@ void Copies::move_own_part(const CopyPiece& piece) const {
   kernels::move(world_.copy_lanes().own.get(),
                 {.to = at(piece.receive, me * piece.stride),
                  .from = at(piece.send, me * piece.send_stride),
-                 .columns = piece.part},
-                key_.ctas > 0 ? key_.ctas : kernels::kCtasOfAnySms);
+                 .row_bytes = piece.part},
+                key_.ctas == kAnySms ? kernels::kCtasOfAnySms : key_.ctas);
   OVT_CHECK(cudaGetLastError());
 }
 
@@ -128,14 +128,14 @@ void Copies::finish(cudaStream_t stream) {
 }
 
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
-                    void* receive, std::int64_t count) {
-  constexpr std::int64_t kLeast = std::int64_t{8} << 20;  // elements of a piece
+                    void* receive, std::int64_t bytes) {
   constexpr std::int64_t kMost = 8;
+  constexpr std::int64_t kUnit = 16;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
   Copies copies(world, key, stream);
-  const std::int64_t pieces = std::clamp<std::int64_t>(count / kLeast, 1, kMost);
-  const std::int64_t part = count / key.ranks;
-  const std::int64_t unit = (part + pieces * 8 - 1) / (pieces * 8) * 8;
+  const std::int64_t pieces = std::clamp<std::int64_t>(bytes / kCopyPieceBytes, 1, kMost);
+  const std::int64_t part = bytes / key.ranks;
+  const std::int64_t unit = (part + pieces * kUnit - 1) / (pieces * kUnit) * kUnit;
   for (std::int64_t begin = 0; begin < part; begin += unit) {
     copies.enqueue({.send = at(send, begin),
                     .send_stride = part,

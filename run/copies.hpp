@@ -11,7 +11,7 @@
 namespace overlaptune::run {
 
 /// An all_to_all, or one piece of it, on `World::memory` of every rank, at the same offsets.
-/// Elements; a part has a multiple of 8.
+/// Strides and sizes are in bytes, multiples of 16.
 struct CopyPiece {
   void* send = nullptr;  ///< part r, for rank r, at r * `send_stride`
   std::int64_t send_stride = 0;
@@ -56,9 +56,9 @@ class Copies {
   MemoryOperations at_the_end_{};
 };
 
-/// A whole all_to_all, in pieces as groups are. `count`, `send` and `receive` as for
-/// `run::enqueue`.
+/// A whole all_to_all of `bytes` (of all parts together), in pieces as groups are. `send` and
+/// `receive` as for `run::enqueue`.
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
-                    void* receive, std::int64_t count);
+                    void* receive, std::int64_t bytes);
 
 }  // namespace overlaptune::run

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "kernels/support.hpp"
+#include "run/make_plan.hpp"
 #include "run/patience.hpp"
 
 namespace overlaptune::run {
@@ -15,8 +16,9 @@ std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
 
-std::int64_t exchanged_elements(const Problem& problem) {
-  return problem.op == Op::all_gather_gemm ? elements_of_a(problem) : elements_of_c(problem);
+std::int64_t exchanged_bytes(const Problem& problem) {
+  const bool gathers = problem.op == Op::all_gather_gemm;
+  return (gathers ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
 }
 
 /// In a captured graph NCCL 2.28 lets a send write where it is to be received if the memory on
@@ -31,11 +33,13 @@ bool goes_through_world(const Problem& problem, Transport transport) {
   switch (transport) {
     case Transport::ring:
       return sends_to_peers(problem);
-    case Transport::peer_access:  // which takes the others from the workspace
-      return problem.op == Op::gemm_all_reduce;
-    default:
+    case Transport::symmetric:
+    case Transport::copy_engine:
       return true;
+    case Transport::peer_access:  // whose other ops exchange the workspace
+      return problem.op == Op::gemm_all_reduce;
   }
+  return true;
 }
 
 /// With what is thrown as an error.
@@ -48,37 +52,37 @@ Expected<void> caught(const Step& step) {
   }
 }
 
-DeviceMemory scratch(bool needed, std::int64_t elements) {
-  return needed ? device_memory(static_cast<std::size_t>(elements * kElementBytes))
+DeviceMemory scratch(bool needed, std::int64_t elements, Dtype dtype) {
+  return needed ? device_memory(static_cast<std::size_t>(elements * bytes_of(dtype)))
                 : DeviceMemory();
 }
 
 }  // namespace
 
-DeployedSizes deployed_sizes(const Problem& problem, const Config& config) {
+DeployedSizes deployed_sizes(const Work& work) {
+  const Problem& problem = work.problem();
   const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
-  DeployedSizes sizes{.workspace = aligned(workspace_bytes(problem, config)),
-                      .scratch = all * kElementBytes};
-  if (goes_through_world(problem, config.transport)) {
-    const std::int64_t bytes = exchanged_elements(problem) * kElementBytes;
+  DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)),
+                      .scratch = all * bytes_of(problem.dtype)};
+  if (goes_through_world(problem, transport_of(work.config()))) {
+    const std::int64_t bytes = exchanged_bytes(problem);
     sizes.exchanged = aligned(bytes);
     sizes.scratch -= bytes;
   }
   return sizes;
 }
 
-DeployedPlan::DeployedPlan(const Engine& engine, const Problem& problem, const Config& config)
-    : gathers_(problem.op == Op::all_gather_gemm),
-      operand_bytes_(static_cast<std::size_t>(exchanged_elements(problem) * kElementBytes)) {
-  const DeployedSizes sizes = deployed_sizes(problem, config);
+DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
+    : gathers_(work.problem().op == Op::all_gather_gemm),
+      operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))) {
+  const DeployedSizes sizes = deployed_sizes(work);
   if (sizes.exchanged > 0) exchanged_ = engine.world.memory();
   if (sizes.workspace > 0) workspace_ = engine.world.memory() + sizes.exchanged;
 }
 
-Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
-                                                           const Problem& problem,
-                                                           const Config& config) {
-  std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, problem, config));
+Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine, const Work& work) {
+  const Problem& problem = work.problem();
+  std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work));
   World& world = engine.world;
   // What one rank cannot do, none goes on with: the others would wait for it.
   const auto on_all_ranks = [&](const auto& step) -> Expected<void> {
@@ -90,12 +94,12 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   DeviceMemory b;
   DeviceMemory c;
   const auto allocated = on_all_ranks([&]() -> Expected<void> {
-    a = scratch(made->exchanged_a() == nullptr, elements_of_a(problem));
-    b = scratch(true, elements_of_b(problem));
-    c = scratch(made->exchanged_c() == nullptr, elements_of_c(problem));
+    a = scratch(made->exchanged_a() == nullptr, elements_of_a(problem), problem.dtype);
+    b = scratch(true, elements_of_b(problem), problem.dtype);
+    c = scratch(made->exchanged_c() == nullptr, elements_of_c(problem), problem.dtype);
     return {};
   });
-  if (!allocated) return tl::make_unexpected(allocated.error());
+  if (!allocated) return error_of(allocated);
   const Operands operands{.a = a ? a.get() : made->exchanged_a(),
                           .b = b.get(),
                           .c = c ? c.get() : made->exchanged_c(),
@@ -107,12 +111,12 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
                        2 * seed + 1);
   const auto planned = on_all_ranks([&]() -> Expected<void> {
-    auto plan = make_plan(engine, problem, config, std::span(&operands, 1));
-    if (!plan) return tl::make_unexpected(plan.error());
+    auto plan = make_plan(engine, work, std::span(&operands, 1));
+    if (!plan) return error_of(plan);
     made->plan_ = std::move(*plan);
     return {};
   });
-  if (!planned) return tl::make_unexpected(planned.error());
+  if (!planned) return error_of(planned);
   made->enqueue(world.stream(), operands.a, operands.b, operands.c);
   try {
     finish(world.stream(), kFirstRun, "the first run of the plan");

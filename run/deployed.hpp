@@ -2,7 +2,9 @@
 // A plan on memory of somebody else: what the ranks exchange goes through the world's memory, and
 // from or to the caller's own where that is another.
 
+#include "run/engine.hpp"
 #include "run/plan.hpp"
+#include "run/sizes.hpp"
 
 namespace overlaptune::run {
 
@@ -13,7 +15,7 @@ struct DeployedSizes {
   std::int64_t scratch = 0;  ///< beside it, while the plan is made
   [[nodiscard]] std::int64_t shared() const { return exchanged + workspace; }
 };
-[[nodiscard]] DeployedSizes deployed_sizes(const Problem& problem, const Config& config);
+[[nodiscard]] DeployedSizes deployed_sizes(const Work& work);
 
 class DeployedPlan {
  public:
@@ -22,8 +24,7 @@ class DeployedPlan {
   /// connections made. Error, on every rank: as `make_plan` on any. Throws `Failure` where that run
   /// does not end.
   [[nodiscard]] static Expected<std::unique_ptr<DeployedPlan>> make(const Engine& engine,
-                                                                    const Problem& problem,
-                                                                    const Config& config);
+                                                                    const Work& work);
 
   /// Enqueues only. It may be captured.
   void enqueue(cudaStream_t stream, const void* a, const void* b, void* c);
@@ -33,7 +34,7 @@ class DeployedPlan {
   [[nodiscard]] void* exchanged_c() const { return gathers_ ? nullptr : exchanged_; }
 
  private:
-  DeployedPlan(const Engine& engine, const Problem& problem, const Config& config);
+  DeployedPlan(const Engine& engine, const Work& work);
 
   bool gathers_;
   std::size_t operand_bytes_;  ///< of what would be exchanged

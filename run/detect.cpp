@@ -20,7 +20,7 @@ struct Card {
   Text cuda_version{};
   Text nccl_version{};
   Text topology{};
-  Text transport{};
+  Text link{};
   Text pci_bus{};
   std::int64_t memory = 0;
   double power_limit_w = 0;
@@ -54,7 +54,7 @@ Card card_of(const Device& device) {
           .cuda_version = card_text<64>(device.cuda_version),
           .nccl_version = card_text<64>(device.nccl_version),
           .topology = card_text<64>(device.topology),
-          .transport = card_text<64>(device.transport),
+          .link = card_text<64>(device.link),
           .pci_bus = card_text<64>(device.pci_bus),
           .memory = device.memory.count,
           .power_limit_w = device.power_limit_w,
@@ -74,7 +74,7 @@ PlacedDevice placed(const Card& card) {
                      .cuda_version = text_of(card.cuda_version),
                      .nccl_version = text_of(card.nccl_version),
                      .topology = text_of(card.topology),
-                     .transport = text_of(card.transport),
+                     .link = text_of(card.link),
                      .pci_bus = text_of(card.pci_bus),
                      .power_limit_w = card.power_limit_w,
                      .max_sm_clock_mhz = card.max_sm_clock_mhz,

@@ -47,7 +47,7 @@ T attribute(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttri
 
 /// The library counts columns first: its m is our n. The depth of its pipeline is not told; it is
 /// as deep as shared memory allows.
-Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability) {
+Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Dtype dtype) {
   const auto id = attribute<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID);
   const auto* named = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const NamedTile& t) {
     return t.id == static_cast<int>(id);
@@ -58,10 +58,11 @@ Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability) {
       attribute<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID);
   Tile tile{.block_m = named->n,
             .block_n = named->m,
-            .block_k = limits.block_k,
+            .block_k = block_k_of(dtype),
             .stages = limits.most_stages,
             .cluster = std::min(limits.largest_cluster, cluster_of(cluster))};
-  while (tile.stages > 1 && shared_memory_bytes(tile) > limits.shared_memory_bytes) --tile.stages;
+  while (tile.stages > 1 && shared_memory_bytes(tile, dtype) > limits.shared_memory_bytes)
+    --tile.stages;
   return tile;
 }
 
@@ -84,13 +85,13 @@ Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::i
   return result;
 }
 
-/// Of all operands: what the library may rely on.
+/// The alignment in bytes that all operands have: the library may rely on it.
 std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOperands> operands) {
   constexpr std::uint64_t kMost = 256;
   const auto pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
   std::uint64_t all =
       kMost | static_cast<std::uint64_t>((pitch | shape.n | shape.stride_a | shape.stride_c) *
-                                         kElementBytes);
+                                         bytes_of(shape.dtype));
   for (const GemmOperands& each : operands) {
     for (const void* pointer : {each.a, each.b, static_cast<const void*>(each.c)}) {
       all |= reinterpret_cast<std::uint64_t>(pointer);
@@ -191,7 +192,7 @@ std::vector<double> GemmLibrary::times(const GemmShape& shape,
   return world_->largest(best);
 }
 
-/// Those of the heuristics, the same on every rank.
+/// The algorithms that the library's heuristics propose, the same on every rank.
 std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
     const GemmShape& shape, std::span<const GemmOperands> operands) const {
   const Descriptors& with = descriptors(shape);
@@ -249,7 +250,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   }
   GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)],
                     .tried = static_cast<int>(algorithms.size())};
-  choice.tile = tile_of(choice.algorithm, compute_capability_);
+  choice.tile = tile_of(choice.algorithm, compute_capability_, shape.dtype);
   choices_.emplace(shape, choice);
   return choice;
 }

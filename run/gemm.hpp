@@ -11,6 +11,9 @@
 
 namespace overlaptune::run {
 
+/// `GemmShape::sms`: no part of them is left to anything else.
+inline constexpr int kAllSms = 0;
+
 /// C = A * B^T, row-major: A is m x k, B is n x k, C is m x n. A batch shares B: its matrices A and
 /// C follow one another at the given distances (elements), m rows each.
 struct GemmShape {
@@ -22,7 +25,7 @@ struct GemmShape {
   std::int64_t stride_a = 0;
   std::int64_t stride_c = 0;
   std::int64_t row_stride = 0;  ///< elements from one row of A or B to the next; 0: k
-  int sms = 0;                  ///< SMs that it may use; 0: all
+  int sms = 0;                  ///< SMs that it may use; or `kAllSms`
   friend auto operator<=>(const GemmShape&, const GemmShape&) = default;
 };
 

@@ -1,23 +1,50 @@
 #include "run/group_exchange.hpp"
 
+#include "run/collective.hpp"
+#include "run/elements.hpp"
 #include "run/peers.hpp"
 #include "run/wave_group.hpp"
 
 namespace overlaptune::run {
 namespace {
 
+/// How groups move: every one but the last, and the last.
+struct GroupRoutes {
+  CommKey beside_gemm{};
+  CommKey last{};
+};
+
+/// CTAs of the collectives beside the GEMM.
+int ctas_beside_gemm(const Signaled& config) {
+  // What stays on a rank is moved by the SMs that the GEMM leaves, and by the others after it.
+  if (config.transport.beside_gemm == Transport::copy_engine) return kAnySms;
+  return config.is_persistent() ? config.comm_ctas : kNcclsChoice;
+}
+
+GroupRoutes routes_of(const Work& work) {
+  const auto& config = work.config_as<Signaled>();
+  const auto [beside_gemm, last] = config.transport;
+  const int ranks = work.problem().ranks;
+  GroupRoutes routes;
+  routes.beside_gemm = route(work.collective(), ranks, ctas_beside_gemm(config), beside_gemm);
+  routes.last = routes.beside_gemm;
+  if (last != beside_gemm) routes.last = route(work.collective(), ranks, kNcclsChoice, last);
+  return routes;
+}
+
 /// Groups that are staged, or stored in place, and exchanged one by one.
 class StagedGroups : public GroupExchange {
  public:
-  StagedGroups(const Request& request, const TileOrder& order, std::span<const Cut> cuts)
+  StagedGroups(const Request& request, const GroupRoutes& routes)
       : world_(request.engine.world),
-        route_(request.route),
-        counters_(device_memory(cuts.size() * sizeof(std::uint32_t))) {
+        route_(routes.beside_gemm),
+        counters_(device_memory(request.work.tiled().cuts.size() * sizeof(std::uint32_t))) {
+    const TiledWork& tiled = request.work.tiled();
     Cut before;
-    for (const Cut& cut : cuts) {
-      const bool last = &cut == &cuts.back();
-      groups_.emplace_back(request.problem, last ? request.last_route : request.route, order,
-                           before, cut);
+    for (const Cut& cut : tiled.cuts) {
+      const bool last = &cut == &tiled.cuts.back();
+      groups_.emplace_back(request.work.problem(), last ? routes.last : routes.beside_gemm,
+                           tiled.order, before, cut);
       before = cut;
     }
   }
@@ -26,8 +53,8 @@ class StagedGroups : public GroupExchange {
     return static_cast<std::uint32_t*>(counters_.get());
   }
 
-  [[nodiscard]] std::vector<OwnSegment> segments(const Operands& operands) const override {
-    std::vector<OwnSegment> all;
+  [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {
+    std::vector<GeneratedSegment> all;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       groups_[i].add_segments(static_cast<int>(i), operands, all);
     }
@@ -46,8 +73,8 @@ class StagedGroups : public GroupExchange {
 /// A collective of NCCL's for each group.
 class CollectiveGroups : public StagedGroups {
  public:
-  CollectiveGroups(const Request& request, const TileOrder& order, std::span<const Cut> cuts)
-      : StagedGroups(request, order, cuts), wait_(request.config.wait) {}
+  CollectiveGroups(const Request& request, const GroupRoutes& routes)
+      : StagedGroups(request, routes), wait_(request.work.config_as<Signaled>().wait) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands,
                std::span<const std::optional<Signal>> signals) override {
@@ -81,17 +108,18 @@ class CopiedGroups : public StagedGroups {
 /// what was computed.
 class PeerGroups : public GroupExchange {
  public:
-  PeerGroups(const Request& request, const TileOrder& order, std::span<const Cut> cuts)
+  PeerGroups(const Request& request, const GroupRoutes& routes)
       : world_(request.engine.world),
-        route_(request.route),
-        wait_(request.config.wait),
-        problem_(request.problem),
-        block_rows_(order.block_rows),
-        takes_part_(world_.rank() < request.problem.ranks) {
-    if (!takes_part_) counters_ = device_memory(cuts.size() * sizeof(std::uint32_t));
+        route_(routes.beside_gemm),
+        wait_(request.work.config_as<Signaled>().wait),
+        problem_(request.work.problem()),
+        block_rows_(request.work.tiled().order.block_rows),
+        takes_part_(world_.rank() < problem_.ranks) {
+    const TiledWork& tiled = request.work.tiled();
+    if (!takes_part_) counters_ = device_memory(tiled.cuts.size() * sizeof(std::uint32_t));
     Cut before;
-    for (const Cut& cut : cuts) {
-      groups_.push_back(regions(order, before, cut));
+    for (const Cut& cut : tiled.cuts) {
+      groups_.push_back(regions(tiled.order, before, cut));
       before = cut;
     }
   }
@@ -101,15 +129,15 @@ class PeerGroups : public GroupExchange {
                        : static_cast<std::uint32_t*>(counters_.get());
   }
 
-  [[nodiscard]] std::vector<OwnSegment> segments(const Operands& operands) const override {
-    std::vector<OwnSegment> all;
-    auto* const first = static_cast<std::byte*>(matrix_of(operands));
+  [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {
+    std::vector<GeneratedSegment> all;
+    void* const matrix = matrix_of(operands);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       for (const Region& region : groups_[i]) {
         const std::int64_t offset = region.first_row * problem_.n + region.first_column;
         all.push_back({.region = region,
                        .counter = static_cast<int>(i),
-                       .c = first + offset * kElementBytes,
+                       .c = at(matrix, offset, problem_.dtype),
                        .row_stride = problem_.n,
                        .block_stride = block_rows_ * problem_.n});
       }
@@ -166,11 +194,21 @@ class PeerGroups : public GroupExchange {
 
 }  // namespace
 
-std::unique_ptr<GroupExchange> make_group_exchange(const Request& request, const TileOrder& order,
-                                                   std::span<const Cut> cuts) {
-  if (request.route.copies) return std::make_unique<CopiedGroups>(request, order, cuts);
-  if (request.route.peers) return std::make_unique<PeerGroups>(request, order, cuts);
-  return std::make_unique<CollectiveGroups>(request, order, cuts);
+Expected<std::unique_ptr<GroupExchange>> make_group_exchange(const Request& request) {
+  const GroupRoutes routes = routes_of(request.work);
+  for (const CommKey& key : {routes.beside_gemm, routes.last}) {
+    if (auto ready = make_ready(request.engine.world, key); !ready) return error_of(ready);
+  }
+  if (routes.beside_gemm.copies) return std::make_unique<CopiedGroups>(request, routes);
+  if (routes.beside_gemm.peers) return std::make_unique<PeerGroups>(request, routes);
+  return std::make_unique<CollectiveGroups>(request, routes);
+}
+
+std::int64_t workspace_of_groups(const Work& work) {
+  const std::int64_t bytes = collective_bytes(work.problem()).count;
+  const bool by_nccl = is_nccls(work.config_as<Signaled>().transport.beside_gemm);
+  if (by_nccl) return work.collective() == Collective::all_to_all ? 2 * bytes : bytes;
+  return work.collective() == Collective::all_reduce ? 0 : bytes;
 }
 
 }  // namespace overlaptune::run

@@ -18,7 +18,7 @@ bool is_set(const char* variable) {
 }
 
 /// What NCCL will use between these GPUs, as its environment and the links say.
-std::string transport(const Nvml::Links& links, bool peers) {
+std::string link_of(const Nvml::Links& links, bool peers) {
   if (is_set("NCCL_P2P_DISABLE") && is_set("NCCL_SHM_DISABLE")) return "socket";
   if (is_set("NCCL_P2P_DISABLE") || !peers) return "host_memory";
   return links.active > 0 ? "nvlink" : "pcie";
@@ -63,6 +63,16 @@ std::string pci_bus(int device) {
   return bus;
 }
 
+int compute_capability() {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  OVT_CHECK(cudaGetDevice(&device));
+  OVT_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  OVT_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return 10 * major + minor;
+}
+
 Device inventory(int device, const Nvml& nvml) {
   cudaDeviceProp properties{};
   OVT_CHECK(cudaGetDeviceProperties(&properties, device));
@@ -82,7 +92,7 @@ Device inventory(int device, const Nvml& nvml) {
           .cuda_version = version(cuda, 1000),
           .nccl_version = fmt::format("{}.{}.{}", nccl / 10000, nccl / 100 % 100, nccl % 100),
           .topology = topology(links),
-          .transport = transport(links, has_peers(device)),
+          .link = link_of(links, has_peers(device)),
           .pci_bus = bus,
           .numa_node = numa_node(bus),
           .power_limit_w = nvml.power_limit_w().value_or(0),

@@ -1,90 +1,77 @@
 #include "run/nvml.hpp"
 
 #include <array>
-#include <dlfcn.h>
+
+#include "core/dynamic_library.hpp"
+#include "run/nvml_api.hpp"
 
 namespace overlaptune::run {
-namespace {
 
-// NVML API Reference: values that its header would name.
-constexpr int kSuccess = 0;
-constexpr int kSmClock = 1;
-constexpr int kSwitch = 2;
-constexpr unsigned kMostLinks = 18;
+struct Nvml::Calls {
+  decltype(&nvmlInit_v2) init = nullptr;
+  decltype(&nvmlShutdown) shutdown = nullptr;
+  decltype(&nvmlDeviceGetHandleByPciBusId_v2) by_pci = nullptr;
+  decltype(&nvmlDeviceGetClockInfo) clock = nullptr;
+  decltype(&nvmlDeviceGetMaxClockInfo) max_clock = nullptr;
+  decltype(&nvmlDeviceGetPowerUsage) power = nullptr;
+  decltype(&nvmlDeviceGetEnforcedPowerLimit) power_limit = nullptr;
+  decltype(&nvmlDeviceGetEccMode) ecc = nullptr;
+  decltype(&nvmlSystemGetDriverVersion) driver = nullptr;
+  decltype(&nvmlDeviceGetNvLinkState) link_state = nullptr;
+  decltype(&nvmlDeviceGetNvLinkRemoteDeviceType) link_type = nullptr;
+  nvmlDevice_t device{};
 
-}  // namespace
-
-struct Nvml::Library {
-  void* handle = nullptr;
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*by_pci)(const char*, void**) = nullptr;
-  int (*clock)(void*, int, unsigned*) = nullptr;
-  int (*max_clock)(void*, int, unsigned*) = nullptr;
-  int (*power)(void*, unsigned*) = nullptr;
-  int (*power_limit)(void*, unsigned*) = nullptr;
-  int (*ecc)(void*, int*, int*) = nullptr;
-  int (*driver)(char*, unsigned) = nullptr;
-  int (*link_state)(void*, unsigned, int*) = nullptr;
-  int (*link_type)(void*, unsigned, int*) = nullptr;
-
-  template <class F>
-  void load(F& function, const char* name) const {
-    function = reinterpret_cast<F>(dlsym(handle, name));
+  static Expected<Calls> find(const DynamicLibrary& library) {
+    Calls calls;
+    const auto found = library.find({
+        {"nvmlInit_v2", calls.init},
+        {"nvmlShutdown", calls.shutdown},
+        {"nvmlDeviceGetHandleByPciBusId_v2", calls.by_pci},
+        {"nvmlDeviceGetClockInfo", calls.clock},
+        {"nvmlDeviceGetMaxClockInfo", calls.max_clock},
+        {"nvmlDeviceGetPowerUsage", calls.power},
+        {"nvmlDeviceGetEnforcedPowerLimit", calls.power_limit},
+        {"nvmlDeviceGetEccMode", calls.ecc},
+        {"nvmlSystemGetDriverVersion", calls.driver},
+        {"nvmlDeviceGetNvLinkState", calls.link_state},
+        {"nvmlDeviceGetNvLinkRemoteDeviceType", calls.link_type},
+    });
+    if (!found) return error_of(found);
+    return calls;
   }
 };
 
-Nvml::Nvml(const std::string& pci_bus) : library_(std::make_unique<Library>()) {
-  Library& l = *library_;
-  l.handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (l.handle == nullptr) return;
-  l.load(l.init, "nvmlInit_v2");
-  l.load(l.shutdown, "nvmlShutdown");
-  l.load(l.by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
-  l.load(l.clock, "nvmlDeviceGetClockInfo");
-  l.load(l.max_clock, "nvmlDeviceGetMaxClockInfo");
-  l.load(l.power, "nvmlDeviceGetPowerUsage");
-  l.load(l.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
-  l.load(l.ecc, "nvmlDeviceGetEccMode");
-  l.load(l.driver, "nvmlSystemGetDriverVersion");
-  l.load(l.link_state, "nvmlDeviceGetNvLinkState");
-  l.load(l.link_type, "nvmlDeviceGetNvLinkRemoteDeviceType");
-  if (l.init == nullptr || l.by_pci == nullptr || l.init() != kSuccess) return;
-  if (l.by_pci(pci_bus.c_str(), &device_) != kSuccess) device_ = nullptr;
+Nvml::Nvml(const std::string& pci_bus, const std::vector<std::string>& libraries) {
+  const auto calls = load_first(libraries, &Calls::find);
+  if (!calls || calls->init() != NVML_SUCCESS) return;
+  calls_ = std::make_unique<Calls>(*calls);
+  knows_gpu_ = calls_->by_pci(pci_bus.c_str(), &calls_->device) == NVML_SUCCESS;
 }
 
 Nvml::~Nvml() {
-  if (library_->handle == nullptr) return;
-  if (library_->shutdown != nullptr) library_->shutdown();
-  dlclose(library_->handle);
+  if (calls_) calls_->shutdown();
 }
 
 Conditions Nvml::conditions() const {
   Conditions conditions;
+  if (!knows_gpu_) return conditions;
   unsigned value = 0;
-  if (device_ == nullptr) return conditions;
-  if (library_->clock != nullptr && library_->clock(device_, kSmClock, &value) == kSuccess) {
+  if (calls_->clock(calls_->device, NVML_CLOCK_SM, &value) == NVML_SUCCESS) {
     conditions.sm_clock_mhz = value;
   }
-  if (library_->power != nullptr && library_->power(device_, &value) == kSuccess) {
-    conditions.power_w = value / 1e3;
-  }
+  if (calls_->power(calls_->device, &value) == NVML_SUCCESS) conditions.power_w = value / 1e3;
   return conditions;
 }
 
 std::optional<std::string> Nvml::driver_version() const {
   std::array<char, 96> text{};
-  if (device_ == nullptr || library_->driver == nullptr ||
-      library_->driver(text.data(), text.size()) != kSuccess) {
-    return std::nullopt;
-  }
+  if (!knows_gpu_ || calls_->driver(text.data(), text.size()) != NVML_SUCCESS) return std::nullopt;
   return std::string(text.data());
 }
 
 std::optional<double> Nvml::power_limit_w() const {
   unsigned value = 0;
-  if (device_ == nullptr || library_->power_limit == nullptr ||
-      library_->power_limit(device_, &value) != kSuccess) {
+  if (!knows_gpu_ || calls_->power_limit(calls_->device, &value) != NVML_SUCCESS) {
     return std::nullopt;
   }
   return value / 1e3;
@@ -92,33 +79,34 @@ std::optional<double> Nvml::power_limit_w() const {
 
 std::optional<double> Nvml::max_sm_clock_mhz() const {
   unsigned value = 0;
-  if (device_ == nullptr || library_->max_clock == nullptr ||
-      library_->max_clock(device_, kSmClock, &value) != kSuccess) {
+  if (!knows_gpu_ || calls_->max_clock(calls_->device, NVML_CLOCK_SM, &value) != NVML_SUCCESS) {
     return std::nullopt;
   }
   return value;
 }
 
 std::optional<bool> Nvml::ecc() const {
-  int current = 0;
-  int pending = 0;
-  if (device_ == nullptr || library_->ecc == nullptr ||
-      library_->ecc(device_, &current, &pending) != kSuccess) {
+  nvmlEnableState_t current = NVML_FEATURE_DISABLED;
+  nvmlEnableState_t pending = NVML_FEATURE_DISABLED;
+  if (!knows_gpu_ || calls_->ecc(calls_->device, &current, &pending) != NVML_SUCCESS) {
     return std::nullopt;
   }
-  return current != 0;
+  return current != NVML_FEATURE_DISABLED;
 }
 
 Nvml::Links Nvml::links() const {
   Links links;
-  if (device_ == nullptr || library_->link_state == nullptr) return links;
-  for (unsigned link = 0; link < kMostLinks; ++link) {
-    int active = 0;
-    if (library_->link_state(device_, link, &active) != kSuccess || active == 0) continue;
+  if (!knows_gpu_) return links;
+  for (unsigned link = 0; link < NVML_NVLINK_MAX_LINKS; ++link) {
+    nvmlEnableState_t active = NVML_FEATURE_DISABLED;
+    if (calls_->link_state(calls_->device, link, &active) != NVML_SUCCESS ||
+        active == NVML_FEATURE_DISABLED) {
+      continue;
+    }
     ++links.active;
-    int type = 0;
-    if (library_->link_type != nullptr && library_->link_type(device_, link, &type) == kSuccess &&
-        type == kSwitch) {
+    nvmlIntNvLinkDeviceType_t type{};
+    if (calls_->link_type(calls_->device, link, &type) == NVML_SUCCESS &&
+        type == NVML_NVLINK_DEVICE_TYPE_SWITCH) {
       links.switched = true;
     }
   }

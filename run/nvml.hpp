@@ -1,10 +1,11 @@
 #pragma once
-// What NVIDIA's management library tells of a GPU. The library comes with the driver and is loaded
+// NVML, NVIDIA's management library: what it tells of a GPU. It comes with the driver and is opened
 // at run time; what it does not tell is absent.
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/measurement.hpp"
 
@@ -12,8 +13,9 @@ namespace overlaptune::run {
 
 class Nvml {
  public:
-  /// Of the GPU at that PCI address ("0000:1b:00.0").
-  explicit Nvml(const std::string& pci_bus);
+  /// The GPU at that PCI address ("0000:1b:00.0"), by the first of `libraries` that is there.
+  explicit Nvml(const std::string& pci_bus,
+                const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"});
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -31,9 +33,9 @@ class Nvml {
   [[nodiscard]] Links links() const;
 
  private:
-  struct Library;
-  std::unique_ptr<Library> library_;
-  void* device_ = nullptr;
+  struct Calls;
+  std::unique_ptr<Calls> calls_{};  ///< null where there is no NVML
+  bool knows_gpu_ = false;
 };
 
 }  // namespace overlaptune::run

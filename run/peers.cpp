@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "core/check.hpp"
 #include "core/error.hpp"
-#include "core/units.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 static_assert(World::kCopyFlags + kernels::PeerExchange::kWords <= World::kFlags);
+static_assert(kMostPeerElements <= kernels::PeerExchange::kMostElements);
 
 std::uint32_t* words_of(const World& world, const CommKey& key, int rank) {
   return world.flags_of(key, rank) + World::kCopyFlags;

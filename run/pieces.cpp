@@ -3,39 +3,39 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "run/collective.hpp"
+#include "run/elements.hpp"
 
 namespace overlaptune::run {
-namespace {
-
-std::byte* at(void* base, std::int64_t elements) {
-  return static_cast<std::byte*>(base) + elements * kElementBytes;
-}
-const std::byte* at(const void* base, std::int64_t elements) {
-  return static_cast<const std::byte*>(base) + elements * kElementBytes;
-}
-
-}  // namespace
-
-Pieces::Pieces(const Engine& engine, const Problem& problem, const CommKey& route, int gemm_sms,
-               std::span<const std::int64_t> rows, Mutant mutant)
-    : engine_(engine),
-      problem_(problem),
+Pieces::Pieces(const Request& request, const CommKey& route, int gemm_sms)
+    : engine_(request.engine),
+      problem_(request.work.problem()),
       route_(route),
       gemm_sms_(gemm_sms),
-      mutant_(mutant),
-      blocks_(row_blocks(problem)),
-      block_rows_(problem.m / blocks_) {
+      mutant_(request.mutant),
+      blocks_(row_blocks(problem_)),
+      block_rows_(problem_.m / blocks_) {
   std::int64_t first = 0;
-  for (const std::int64_t count : rows) {
+  for (const std::int64_t count : request.work.chunked().rows) {
     pieces_.push_back({first, count});
     first += count;
   }
 }
 
+Expected<Pieces> Pieces::make(const Request& request, int gemm_sms) {
+  const Work& work = request.work;
+  const CommKey way = route(work.collective(), work.problem().ranks, comm_ctas(work.config()),
+                            transport_of(work.config()));
+  if (auto ready = make_ready(request.engine.world, way); !ready) return error_of(ready);
+  Pieces pieces(request, way, gemm_sms);
+  if (auto chosen = pieces.choose(request.operands); !chosen) return error_of(chosen);
+  return pieces;
+}
+
 /// Pieces of several row blocks are staged one after the other, each as [block][row][column].
 std::byte* Pieces::staged(const Piece& piece, const Operands& operands) const {
   const std::int64_t columns = exchanges_first() ? problem_.k : problem_.n;
-  return at(operands.workspace, piece.first * blocks_ * columns);
+  return at(operands.workspace, piece.first * blocks_ * columns, problem_.dtype);
 }
 
 GemmShape Pieces::shape(const Piece& piece) const {
@@ -60,12 +60,14 @@ GemmShape Pieces::shape(const Piece& piece) const {
 
 GemmOperands Pieces::gemm_operands(const Piece& piece, const Operands& operands) const {
   if (exchanges_first()) {
-    return {staged(piece, operands), operands.b, at(operands.c, piece.first * problem_.n)};
+    return {staged(piece, operands), operands.b,
+            at(operands.c, piece.first * problem_.n, problem_.dtype)};
   }
-  const void* a = at(operands.a, piece.first * problem_.k);
+  const void* a = at(operands.a, piece.first * problem_.k, problem_.dtype);
   const bool in_place = problem_.op == Op::gemm_all_reduce;
   return {a, operands.b,
-          in_place ? at(operands.c, piece.first * problem_.n) : staged(piece, operands)};
+          in_place ? at(operands.c, piece.first * problem_.n, problem_.dtype)
+                   : staged(piece, operands)};
 }
 
 Expected<void> Pieces::choose(std::span<const Operands> operands) {
@@ -73,7 +75,7 @@ Expected<void> Pieces::choose(std::span<const Operands> operands) {
     std::vector<GemmOperands> sets;
     for (const Operands& each : operands) sets.push_back(gemm_operands(piece, each));
     auto choice = engine_.library.choose(shape(piece), sets);
-    if (!choice) return tl::make_unexpected(choice.error());
+    if (!choice) return error_of(choice);
     choices_.push_back(*choice);
   }
   return {};
@@ -89,28 +91,32 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
   const Piece& rows = pieces_[piece];
   World& world = engine_.world;
   const std::int64_t n = problem_.n;
+  const Dtype dtype = problem_.dtype;
+  std::byte* const part = at(operands.c, rows.first * n, dtype);
   switch (problem_.op) {
-    case Op::gemm_all_reduce: {
-      std::byte* part = at(operands.c, rows.first * n);
-      enqueue(stream, world, route_, Collective::all_reduce, problem_.dtype, part, part,
-              rows.rows * n);
+    case Op::gemm_all_reduce:
+      enqueue(stream, world, route_, Collective::all_reduce, dtype, part, part, rows.rows * n);
       return;
-    }
     case Op::gemm_reduce_scatter:
-      enqueue(stream, world, route_, Collective::reduce_scatter, problem_.dtype,
-              staged(rows, operands), at(operands.c, rows.first * n), rows.rows * blocks_ * n);
+      enqueue(stream, world, route_, Collective::reduce_scatter, dtype, staged(rows, operands),
+              part, rows.rows * blocks_ * n);
       return;
     case Op::all_gather_gemm:
-      enqueue(stream, world, route_, Collective::all_gather, problem_.dtype,
-              at(operands.a, rows.first * problem_.k), staged(rows, operands),
+      enqueue(stream, world, route_, Collective::all_gather, dtype,
+              at(operands.a, rows.first * problem_.k, dtype), staged(rows, operands),
               rows.rows * blocks_ * problem_.k);
       return;
     case Op::gemm_all_to_all:
       // Received pieces lie apart: one in each source's row block.
-      enqueue_all_to_all(stream, world, route_, problem_.dtype, staged(rows, operands),
-                         at(operands.c, rows.first * n), rows.rows * n, block_rows_ * n);
+      enqueue_all_to_all(stream, world, route_, dtype, staged(rows, operands), part, rows.rows * n,
+                         block_rows_ * n);
       return;
   }
+}
+
+std::int64_t workspace_of_pieces(const Work& work) {
+  const Problem& problem = work.problem();
+  return problem.op == Op::gemm_all_reduce ? 0 : collective_bytes(problem).count;
 }
 
 }  // namespace overlaptune::run

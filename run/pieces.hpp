@@ -1,10 +1,10 @@
 #pragma once
-// A problem cut into pieces of rows: the GEMM and the exchange of each. What `sequential` (one
-// piece) and `chunked` (several) are made of.
+// A problem cut into pieces of rows: the library's GEMM and the exchange of each. `sequential` has
+// one piece, `chunked` has several.
 
 #include <vector>
 
-#include "run/plan.hpp"
+#include "run/strategies.hpp"
 
 namespace overlaptune::run {
 
@@ -16,12 +16,9 @@ struct Piece {
 
 class Pieces {
  public:
-  /// `gemm_sms`: SMs left to the GEMMs.
-  Pieces(const Engine& engine, const Problem& problem, const CommKey& route, int gemm_sms,
-         std::span<const std::int64_t> rows, Mutant mutant);
-
-  /// Collective. Error: no algorithm for one of the GEMMs.
-  [[nodiscard]] Expected<void> choose(std::span<const Operands> operands);
+  /// Collective. `gemm_sms`: SMs left to the GEMMs, or `kAllSms`. Error: no algorithm for one of
+  /// the GEMMs.
+  [[nodiscard]] static Expected<Pieces> make(const Request& request, int gemm_sms);
 
   [[nodiscard]] std::size_t count() const { return pieces_.size(); }
   /// all_gather_gemm exchanges first, the others last.
@@ -31,6 +28,8 @@ class Pieces {
   void enqueue_exchange(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
 
  private:
+  Pieces(const Request& request, const CommKey& route, int gemm_sms);
+  [[nodiscard]] Expected<void> choose(std::span<const Operands> operands);
   [[nodiscard]] GemmShape shape(const Piece& piece) const;
   [[nodiscard]] GemmOperands gemm_operands(const Piece& piece, const Operands& operands) const;
   [[nodiscard]] std::byte* staged(const Piece& piece, const Operands& operands) const;
@@ -45,5 +44,8 @@ class Pieces {
   std::vector<Piece> pieces_{};
   std::vector<GemmChoice> choices_{};
 };
+
+/// Workspace of a plan made of pieces: sums of all ranks are made in place, all else is staged.
+[[nodiscard]] std::int64_t workspace_of_pieces(const Work& work);
 
 }  // namespace overlaptune::run

@@ -1,7 +1,7 @@
 #pragma once
 // The ranks of another program's communicator, and what all plans on it share.
 
-#include "run/plan.hpp"
+#include "run/engine.hpp"
 
 namespace overlaptune::run {
 
@@ -32,14 +32,14 @@ struct Ranks {
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
-  [[nodiscard]] Engine engine() { return {world, library, own, sms}; }
+  [[nodiscard]] Engine engine() { return {world, library, generated, sms}; }
 
   int device;
   int sms;
   bool allow_multicast;
   World world;
   GemmLibrary library;
-  OwnLibrary own{};
+  GeneratedGemms generated{};
 };
 
 /// Collective: what each rank told, in order.

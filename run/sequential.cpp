@@ -1,6 +1,6 @@
 // `sequential`: the library's GEMM on all SMs, then (for all_gather_gemm: after) one collective.
 
-#include "run/strategies.hpp"
+#include "run/pieces.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -22,13 +22,9 @@ class SequentialPlan : public Plan {
 }  // namespace
 
 Expected<std::unique_ptr<Plan>> make_sequential(const Request& request) {
-  const std::int64_t rows = request.problem.m / row_blocks(request.problem);
-  Pieces pieces(request.engine, request.problem, request.route, 0, std::span(&rows, 1),
-                request.mutant);
-  if (auto chosen = pieces.choose(request.operands); !chosen) {
-    return tl::make_unexpected(chosen.error());
-  }
-  return std::make_unique<SequentialPlan>(std::move(pieces));
+  auto pieces = Pieces::make(request, kAllSms);
+  if (!pieces) return error_of(pieces);
+  return std::make_unique<SequentialPlan>(std::move(*pieces));
 }
 
 }  // namespace overlaptune::run

@@ -1,16 +1,13 @@
-// `signaled`: one GEMM of ours; as the tiles of a wave group are stored its counter rises, and on a
-// second stream its collective, which waits for that, starts. The GEMM has all SMs for the tiles of
-// the first group, then leaves comm_ctas of them to the collectives (or, where copy engines
-// exchange, to what moves this rank's own parts; with peer access, to one kernel of ours that looks
-// for each group's signals itself). With comm_ctas 0 it has one CTA for each tile, and whatever of
-// the collectives is ready comes before those that have not begun.
+// `signaled`: one generated GEMM. Each wave group has a counter, which rises as the group's tiles
+// are stored; on a second stream the group's collective waits for it. A persistent GEMM has all SMs
+// for the tiles of the first group, then leaves comm_ctas of them to the collectives (with copy
+// engines: to the copies of this rank's own parts; with peer access: to one kernel of ours that
+// looks for each group's signals itself). Otherwise the GEMM has one CTA for each tile, and a
+// collective that is ready comes before tiles that have not begun (`kHandedOver`).
 
 #include <algorithm>
 
-#include "core/tiling.hpp"
 #include "run/group_exchange.hpp"
-#include "run/own_gemm.hpp"
-#include "run/strategies.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -20,19 +17,16 @@ constexpr std::size_t kRemembered = 64;
 
 class SignaledPlan : public Plan {
  public:
-  SignaledPlan(const Request& request, const OwnGemm& gemm, const TileOrder& order,
-               std::span<const Cut> cuts)
+  SignaledPlan(const Request& request, const GeneratedGemm& gemm,
+               std::unique_ptr<GroupExchange> exchange)
       : gemm_(gemm),
-        order_(order),
-        problem_(request.problem),
-        crew_{.sms = request.engine.sms,
-              .leaving = request.config.comm_ctas,
-              .early = cuts.front().tiles,
-              .persistent = request.config.comm_ctas > 0},
+        order_(request.work.tiled().order),
+        problem_(request.work.problem()),
+        crew_(crew_of(request)),
         mutant_(request.mutant),
-        takes_part_(request.engine.world.rank() < request.problem.ranks),
-        exchange_(make_group_exchange(request, order, cuts)),
-        signals_(signals_of(cuts)),
+        takes_part_(request.engine.world.rank() < problem_.ranks),
+        exchange_(std::move(exchange)),
+        signals_(signals_of(request.work.tiled().cuts)),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
         join_(make_event(false)) {
@@ -58,6 +52,14 @@ class SignaledPlan : public Plan {
   }
 
  private:
+  static Crew crew_of(const Request& request) {
+    const auto& config = request.work.config_as<Signaled>();
+    return {.sms = request.engine.sms,
+            .leaving = config.is_persistent() ? config.comm_ctas : 0,
+            .early = request.work.tiled().cuts.front().tiles,
+            .persistent = config.is_persistent()};
+  }
+
   void set_counters(cudaStream_t stream, int every_byte) const {
     OVT_CHECK(cudaMemsetAsync(exchange_->counters(), every_byte,
                               signals_.size() * sizeof(std::uint32_t), stream));
@@ -94,8 +96,8 @@ class SignaledPlan : public Plan {
     gemm_.enqueue(stream, known->second);
   }
 
-  [[nodiscard]] OwnLaunch prepared(const Operands& operands) const {
-    const OwnOperands own{
+  [[nodiscard]] GeneratedLaunch prepared(const Operands& operands) const {
+    const GeneratedOperands own{
         .a = operands.a,
         .b = operands.b,
         .k = problem_.k,
@@ -105,7 +107,7 @@ class SignaledPlan : public Plan {
     return gemm_.prepare(order_, crew_, own, exchange_->counters());
   }
 
-  const OwnGemm& gemm_;
+  const GeneratedGemm& gemm_;
   TileOrder order_;
   Problem problem_;
   Crew crew_;
@@ -116,22 +118,17 @@ class SignaledPlan : public Plan {
   Stream comm_;
   Event fork_;
   Event join_;
-  std::vector<std::pair<Operands, OwnLaunch>> launches_{};
+  std::vector<std::pair<Operands, GeneratedLaunch>> launches_{};
 };
 
 }  // namespace
 
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
-  const Problem& problem = request.problem;
-  const Config& config = request.config;
-  if (config.comm_ctas >= request.engine.sms) {
-    return bad_input("comm_ctas: signaled needs 0 to " + std::to_string(request.engine.sms - 1));
-  }
-  const TileOrder order = tile_order(problem, config.tile, config.raster);
-  const auto cuts = value_or_throw(group_cuts(order, config));  // runnable
-  const auto gemm = request.engine.own.gemm(*kernel_of(problem, config));
-  if (!gemm) return tl::make_unexpected(gemm.error());
-  return std::make_unique<SignaledPlan>(request, **gemm, order, cuts);
+  auto exchange = make_group_exchange(request);
+  if (!exchange) return error_of(exchange);
+  const auto gemm = request.engine.generated.gemm(request.work.tiled().kernel);
+  if (!gemm) return error_of(gemm);
+  return std::make_unique<SignaledPlan>(request, **gemm, std::move(*exchange));
 }
 
 }  // namespace overlaptune::run

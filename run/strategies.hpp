@@ -1,20 +1,34 @@
 #pragma once
-// What a strategy brings to `run/`: a function that makes its plan. To add one: a file with that
-// function, and a line in plan.cpp.
+// What a strategy brings to `run/`: how its plans are made, and the workspace that they take. To
+// add one: a file with those two functions, and a row in the table in strategies.cpp.
 
-#include "run/pieces.hpp"
+#include <memory>
+#include <span>
+
+#include "core/work.hpp"
+#include "run/engine.hpp"
+#include "run/mutant.hpp"
+#include "run/plan.hpp"
 
 namespace overlaptune::run {
 
+/// A plan to be made. The engine can run the work.
 struct Request {
   const Engine& engine;
-  const Problem& problem;
-  const Config& config;
+  const Work& work;
   std::span<const Operands> operands;
   Mutant mutant = Mutant::none;
-  CommKey route{};       ///< of the config's collectives
-  CommKey last_route{};  ///< of the last group's
 };
+
+/// Both functions take work of this strategy.
+struct StrategyRunner {
+  Strategy strategy;
+  /// As `make_plan`.
+  Expected<std::unique_ptr<Plan>> (*make)(const Request& request);
+  std::int64_t (*workspace_bytes)(const Work& work);
+};
+
+[[nodiscard]] const StrategyRunner& runner_of(Strategy strategy);
 
 Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
 Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/copies.hpp"
+#include "run/generated_gemm.hpp"
 #include "run/plan.hpp"
 
 namespace overlaptune::run {
@@ -17,7 +18,7 @@ class WaveGroup {
             const Cut& end);
 
   /// One a region, in the order of their tiles.
-  void add_segments(int counter, const Operands& operands, std::vector<OwnSegment>& to) const;
+  void add_segments(int counter, const Operands& operands, std::vector<GeneratedSegment>& to) const;
 
   /// The collective, and the copies that a group which is not contiguous takes. On ranks that take
   /// part.
@@ -28,6 +29,7 @@ class WaveGroup {
 
  private:
   [[nodiscard]] std::byte* staged(const Operands& operands) const;
+  [[nodiscard]] std::byte* in_c(const Operands& operands) const;
   void enqueue_reorder(cudaStream_t stream, const std::byte* from, const Operands& operands) const;
 
   Problem problem_;

@@ -29,7 +29,7 @@ CommKey communicator_of(const CommKey& key) {
 
 ncclConfig_t config_of(const CommKey& key) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  if (key.ctas > 0) {
+  if (key.ctas != kNcclsChoice) {
     config.cgaClusterSize = 0;
     config.minCTAs = key.ctas;
     config.maxCTAs = key.ctas;

@@ -17,12 +17,15 @@ namespace overlaptune::run {
 
 using Comm = Handle<ncclComm_t, &ncclCommAbort>;
 
+/// `CommKey::ctas` of copies: what stays on a rank is moved by however many SMs are free.
+inline constexpr int kAnySms = 0;
+
 /// How a communicator is made. Beside a GEMM the collective's CTAs must find free SMs one by one:
 /// such communicators use `ctas` CTAs exactly and no clusters (NCCL's default clusters of 4 need 4
 /// free SMs in one GPC).
 struct CommKey {
   int ranks = 0;
-  int ctas = 0;  ///< 0: NCCL's own choice, clusters included
+  int ctas = kNcclsChoice;  ///< which has clusters, too
   /// Its window is `World::memory`. Collectives on memory in a window take symmetric kernels, asked
   /// or not: what is not to take them needs a communicator without one.
   bool symmetric = false;
@@ -30,7 +33,7 @@ struct CommKey {
   /// communicator reads what is not there (NCCL issue 1859, mended in 2.29.2).
   bool pairwise = false;
   /// No collectives of NCCL's at all: copy engines write into the peers' `World::memory`, which its
-  /// window maps, and `ctas` CTAs move what stays here (0: however many SMs are free).
+  /// window maps, and `ctas` CTAs move what stays here (or `kAnySms`).
   bool copies = false;
   /// None either: `ctas` CTAs of ours load from the peers' `World::memory`.
   bool peers = false;

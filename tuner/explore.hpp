@@ -1,6 +1,6 @@
 #pragma once
-// Candidates drawn at random, without asking the model: what its predictions and its choices are
-// judged against.
+// Candidates drawn at random, without asking the model. Its predictions and its choices are judged
+// against them.
 
 #include <cstdint>
 #include <map>
@@ -10,20 +10,14 @@
 #include "core/config.hpp"
 #include "core/platform.hpp"
 #include "core/problem.hpp"
+#include "model/draw.hpp"
 
 namespace overlaptune {
 
-/// What a config's collectives run on.
-struct CommSetting {
-  int comm_ctas = 0;
-  Transport transport = Transport::ring;
-  friend auto operator<=>(const CommSetting&, const CommSetting&) = default;
-};
-
 struct ExploreSpace {
   Platform platform{};
-  std::vector<Strategy> strategies{};                         ///< that the machine can run
-  std::map<Collective, std::vector<CommSetting>> settings{};  ///< that were probed
+  std::vector<Strategy> strategies{};  ///< strategies that the machine can run
+  std::map<Collective, std::vector<CommSetting>> settings{};  ///< settings that were probed
 };
 
 /// `count` different configs of a problem (fewer where the space has fewer), stratified:

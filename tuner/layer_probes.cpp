@@ -12,7 +12,7 @@ namespace overlaptune {
 
 std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
                                 const LayerOptions& options) {
-  constexpr int kAsked = 24;  // configs for each tile: the best ones differ in little else
+  constexpr int kAsked = 24;  // configs for each tile: the best differ in little else
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
     const auto scored = search(
@@ -22,17 +22,17 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
     if (!scored) continue;
     std::set<std::pair<int, int>> seen;
     for (const Scored& each : *scored) {
-      const Config& config = each.config;
-      if (config.strategy != Strategy::signaled) continue;
-      if (!seen.insert({config.tile.block_m, config.tile.block_n}).second) continue;
+      const auto* config = std::get_if<Signaled>(&each.config);
+      if (config == nullptr) continue;
+      if (!seen.insert({config->tile.block_m, config->tile.block_n}).second) continue;
       const Probe probe =
           GemmProbe{.m = problem.m,
                     .n = problem.n,
                     .k = problem.k,
                     .dtype = problem.dtype,
-                    .tile = config.tile,
-                    .raster = config.raster * row_blocks(problem),
-                    .sms = config.comm_ctas > 0 ? options.sms - config.comm_ctas : 0};
+                    .tile = config->tile,
+                    .raster = config->raster * row_blocks(problem),
+                    .sms = config->is_persistent() ? options.sms - config->comm_ctas : 0};
       if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
       if (static_cast<int>(seen.size()) == options.tiles) break;
     }
@@ -45,7 +45,8 @@ std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
     std::vector<std::pair<Microseconds, Probe>> timed;
-    for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability))) {
+    for (const Tile& tile :
+         feasible_tiles(gpu_limits(platform.compute_capability), problem.dtype)) {
       std::optional<std::pair<Microseconds, Probe>> best;
       for (const int raster : {2, 4, 8, 16}) {
         const Probe probe = GemmProbe{.m = problem.m,

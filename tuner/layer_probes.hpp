@@ -1,5 +1,5 @@
 #pragma once
-// Probes of our GEMMs at the very shapes that are tuned.
+// Probes of generated GEMMs at the shapes that are tuned.
 
 #include <functional>
 #include <span>
@@ -11,20 +11,20 @@ namespace overlaptune {
 
 struct LayerOptions {
   Launch launch = Launch::graph;
-  int sms = 0;                      ///< of a GPU
-  int tiles = 6;                    ///< shapes of tiles a problem
-  std::function<bool()> stop = {};  ///< asked often; true ends it with what there is
+  int sms = 0;                      ///< SMs of a GPU
+  int tiles = 6;                    ///< tile shapes for each problem
+  std::function<bool()> stop = {};  ///< called often; true ends the search with what was found
 };
 
-/// The tiles, each shape once, that the model thinks best for each problem as `signaled`, as GEMMs
-/// alone. A search that picks the fastest of thousands of predictions picks the most optimistic
-/// ones: these are what is worth knowing better. Each probe once; none where the model knows no
-/// tiled GEMM.
+/// Probes of the GEMM alone with the tiles that the model predicts to be best for each problem as
+/// `signaled`, each tile shape once. A search for the fastest of thousands of predictions finds the
+/// most optimistic ones, so these are the predictions to check. Each probe once; none where the
+/// model knows no generated GEMM.
 [[nodiscard]] std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
                                               const LayerOptions& options);
 
-/// The `tiles` fastest of our GEMMs for each problem by the model, on all SMs. Each probe once;
-/// none where the model knows no tiled GEMM.
+/// Probes of the `tiles` generated GEMMs that the model predicts to be fastest for each problem on
+/// all SMs. Each probe once; none where the model knows no generated GEMM.
 [[nodiscard]] std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
                                             std::span<const Problem> problems, int tiles);
 

@@ -15,9 +15,9 @@ namespace overlaptune {
 namespace {
 
 using Json = nlohmann::json;
-using Names = std::initializer_list<const char*>;  // of one field, in the dialects of the models
+using Names = std::initializer_list<const char*>;  // the names that models have for one field
 
-// MLPs of two matrices (up, down), and of three (gate, up, down).
+// Model types whose MLPs have two matrices (up, down), and three (gate, up, down).
 constexpr std::array<std::string_view, 12> kPlainMlp{
     "gpt2",   "gpt_neox", "gpt_neo", "gptj",        "opt",        "bloom",
     "falcon", "phi",      "mpt",     "gpt_bigcode", "starcoder2", "codegen"};
@@ -37,7 +37,7 @@ class Fields {
  public:
   Fields(const Json& object, std::string_view name) : object_(object), name_(name) {}
 
-  /// The first of the names that is there and not null.
+  /// The value of the first name that is present and not null.
   std::optional<std::int64_t> count_if_any(Names names, std::int64_t least = 1) {
     for (const char* field : names) {
       const auto found = object_.find(field);
@@ -141,6 +141,24 @@ void read_dtype(Fields& fields, ModelConfig& config) {
   }
 }
 
+/// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
+/// `llama-3-70b/config.json`.
+std::string model_name(const std::filesystem::path& file) {
+  if (file.filename() != "config.json") {
+    return (file.extension() == ".json" ? file.stem() : file.filename()).string();
+  }
+  const auto folder = std::filesystem::absolute(file).lexically_normal().parent_path();
+  const auto above = folder.parent_path();
+  // The cache of the Hugging Face hub: models--ORGANISATION--NAME/snapshots/REVISION/config.json.
+  if (above.filename() == "snapshots") {
+    const std::string repository = above.parent_path().filename().string();
+    if (const auto at = repository.rfind("--"); at != repository.npos) {
+      return repository.substr(at + 2);
+    }
+  }
+  return folder.has_filename() ? folder.filename().string() : "config";
+}
+
 }  // namespace
 
 Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name) {
@@ -166,6 +184,7 @@ Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view
   config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
   read_attention(fields, config);
   read_mlp(fields, config);
+  config.layers = fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
   read_dtype(fields, config);
   if (fields.error()) return tl::make_unexpected(*fields.error());
   return config;
@@ -173,8 +192,10 @@ Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view
 
 Expected<ModelConfig> read_model_config(const std::filesystem::path& file) {
   const auto text = read_text_file(file, kMostConfigBytes);
-  if (!text) return tl::make_unexpected(text.error());
-  return parse_model_config(*text, file.string());
+  if (!text) return error_of(text);
+  auto config = parse_model_config(*text, file.string());
+  if (config) config->name = model_name(file);
+  return config;
 }
 
 }  // namespace overlaptune

@@ -12,34 +12,38 @@
 
 namespace overlaptune {
 
-/// What the linear layers of one transformer block are made of.
+/// The sizes of the linear layers of one transformer block.
 struct ModelConfig {
+  /// Name of the file, or of its folder where the file is called config.json; empty where the
+  /// config was not read from a file.
+  std::string name{};
   std::string model_type;
+  std::int64_t layers = 0;  ///< transformer blocks, all alike
   std::int64_t hidden = 0;
   std::int64_t intermediate = 0;  ///< width of a dense MLP; 0 where every MLP is made of experts
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
-  std::int64_t head_dim = 0;        ///< of a query or key head
-  std::int64_t value_head_dim = 0;  ///< of a value head: what the output projection reads
+  std::int64_t head_dim = 0;        ///< width of a query or key head
+  std::int64_t value_head_dim = 0;  ///< width of a value head, which the output projection reads
   std::int64_t experts = 0;         ///< 0 for a dense model
   bool gated = true;                ///< the MLP has a gate beside `up`
   bool latent_attention = false;    ///< q, k and v come from low-rank factors (DeepSeek's MLA)
   Dtype dtype = Dtype::bf16;
-  /// What had to be assumed or left out, each a sentence for the user.
+  /// Sentences for the user: what was assumed or left out.
   std::vector<std::string> notes{};
 };
 
 /// Largest config.json that is read.
 inline constexpr std::size_t kMostConfigBytes = 1'000'000;
 
-/// Reads the fields of llama, mistral, mixtral, qwen2, qwen3, gemma, gpt_neox, gpt2 and their like;
-/// a nested `text_config` is followed. `name` stands in front of every message. Error: not a JSON
-/// object, or a field that is missing, has the wrong type or is out of range; the message names the
-/// field and what is allowed.
+/// Reads the fields of llama, mistral, mixtral, qwen2, qwen3, gemma, gpt_neox, gpt2 and similar
+/// models; a nested `text_config` is followed. `name` stands in front of every message. Error: not
+/// a JSON object, or a field that is missing, has the wrong type or is out of range; the message
+/// names the field and what is allowed.
 [[nodiscard]] Expected<ModelConfig> parse_model_config(std::string_view json,
                                                        std::string_view name);
 
-/// As above, from a file of at most `kMostConfigBytes`.
+/// Reads the same from a file of at most `kMostConfigBytes`.
 [[nodiscard]] Expected<ModelConfig> read_model_config(const std::filesystem::path& file);
 
 }  // namespace overlaptune

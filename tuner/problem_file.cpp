@@ -49,7 +49,7 @@ Expected<std::vector<Problem>> parse_problems(std::string_view csv, std::string_
     csv.remove_prefix(kByteOrderMark.size());
   }
   std::vector<Problem> problems;
-  std::map<Problem, std::size_t> seen;  // with the line of each
+  std::map<Problem, std::size_t> seen;  // each problem with its line
   bool header = false;
   std::size_t number = 0;
   for (const std::string_view line : split(csv, '\n')) {
@@ -78,7 +78,7 @@ Expected<std::vector<Problem>> parse_problems(std::string_view csv, std::string_
 
 Expected<std::vector<Problem>> read_problems(const std::filesystem::path& file) {
   const auto text = read_text_file(file, kMostProblemFileBytes);
-  if (!text) return tl::make_unexpected(text.error());
+  if (!text) return error_of(text);
   return parse_problems(*text, file.string());
 }
 

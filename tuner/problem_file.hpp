@@ -14,13 +14,14 @@ namespace overlaptune {
 /// Largest file that is read.
 inline constexpr std::size_t kMostProblemFileBytes = 16'000'000;
 
-/// Sizes take k/M/G; blank lines and lines that start with # are passed over. `name` stands in
-/// front of every message. Error: a wrong header, a wrong number of fields, a field that does not
-/// parse, a problem that is not valid, one given twice (both lines are named), none at all.
+/// Parses such a file. Sizes take k/M/G; blank lines and lines that start with # are skipped.
+/// `name` stands in front of every message. Error: a wrong header, a wrong number of fields, a
+/// field that does not parse, a problem that is not valid, one given twice (both lines are named),
+/// none at all.
 [[nodiscard]] Expected<std::vector<Problem>> parse_problems(std::string_view csv,
                                                             std::string_view name);
 
-/// As above, from a file.
+/// Reads the same from a file of at most `kMostProblemFileBytes`.
 [[nodiscard]] Expected<std::vector<Problem>> read_problems(const std::filesystem::path& file);
 
 }  // namespace overlaptune

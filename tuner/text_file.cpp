@@ -14,7 +14,7 @@ Expected<std::string> read_text_file(const std::filesystem::path& file, std::siz
   if (!std::filesystem::exists(status)) {
     return bad_input(fmt::format("{}: no such file: expected a readable text file", name));
   }
-  // A directory, a device or a pipe could be read for ever.
+  // Reading a device or a pipe might never end.
   if (!std::filesystem::is_regular_file(status)) {
     return bad_input(fmt::format("{}: not a regular file: expected a readable text file", name));
   }

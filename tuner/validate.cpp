@@ -16,14 +16,15 @@ Candidate::Speedup paired_speedup(const std::vector<Microseconds>& sequential,
   return {quantile(ratios, 0.5), quantile(ratios, 0.1), quantile(ratios, 0.9)};
 }
 
-/// A point that this machine cannot measure does not compete; only a lost machine is an error.
+/// The time of a probe, or infinity where this machine cannot measure it. Error: the machine is
+/// lost.
 Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
   const auto measurement = machine.measure(probe);
   if (measurement) return measurement->time.median;
   if (measurement.error().kind == ErrorKind::bad_input) {
     return us(std::numeric_limits<double>::infinity());
   }
-  return tl::make_unexpected(measurement.error());
+  return error_of(measurement);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candid
     options.expected.push_back(candidate.predicted);
   }
   const auto results = machine.run(candidate.problem, configs, options);
-  if (!results) return tl::make_unexpected(results.error());
+  if (!results) return error_of(results);
 
   return judged(std::move(candidate), results->back(), results->front());
 }
@@ -60,9 +61,10 @@ Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
   GemmProbe probe{.m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
   auto best = time_or_never(machine, probe);
   for (const Config& config : tiled) {
-    if (config.tile.is_library() || !best) continue;
-    probe.tile = config.tile;
-    probe.raster = config.raster * row_blocks(problem);
+    const auto* signaled = std::get_if<Signaled>(&config);
+    if (signaled == nullptr || !best) continue;
+    probe.tile = signaled->tile;
+    probe.raster = signaled->raster * row_blocks(problem);
     auto time = time_or_never(machine, probe);
     if (!time) return time;
     best = std::min(*best, *time);
@@ -81,8 +83,8 @@ Expected<Microseconds> fastest_collective(Machine& machine, const Problem& probl
       auto time = time_or_never(machine, CollectiveProbe{.collective = collective_of(problem.op),
                                                          .bytes = {(bytes + pieces - 1) / pieces},
                                                          .ranks = problem.ranks,
-                                                         .comm_ctas = setting.comm_ctas,
-                                                         .transport = setting.transport});
+                                                         .comm_ctas = comm_ctas(setting),
+                                                         .transport = transport_of(setting)});
       if (!time) return time;
       best = std::min(best, static_cast<double>(pieces) * *time);
     }

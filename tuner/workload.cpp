@@ -7,9 +7,9 @@
 namespace overlaptune {
 namespace {
 
-/// A product of the layer: `n` and `k` of one rank.
-struct Product {
-  const char* name;
+/// A product with the `n` and `k` of one rank.
+struct Shape {
+  Product product;
   Op op;
   std::int64_t n;
   std::int64_t k;
@@ -19,7 +19,7 @@ std::string not_divisible(const char* field, std::int64_t value, int tp) {
   return fmt::format("{} = {}: expected a multiple of --tp {}", field, value, tp);
 }
 
-/// Where there are fewer KV heads than ranks each is kept by several ranks.
+/// KV heads of each rank. With fewer KV heads than ranks, several ranks have the same head.
 Expected<std::int64_t> kv_heads_per_rank(const ModelConfig& config, int tp) {
   if (config.kv_heads % tp == 0) return config.kv_heads / tp;
   if (tp % config.kv_heads == 0) return 1;
@@ -28,8 +28,7 @@ Expected<std::int64_t> kv_heads_per_rank(const ModelConfig& config, int tp) {
                   config.kv_heads, tp));
 }
 
-Expected<std::vector<Product>> products(const ModelConfig& config, int tp,
-                                        Parallelism parallelism) {
+Expected<std::vector<Shape>> shapes(const ModelConfig& config, int tp, Parallelism parallelism) {
   if (config.heads % tp != 0) {
     return bad_input(not_divisible("num_attention_heads", config.heads, tp));
   }
@@ -37,22 +36,22 @@ Expected<std::vector<Product>> products(const ModelConfig& config, int tp,
     return bad_input(not_divisible("intermediate_size", config.intermediate, tp));
   }
   const auto kv_heads = kv_heads_per_rank(config, tp);
-  if (!kv_heads) return tl::make_unexpected(kv_heads.error());
+  if (!kv_heads) return error_of(kv_heads);
 
   const bool sequence = parallelism == Parallelism::sequence;
   const Op row_parallel = sequence ? Op::gemm_reduce_scatter : Op::gemm_all_reduce;
   const bool dense = config.experts == 0;
   const std::int64_t heads = config.heads / tp;
   const std::int64_t width = config.intermediate / tp;
-  std::vector<Product> list{{"o", row_parallel, config.hidden, heads * config.value_head_dim}};
-  if (dense) list.push_back({"down", row_parallel, config.hidden, width});
+  std::vector<Shape> list{{Product::o, row_parallel, config.hidden, heads * config.value_head_dim}};
+  if (dense) list.push_back({Product::down, row_parallel, config.hidden, width});
   if (!sequence) return list;
   if (!config.latent_attention) {
-    list.push_back(
-        {"qkv", Op::all_gather_gemm, (heads + 2 * *kv_heads) * config.head_dim, config.hidden});
+    list.push_back({Product::qkv, Op::all_gather_gemm, (heads + 2 * *kv_heads) * config.head_dim,
+                    config.hidden});
   }
   if (dense) {
-    list.push_back({config.gated ? "gate+up" : "up", Op::all_gather_gemm,
+    list.push_back({config.gated ? Product::gate_up : Product::up, Op::all_gather_gemm,
                     config.gated ? 2 * width : width, config.hidden});
   }
   return list;
@@ -93,34 +92,40 @@ Expected<void> check(const WorkloadOptions& options) {
   return {};
 }
 
-/// `validated`, in the words of the flags and of config.json.
-Expected<Problem> named(const Problem& problem, const char* product) {
+/// The problem if it is `validated`. Errors name the flags and the fields of config.json.
+Expected<Problem> named(const Problem& problem, Product product) {
   if (problem.op != Op::gemm_all_reduce && problem.m % problem.ranks != 0) {
     return bad_input(not_divisible("--tokens", problem.m, problem.ranks));
   }
   auto valid = validated(problem);
-  if (!valid) return bad_input(fmt::format("{}: {}", product, valid.error().message));
+  if (!valid) return bad_input(fmt::format("{}: {}", to_string(product), valid.error().message));
   return valid;
 }
 
 }  // namespace
 
 Expected<Workload> workload(const ModelConfig& config, const WorkloadOptions& options) {
-  if (const auto checked = check(options); !checked) return tl::make_unexpected(checked.error());
+  if (const auto checked = check(options); !checked) return error_of(checked);
   Workload result{.notes = skipped(config, options)};
   for (const Parallelism parallelism : options.parallelism) {
-    const auto list = products(config, options.tp, parallelism);
-    if (!list) return tl::make_unexpected(list.error());
+    const auto list = shapes(config, options.tp, parallelism);
+    if (!list) return error_of(list);
     for (const std::int64_t tokens : options.tokens) {
-      for (const Product& product : *list) {
-        const auto problem = named({.op = product.op,
+      for (const Shape& shape : *list) {
+        const auto problem = named({.op = shape.op,
                                     .m = tokens,
-                                    .n = product.n,
-                                    .k = product.k,
+                                    .n = shape.n,
+                                    .k = shape.k,
                                     .dtype = options.dtype.value_or(config.dtype),
                                     .ranks = options.tp},
-                                   product.name);
-        if (!problem) return tl::make_unexpected(problem.error());
+                                   shape.product);
+        if (!problem) return error_of(problem);
+        result.gemms.push_back({.model = config.name,
+                                .product = shape.product,
+                                .parallelism = parallelism,
+                                .tokens = tokens,
+                                .times_per_pass = config.layers,
+                                .problem = *problem});
         auto& problems = result.problems;
         // Two products of one shape are one problem.
         if (std::find(problems.begin(), problems.end(), *problem) == problems.end()) {
@@ -129,7 +134,7 @@ Expected<Workload> workload(const ModelConfig& config, const WorkloadOptions& op
           result.notes.push_back(
               fmt::format("{} at {} tokens is the same problem as another "
                           "product of the layer",
-                          product.name, tokens));
+                          to_string(shape.product), tokens));
         }
       }
     }

@@ -1,4 +1,4 @@
-/* How should this matrix product and its collective run here? Answers from a tuning database.
+/* Asks a tuning database how a matrix product and its collective should run on these GPUs.
  *
  *     ovt_database* database = NULL;
  *     const char* paths[] = {"cluster.db"};
@@ -9,16 +9,16 @@
  *     if (ovt_query(database, &problem, OVT_GRAPH, &answer) == OVT_OK) puts(answer.reason);
  *     ovt_close(database);
  *
- * Structs: set `size` to sizeof the struct. Of a struct from a newer header the fields that this
- * library does not know must be zero where the caller fills it, and are zeroed where the library
- * does. Later libraries will know the sizes of this version. Any other size is OVT_ERROR_ARGUMENT.
+ * Structs: set `size` to sizeof the struct. A struct from a newer header may have fields that this
+ * library does not know: in an input they must be zero, in an output the library zeroes them. Later
+ * libraries will accept the sizes of this version. Any other size is OVT_ERROR_ARGUMENT.
  *
  * Threads: any number may use one handle, also while another one reloads it; none may use it during
  * or after ovt_close. After fork() the child may use handles that its parent opened, if no other
  * thread was inside a call of this library at that moment.
  *
- * Errors: every function but ovt_version, ovt_last_error and ovt_close returns a status; nothing is
- * thrown, nothing is printed, and where it is not OVT_OK the output is as it was.
+ * Errors: every function except ovt_version, ovt_last_error and ovt_close returns a status. No
+ * function throws or prints. Where the status is not OVT_OK, the outputs are unchanged.
  * docs/query.md has the rules of the answers. */
 #ifndef OVERLAPTUNE_OVERLAPTUNE_H
 #define OVERLAPTUNE_OVERLAPTUNE_H
@@ -41,9 +41,9 @@ extern "C" {
 typedef int32_t ovt_status;
 enum {
   OVT_OK = 0,
-  OVT_ERROR_ARGUMENT = 1,    /* null, unaligned, struct size, unknown value, rule of a problem */
+  OVT_ERROR_ARGUMENT = 1,    /* null, unaligned, struct size, unknown value, invalid problem */
   OVT_ERROR_NOT_FOUND = 2,   /* no such database or platform, or a file that may not be read */
-  OVT_ERROR_DATABASE = 3,    /* damaged, of a newer schema, or not a database of ours */
+  OVT_ERROR_DATABASE = 3,    /* damaged, of a newer schema, or not of overlaptune */
   OVT_ERROR_UNAVAILABLE = 4, /* another process keeps the file locked, or the disk fails */
   OVT_ERROR_MEMORY = 5,
   OVT_ERROR_INTERNAL = 6
@@ -68,13 +68,13 @@ enum { OVT_GRAPH = 0, OVT_EAGER = 1 };
 typedef int32_t ovt_source;
 enum {
   OVT_EXACT = 0,     /* a winner that was validated on this platform */
-  OVT_PREDICTED = 1, /* the model's choice, from what was probed on this platform */
+  OVT_PREDICTED = 1, /* the model's choice, from the probes of this platform */
   OVT_BASELINE = 2   /* `sequential`: nothing better is known */
 };
 
 typedef int32_t ovt_strategy;
 enum {
-  OVT_SEQUENTIAL = 0, /* the library's GEMM, then the collective */
+  OVT_SEQUENTIAL = 0, /* a library GEMM (cuBLASLt), then the collective */
   OVT_CHUNKED = 1,    /* several library GEMMs and collectives on two streams */
   OVT_SIGNALED = 2,   /* one GEMM that signals as groups of tiles finish, a collective per group */
   OVT_PEER_STORE = 3, /* the GEMM's epilogue stores tiles into the peer that owns them */
@@ -85,10 +85,10 @@ typedef int32_t ovt_transport;
 enum {
   OVT_TRANSPORT_RING = 0,
   OVT_TRANSPORT_SYMMETRIC = 1,   /* NCCL's symmetric windows */
-  OVT_TRANSPORT_COPY_ENGINE = 2, /* no collectives of NCCL's */
-  /* `signaled`: symmetric windows, but NCCL's own choice on a ring for the last group */
+  OVT_TRANSPORT_COPY_ENGINE = 2, /* copy engines; no NCCL collective */
+  /* `signaled`: symmetric windows; for the last group a ring with NCCL's choice of CTAs */
   OVT_TRANSPORT_SYMMETRIC_THEN_RING = 3,
-  /* `signaled`: no collectives of NCCL's: CTAs that load from the peers' memory */
+  /* `signaled`: CTAs that load from the peers' memory; no NCCL collective */
   OVT_TRANSPORT_PEER_ACCESS = 4
 };
 
@@ -96,17 +96,18 @@ enum {
 typedef int32_t ovt_wait;
 enum {
   OVT_WAIT_DRIVER = 0, /* a stream memory operation of the driver */
-  OVT_WAIT_KERNEL = 1  /* a bounded kernel */
+  OVT_WAIT_KERNEL = 1  /* a kernel that polls the signal for a bounded time */
 };
 
 #define OVT_TEXT_SIZE 256
 #define OVT_REASON_SIZE 512
 #define OVT_MAX_WAVE_GROUPS 192
 
-/* What results hold for. Texts end with NUL. Two ways to fill one:
- *  - all fields, as tuning stored them: results of a platform that is equal in all of them answer.
- *  - only `name`, all else zero or empty: the stored platform of that name or fingerprint. This is
- *    how to ask for results of a simulated machine, which no other platform is ever given. */
+/* The GPUs, links and software that results hold for. Texts end with NUL. A caller fills either
+ *  - all fields, as tuning stored them: answers come from a platform that is equal in all of them;
+ *  - or only `name`, and all else is zero or empty: answers come from the stored platform with this
+ *    name or fingerprint. Use this form to ask for results of a simulated machine: no other
+ *    platform ever gets them. */
 typedef struct ovt_platform {
   size_t size;
   char machine[OVT_TEXT_SIZE];   /* "cuda"; "sim" for a simulated machine */
@@ -139,76 +140,76 @@ typedef struct ovt_problem {
   int32_t reserved; /* 0 */
 } ovt_problem;
 
-/* How to run a problem, how long that takes, and why it is the answer. Times are microseconds of
- * the slowest rank, from start to the result in place; NaN: not known. Fields that a strategy does
- * not use are 0 (chunks: 1). */
+/* How to run a problem, how long it takes, and why this is the answer. Times are microseconds of
+ * the slowest rank, from the start until the result is in place; NaN where not known. Fields that a
+ * strategy does not use are 0 (chunks: 1). */
 typedef struct ovt_answer {
   size_t size;
   ovt_source source;
   ovt_strategy strategy;
-  int32_t block_m, block_n, block_k; /* one output block of the GEMM; 0: the library chooses */
+  int32_t block_m, block_n, block_k; /* one output block of the GEMM; 0: cuBLASLt chooses */
   int32_t stages;                    /* depth of the load pipeline, in k blocks */
   int32_t cluster;                   /* CTAs that share operand loads */
   int32_t raster;                    /* row panels walked together, column by column */
-  int32_t comm_ctas;                 /* SMs that the collective may use; 0: its own default,
+  int32_t comm_ctas;                 /* SMs that the collective may use; 0: NCCL chooses,
                                         with OVT_SIGNALED on SMs of tiles that have ended */
   int32_t chunks;                    /* `chunked`: parts of the rows of each row block */
   ovt_transport transport;
-  int32_t wave_group_count; /* `signaled`: entries of wave_groups that hold */
+  int32_t wave_group_count; /* `signaled`: entries of wave_groups that are set */
   double predicted_us;
   double measured_us;           /* exact answers only */
   double baseline_us;           /* `sequential`: measured for exact answers, else predicted */
-  char reason[OVT_REASON_SIZE]; /* one line; cut short where it does not fit, see ovt_explain */
+  char reason[OVT_REASON_SIZE]; /* one line, cut short where it does not fit (ovt_explain) */
   /* `signaled`: tiles of each group in the order in which they are computed; entries from
    * wave_group_count on are not touched. */
   int64_t wave_groups[OVT_MAX_WAVE_GROUPS];
-  /* A struct may end here, by its `size`: it then says OVT_WAIT_DRIVER. */
+  /* The first version of the struct ends here; with its `size`, wait is OVT_WAIT_DRIVER. */
   ovt_wait wait;
   int32_t reserved; /* 0 */
 } ovt_answer;
 
 typedef struct ovt_database ovt_database;
 
-/* "0.1.0", of the library that is linked. */
+/* Version of the library that is linked: "0.1.0". */
 OVT_API const char* ovt_version(void);
 
-/* What went wrong in this thread's last call that did not return OVT_OK: the thing, what was
+/* Message of this thread's last call that did not return OVT_OK: the thing at fault, what was
  * expected, what to do. Valid until the thread's next call. */
 OVT_API const char* ovt_last_error(void);
 
 /* Reads the winners of one platform; the files are not kept open and never written.
- *   paths, count  databases: the first one's results hide those that the later ones have for the
- *                 same question (a user's own over a read-only one of the system). With count 0 the
- *                 environment variable OVERLAPTUNE_DB names the only one.
- *   platform      to answer for; NULL: the real (not simulated) platform that is stored, of several
- *                 the one that the first database that has any added last. A platform that is
- *                 described and not stored is no error: every answer is then the baseline, and says
- *                 what differs from the nearest stored one.
- * OVT_ERROR_ARGUMENT, _NOT_FOUND (also: only simulated platforms and none named), _DATABASE,
- * _UNAVAILABLE. */
+ *   paths, count  databases; results of an earlier one hide those of later ones for the same
+ *                 question (a user's database over a read-only one of the system). With count 0,
+ *                 the environment variable OVERLAPTUNE_DB names the only one.
+ *   platform      the platform to answer for. With NULL it is the real (not simulated) platform
+ *                 that was added last to the first database that has one. A described platform that
+ *                 is not stored is no error: every answer is then the baseline, and its reason says
+ *                 what differs from the nearest stored platform.
+ * Errors: OVT_ERROR_ARGUMENT, _NOT_FOUND (also where only simulated platforms are stored and none
+ * is named), _DATABASE, _UNAVAILABLE. */
 OVT_API ovt_status ovt_open(const char* const* paths, size_t count, const ovt_platform* platform,
                             ovt_database** database);
 
-/* The best that is known for a problem. Whatever stands in the way of a better answer makes it a
- * baseline with that reason, never an error. An exact answer takes about 100 ns; the first of a
- * problem that was not tuned up to a millisecond, and the first of all such some 20 ms more, in
- * which the model is fitted to the measurements of the files.
- * OVT_ERROR_ARGUMENT: also a problem that breaks a rule. */
+/* The best config that is known for a problem. Where nothing better is known, the answer is the
+ * baseline and says why; this is never an error. An exact answer takes about 100 ns. The first
+ * answer for a problem that was not tuned takes up to a millisecond; the very first of these takes
+ * some 20 ms more, in which the model is fitted to the measurements of the files.
+ * Error: OVT_ERROR_ARGUMENT, also for a problem that breaks a rule. */
 OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem,
                              ovt_launch launch, ovt_answer* answer);
 
-/* Some lines about the answer that ovt_query gives: platform, databases, config, times, reason, and
- * what differs between this platform and the nearest stored one where none is equal.
- *   text, capacity  as much as fits, ended with NUL; NULL with 0 asks for the length only
- *   length          of the whole text without its NUL; may be NULL */
+/* Describes the answer of ovt_query in some lines: platform, databases, config, times, reason, and,
+ * where no stored platform is equal, what differs from the nearest one.
+ *   text, capacity  receives as much as fits, ended with NUL; NULL with 0 asks for the length only
+ *   length          receives the length of the whole text without its NUL; may be NULL */
 OVT_API ovt_status ovt_explain(const ovt_database* database, const ovt_problem* problem,
                                ovt_launch launch, char* text, size_t capacity, size_t* length);
 
-/* Reads the files again, as ovt_open did. Queries go on meanwhile; each is answered from before or
- * from after. Where it fails the handle answers as before. */
+/* Reads the files again, as ovt_open did. Queries go on meanwhile; each is answered from the old or
+ * from the new content. Where this fails, the handle answers as before. */
 OVT_API ovt_status ovt_reload(ovt_database* database);
 
-/* NULL is allowed. */
+/* Closes a handle. NULL is allowed. */
 OVT_API void ovt_close(ovt_database* database);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 #pragma once
-// The C interface as C++20: handles that close themselves, failures that are thrown. Header only.
+// A header-only C++20 wrapper of the C interface: handles close themselves, and failures are
+// thrown.
 //
 //     ovt::Database database({"cluster.db"});
 //     const auto answer = database.query(
@@ -18,7 +19,8 @@
 
 namespace ovt {
 
-/// `what()` is ovt_last_error(): the thing, what was expected, what to do.
+/// A call that failed. `what()` is ovt_last_error(): the thing at fault, what was expected, what to
+/// do.
 class Error : public std::runtime_error {
  public:
   explicit Error(ovt_status status) : std::runtime_error(ovt_last_error()), status_(status) {}
@@ -44,8 +46,8 @@ inline void check(ovt_status status) {
           .reserved = 0};
 }
 
-/// The stored platform of that name or fingerprint. Throws `std::length_error` for a longer name
-/// than any stored one can have.
+/// The stored platform with this name or fingerprint. Throws `std::length_error` for a name that is
+/// longer than that of any stored one.
 [[nodiscard]] inline ovt_platform stored_platform(std::string_view name) {
   ovt_platform platform{};
   platform.size = sizeof platform;
@@ -58,11 +60,12 @@ inline void check(ovt_status status) {
   return {answer.wave_groups, static_cast<std::size_t>(answer.wave_group_count)};
 }
 
-/// An open database. All methods but moving and destroying may be called by any number of threads
-/// at once, and throw `Error`.
+/// An open database. Any number of threads may call its methods at once, but not while it is moved
+/// or destroyed. Methods throw `Error`.
 class Database {
  public:
-  /// As ovt_open: no files means OVERLAPTUNE_DB, no platform the real one that is stored.
+  /// Opens files as ovt_open does. Without files OVERLAPTUNE_DB names one; without a platform it is
+  /// the stored real one.
   explicit Database(const std::vector<std::filesystem::path>& files = {},
                     const ovt_platform* platform = nullptr) {
     std::vector<const char*> paths;
@@ -82,7 +85,7 @@ class Database {
 
   [[nodiscard]] std::string explain(const ovt_problem& problem,
                                     ovt_launch launch = OVT_GRAPH) const {
-    // The text may change between two calls, if another thread reloads: until it fits.
+    // If another thread reloads, the text may be longer in the next call: repeat until it fits.
     std::string text(1023, '\0');
     for (;;) {
       std::size_t length = 0;

@@ -1,30 +1,30 @@
-/* Makes what ovt_query answers ready on a communicator of NCCL's, and runs it.
+/* Prepares an answer of ovt_query on an NCCL communicator, and runs it.
  *
- *     ovt_world* world = NULL;                       // every rank, in the same order, all of it:
+ *     ovt_world* world = NULL;                       // on every rank, in the same order
  *     ovt_world_create(comm, NULL, &world);
  *     ovt_platform platform = {.size = sizeof platform};
- *     ovt_platform_detect(world, &platform);         // to open the database with
+ *     ovt_platform_detect(world, &platform);         // the platform to open the database with
  *     ovt_query(database, &problem, OVT_GRAPH, &answer);
  *     ovt_sizes sizes = {.size = sizeof sizes};
  *     ovt_plan_sizes(&problem, &answer, &sizes);
- *     ovt_world_reserve(world, sizes.shared_bytes);  // the largest of all plans to come
+ *     ovt_world_reserve(world, sizes.shared_bytes);  // the largest of all plans
  *     ovt_plan* plan = NULL;
  *     ovt_plan_create(world, &problem, &answer, &plan);
  *     ovt_plan_run(plan, a, b, c, stream);           // again and again, or captured once
  *
- * One process a GPU; calls work on the GPU of the communicator, whichever is the current one. Every
- * function but the getters, ovt_plan_sizes, ovt_plan_run, ovt_plan_destroy and the errors is
- * collective: every rank calls it, in the same order. A rank that does not come is waited for five
- * minutes, but within NCCL's own calls (making communicators) as long as NCCL does. All ranks of a
- * plan ask for the same problem with the same answer (else ovt_plan_create fails on all), and run
- * their plans in the same order.
+ * There is one process for each GPU. Calls work on the GPU of the communicator, whichever GPU is
+ * current. Every function except ovt_run_version, ovt_run_last_error, ovt_plan_sizes,
+ * ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is collective: every rank calls it, in the
+ * same order. A call waits five minutes for a rank that does not come; within NCCL's calls (making
+ * communicators) it waits as long as NCCL does. All ranks of a plan give the same problem and the
+ * same answer (else ovt_plan_create fails on all), and run their plans in the same order.
  *
- * Threads: one world and its plans are used by one thread at a time. Plans of one world share its
- * memory: on the GPU no two of them may run at once. On one stream they don't; on several, or in
- * branches of a graph, the caller orders them.
+ * Threads: one thread at a time may use a world and its plans. Plans of one world share its memory,
+ * so no two of them may run on the GPU at once. One stream ensures this; on several streams, or in
+ * branches of a graph, the caller must order them.
  *
- * Structs, statuses and the rule about errors are those of overlaptune.h; the text of an error is
- * that of ovt_run_last_error. docs/run.md has an example for each language. */
+ * Structs, statuses and the rule about errors are those of overlaptune.h; ovt_run_last_error gives
+ * the message of an error. docs/run.md has an example for each language. */
 #ifndef OVERLAPTUNE_RUN_H
 #define OVERLAPTUNE_RUN_H
 
@@ -37,87 +37,89 @@ extern "C" {
 #endif
 
 typedef struct ovt_world ovt_world; /* the ranks of a communicator, and memory that they share */
-typedef struct ovt_plan ovt_plan;   /* one problem with its answer, made ready */
+typedef struct ovt_plan ovt_plan;   /* one problem with its answer, ready to run */
 
 typedef struct ovt_world_options {
   size_t size;
-  int32_t allow_multicast; /* 1: NCCL may use NVLink multicast (NVLS), if that is on */
+  int32_t allow_multicast; /* 1: NCCL may use NVLink multicast (NVLS), if it is on */
   int32_t reserved;        /* 0 */
 } ovt_world_options;
 
-/* Bytes. a, b and c are what one rank passes to ovt_plan_run: see ovt_problem, with m / ranks rows
- * of A for all_gather_gemm and of C for gemm_reduce_scatter. */
+/* Sizes in bytes. a, b and c are the operands that one rank passes to ovt_plan_run, as ovt_problem
+ * says; A has m / ranks rows for all_gather_gemm, and C for gemm_reduce_scatter. */
 typedef struct ovt_sizes {
   size_t size;
   int64_t a_bytes, b_bytes, c_bytes;
-  int64_t shared_bytes;    /* of the world's memory, which all its plans use in turn */
-  int64_t temporary_bytes; /* of GPU memory, while the plan is made */
+  int64_t shared_bytes;    /* the world's memory, which all its plans use in turn */
+  int64_t temporary_bytes; /* GPU memory, while the plan is made */
 } ovt_sizes;
 
-/* Parts of the world's memory through which the ranks exchange; NULL where the caller's own memory
- * is as good. Who passes such an address for that operand saves a copy. The contents are gone once
- * another plan of the world runs. */
+/* Parts of the world's memory through which the ranks exchange an operand; NULL where the caller's
+ * memory is as good. Passing such an address for the operand saves a copy. Its contents are lost
+ * once another plan of the world runs. */
 typedef struct ovt_buffers {
   size_t size;
-  void* a; /* all_gather_gemm */
-  void* c; /* the others */
+  void* a; /* for all_gather_gemm */
+  void* c; /* for the other ops */
 } ovt_buffers;
 
-/* "0.1.0", of the library that is linked. */
+/* Version of the library that is linked: "0.1.0". */
 OVT_API const char* ovt_run_version(void);
 
-/* As ovt_last_error, for the functions of this header. */
+/* Message of this thread's last call that failed, as ovt_last_error, for functions of this header.
+ */
 OVT_API const char* ovt_run_last_error(void);
 
-/* Splits a communicator of its own from `comm`, which stays the caller's, must live as long, and on
- * which nothing may run meanwhile. `options` may be NULL. OVT_ERROR_ARGUMENT: also where NVLink
- * multicast is on in this process (NCCL's default where the GPUs have it) and was not allowed:
- * times measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first communicator is
- * made, or allow it. And where another rank refused its arguments. */
+/* Splits a communicator for the world from `comm`. `comm` stays the caller's and must live as long
+ * as the world; nothing may run on it during this call. `options` may be NULL.
+ * OVT_ERROR_ARGUMENT: also where another rank refused its arguments, and where NVLink multicast is
+ * on in this process (NCCL's default where the GPUs have it) and was not allowed, because times
+ * measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first communicator is made, or
+ * allow it. */
 OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options,
                                     ovt_world** world);
 
-/* Memory for plans: what the rank that asks for most asks for is there when this returns, for NCCL
- * to register. While there are plans it may not grow. OVT_ERROR_MEMORY, on every rank: names what
- * is needed and what is free on the rank that has least, or says that one has not as much in one
- * piece; after that the world has no memory, not what was reserved before either. */
+/* Reserves memory for plans on every rank: the most that any rank asks for, for NCCL to register.
+ * It may not grow while there are plans. OVT_ERROR_MEMORY, on every rank: the message says what is
+ * needed and what the rank with the least has free, or that a rank does not have as much in one
+ * piece. After this error the world has no memory, and has lost what was reserved before. */
 OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
 
-/* Destroys the communicators and frees the memory, or leaves that to the last plan that is still
- * there. Nothing of them may still run. NULL is allowed. */
+/* Destroys the communicators and frees the memory; if plans are left, the last one to be destroyed
+ * does so. No plan may still be running. NULL is allowed. */
 OVT_API void ovt_world_destroy(ovt_world* world);
 
-/* The platform of these ranks, as tuning describes it: for ovt_open. `platform->size` is set.
- * OVT_ERROR_UNAVAILABLE: GPUs of several models, or two ranks on one GPU. */
+/* The platform of these ranks as tuning describes it, for ovt_open. The caller sets
+ * `platform->size`. OVT_ERROR_UNAVAILABLE: GPUs of several models, or two ranks on one GPU. */
 OVT_API ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform);
 
-/* What a plan takes. OVT_ERROR_ARGUMENT: fields that are no valid config, or that do not fit the
- * problem. */
+/* The memory that a plan takes. OVT_ERROR_ARGUMENT: the answer's fields are no valid config, or do
+ * not fit the problem. */
 OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer,
                                   ovt_sizes* sizes);
 
-/* Makes communicators with their own CTAs, compiles or loads kernels (some 10 s where they are not
- * in the cache yet), lets the library's GEMM algorithms compete, as tuning did, and runs the plan
- * once. Of `answer` only the config counts. OVT_ERROR_ARGUMENT: ranks that are not the world's, a
- * config that cannot run here, memory that was not reserved. OVT_ERROR_UNAVAILABLE: a GPU or NCCL
- * fails, or a rank does not come. */
+/* Makes communicators with the plan's number of CTAs, compiles or loads kernels (some 10 s where
+ * they are not in the cache), times cuBLASLt's algorithms and keeps the fastest, as tuning did, and
+ * runs the plan once. It reads only the config of `answer`. OVT_ERROR_ARGUMENT: the number of ranks
+ * is not the world's, the config cannot run here, or too little memory was reserved.
+ * OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
 OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,
                                    const ovt_answer* answer, ovt_plan** plan);
 
-/* Not collective. */
+/* The buffers of a plan. Not collective. */
 OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 
-/* Enqueues C = A * B^T and its collective: after what `stream` holds already, before what comes on
- * it later. No allocation, no wait for the GPU; it may be captured into the caller's CUDA graph.
- * All three aligned to 256 bytes, in the GPU's memory, registered with NCCL or not; B and A are
- * only read, C is written to from the start, and shares no memory with them. What a graph was
- * captured with must not be freed as long as the world lives: NCCL remembers it by its address.
+/* Enqueues C = A * B^T and its collective on `stream`. It does not allocate and does not wait for
+ * the GPU; it may be captured into the caller's CUDA graph. All three operands are in the GPU's
+ * memory, aligned to 256 bytes, and registered with NCCL or not. A and B are only read; C is
+ * written to from the start, and shares no memory with them. Operands of a captured graph must not
+ * be freed as long as the world lives, because NCCL remembers them by their addresses.
  * OVT_ERROR_UNAVAILABLE: a launch failed; the capture, if there is one, is lost. */
 OVT_API ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                                 cudaStream_t stream);
 
-/* Nothing of it may still run, and graphs that it was captured into must be gone. NULL is allowed.
- */
+/* Destroys a plan. It must not be running any more, and graphs that it was captured into must be
+ * destroyed first. NULL is allowed. */
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
 
 #ifdef __cplusplus

@@ -14,16 +14,16 @@ struct Place {
 /// `Order`: as core/tiling.hpp's TileOrder, by the names of its fields.
 template <class Order>
 __device__ __forceinline__ Place place_of(const Order& order, int tile) {
-  const int super_tiles = order.columns * order.blocks * order.raster;
-  const int super = tile / super_tiles;
-  const int rest = tile - super * super_tiles;
-  const int left = order.panels - super * order.raster;
+  const int swizzle_tiles = order.columns * order.blocks * order.raster;
+  const int swizzle = tile / swizzle_tiles;
+  const int rest = tile - swizzle * swizzle_tiles;
+  const int left = order.panels - swizzle * order.raster;
   const int height = left < order.raster ? left : order.raster;
   const int column_tiles = height * order.blocks;
   const int column = rest / column_tiles;
   const int in_column = rest - column * column_tiles;
   const int block = in_column / height;
-  const int panel = super * order.raster + in_column - block * height;
+  const int panel = swizzle * order.raster + in_column - block * height;
   return {block, panel * BLOCK_M, column * BLOCK_N};
 }
 

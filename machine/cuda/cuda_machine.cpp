@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "machine/cuda/agent.hpp"
-#include "machine/cuda/blame.hpp"
+#include "machine/cuda/fault_attribution.hpp"
+#include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/merge.hpp"
 
 namespace overlaptune::cuda {
@@ -21,17 +21,17 @@ tl::unexpected<Error> unavailable(const std::string& message) {
 }
 
 /// Without a launcher: all of them on this host.
-std::vector<std::unique_ptr<Seat>> local_seats(const CudaOptions& options, int port) {
-  std::vector<std::unique_ptr<Seat>> seats;
-  seats.reserve(static_cast<std::size_t>(options.ranks));
+std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options, int port) {
+  std::vector<std::unique_ptr<WorkerSlot>> slots;
+  slots.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
-    seats.push_back(std::make_unique<LocalSeat>(WorkerCall{.program = options.worker,
+    slots.push_back(std::make_unique<LocalSlot>(WorkerCall{.program = options.worker,
                                                            .host = "127.0.0.1",
                                                            .port = port,
                                                            .rank = rank,
                                                            .local_rank = rank}));
   }
-  return seats;
+  return slots;
 }
 
 /// The answers of one kind. Error: a refusal, or something else than was asked for.
@@ -57,14 +57,14 @@ Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& opti
     listener.emplace(std::move(*opened));
   }
   const bool launched = options.launch.launcher != Launcher::plain;
-  Lobby lobby(std::move(*listener));
-  auto seats = launched ? meet_agents(lobby, options.launch,
+  Rendezvous rendezvous(std::move(*listener));
+  auto slots = launched ? meet_agents(rendezvous, options.launch,
                                       {.worker = options.worker,
                                        .version = options.version,
                                        .limit = options.limits.meet})
-                        : local_seats(options, lobby.port());
-  if (!seats) return unavailable(seats.error().message);
-  auto pool = std::make_unique<WorkerPool>(std::move(lobby), std::move(*seats),
+                        : local_slots(options, rendezvous.port());
+  if (!slots) return unavailable(slots.error().message);
+  auto pool = std::make_unique<WorkerPool>(std::move(rendezvous), std::move(*slots),
                                            PoolOptions{.version = options.version,
                                                        .allow_multicast = options.allow_multicast,
                                                        .start_limit = options.limits.start,
@@ -77,26 +77,10 @@ Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& opti
 }
 
 CudaMachine::CudaMachine(CudaOptions options, std::unique_ptr<WorkerPool> pool, Platform platform)
-    : options_(std::move(options)), pool_(std::move(pool)), platform_(std::move(platform)) {}
-
-std::vector<Transport> CudaMachine::transports() const {
-  // Symmetric windows, what copy engines write to and what CTAs of ours load from are peer memory,
-  // which only NVLink makes worth transports of their own.
-  if (platform_.transport == "nvlink") {
-    return {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access};
-  }
-  return {Transport::ring};
-}
-
-std::vector<Strategy> CudaMachine::strategies() const {
-  // Those that our own kernels are for.
-  constexpr int kAmpere = 80;
-  constexpr int kBlackwell = 100;
-  if (platform_.compute_capability >= kAmpere && platform_.compute_capability < kBlackwell) {
-    return {Strategy::sequential, Strategy::chunked, Strategy::signaled};
-  }
-  return {Strategy::sequential, Strategy::chunked};
-}
+    : options_(std::move(options)),
+      pool_(std::move(pool)),
+      platform_(std::move(platform)),
+      capabilities_(capabilities_of(platform_)) {}
 
 tl::unexpected<Error> CudaMachine::lose(const std::string& reason) {
   lost_ = reason;
@@ -144,12 +128,12 @@ Expected<Measurement> CudaMachine::measure(const Probe& probe) {
     spdlog::warn("{}: {}", to_string(probe), reason);
     auto alive = count_failure(reason);
     if (alive) alive = recover();
-    if (!alive) return tl::make_unexpected(alive.error());
+    if (!alive) return error_of(alive);
     return bad_input(fmt::format("{}: {}", to_string(probe), reason));
   }
   failures_ = 0;
   const auto samples = only<Samples>(std::move(*replies));
-  if (!samples) return tl::make_unexpected(samples.error());
+  if (!samples) return error_of(samples);
   auto measurement = merge(probe, *samples);
   if (!measurement) return lose(measurement.error().message);
   return measurement;
@@ -184,13 +168,11 @@ class CudaMachine::RunLoop {
       if (replies) return finish(std::move(*replies));
       last_reason = replies.error().reason;
       exclude(replies.error());
-      if (const auto alive = machine_.recover(); !alive) {
-        return tl::make_unexpected(alive.error());
-      }
+      if (const auto alive = machine_.recover(); !alive) return error_of(alive);
     }
     // Not one config came through: perhaps it is the machine.
     const auto alive = machine_.count_failure(last_reason);
-    if (!alive) return tl::make_unexpected(alive.error());
+    if (!alive) return error_of(alive);
     return std::move(results_);
   }
 
@@ -232,7 +214,7 @@ class CudaMachine::RunLoop {
   Expected<std::vector<RunResult>> finish(std::vector<Reply> replies) {
     machine_.failures_ = 0;
     const auto answers = only<RunReply>(std::move(replies));
-    if (!answers) return tl::make_unexpected(answers.error());
+    if (!answers) return error_of(answers);
     auto merged = merge(*answers, remaining_.size());
     if (!merged) return machine_.lose(merged.error().message);
     for (std::size_t i = 0; i < remaining_.size(); ++i) {
@@ -254,7 +236,7 @@ Expected<std::vector<RunResult>> CudaMachine::run(const Problem& problem,
                                                   std::span<const Config> configs,
                                                   const RunOptions& options) {
   if (!lost_.empty()) return unavailable(lost_);
-  if (const auto good = validated(problem); !good) return tl::make_unexpected(good.error());
+  if (const auto good = validated(problem); !good) return error_of(good);
   if (const auto good = fits(problem, platform_); !good) {
     return bad_input(fmt::format("{}: {}", to_string(problem), good.error().message));
   }

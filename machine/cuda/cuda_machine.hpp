@@ -1,7 +1,7 @@
 #pragma once
 // The GPUs of this host, or of all hosts that a launcher started: one worker process a GPU.
 
-#include "machine/cuda/launch.hpp"
+#include "machine/cuda/launch/launch_environment.hpp"
 #include "machine/cuda/limits.hpp"
 #include "machine/cuda/worker_pool.hpp"
 #include "machine/machine.hpp"
@@ -30,8 +30,7 @@ class CudaMachine : public Machine {
       const CudaOptions& options, std::optional<Listener> listener = std::nullopt);
 
   [[nodiscard]] const Platform& platform() const override { return platform_; }
-  [[nodiscard]] std::vector<Transport> transports() const override;
-  [[nodiscard]] std::vector<Strategy> strategies() const override;
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] Expected<void> prepare(std::span<const TiledKernel> kernels) override;
   [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override;
   [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
@@ -49,6 +48,7 @@ class CudaMachine : public Machine {
   CudaOptions options_;
   std::unique_ptr<WorkerPool> pool_;
   Platform platform_;
+  Capabilities capabilities_;
   int failures_ = 0;    ///< since the last success
   std::string lost_{};  ///< why the machine is lost; empty while it is not
 };

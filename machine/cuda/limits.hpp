@@ -4,13 +4,10 @@
 #include <chrono>
 #include <vector>
 
-#include "machine/cuda/messages.hpp"
+#include "machine/cuda/launch/launch_environment.hpp"
+#include "machine/cuda/wire/messages.hpp"
 
 namespace overlaptune::cuda {
-
-/// The ranks of a launcher wait for each other so long: if one never comes, all have ended within a
-/// minute.
-inline constexpr std::chrono::seconds kMeetLimit{50};
 
 /// Generous: a limit that is too long costs time only when something hangs, one that is too short
 /// loses a config. Preparing compiles kernels, makes connections and computes references.

@@ -93,11 +93,11 @@ Expected<Measurement> merge(const Probe& probe, const std::vector<Samples>& samp
   const std::size_t ranks = ranks_of(probe, samples.size());
   const auto times =
       slowest_of(samples, ranks, [](const Samples& one) -> const Times& { return one.times; });
-  if (!times) return tl::make_unexpected(times.error());
+  if (!times) return error_of(times);
   if (times->empty()) return unavailable("rank 0 timed no repetition of " + to_string(probe));
   const auto others = slowest_of(
       samples, ranks, [](const Samples& one) -> const Times& { return one.collective_times; });
-  if (!others) return tl::make_unexpected(others.error());
+  if (!others) return error_of(others);
   Measurement measurement{
       .probe = probe, .time = summarize(*times), .library_tile = samples.front().library_tile};
   if (std::holds_alternative<ConcurrentProbe>(probe)) {
@@ -122,10 +122,10 @@ Expected<std::vector<RunResult>> merge(const std::vector<RunReply>& replies, std
   const std::size_t ranks = replies.size();
   const auto gemm = slowest_of(replies, ranks,
                                [](const RunReply& one) -> const Times& { return one.gemm_alone; });
-  if (!gemm) return tl::make_unexpected(gemm.error());
+  if (!gemm) return error_of(gemm);
   const auto collective = slowest_of(
       replies, ranks, [](const RunReply& one) -> const Times& { return one.collective_alone; });
-  if (!collective) return tl::make_unexpected(collective.error());
+  if (!collective) return error_of(collective);
   std::vector<RunResult> results;
   for (std::size_t config = 0; config < configs; ++config) {
     RunResult result = merged_config(replies, config);

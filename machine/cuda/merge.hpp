@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/cuda/messages.hpp"
+#include "machine/cuda/wire/messages.hpp"
 #include "machine/machine.hpp"
 
 namespace overlaptune::cuda {

@@ -73,7 +73,7 @@ class Round {
     states_[i].loss = Loss{.how = how,
                            .rank = participants_[i].rank,
                            .reason = fmt::format("rank {} on {}: {}", participants_[i].rank,
-                                                 participants_[i].seat->host(), what)};
+                                                 participants_[i].slot->host(), what)};
     if (!first_loss_) first_loss_ = Clock::now();
     order_.push_back(i);
   }
@@ -81,7 +81,7 @@ class Round {
   /// Everything that it has said by now.
   void listen(std::size_t i) {
     // Also reads its standard error, so that it need not wait for us to do so.
-    static_cast<void>(participants_[i].seat->ended());
+    static_cast<void>(participants_[i].slot->ended());
     while (waits(i)) {
       const Received received = participants_[i].connection->receive(Clock::now());
       if (received.what == Received::What::nothing) break;
@@ -91,7 +91,7 @@ class Round {
         take(i, received.text);
       }
     }
-    if (const auto lost = participants_[i].seat->lost(); lost && waits(i)) {
+    if (const auto lost = participants_[i].slot->lost(); lost && waits(i)) {
       lose(i, Loss::How::killed, *lost);
     }
   }
@@ -112,10 +112,10 @@ class Round {
 
   /// Its connection ended: how did its process?
   void lose_ended(std::size_t i, const std::string& why) {
-    Seat& seat = *participants_[i].seat;
+    WorkerSlot& slot = *participants_[i].slot;
     if (!ended_by_) ended_by_ = Clock::now() + kEndLimit;
-    auto ended = seat.ended();
-    for (; !ended && Clock::now() < *ended_by_; ended = seat.ended()) poll(nullptr, 0, 5);
+    auto ended = slot.ended();
+    for (; !ended && Clock::now() < *ended_by_; ended = slot.ended()) poll(nullptr, 0, 5);
     if (!ended) return lose(i, Loss::How::died, why);
     lose(i, ended->killed ? Loss::How::killed : Loss::How::died,
          ended->last_words.empty() ? ended->how

@@ -13,7 +13,7 @@ namespace overlaptune::cuda {
 struct Participant {
   int rank = 0;
   Connection* connection = nullptr;
-  Seat* seat = nullptr;
+  WorkerSlot* slot = nullptr;
 };
 
 /// Sends the command to all and waits for one answer of each. When one complains, or says nothing

@@ -24,25 +24,26 @@ std::string how_it_ended(const Ended& ended) {
 
 }  // namespace
 
-WorkerPool::WorkerPool(Lobby lobby, std::vector<std::unique_ptr<Seat>> seats, PoolOptions options)
-    : lobby_(std::move(lobby)),
-      seats_(std::move(seats)),
+WorkerPool::WorkerPool(Rendezvous rendezvous, std::vector<std::unique_ptr<WorkerSlot>> slots,
+                       PoolOptions options)
+    : rendezvous_(std::move(rendezvous)),
+      slots_(std::move(slots)),
       options_(std::move(options)),
-      connections_(seats_.size()),
-      hellos_(seats_.size()) {}
+      connections_(slots_.size()),
+      hellos_(slots_.size()) {}
 
 WorkerPool::~WorkerPool() {
   // A worker that may end by itself has said all that it had to say.
   constexpr auto kLeaveLimit = 5s;
   const Deadline deadline = Clock::now() + kLeaveLimit;
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
     if (connections_[rank] && !connections_[rank]->send(to_line(Command(Quit{})), deadline)) {
       connections_[rank].reset();
     }
   }
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
     if (!connections_[rank]) continue;
-    while (!seats_[rank]->ended() && !seats_[rank]->lost() && Clock::now() < deadline) {
+    while (!slots_[rank]->ended() && !slots_[rank]->lost() && Clock::now() < deadline) {
       poll(nullptr, 0, 5);
     }
   }
@@ -52,12 +53,12 @@ WorkerPool::~WorkerPool() {
 
 Expected<void> WorkerPool::kill() {
   for (auto& connection : connections_) connection.reset();
-  for (const auto& seat : seats_) seat->kill();
+  for (const auto& slot : slots_) slot->kill();
   if (!gone_by_) gone_by_ = Clock::now() + options_.kill_limit;
   std::string left;
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-    while (seats_[rank]->running() && Clock::now() < *gone_by_) poll(nullptr, 0, 5);
-    const auto pid = seats_[rank]->running();
+  for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
+    while (slots_[rank]->running() && Clock::now() < *gone_by_) poll(nullptr, 0, 5);
+    const auto pid = slots_[rank]->running();
     if (pid) left += fmt::format("{}{} (process {})", left.empty() ? "" : ", ", place(rank), *pid);
   }
   if (left.empty()) return {};
@@ -68,7 +69,7 @@ Expected<void> WorkerPool::kill() {
 }
 
 std::string WorkerPool::place(std::size_t rank) const {
-  return fmt::format("rank {} on {}", rank, seats_[rank]->host());
+  return fmt::format("rank {} on {}", rank, slots_[rank]->host());
 }
 
 Expected<void> WorkerPool::start() {
@@ -85,8 +86,8 @@ Expected<void> WorkerPool::start() {
 }
 
 Expected<void> WorkerPool::start_all(const std::string& token) {
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-    if (const auto started = seats_[rank]->start(token); !started) {
+  for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
+    if (const auto started = slots_[rank]->start(token); !started) {
       return unavailable(place(rank) + ": " + started.error().message);
     }
   }
@@ -94,9 +95,9 @@ Expected<void> WorkerPool::start_all(const std::string& token) {
 }
 
 Expected<void> WorkerPool::check_ended() {
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-    const auto ended = seats_[rank]->ended();
-    if (const auto lost = seats_[rank]->lost()) return unavailable(place(rank) + ": " + *lost);
+  for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
+    const auto ended = slots_[rank]->ended();
+    if (const auto lost = slots_[rank]->lost()) return unavailable(place(rank) + ": " + *lost);
     if (ended) return unavailable(place(rank) + ": " + how_it_ended(*ended));
   }
   return {};
@@ -107,9 +108,9 @@ Expected<void> WorkerPool::await_hellos(const std::string& token) {
   const Deadline deadline = Clock::now() + options_.start_limit;
   const auto is_missing = [](const auto& connection) { return !connection; };
   while (std::any_of(connections_.begin(), connections_.end(), is_missing)) {
-    auto visitor = lobby_.next(std::min(deadline, Clock::now() + kLook));
-    if (visitor) {
-      if (auto good = admit(std::move(*visitor), token); !good) return good;
+    auto arrival = rendezvous_.next(std::min(deadline, Clock::now() + kLook));
+    if (arrival) {
+      if (auto good = admit(std::move(*arrival), token); !good) return good;
       continue;
     }
     if (auto good = check_ended(); !good) return good;
@@ -122,8 +123,8 @@ Expected<void> WorkerPool::await_hellos(const std::string& token) {
   return {};
 }
 
-Expected<void> WorkerPool::admit(Lobby::Visitor visitor, const std::string& token) {
-  const auto reply = parse_reply(visitor.line);
+Expected<void> WorkerPool::admit(Rendezvous::Arrival arrival, const std::string& token) {
+  const auto reply = parse_reply(arrival.line);
   const auto* greeting = reply ? std::get_if<Greeting>(&*reply) : nullptr;
   if (greeting == nullptr || greeting->token != token) return {};  // a stranger
   const Hello& hello = greeting->hello;
@@ -140,7 +141,7 @@ Expected<void> WorkerPool::admit(Lobby::Visitor visitor, const std::string& toke
                     place(rank), hello.version, hello.protocol, options_.version, kProtocol));
   }
   hellos_[rank] = hello;
-  connections_[rank].emplace(std::move(visitor.connection));
+  connections_[rank].emplace(std::move(arrival.connection));
   return {};
 }
 
@@ -148,7 +149,7 @@ Expected<void> WorkerPool::join() {
   spdlog::debug("{} workers have said hello", size());
   const auto limit = [this](const RunStep*) { return options_.join_limit; };
   const auto id =
-      ask_round({{.rank = 0, .connection = &*connections_.front(), .seat = seats_.front().get()}},
+      ask_round({{.rank = 0, .connection = &*connections_.front(), .slot = slots_.front().get()}},
                 UniqueIdRequest{}, limit);
   if (!id) return unavailable(id.error().reason);
   const auto* unique = std::get_if<UniqueId>(&id->front());
@@ -171,16 +172,16 @@ Expected<void> WorkerPool::join() {
 tl::expected<std::vector<Reply>, Loss> WorkerPool::ask(const Command& command,
                                                        const StepLimit& limit) {
   std::vector<Participant> participants;
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
     if (!connections_[rank]) {
       return tl::make_unexpected(Loss{.how = Loss::How::died,
                                       .rank = static_cast<int>(rank),
                                       .reason = place(rank) + ": its worker is not running",
-                                      .steps = std::vector<std::optional<RunStep>>(seats_.size())});
+                                      .steps = std::vector<std::optional<RunStep>>(slots_.size())});
     }
     participants.push_back({.rank = static_cast<int>(rank),
                             .connection = &*connections_[rank],
-                            .seat = seats_[rank].get()});
+                            .slot = slots_[rank].get()});
   }
   return ask_round(participants, command, limit);
 }

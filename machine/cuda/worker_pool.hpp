@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "machine/cuda/lobby.hpp"
-#include "machine/cuda/seat.hpp"
-#include "machine/cuda/wire.hpp"
+#include "machine/cuda/launch/rendezvous.hpp"
+#include "machine/cuda/launch/worker_slot.hpp"
+#include "machine/cuda/wire/wire.hpp"
 
 namespace overlaptune::cuda {
 
@@ -41,7 +41,8 @@ using StepLimit = std::function<std::chrono::milliseconds(const RunStep*)>;
 
 class WorkerPool {
  public:
-  WorkerPool(Lobby lobby, std::vector<std::unique_ptr<Seat>> seats, PoolOptions options);
+  WorkerPool(Rendezvous rendezvous, std::vector<std::unique_ptr<WorkerSlot>> slots,
+             PoolOptions options);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -60,20 +61,20 @@ class WorkerPool {
   /// between add no time. Error (`machine_unavailable`): the ranks and processes that do not go.
   Expected<void> kill();
 
-  [[nodiscard]] int size() const { return static_cast<int>(seats_.size()); }
+  [[nodiscard]] int size() const { return static_cast<int>(slots_.size()); }
   /// Of the workers that run now, by rank.
   [[nodiscard]] const std::vector<Hello>& hellos() const { return hellos_; }
 
  private:
   [[nodiscard]] Expected<void> start_all(const std::string& token);
   [[nodiscard]] Expected<void> await_hellos(const std::string& token);
-  [[nodiscard]] Expected<void> admit(Lobby::Visitor visitor, const std::string& token);
+  [[nodiscard]] Expected<void> admit(Rendezvous::Arrival arrival, const std::string& token);
   [[nodiscard]] Expected<void> join();
   [[nodiscard]] Expected<void> check_ended();
   [[nodiscard]] std::string place(std::size_t rank) const;
 
-  Lobby lobby_;
-  std::vector<std::unique_ptr<Seat>> seats_;
+  Rendezvous rendezvous_;
+  std::vector<std::unique_ptr<WorkerSlot>> slots_;
   PoolOptions options_;
   std::vector<std::optional<Connection>> connections_;  ///< by rank
   std::vector<Hello> hellos_;

@@ -16,7 +16,7 @@ double heated(double time, double window) {
 
 }  // namespace
 
-ClockState clock_state(const Profile& profile, const Effects& effects, const Work& work,
+ClockState clock_state(const Profile& profile, const Effects& effects, const Load& work,
                        double time, double at) {
   const PowerProfile& power = profile.power;
   const double seconds = time * 1e-6;

@@ -7,7 +7,7 @@
 namespace overlaptune::sim {
 
 /// What one replay does.
-struct Work {
+struct Load {
   double flops = 0;
   double wire_bytes = 0;
 };
@@ -22,6 +22,6 @@ struct ClockState {
 /// voltage squared), meets it. The limit acts on a running average, so the longer the replays, the
 /// larger the part of the measuring loop that it governs. `time` is at clock factor `at`.
 [[nodiscard]] ClockState clock_state(const Profile& profile, const Effects& effects,
-                                     const Work& work, double time, double at);
+                                     const Load& work, double time, double at);
 
 }  // namespace overlaptune::sim

@@ -36,7 +36,7 @@ class Lane {
     return std::max({task.earliest, after, ready + (task.needs ? task.needs->delay : 0)});
   }
 
-  /// Work of `producer` that the waiting task still waits for; never, if none.
+  /// Load of `producer` that the waiting task still waits for; never, if none.
   [[nodiscard]] double awaited_work(const Lane& producer) const {
     if (!waiting() || !tasks_[next()].needs) return kNever;
     const double position = position_of(tasks_[next()], producer);

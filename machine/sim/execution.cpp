@@ -27,9 +27,9 @@ struct RankWork {
   std::vector<double> rank_ends{};                // [rank], all GEMMs
 };
 
-RankWork run_tiles(const Setting& setting, const Plan& plan, const Noise& noise) {
+RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise& noise) {
   std::int64_t tiles = 0;
-  for (const PlannedGemm& gemm : plan.gemms) {
+  for (const PlannedGemm& gemm : schedule.gemms) {
     for (const TileRun& run : gemm.schedule.runs) tiles += run.tiles;
   }
   const auto ranks = static_cast<std::size_t>(setting.ranks);
@@ -41,11 +41,12 @@ RankWork run_tiles(const Setting& setting, const Plan& plan, const Noise& noise)
 
   RankWork work{.rank_ends = std::vector<double>(different, 0.0)};
   double before = 0;
-  for (std::size_t g = 0; g < plan.gemms.size(); ++g) {
+  for (std::size_t g = 0; g < schedule.gemms.size(); ++g) {
     std::vector<double> slowest;
     double furthest = 0;
     for (std::size_t r = 0; r < different; ++r) {
-      std::vector<double> ends = execute(plan.gemms[g].schedule, spread, noise.stream(r).stream(g));
+      std::vector<double> ends =
+          execute(schedule.gemms[g].schedule, spread, noise.stream(r).stream(g));
       slowest.resize(ends.size(), 0.0);
       for (std::size_t i = 0; i < ends.size(); ++i) {
         ends[i] *= common;
@@ -63,7 +64,7 @@ RankWork run_tiles(const Setting& setting, const Plan& plan, const Noise& noise)
   return work;
 }
 
-Lanes make_lanes(const Setting& setting, const Plan& plan, const RankWork& work,
+Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWork& work,
                  const Noise& noise) {
   const Profile& profile = *setting.profile;
   const LaunchCosts costs = launch_costs(profile, setting.effects, setting.launch);
@@ -75,27 +76,27 @@ Lanes make_lanes(const Setting& setting, const Plan& plan, const RankWork& work,
   std::size_t submitted = 0;
   const auto add_gemm = [&](std::size_t i) {
     Task task{.work = work.gemm_work[i],
-              .slows_other = collective_slowdown(profile, setting.effects, plan.gemms[i].times),
+              .slows_other = collective_slowdown(profile, setting.effects, schedule.gemms[i].times),
               .gap = costs.kernel,
               .earliest = costs.earliest(submitted++)};
-    if (plan.coupling == Coupling::collective_first) {
+    if (schedule.coupling == Coupling::collective_first) {
       const std::size_t producer = lanes.last_task[i];
       task.needs = {producer, lanes.communication[producer].work, costs.kernel};
     }
     lanes.compute.push_back(task);
   };
   const auto add_collective = [&](std::size_t i) {
-    const PlannedCollective& planned = plan.collectives[i];
+    const PlannedCollective& planned = schedule.collectives[i];
     Task task{
         .work = planned.run.time * common * (1 + level * each.normal(i)),
         .slows_other = gemm_slowdown(profile, setting.effects, planned.run) / (1 - planned.takes),
         .gap = costs.kernel,
         .earliest = costs.earliest(submitted++)};
-    if (plan.coupling == Coupling::gemm_first) {
+    if (schedule.coupling == Coupling::gemm_first) {
       task.needs = {i, lanes.compute[i].work, costs.kernel};
-    } else if (plan.coupling == Coupling::signaled) {
+    } else if (schedule.coupling == Coupling::signaled) {
       // The CTAs that it takes SMs from end evenly over the time of a tile.
-      const double handed_over = planned.takes * plan.gemms[0].times.whole;
+      const double handed_over = planned.takes * schedule.gemms[0].times.whole;
       task.needs = {0, work.group_ends[0][i], costs.trigger + handed_over};
       task.gap += costs.trigger;  // a wait takes its time even for what is there
     }
@@ -110,13 +111,13 @@ Lanes make_lanes(const Setting& setting, const Plan& plan, const RankWork& work,
     lanes.last_task.push_back(lanes.communication.size() - 1);
   };
 
-  if (plan.coupling == Coupling::signaled) add_gemm(0);
-  for (std::size_t i = 0; i < plan.collectives.size(); ++i) {
-    if (plan.coupling == Coupling::gemm_first) add_gemm(i);
+  if (schedule.coupling == Coupling::signaled) add_gemm(0);
+  for (std::size_t i = 0; i < schedule.collectives.size(); ++i) {
+    if (schedule.coupling == Coupling::gemm_first) add_gemm(i);
     add_collective(i);
-    if (plan.coupling == Coupling::collective_first) add_gemm(i);
+    if (schedule.coupling == Coupling::collective_first) add_gemm(i);
   }
-  if (plan.collectives.empty()) add_gemm(0);
+  if (schedule.collectives.empty()) add_gemm(0);
   return lanes;
 }
 
@@ -155,17 +156,17 @@ Repetition read_result(const Lanes& lanes, const EngineRun& run, double around) 
 }
 
 /// The clock at which the time of a round and the power that it draws agree.
-ClockState settle_clock(const Setting& setting, const Plan& plan, const Lanes& lanes,
+ClockState settle_clock(const Setting& setting, const Schedule& schedule, const Lanes& lanes,
                         double around) {
-  const Company& company = setting.company;
-  const Work own = plan.work();
-  const Work work{.flops = own.flops + company.work.flops,
-                  .wire_bytes = own.wire_bytes + company.work.wire_bytes};
+  const Background& background = setting.background;
+  const Load own = schedule.work();
+  const Load work{.flops = own.flops + background.work.flops,
+                  .wire_bytes = own.wire_bytes + background.work.wire_bytes};
   ClockState state;
   for (int pass = 0; pass < 4; ++pass) {
     const double time = around +
                         run_engine(lanes.compute, lanes.communication, state.factor).end() +
-                        company.gemm / state.factor + company.other;
+                        background.gemm / state.factor + background.other;
     state = clock_state(*setting.profile, setting.effects, work, time, state.factor);
   }
   return state;
@@ -173,26 +174,27 @@ ClockState settle_clock(const Setting& setting, const Plan& plan, const Lanes& l
 
 }  // namespace
 
-Company company_of(const Setting& setting, const Plan& sequential, const Noise& noise) {
+Background background_of(const Setting& setting, const Schedule& sequential, const Noise& noise) {
   constexpr double kTimes = 2;  // within `sequential` and alone
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
   const Lanes lanes = make_lanes(setting, sequential, run_tiles(setting, sequential, noise), noise);
-  const Work work = sequential.work();
-  Company company{.work = {kTimes * work.flops, kTimes * work.wire_bytes}, .other = 3 * around};
-  for (const Task& task : lanes.compute) company.gemm += kTimes * task.work;
-  for (const Task& task : lanes.communication) company.other += kTimes * task.work;
-  return company;
+  const Load work = sequential.work();
+  Background background{.work = {kTimes * work.flops, kTimes * work.wire_bytes},
+                        .other = 3 * around};
+  for (const Task& task : lanes.compute) background.gemm += kTimes * task.work;
+  for (const Task& task : lanes.communication) background.other += kTimes * task.work;
+  return background;
 }
 
-Execution execute(const Setting& setting, const Plan& plan, const Noise& noise) {
+Execution execute(const Setting& setting, const Schedule& schedule, const Noise& noise) {
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
   Execution execution;
   for (int i = 0; i < setting.repetitions; ++i) {
     const Noise own = noise.stream(static_cast<std::uint64_t>(i));
-    const RankWork work = run_tiles(setting, plan, own);
-    const Lanes lanes = make_lanes(setting, plan, work, own);
+    const RankWork work = run_tiles(setting, schedule, own);
+    const Lanes lanes = make_lanes(setting, schedule, work, own);
     // All repetitions are taken from one loop, at one clock.
-    if (i == 0) execution.clock = settle_clock(setting, plan, lanes, around);
+    if (i == 0) execution.clock = settle_clock(setting, schedule, lanes, around);
     const EngineRun run = run_engine(lanes.compute, lanes.communication, execution.clock.factor);
     execution.repetitions.push_back(read_result(lanes, run, around));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a plan on all ranks, repetition by repetition.
+// Runs a schedule on all ranks, repetition by repetition.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 #include "machine/sim/engine.hpp"
 #include "machine/sim/launch.hpp"
 #include "machine/sim/noise.hpp"
-#include "machine/sim/plan.hpp"
+#include "machine/sim/schedule.hpp"
 
 namespace overlaptune::sim {
 
@@ -23,9 +23,10 @@ struct Execution {
   ClockState clock{};
 };
 
-/// What runs in turn with a config, again and again: the power limit sees all of it.
-struct Company {
-  Work work{};
+/// The background of a config: what runs in turn with it, again and again. The power limit sees all
+/// of it.
+struct Background {
+  Load work{};
   double gemm = 0;   ///< time of its GEMMs at the highest clock
   double other = 0;  ///< time in which no GEMM runs
 };
@@ -36,13 +37,15 @@ struct Setting {
   Launch launch = Launch::graph;
   int ranks = 0;
   int repetitions = 0;
-  Company company{};
+  Background background{};
 };
 
-/// Of a config that is compared with `sequential`: that, its GEMM and its collective.
-[[nodiscard]] Company company_of(const Setting& setting, const Plan& sequential,
-                                 const Noise& noise);
+/// The background of a config that is compared with `sequential`: that, its GEMM and its
+/// collective.
+[[nodiscard]] Background background_of(const Setting& setting, const Schedule& sequential,
+                                       const Noise& noise);
 
-[[nodiscard]] Execution execute(const Setting& setting, const Plan& plan, const Noise& noise);
+[[nodiscard]] Execution execute(const Setting& setting, const Schedule& schedule,
+                                const Noise& noise);
 
 }  // namespace overlaptune::sim

@@ -43,7 +43,7 @@ Expected<void> set(Faults& faults, std::string_view item) {
 }  // namespace
 
 Verdict Faults::verdict(const Config& config, const Noise& noise) const {
-  if (config.strategy == Strategy::sequential && !sequential) return Verdict::valid;
+  if (strategy_of(config) == Strategy::sequential && !sequential) return Verdict::valid;
   double left = noise.stream("fault").uniform(0);
   const auto happens = [&left](double chance) { return (left -= chance) < 0; };
   if (happens(hang)) return Verdict::timeout;
@@ -57,9 +57,7 @@ Expected<Faults> parse_faults(std::string_view text) {
   Faults faults;
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
-    if (const auto good = set(faults, text.substr(0, comma)); !good) {
-      return tl::make_unexpected(good.error());
-    }
+    if (const auto good = set(faults, text.substr(0, comma)); !good) return error_of(good);
     text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
   }
   if (faults.hang + faults.wrong + faults.crash + faults.rank_died > 1 + 1e-9) {

@@ -71,12 +71,12 @@ TileSchedule tile_schedule(const GemmKernel& kernel, const TileTimes& times,
       }
     }
   };
-  const std::int64_t supers = order.super_panels();
+  const std::int64_t swizzle_groups = order.swizzle_groups();
   const std::int64_t columns = order.columns();
   const std::int64_t panels = order.panels_per_block();
-  for (std::int64_t super = 0; super < supers; ++super) {
-    const std::int64_t tall = std::min<std::int64_t>(order.raster, panels - super * order.raster);
-    const std::int64_t bottom = super + 1 == supers ? order.blocks : 0;
+  for (std::int64_t swizzle = 0; swizzle < swizzle_groups; ++swizzle) {
+    const std::int64_t tall = std::min<std::int64_t>(order.raster, panels - swizzle * order.raster);
+    const std::int64_t bottom = swizzle + 1 == swizzle_groups ? order.blocks : 0;
     const std::int64_t whole = tall * order.blocks - bottom;
     if (bottom == 0 || times.bottom == times.whole) {
       place((whole + bottom) * (columns - 1), times.whole);
@@ -112,8 +112,8 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
   return ends;
 }
 
-GemmKernel library_kernel(const Profile& profile, int blocks, std::int64_t rows, std::int64_t n,
-                          std::int64_t k, int sms) {
+GemmKernel library_kernel(const Profile& profile, Dtype dtype, int blocks, std::int64_t rows,
+                          std::int64_t n, std::int64_t k, int sms) {
   GemmKernel best;
   double best_time = std::numeric_limits<double>::infinity();
   for (const Tile& tile : profile.library.menu) {
@@ -122,7 +122,8 @@ GemmKernel library_kernel(const Profile& profile, int blocks, std::int64_t rows,
                                       .blocks = blocks,
                                       .block_m = tile.block_m,
                                       .block_n = tile.block_n,
-                                      .raster = std::max(1, profile.library.raster / blocks)},
+                                      .raster = std::max(1, profile.library.raster / blocks),
+                                      .element_bytes = bytes_of(dtype)},
                             .k = k,
                             .tile = tile,
                             .sms = sms,

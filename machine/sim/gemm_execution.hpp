@@ -37,7 +37,7 @@ struct TileSchedule {
 
 /// The library's kernel for `blocks` products of (rows x k) by B^T (n x k) on `sms` SMs: the tile
 /// of its menu that it expects to be fastest.
-[[nodiscard]] GemmKernel library_kernel(const Profile& profile, int blocks, std::int64_t rows,
-                                        std::int64_t n, std::int64_t k, int sms);
+[[nodiscard]] GemmKernel library_kernel(const Profile& profile, Dtype dtype, int blocks,
+                                        std::int64_t rows, std::int64_t n, std::int64_t k, int sms);
 
 }  // namespace overlaptune::sim

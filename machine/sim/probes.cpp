@@ -43,7 +43,7 @@ double operand_bytes(const GemmProbe& probe) {
   const auto m = static_cast<double>(probe.m);
   const auto n = static_cast<double>(probe.n);
   const auto k = static_cast<double>(probe.k);
-  return (m * k + n * k + m * n) * static_cast<double>(kElementBytes);
+  return (m * k + n * k + m * n) * static_cast<double>(bytes_of(probe.dtype));
 }
 
 Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, int sms) {
@@ -54,12 +54,13 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
                                .k = probe.k,
                                .dtype = probe.dtype,
                                .ranks = 2});
-  if (!good) return tl::make_unexpected(good.error());
+  if (!good) return error_of(good);
   if (sms < 1 || sms > profile.gpu.sms) {
     return bad_input(fmt::format("sms = {}: expected 1 to {}", sms, profile.gpu.sms));
   }
-  if (probe.tile.is_library()) return library_kernel(profile, 1, probe.m, probe.n, probe.k, sms);
-  if (!is_feasible(probe.tile, gpu_limits(profile.gpu.compute_capability))) {
+  if (probe.tile.is_library())
+    return library_kernel(profile, probe.dtype, 1, probe.m, probe.n, probe.k, sms);
+  if (!is_feasible(probe.tile, gpu_limits(profile.gpu.compute_capability), probe.dtype)) {
     return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit {}",
                                  to_string(probe.tile), probe.tile.stages, probe.tile.cluster,
                                  profile.gpu.model));
@@ -69,7 +70,8 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
                               .blocks = 1,
                               .block_m = probe.tile.block_m,
                               .block_n = probe.tile.block_n,
-                              .raster = std::max(probe.raster, 1)},
+                              .raster = std::max(probe.raster, 1),
+                              .element_bytes = bytes_of(probe.dtype)},
                     .k = probe.k,
                     .tile = probe.tile,
                     .sms = sms};
@@ -88,17 +90,15 @@ Expected<Measurement> SimMachine::measure(const Probe& probe) {
 }
 
 Expected<Measurement> SimMachine::measure_probe(const GemmProbe& probe, const Noise& noise) const {
-  if (const auto good = check_memory(operand_bytes(probe)); !good) {
-    return tl::make_unexpected(good.error());
-  }
+  if (const auto good = check_memory(operand_bytes(probe)); !good) return error_of(good);
   const auto kernel = kernel_of(profile_, probe, probe.sms == 0 ? profile_.gpu.sms : probe.sms);
-  if (!kernel) return tl::make_unexpected(kernel.error());
-  const Plan plan{.gemms = {plan_gemm(profile_, *kernel)}};
+  if (!kernel) return error_of(kernel);
+  const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
   const Setting setting{.profile = &profile_,
                         .effects = options_.effects,
                         .ranks = profile_.gpu.count,
                         .repetitions = kRepetitions};
-  const Execution execution = execute(setting, plan, noise);
+  const Execution execution = execute(setting, schedule, noise);
   Measurement measured{.time = slowest_ranks(execution), .conditions = conditions(execution.clock)};
   if (probe.tile.is_library()) measured.library_tile = kernel->tile;
   return measured;
@@ -114,10 +114,10 @@ Expected<Measurement> SimMachine::measure_probe(const CollectiveProbe& probe,
         fmt::format("comm_ctas = {}: expected 0 to {}", probe.comm_ctas, profile_.gpu.sms));
   }
   const auto bytes = static_cast<double>(probe.bytes.count);
-  if (const auto good = check_memory(2 * bytes); !good) return tl::make_unexpected(good.error());
+  if (const auto good = check_memory(2 * bytes); !good) return error_of(good);
   const auto run = collective_run(profile_, probe.collective, bytes, probe.ranks, probe.comm_ctas,
                                   probe.transport);
-  if (!run) return tl::make_unexpected(run.error());
+  if (!run) return error_of(run);
   const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
   const double time = around + run->time;
   const ClockState clock =
@@ -133,21 +133,18 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
     return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
   }
   const auto bytes = static_cast<double>(probe.collective.bytes.count);
-  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good) {
-    return tl::make_unexpected(good.error());
-  }
-  if (const auto apart = measure_probe(probe.collective, noise); !apart) {
-    return tl::make_unexpected(apart.error());
-  }
+  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good)
+    return error_of(good);
+  if (const auto apart = measure_probe(probe.collective, noise); !apart) return error_of(apart);
   auto kernel = kernel_of(profile_, probe.gemm, profile_.gpu.sms - ctas);
-  if (!kernel) return tl::make_unexpected(kernel.error());
+  if (!kernel) return error_of(kernel);
   kernel->persistent = ctas > 0;
   const double takes = ctas > 0 ? 0 : share_taken(profile_);
   const auto run = collective_run(profile_, probe.collective.collective, bytes,
                                   probe.collective.ranks, ctas, probe.collective.transport);
-  if (!run) return tl::make_unexpected(run.error());
-  const Plan plan{.gemms = {plan_gemm(profile_, *kernel)}};
-  const TileTimes& times = plan.gemms.front().times;
+  if (!run) return error_of(run);
+  const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
+  const TileTimes& times = schedule.gemms.front().times;
 
   // Neither ever runs alone: both go on at their slowed rates.
   Setting setting{.profile = &profile_,
@@ -155,7 +152,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
                   .ranks = probe.collective.ranks,
                   .repetitions = kRepetitions};
   setting.effects.clock_loss = false;
-  const Execution free = execute(setting, plan, noise);
+  const Execution free = execute(setting, schedule, noise);
   const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
   const double slowdown = gemm_slowdown(profile_, options_.effects, *run) / (1 - takes);
   const double gemm_time = (slowest_ranks(free).median.count() - around) * slowdown;
@@ -165,7 +162,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   ClockState clock;
   for (int pass = 0; pass < 4; ++pass) {
     const double time = around + gemm_time / clock.factor;
-    const Work work{.flops = times.flops, .wire_bytes = run->wire_bytes * time / collective_time};
+    const Load work{.flops = times.flops, .wire_bytes = run->wire_bytes * time / collective_time};
     clock = clock_state(profile_, options_.effects, work, time, clock.factor);
   }
   const double stretch = slowdown / clock.factor;
@@ -179,25 +176,22 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
 Expected<Measurement> SimMachine::measure_probe(const SustainedProbe& probe,
                                                 const Noise& noise) const {
   const auto bytes = static_cast<double>(probe.collective.bytes.count);
-  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good) {
-    return tl::make_unexpected(good.error());
-  }
-  if (const auto apart = measure_probe(probe.collective, noise); !apart) {
-    return tl::make_unexpected(apart.error());
-  }
+  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good)
+    return error_of(good);
+  if (const auto apart = measure_probe(probe.collective, noise); !apart) return error_of(apart);
   const auto kernel =
       kernel_of(profile_, probe.gemm, probe.gemm.sms == 0 ? profile_.gpu.sms : probe.gemm.sms);
-  if (!kernel) return tl::make_unexpected(kernel.error());
+  if (!kernel) return error_of(kernel);
   const auto run =
       collective_run(profile_, probe.collective.collective, bytes, probe.collective.ranks,
                      probe.collective.comm_ctas, probe.collective.transport);
-  if (!run) return tl::make_unexpected(run.error());
-  const Plan plan{.gemms = {plan_gemm(profile_, *kernel)}, .collectives = {{.run = *run}}};
+  if (!run) return error_of(run);
+  const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}, .collectives = {{.run = *run}}};
   const Setting setting{.profile = &profile_,
                         .effects = options_.effects,
                         .ranks = probe.collective.ranks,
                         .repetitions = kRepetitions};
-  const Execution execution = execute(setting, plan, noise);
+  const Execution execution = execute(setting, schedule, noise);
   return Measurement{.time = slowest_ranks(execution), .conditions = conditions(execution.clock)};
 }
 
@@ -207,7 +201,7 @@ Expected<Measurement> SimMachine::measure_probe(const CopyProbe& probe, const No
     return bad_input(fmt::format("expected at least 1 byte and 0 to {} CTAs", profile_.gpu.sms));
   }
   const auto bytes = static_cast<double>(probe.bytes.count);
-  if (const auto good = check_memory(bytes); !good) return tl::make_unexpected(good.error());
+  if (const auto good = check_memory(bytes); !good) return error_of(good);
   double time = copy.engine_latency + bytes / copy.engine_rate;
   if (probe.ctas > 0) {
     const double of_ctas = bytes / (probe.ctas * copy.store_rate_per_cta);

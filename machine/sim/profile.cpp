@@ -48,7 +48,7 @@ LibraryProfile library(const JsonReader& at, const GpuLimits& limits) {
   for (const JsonReader& row : at.list("menu")) {
     const std::vector<int> v = row.integers(5, 0, 1024);
     const Tile tile{v[0], v[1], v[2], v[3], v[4]};
-    if (!is_feasible(tile, limits)) {
+    if (!is_feasible(tile, limits, Dtype::bf16)) {
       row.fail("expected [block_m, block_n, block_k, stages, cluster] that the GPU can hold");
     }
     library.menu.push_back(tile);

@@ -50,7 +50,7 @@ struct GpuProfile {
 
 /// The GEMM library: it picks the best tile of a fixed menu.
 struct LibraryProfile {
-  double efficiency = 1;  ///< of its kernels, relative to ours with the same tile
+  double efficiency = 1;  ///< of its kernels, relative to a generated one with the same tile
   double hidden_store = 0;
   int raster = 1;
   std::vector<Tile> menu{};

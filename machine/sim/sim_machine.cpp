@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "machine/sim/strategies.hpp"
+
 namespace overlaptune::sim {
 namespace {
 
@@ -20,7 +22,7 @@ Platform platform_of(const Profile& profile) {
           .cuda_version = profile.cuda_version,
           .nccl_version = profile.nccl_version,
           .topology = profile.topology,
-          .transport = profile.link,
+          .link = profile.link,
           .multicast_allowed = false,
           .details = "profile " + profile.digest};
 }
@@ -31,7 +33,16 @@ double buffer_bytes(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
   const double received = problem.op == Op::all_gather_gemm ? m * k / problem.ranks : m * n;
-  return (m * k + n * k + m * n + received) * static_cast<double>(kElementBytes);
+  return (m * k + n * k + m * n + received) * static_cast<double>(bytes_of(problem.dtype));
+}
+
+Capabilities capabilities_of(const Profile& profile, const Platform& platform) {
+  Capabilities capabilities = overlaptune::capabilities_of(platform);
+  capabilities.transports = {Transport::ring};
+  for (const CollectiveProfile& entry : profile.collectives) {
+    capabilities.transports.insert(entry.transport);
+  }
+  return capabilities;
 }
 
 /// The repetition whose slowest rank is the median.
@@ -62,21 +73,10 @@ std::vector<std::vector<Microseconds>> by_rank(const std::vector<Repetition>& re
 }  // namespace
 
 SimMachine::SimMachine(Profile profile, const SimOptions& options)
-    : profile_(std::move(profile)), options_(options), platform_(platform_of(profile_)) {}
-
-std::vector<Transport> SimMachine::transports() const {
-  std::vector<Transport> found{Transport::ring};
-  for (const CollectiveProfile& entry : profile_.collectives) {
-    if (std::find(found.begin(), found.end(), entry.transport) == found.end()) {
-      found.push_back(entry.transport);
-    }
-  }
-  return found;
-}
-
-std::vector<Strategy> SimMachine::strategies() const {
-  return {Strategy::sequential, Strategy::chunked, Strategy::signaled};
-}
+    : profile_(std::move(profile)),
+      options_(options),
+      platform_(platform_of(profile_)),
+      capabilities_(capabilities_of(profile_, platform_)) {}
 
 Expected<void> SimMachine::check_memory(double bytes) const {
   if (bytes <= profile_.gpu.memory_bytes) return {};
@@ -95,20 +95,28 @@ Setting SimMachine::setting(const Problem& problem, const RunOptions& options) c
                   .launch = options.launch,
                   .ranks = problem.ranks,
                   .repetitions = std::max(options.repetitions, 1)};
-  if (const auto sequential = make_plan(profile_, problem, Config{})) {
+  const auto baseline = schedule_of(problem, Config{});
+  if (baseline) {
+    // The stream's name is part of the seed: another one would draw other noise.
     const Noise noise = Noise(options_.seed).stream(to_string(problem)).stream("company");
-    setting.company = company_of(setting, *sequential, noise);
+    setting.background = background_of(setting, *baseline, noise);
   }
   return setting;
+}
+
+Expected<Schedule> SimMachine::schedule_of(const Problem& problem, const Config& config) const {
+  const auto work = Work::make(problem, config, capabilities_);
+  if (!work) return error_of(work);
+  return make_schedule(profile_, *work);
 }
 
 RunResult SimMachine::run_config(const Problem& problem, const Config& config,
                                  const Setting& setting, bool timeline) const {
   RunResult result;
-  const auto plan = make_plan(profile_, problem, config);
-  if (!plan) {
+  const auto schedule = schedule_of(problem, config);
+  if (!schedule) {
     result.verdict = Verdict::unsupported;
-    result.reason = plan.error().message;
+    result.reason = schedule.error().message;
     return result;
   }
   const Noise noise = Noise(options_.seed).stream(to_string(problem)).stream(to_string(config));
@@ -116,7 +124,7 @@ RunResult SimMachine::run_config(const Problem& problem, const Config& config,
   result.reason = fault_reason(result.verdict, problem.ranks);
   if (result.verdict != Verdict::valid && result.verdict != Verdict::wrong) return result;
 
-  const Execution execution = execute(setting, *plan, noise.stream(to_string(setting.launch)));
+  const Execution execution = execute(setting, *schedule, noise.stream(to_string(setting.launch)));
   // A wrong config is tempting: it skips work.
   const double factor = result.verdict == Verdict::wrong ? 0.8 : 1;
   result.rank_times = by_rank(execution.repetitions, problem.ranks, factor);
@@ -128,7 +136,7 @@ RunResult SimMachine::run_config(const Problem& problem, const Config& config,
 Expected<std::vector<RunResult>> SimMachine::run(const Problem& problem,
                                                  std::span<const Config> configs,
                                                  const RunOptions& options) {
-  if (const auto good = validated(problem); !good) return tl::make_unexpected(good.error());
+  if (const auto good = validated(problem); !good) return error_of(good);
   if (problem.ranks > profile_.gpu.count) {
     return bad_input(fmt::format("{}: ranks = {}: {} has {} GPUs", to_string(problem),
                                  problem.ranks, profile_.name, profile_.gpu.count));

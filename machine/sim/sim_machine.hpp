@@ -24,8 +24,7 @@ class SimMachine : public Machine {
   SimMachine(Profile profile, const SimOptions& options);
 
   [[nodiscard]] const Platform& platform() const override { return platform_; }
-  [[nodiscard]] std::vector<Transport> transports() const override;
-  [[nodiscard]] std::vector<Strategy> strategies() const override;
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override;
   [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
                                                      std::span<const Config> configs,
@@ -45,6 +44,7 @@ class SimMachine : public Machine {
   [[nodiscard]] Expected<Measurement> measure_probe(const LaunchProbe& probe,
                                                     const Noise& noise) const;
   [[nodiscard]] Setting setting(const Problem& problem, const RunOptions& options) const;
+  [[nodiscard]] Expected<Schedule> schedule_of(const Problem& problem, const Config& config) const;
   [[nodiscard]] RunResult run_config(const Problem& problem, const Config& config,
                                      const Setting& setting, bool timeline) const;
   [[nodiscard]] Expected<void> check_memory(double bytes) const;
@@ -53,6 +53,7 @@ class SimMachine : public Machine {
   Profile profile_;
   SimOptions options_;
   Platform platform_;
+  Capabilities capabilities_;
 };
 
 }  // namespace overlaptune::sim

@@ -26,29 +26,29 @@ double resident_share(double bytes, double l2_bytes) {
 /// Bytes of A and B read from device memory by the whole GEMM.
 double operand_traffic(const GemmKernel& kernel, double active, double l2_bytes) {
   const TileOrder& order = kernel.order;
-  const auto k = static_cast<double>(kernel.k);
-  const double a = static_cast<double>(order.block_rows) * order.blocks * k * kElementBytes;
-  const double b = static_cast<double>(order.n) * k * kElementBytes;
-  const auto super_tiles = static_cast<double>(order.columns() * order.column_tiles(0));
-  const auto super_rows = static_cast<double>(order.rows(0));
+  const double row_bytes = static_cast<double>(kernel.k) * static_cast<double>(order.element_bytes);
+  const double a = static_cast<double>(order.block_rows) * order.blocks * row_bytes;
+  const double b = static_cast<double>(order.n) * row_bytes;
+  const auto swizzle_tiles = static_cast<double>(order.columns() * order.column_tiles(0));
+  const auto swizzle_rows = static_cast<double>(order.rows(0));
   const auto tiles = static_cast<double>(order.tiles());
-  // A wave walks the columns of one super panel: its rows of A are read anew by the next wave
-  // unless they stay in L2. B is walked once for each super panel, or once a wave where a wave
+  // A wave walks the columns of one swizzle group: its rows of A are read anew by the next wave
+  // unless they stay in L2. B is walked once for each swizzle group, or once a wave where a wave
   // holds several.
-  const double a_passes = std::max(1.0, super_tiles / active);
-  const double b_passes = std::max(1.0, tiles / std::max(super_tiles, active));
-  const double a_misses = 1 - resident_share(super_rows * k * kElementBytes, l2_bytes);
+  const double a_passes = std::max(1.0, swizzle_tiles / active);
+  const double b_passes = std::max(1.0, tiles / std::max(swizzle_tiles, active));
+  const double a_misses = 1 - resident_share(swizzle_rows * row_bytes, l2_bytes);
   const double b_misses = 1 - resident_share(b, l2_bytes);
   return a * (1 + (a_passes - 1) * a_misses) + b * (1 + (b_passes - 1) * b_misses);
 }
 
 /// Bytes that one tile loads from L2 in one k step; a cluster of two shares half of the larger
 /// operand (multicast).
-double step_bytes(const Tile& tile) {
+double step_bytes(const Tile& tile, double element_bytes) {
   const double larger = std::max(tile.block_m, tile.block_n);
   const double smaller = std::min(tile.block_m, tile.block_n);
   const double lines = smaller + (tile.cluster == 2 ? larger / 2 : larger);
-  return lines * tile.block_k * static_cast<double>(kElementBytes);
+  return lines * tile.block_k * element_bytes;
 }
 
 double tensor_rate(const GpuProfile& gpu, const Tile& tile) {
@@ -64,6 +64,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const Tile& tile = kernel.tile;
   const TileOrder& order = kernel.order;
   const auto tiles = static_cast<double>(order.tiles());
+  const auto element_bytes = static_cast<double>(order.element_bytes);
   // CTAs that share a tile load and multiply at the same time.
   const int ctas = kernel.library ? 1
                                   : ctas_per_tile(order, tile, kernel.k, kernel.sms,
@@ -71,7 +72,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const double active = std::min<double>(kernel.sms, tiles * ctas);
   const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k / ctas);
 
-  const double loaded = step_bytes(tile);
+  const double loaded = step_bytes(tile, element_bytes);
   const double missed =
       operand_traffic(kernel, active / ctas, gpu.l2_bytes) / (tiles * ctas * steps);
   const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
@@ -86,7 +87,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   // Stores go through L2; what exceeds it must reach memory while the kernel runs. Much of the rest
   // is written after the kernel, hence the factor.
   const double c = static_cast<double>(order.block_rows) * order.blocks *
-                   static_cast<double>(order.n) * kElementBytes;
+                   static_cast<double>(order.n) * element_bytes;
   const double written_through = 1 - resident_share(c, 2 * gpu.l2_bytes);
   const double hidden = kernel.library ? profile.library.hidden_store : gpu.hidden_store;
   const double store_per_byte =
@@ -101,7 +102,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                            (kernel.library ? profile.library.efficiency : 1) +
                        (kernel.persistent ? 0 : gpu.kernel_start);
   const auto time = [&](double rows, double columns) {
-    return fixed + rows * columns * kElementBytes * store_per_byte;
+    return fixed + rows * columns * element_bytes * store_per_byte;
   };
 
   TileTimes times{.whole = time(tile.block_m, tile.block_n),
@@ -109,7 +110,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                   .bottom = time(bottom, tile.block_n),
                   .corner = time(bottom, right),
                   .kernel_start = gpu.kernel_start};
-  const double tile_bytes = tile.block_m * tile.block_n * static_cast<double>(kElementBytes);
+  const double tile_bytes = tile.block_m * tile.block_n * element_bytes;
   times.memory_load = active / times.whole *
                       (loaded * steps / gpu.l2_load + missed * steps / gpu.memory_load +
                        tile_bytes * written_through / gpu.memory_store);

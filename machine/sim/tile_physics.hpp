@@ -15,7 +15,7 @@ struct GemmKernel {
   Tile tile{};
   int sms = 0;
   int more_sms = 0;        ///< besides these, for the first group
-  bool library = false;    ///< the library's code, not ours
+  bool library = false;    ///< the library's code, not generated
   bool persistent = true;  ///< else each tile starts like a kernel
 };
 

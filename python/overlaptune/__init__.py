@@ -1,4 +1,4 @@
-"""How should this matrix product and its collective run here? Answers from a tuning database.
+"""Asks a tuning database how a matrix product and its collective should run on these GPUs.
 
     from overlaptune import Database, Op, Problem
 
@@ -34,7 +34,7 @@ from .values import (
 
 
 def version() -> str:
-    """Of the library that is loaded, as in "0.1.0"."""
+    """Version of the library that is loaded, as in "0.1.0"."""
     text: bytes = load().ovt_version()
     return text.decode()
 

@@ -20,8 +20,8 @@ AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
 
 
 class _Handle:
-    """Closes when the last one who holds it lets go: a call that is under way in another thread
-    ends on an open handle."""
+    """A handle of the C interface that closes when nothing refers to it any more. So a call that runs
+    in another thread keeps it open."""
 
     def __init__(self, pointer: ctypes.c_void_p) -> None:
         self.pointer = pointer
@@ -32,7 +32,7 @@ class _Handle:
 
 
 def _fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
-    """ctypes cuts what does not fit, silently: each field is read again."""
+    """Fills a struct. ctypes silently cuts values that do not fit, so each field is read again."""
     setattr(struct, "size", ctypes.sizeof(struct))
     for name, value in values.items():
         try:
@@ -74,14 +74,13 @@ def _time(value: float) -> Optional[float]:
 class Database:
     """The winners and the model of one platform, in memory.
 
-    paths     a file, or several: the first one's results hide those that the later ones have for
-              the same question. None: the file that OVERLAPTUNE_DB names.
-    platform  to answer for: a Platform, or the name or fingerprint of a stored one. None: the real
-              (not simulated) platform that was added last.
+    paths     a file or several; results of an earlier one hide those of later ones for the same
+              question. None: the file that OVERLAPTUNE_DB names.
+    platform  the platform to answer for: a Platform, or the name or fingerprint of a stored one.
+              None: the real (not simulated) platform that was added last.
 
-    All methods may be called by several threads at once, and raise subclasses of Error:
-    NotFoundError, DatabaseError and UnavailableError about files and platforms, ArgumentError about
-    values.
+    Several threads may call the methods at once. They raise subclasses of Error: NotFoundError,
+    DatabaseError and UnavailableError for files and platforms, ArgumentError for values.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Database:
         self._handle = _Handle(pointer)
 
     def query(self, problem: Problem, launch: Launch = Launch.GRAPH) -> Answer:
-        """The best that is known for a problem: docs/query.md has the rules."""
+        """The best config that is known for a problem; docs/query.md has the rules."""
         handle = self._open_handle()
         answer = CAnswer()
         answer.size = ctypes.sizeof(answer)
@@ -142,12 +141,12 @@ class Database:
         )
 
     def explain(self, problem: Problem, launch: Launch = Launch.GRAPH) -> str:
-        """Some lines about the answer that query gives."""
+        """Describes the answer of query in some lines of text."""
         handle = self._open_handle()
         question = _question(problem)
         capacity = 1024
         length = ctypes.c_size_t()
-        # The text may change between two calls, if another thread reloads: until it fits.
+        # If another thread reloads, the text may be longer in the next call: repeat until it fits.
         while True:
             text = ctypes.create_string_buffer(capacity)
             check(
@@ -160,11 +159,11 @@ class Database:
             capacity = length.value + 1
 
     def reload(self) -> None:
-        """Reads the files again. Where it fails the database answers as before."""
+        """Reads the files again. Where this fails, the database answers as before."""
         check(self._library.ovt_reload(self._open_handle().pointer))
 
     def close(self) -> None:
-        """Further calls are an ArgumentError; closing again is not."""
+        """Closes the database. Later calls raise ArgumentError; closing again is allowed."""
         self._handle = None
 
     def __enter__(self) -> Database:

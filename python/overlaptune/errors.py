@@ -1,4 +1,4 @@
-"""What goes wrong. The text names the thing, what was expected and what to do."""
+"""Exceptions. The text names the thing at fault, what was expected and what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LibraryError(Error, ImportError):
 
 
 class ArgumentError(Error, ValueError):
-    """A value that is not known, does not fit or breaks a rule of a problem; a closed database."""
+    """An unknown value, one that does not fit, an invalid problem, or a closed database."""
 
     status = 1
 
@@ -41,7 +41,7 @@ class UnavailableError(Error):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Nothing was changed."""
+    """There is not enough memory; nothing was changed."""
 
     status = 5
 

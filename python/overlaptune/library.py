@@ -1,4 +1,4 @@
-"""The C interface, found, loaded and declared."""
+"""Finds, loads and declares the C interface."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import BY_STATUS, Error, InternalError, LibraryError
 
 VARIABLE = "OVERLAPTUNE_LIBRARY"
 SONAME = "liboverlaptune.so.0"
-#: As a wheel has it.
+#: The library's place in a wheel.
 BUNDLED = Path(__file__).with_name("liboverlaptune.so")
 
 TEXT_SIZE = 256
@@ -118,7 +118,7 @@ def _open(path: str, looked_for: str) -> ctypes.CDLL:
 
 @functools.lru_cache(maxsize=None)
 def load() -> ctypes.CDLL:
-    """The library, loaded once: what OVERLAPTUNE_LIBRARY names, else the one that lies in this
+    """The library, loaded once: the one that OVERLAPTUNE_LIBRARY names, else the one in this
     package, else the system's. Raises LibraryError."""
     named = os.environ.get(VARIABLE)
     if named:
@@ -135,7 +135,7 @@ def load() -> ctypes.CDLL:
 
 
 def check(status: int) -> None:
-    """Raises what the thread's last call failed with. Nothing may be called in between."""
+    """Raises the error of the thread's last call. No other call may come in between."""
     if status == 0:
         return
     error: Error = BY_STATUS.get(status, InternalError)(last_error())

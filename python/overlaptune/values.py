@@ -8,7 +8,7 @@ from typing import Optional
 
 
 class _Named(IntEnum):
-    """Prints as the command line and the database name it."""
+    """An enumeration that prints the names of the command line and the database."""
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -58,7 +58,7 @@ class Transport(_Named):
 
 
 class Wait(_Named):
-    """SIGNALED: how a collective waits for the signal of its wave group."""
+    """How a collective waits for the signal of its wave group (SIGNALED)."""
 
     DRIVER = 0
     KERNEL = 1
@@ -69,7 +69,7 @@ class Problem:
     """One matrix product and its collective: A is m x k, B is n x k, C = A * B^T is m x n.
 
     m, n and k are what one rank computes. n and k are multiples of 8; in all but GEMM_ALL_REDUCE m
-    is a multiple of ranks. A problem that breaks a rule is an ArgumentError where it is asked for.
+    is a multiple of ranks. A query for a problem that breaks a rule raises ArgumentError.
     """
 
     op: Op
@@ -82,8 +82,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class Platform:
-    """What results hold for. All fields, as tuning stored them; or only `name`: the stored platform
-    of that name or fingerprint, which is how to ask for results of a simulated machine."""
+    """The GPUs, links and software that results hold for. Give either all fields, as tuning stored
+    them, or only `name`: the stored platform with this name or fingerprint. Use the second form to
+    ask for results of a simulated machine."""
 
     name: str
     machine: str = ""  #: "cuda"; "sim" for a simulated machine
@@ -103,18 +104,18 @@ class Platform:
 
 @dataclass(frozen=True)
 class Answer:
-    """How to run a problem, how long that takes, and why it is the answer. Times are microseconds
-    of the slowest rank; None: not known. Fields that a strategy does not use are 0 (chunks: 1)."""
+    """How to run a problem, how long it takes, and why this is the answer. Times are microseconds
+    of the slowest rank; None where not known. Fields that a strategy does not use are 0, chunks 1."""
 
     source: Source
     strategy: Strategy
-    block_m: int  #: one output block of the GEMM; 0: the library chooses
+    block_m: int  #: one output block of the GEMM; 0: cuBLASLt chooses
     block_n: int
     block_k: int
     stages: int  #: depth of the load pipeline, in k blocks
     cluster: int  #: CTAs that share operand loads
     raster: int  #: row panels walked together, column by column
-    #: SMs that the collective may use; 0: its own default, with SIGNALED on SMs of tiles that have ended
+    #: SMs that the collective may use; 0: NCCL chooses, with SIGNALED on SMs of tiles that have ended
     comm_ctas: int
     chunks: int  #: CHUNKED: parts of the rows of each row block
     transport: Transport
@@ -122,5 +123,5 @@ class Answer:
     measured_us: Optional[float]  #: EXACT only
     baseline_us: Optional[float]  #: SEQUENTIAL: measured where EXACT, else predicted
     reason: str
-    wave_groups: tuple[int, ...]  #: SIGNALED: tiles of each group, in the order of computing
+    wave_groups: tuple[int, ...]  #: SIGNALED: tiles of each group, in their order
     wait: Wait = Wait.DRIVER

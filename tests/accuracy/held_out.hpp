@@ -1,5 +1,5 @@
 #pragma once
-// Problems that nobody probed, to judge the model by.
+// Problems of random sizes, which no probe plan has, to judge the model by.
 
 #include <cstdint>
 #include <vector>

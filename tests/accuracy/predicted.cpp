@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "abi/values.hpp"
 #include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "fitted.hpp"
@@ -49,17 +50,6 @@ ovt_problem asked(const Problem& problem) {
                       static_cast<ovt_dtype>(problem.dtype), problem.ranks);
 }
 
-Config config_of(const ovt_answer& answer) {
-  const auto groups = ovt::wave_groups(answer);
-  return {.strategy = static_cast<Strategy>(answer.strategy),
-          .tile = {answer.block_m, answer.block_n, answer.block_k, answer.stages, answer.cluster},
-          .raster = answer.raster,
-          .comm_ctas = answer.comm_ctas,
-          .wave_groups = {groups.begin(), groups.end()},
-          .chunks = answer.chunks,
-          .transport = static_cast<Transport>(answer.transport)};
-}
-
 /// The first `count` problems that the machine has the memory for.
 std::vector<Problem> problems_for(const Platform& platform, int count, std::uint64_t seed) {
   std::vector<Problem> fitting;
@@ -92,13 +82,13 @@ void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& 
     throw Failure(ErrorKind::bad_input, to_string(problem) + ": " + answer.reason);
   }
   // The answer first, then `sequential` and the shortlist; a config that is in several places once.
-  std::vector<Config> configs{config_of(answer)};
+  std::vector<Config> configs{c::config_of(&answer)};
   const auto add = [&](const Config& config) {
     if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
       configs.push_back(config);
     }
   };
-  add({});
+  add(Config{});
   constexpr int kSpare = 8;  // as `tune` does
   const auto scored = value_or_throw(
       search(fitted.model, problem, Launch::graph, {.best = kSpare * arguments.shortlist}));

@@ -1,5 +1,5 @@
 #pragma once
-// What benchmarks of our GEMMs on a GPU share.
+// What benchmarks of generated GEMMs on a GPU share.
 
 #include <exception>
 #include <span>
@@ -7,15 +7,15 @@
 #include <fmt/format.h>
 
 #include "kernels/support.hpp"
-#include "run/own_gemm.hpp"
+#include "run/generated_gemm.hpp"
 
 namespace overlaptune::run {
 
 constexpr int kRounds = 15;
 
 /// Microseconds of one launch, of several that take turns between two events.
-inline double time_of(cudaStream_t stream, const OwnGemm& gemm,
-                      std::span<const OwnLaunch> launches) {
+inline double time_of(cudaStream_t stream, const GeneratedGemm& gemm,
+                      std::span<const GeneratedLaunch> launches) {
   constexpr std::size_t kLaunches = 8;
   const Event from = make_event(true);
   const Event to = make_event(true);

@@ -19,15 +19,15 @@ struct Memory {
   DeviceMemory c;
 };
 
-void compare(OwnLibrary& library, const Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k,
-             int sms) {
+void compare(GeneratedGemms& gemms, const Tile& tile, std::int64_t m, std::int64_t n,
+             std::int64_t k, int sms) {
   const TileOrder order{m, n, 1, tile.block_m, tile.block_n, 8};
   if (ctas_per_tile(order, tile, k, sms, gpu_limits(90)) != 2) return;
   const Stream stream = make_stream();
-  const OwnGemm& gemm = *value_or_throw(library.gemm({.tile = tile, .dtype = Dtype::bf16}));
+  const GeneratedGemm& gemm = *value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16}));
   std::vector<Memory> memory;
-  std::vector<OwnLaunch> one;
-  std::vector<OwnLaunch> two;
+  std::vector<GeneratedLaunch> one;
+  std::vector<GeneratedLaunch> two;
   for (unsigned set = 0; set < kSets; ++set) {
     memory.push_back({.a = device_memory(bytes_of_elements(m * k)),
                       .b = device_memory(bytes_of_elements(n * k)),
@@ -35,11 +35,12 @@ void compare(OwnLibrary& library, const Tile& tile, std::int64_t m, std::int64_t
     const Memory& each = memory.back();
     kernels::fill_normal(stream.get(), each.a.get(), Dtype::bf16, m * k, 2 * set);
     kernels::fill_normal(stream.get(), each.b.get(), Dtype::bf16, n * k, 2 * set + 1);
-    const OwnSegment whole{.region = {.end = order.tiles(), .rows = m, .columns = n},
-                           .c = each.c.get(),
-                           .row_stride = n,
-                           .block_stride = m * n};
-    const OwnOperands operands{.a = each.a.get(), .b = each.b.get(), .k = k, .segments = {whole}};
+    const GeneratedSegment whole{.region = {.end = order.tiles(), .rows = m, .columns = n},
+                                 .c = each.c.get(),
+                                 .row_stride = n,
+                                 .block_stride = m * n};
+    const GeneratedOperands operands{
+        .a = each.a.get(), .b = each.b.get(), .k = k, .segments = {whole}};
     const int too_few = static_cast<int>(2 * order.tiles() - 1);
     one.push_back(gemm.prepare(order, {.sms = too_few}, operands, nullptr));
     two.push_back(gemm.prepare(order, {.sms = sms}, operands, nullptr));
@@ -65,13 +66,13 @@ void measure(const cudaDeviceProp& properties) {
   fmt::print("{}, bf16\n\n", properties.name);
   fmt::print("| M | N | K | tile | tiles | one CTA us | two us | ratio |\n");
   fmt::print("|--:|--:|--:|--:|--:|--:|--:|--:|\n");
-  OwnLibrary library;
+  GeneratedGemms gemms;
   const int sms = properties.multiProcessorCount;
   for (const std::int64_t k : {1024, 1536, 2048, 3584, 8192, 16384}) {
     for (const Tile& tile : {Tile{128, 256, 64, 4, 1}, Tile{128, 160, 64, 5, 1},
                              Tile{64, 256, 64, 4, 1}, Tile{64, 128, 64, 6, 1}}) {
-      compare(library, tile, 128, 8192, k, sms);
-      compare(library, tile, 1024, 1280, k, sms);
+      compare(gemms, tile, 128, 8192, k, sms);
+      compare(gemms, tile, 1024, 1280, k, sms);
     }
   }
 }

@@ -1,5 +1,5 @@
-// What signals and the order of tiles that groups need cost our GEMM: the same tile, plain (no
-// signal, the best raster) and in four groups that signal, in turn. Needs a GPU from Ampere on.
+// What signals and the order of tiles that groups need cost a generated GEMM: the same tile, plain
+// (no signal, the best raster) and in four groups that signal, in turn. Needs a GPU from Ampere on.
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +23,14 @@ struct Memory {
   DeviceMemory counters = device_memory(kGroups * sizeof(std::uint32_t));
 };
 
-/// Groups of whole super panels, as even as these are.
-OwnLaunch in_groups(const OwnGemm& gemm, const TileOrder& order, std::int64_t k, int sms,
-                    const Memory& memory) {
-  OwnOperands operands{.a = memory.a.get(), .b = memory.b.get(), .k = k};
+/// Groups of whole swizzle groups, as even as these are.
+GeneratedLaunch in_groups(const GeneratedGemm& gemm, const TileOrder& order, std::int64_t k,
+                          int sms, const Memory& memory) {
+  GeneratedOperands operands{.a = memory.a.get(), .b = memory.b.get(), .k = k};
   std::int64_t first_row = 0;
   std::int64_t end = 0;
-  for (std::int64_t i = 0; i < order.super_panels(); ++i) {
-    const auto group = static_cast<int>(i * kGroups / order.super_panels());
+  for (std::int64_t i = 0; i < order.swizzle_groups(); ++i) {
+    const auto group = static_cast<int>(i * kGroups / order.swizzle_groups());
     if (operands.segments.empty() || operands.segments.back().counter != group) {
       operands.segments.push_back(
           {.region = {.first_row = first_row, .columns = order.n},
@@ -49,20 +49,20 @@ OwnLaunch in_groups(const OwnGemm& gemm, const TileOrder& order, std::int64_t k,
                       static_cast<std::uint32_t*>(memory.counters.get()));
 }
 
-OwnLaunch plain(const OwnGemm& gemm, const TileOrder& order, std::int64_t k, int sms,
-                const Memory& memory) {
+GeneratedLaunch plain(const GeneratedGemm& gemm, const TileOrder& order, std::int64_t k, int sms,
+                      const Memory& memory) {
   const Region all{.end = order.tiles(), .rows = order.block_rows, .columns = order.n};
-  const OwnSegment segment{.region = all,
-                           .c = memory.c.get(),
-                           .row_stride = order.n,
-                           .block_stride = order.block_rows * order.n};
+  const GeneratedSegment segment{.region = all,
+                                 .c = memory.c.get(),
+                                 .row_stride = order.n,
+                                 .block_stride = order.block_rows * order.n};
   return gemm.prepare(order, {.sms = sms},
                       {.a = memory.a.get(), .b = memory.b.get(), .k = k, .segments = {segment}},
                       nullptr);
 }
 
 /// Signalled over plain, the median of paired ratios.
-double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, int sms) {
+double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks, int sms) {
   constexpr std::int64_t kColumns = 8192;
   const bool hopper = sms >= 100;
   const Tile tile = hopper ? Tile{128, 256, 64, 4, 1} : Tile{128, 128, 64, 3, 1};
@@ -73,17 +73,17 @@ double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, 
   kernels::fill_normal(stream.get(), memory.a.get(), Dtype::bf16, m * k, 1);
   kernels::fill_normal(stream.get(), memory.b.get(), Dtype::bf16, kColumns * k, 2);
   const auto kernel_for = [&](int regions) {
-    return value_or_throw(library.gemm({.tile = tile, .dtype = Dtype::bf16, .regions = regions}));
+    return value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16, .regions = regions}));
   };
-  const OwnGemm& one = *kernel_for(1);
-  const OwnGemm& several = *kernel_for(kGroups);
-  // The fastest raster of each, of those with enough super panels.
+  const GeneratedGemm& one = *kernel_for(1);
+  const GeneratedGemm& several = *kernel_for(kGroups);
+  // The fastest raster of each, of those with enough swizzle groups.
   struct Best {
-    OwnLaunch launch{};
+    GeneratedLaunch launch{};
     int raster = 0;
     double time = std::numeric_limits<double>::infinity();
   };
-  const auto fastest = [&](const OwnGemm& gemm, int of_blocks, int least_super_panels,
+  const auto fastest = [&](const GeneratedGemm& gemm, int of_blocks, int least_swizzle_groups,
                            const auto& prepared) {
     Best best;
     for (const int raster : {1, 2, 4, 8, 16}) {
@@ -93,8 +93,8 @@ double cost_of(OwnLibrary& library, std::int64_t m, std::int64_t k, int blocks, 
                             .block_m = tile.block_m,
                             .block_n = tile.block_n,
                             .raster = raster};
-      if (order.super_panels() < least_super_panels) break;
-      OwnLaunch launch = prepared(gemm, order, k, sms, memory);
+      if (order.swizzle_groups() < least_swizzle_groups) break;
+      GeneratedLaunch launch = prepared(gemm, order, k, sms, memory);
       static_cast<void>(time_of(stream.get(), gemm, {&launch, 1}));
       const double time = time_of(stream.get(), gemm, {&launch, 1});
       if (time < best.time) best = {std::move(launch), raster, time};
@@ -118,13 +118,13 @@ void measure(const cudaDeviceProp& properties) {
   fmt::print("{}, bf16, N = 8192\n\n", properties.name);
   fmt::print("| M | K | row blocks | raster | plain us | in 4 groups that signal, over plain |\n");
   fmt::print("|--:|--:|--:|--:|--:|--:|\n");
-  OwnLibrary library;
+  GeneratedGemms gemms;
   double logs = 0;
   int cases = 0;
   for (const std::int64_t k : {1024, 3584}) {
     for (const std::int64_t m : {4096, 8192, 16384}) {
       for (const int blocks : {1, 8}) {
-        logs += std::log(cost_of(library, m, k, blocks, properties.multiProcessorCount));
+        logs += std::log(cost_of(gemms, m, k, blocks, properties.multiProcessorCount));
         ++cases;
       }
     }

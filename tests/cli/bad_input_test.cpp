@@ -96,6 +96,8 @@ TEST(BadInput, model_configs) {
   folder.write("list.json", "[1, 2]");
   folder.write("typed.json", R"({"model_type": "llama", "hidden_size": "8192",
                                  "num_attention_heads": 64, "intermediate_size": 28672})");
+  folder.write("layers.json", R"({"model_type": "llama", "hidden_size": 8192,
+                                  "num_attention_heads": 64, "intermediate_size": 28672})");
   expect_refused(folder, kTune + "--model none.json" + rest, 2, "none.json: no such file");
   expect_refused(folder, kTune + "--model ." + rest, 2, "not a regular file");
   expect_refused(folder, kTune + "--model empty.json" + rest, 2, "empty.json: empty");
@@ -103,6 +105,7 @@ TEST(BadInput, model_configs) {
   expect_refused(folder, kTune + "--model text.json" + rest, 2, "not JSON");
   expect_refused(folder, kTune + "--model list.json" + rest, 2, "expected the object");
   expect_refused(folder, kTune + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");
+  expect_refused(folder, kTune + "--model layers.json" + rest, 2, "num_hidden_layers");
   expect_refused(folder, kTune + "--model " + kLlama, 2, "--tp");
   expect_refused(folder, kTune + "--model " + kLlama + " --tp 8", 2, "--tokens");
   expect_refused(folder, kTune + "--model " + kLlama + " --tp 7 --tokens 4k", 2,

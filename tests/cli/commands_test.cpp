@@ -129,7 +129,8 @@ TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
                             "overlaptune report --db f.db", "overlaptune query --db f.db --op"}) {
     EXPECT_THAT(outcome.out, HasSubstr(words));
   }
-  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("left")));  // no progress bar in a pipe
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("left")));       // no progress bar in a pipe
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("| product")));  // of no model
 }
 
 TEST_F(Commands, query_is_exact_for_what_was_tuned) {
@@ -190,6 +191,27 @@ TEST_F(Commands, predict_explains_itself) {
   }
   const tool::Outcome text = tool::run(*folder, "predict" + kKnown);
   EXPECT_THAT(text.out, HasSubstr("exposed"));
+}
+
+/// The lines of a file that hold `what`.
+int lines_with(const std::filesystem::path& file, const std::string& what) {
+  std::ifstream in(file);
+  int count = 0;
+  for (std::string line; std::getline(in, line);)
+    count += line.find(what) == std::string::npos ? 0 : 1;
+  return count;
+}
+
+TEST_F(Commands, predict_draws_its_timeline) {
+  const json answer = tool::json(*folder, "predict --svg predicted.svg" + kKnown);
+  const auto file = *folder / "predicted.svg";
+  // The hint of a collective is at its hidden part and at its exposed part.
+  EXPECT_GE(lines_with(file, "<title>group "), static_cast<int>(answer.at("timeline").size()) + 1);
+  EXPECT_EQ(lines_with(file, "sequential: "), 1);
+  EXPECT_EQ(lines_with(file, "simulated machine"), 1);
+  EXPECT_EQ(answer, tool::json(*folder, "predict" + kKnown));
+  EXPECT_EQ(tool::run(*folder, "predict --svg f.db" + kKnown).status, 2);
+  EXPECT_EQ(tool::run(*folder, "predict --svg nowhere/p.svg" + kKnown).status, 6);
 }
 
 /// `run` of the problem that was tuned, with a config that has blanks in it.
@@ -268,6 +290,16 @@ TEST_F(Commands, run_writes_a_trace) {
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "nowhere/t.json"}).status, 6);
 }
 
+TEST_F(Commands, run_draws_its_timeline) {
+  ASSERT_EQ(run_config(*folder, "chunked ctas=8 chunks=4", {"--svg", "run.svg"}).status, 0);
+  EXPECT_EQ(lines_with(*folder / "run.svg", "class=\"link\""), 1 + 4 + 1);  // legend, both runs
+  ASSERT_EQ(run_config(*folder, "sequential", {"--svg", "s.svg"}).status, 0);
+  EXPECT_EQ(lines_with(*folder / "s.svg", "class=\"panel\""), 1);
+  EXPECT_EQ(run_config(*folder, "sequential", {"--svg", "f.db"}).status, 2);
+  EXPECT_EQ(run_config(*folder, "sequential", {"--svg", "nowhere/s.svg"}).status, 6);
+  EXPECT_EQ(run_config(*folder, "chunked ctas=5000", {"--svg", "none.svg"}).status, 5);
+}
+
 TEST_F(Commands, run_of_a_config_that_is_not_valid_says_why) {
   const tool::Outcome outcome =
       run_config(*folder, "chunked ctas=8 chunks=4",
@@ -331,6 +363,39 @@ TEST_F(Commands, db_copies_are_equal) {
   EXPECT_EQ(merged.at("winners"), original.at("winners"));
   EXPECT_EQ(merged.at("candidates"), original.at("candidates"));
   EXPECT_EQ(tool::run(*folder, "db check --db merged.db").status, 0);
+}
+
+TEST(Tune, what_the_problems_of_a_model_are_is_kept_and_shown) {
+  const Folder folder;
+  folder.write("small.json", R"({"model_type": "llama", "hidden_size": 1024,
+      "intermediate_size": 4096, "num_attention_heads": 8, "num_hidden_layers": 24})");
+  const std::string tune =
+      "tune --machine sim:rtx4090-pcie-x4 --db f.db --quick-probe --top-k 1 --model small.json "
+      "--tp 4 --tokens 512";
+  // Per rank `o` is 1024 x 1024 / 4 and `down` 1024 x 4096 / 4.
+  const auto product = [](const char* name) {
+    return json::array({{{"model", "small"},
+                         {"product", name},
+                         {"parallelism", "tp"},
+                         {"tokens", 512},
+                         {"times_per_pass", 24}}});
+  };
+  const auto expect_products = [&](const json& document) {
+    ASSERT_EQ(document.at("winners").size(), 2U);
+    for (const json& winner : document.at("winners")) {
+      EXPECT_EQ(winner.at("layer_gemms"),
+                product(winner.at("problem").at("k") == 256 ? "o" : "down"));
+    }
+  };
+  expect_products(tool::json(folder, tune));
+  EXPECT_THAT(tool::run(folder, tune + " --resume").out, HasSubstr("| small down ×24 |"));
+  EXPECT_THAT(tool::run(folder, "report --db f.db").out, HasSubstr("| small down ×24 |"));
+  expect_products(tool::json(folder, "report --db f.db"));
+
+  EXPECT_EQ(tool::run(folder, "db export --db f.db --out f.json").status, 0);
+  EXPECT_EQ(tool::json(folder, "db import --db copy.db f.json").at("layer_gemms"), 2);
+  EXPECT_EQ(tool::json(folder, "db merge --db merged.db f.db copy.db").at("layer_gemms"), 2);
+  expect_products(tool::json(folder, "report --db merged.db"));
 }
 
 TEST(Tune, faults_cost_only_themselves) {

@@ -38,20 +38,5 @@ TEST(Candidate, is_compared_by_the_ratio_of_its_own_run) {
   EXPECT_DOUBLE_EQ(paired_time(cool, us(150)).count(), 110);
 }
 
-TEST(Config, lines_are_equal_for_equal_configs_only) {
-  const Config a{.strategy = Strategy::signaled,
-                 .tile = {128, 256, 64, 4, 2},
-                 .raster = 8,
-                 .comm_ctas = 16,
-                 .wave_groups = {928, 96}};
-  EXPECT_EQ(to_string(a),
-            "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring "
-            "groups=928,96");
-  Config b = a;
-  b.wave_groups = {92, 896};
-  EXPECT_NE(to_string(a), to_string(b));
-  EXPECT_EQ(to_string(Config{}), "sequential ctas=0 transport=ring");
-}
-
 }  // namespace
 }  // namespace overlaptune

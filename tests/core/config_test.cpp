@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <random>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include <gtest/gtest.h>
+
+#include "core/config_fields.hpp"
 
 namespace overlaptune {
 namespace {
@@ -24,33 +29,43 @@ class Draw {
   std::mt19937 random_;
 };
 
-/// Any config that keeps the rules of config.hpp.
-Config random_config(Draw& draw) {
-  const auto& strategies = NamesOf<Strategy>::all;
-  const auto& transports = NamesOf<Transport>::all;
-  Config config;
-  config.strategy = strategies[static_cast<std::size_t>(draw.from(0, 4))].value;
-  config.transport = transports[static_cast<std::size_t>(draw.from(0, 2))].value;
-  config.comm_ctas = draw.from(needs_ctas(config) ? 1 : 0, 132);
-  if (config.strategy == Strategy::signaled || draw.coin()) {
-    config.tile = {.block_m = 64 * draw.from(1, 4),
-                   .block_n = 16 * draw.from(1, 16),
-                   .block_k = draw.from(1, 128),
-                   .stages = draw.from(1, 12),
-                   .cluster = draw.from(1, 2)};
-    config.raster = draw.from(1, 64);
-  }
-  const bool flagged = config.strategy == Strategy::copy_engine;
-  if (config.strategy == Strategy::signaled || (flagged && draw.coin())) {
-    config.wave_groups.resize(static_cast<std::size_t>(draw.from(1, 40)));
-    for (std::int64_t& group : config.wave_groups) group = draw.tiles();
-  }
-  if (config.strategy == Strategy::chunked || flagged) config.chunks = draw.from(1, 48);
-  if (config.strategy == Strategy::signaled && config.transport != Transport::copy_engine &&
-      draw.coin()) {
-    config.wait = Wait::kernel;
-  }
+GroupTransports any_transports(Draw& draw) {
+  const auto& all = NamesOf<GroupTransports>::all;
+  return all[static_cast<std::size_t>(draw.from(0, static_cast<int>(all.size()) - 1))].value;
+}
+Transport any_nccl_transport(Draw& draw) {
+  return draw.coin() ? Transport::ring : Transport::symmetric;
+}
+
+Signaled random_signaled(Draw& draw) {
+  Signaled config{.tile = {.block_m = 64 * draw.from(1, 4),
+                           .block_n = 16 * draw.from(1, 16),
+                           .block_k = draw.from(1, 128),
+                           .stages = draw.from(1, 12),
+                           .cluster = draw.from(1, 2)},
+                  .raster = draw.from(1, 64),
+                  .transport = any_transports(draw)};
+  const Transport beside = config.transport.beside_gemm;
+  const bool by_nccl = beside == Transport::ring || beside == Transport::symmetric;
+  config.comm_ctas = draw.from(by_nccl ? 0 : 1, 132);
+  if (beside != Transport::copy_engine && draw.coin()) config.wait = Wait::kernel;
+  config.wave_groups.resize(static_cast<std::size_t>(draw.from(1, 40)));
+  for (std::int64_t& group : config.wave_groups) group = draw.tiles();
   return config;
+}
+
+/// Any config that keeps the rules of its strategy.
+Config random_config(Draw& draw) {
+  switch (draw.from(0, 2)) {
+    case 0:
+      return Sequential{.comm_ctas = draw.from(0, 132), .transport = any_nccl_transport(draw)};
+    case 1:
+      return Chunked{.comm_ctas = draw.from(1, 132),
+                     .chunks = draw.from(1, 48),
+                     .transport = any_nccl_transport(draw)};
+    default:
+      return random_signaled(draw);
+  }
 }
 
 std::string shuffled(const std::string& line, Draw& draw) {
@@ -76,25 +91,108 @@ TEST(Config, is_read_from_the_line_that_it_prints) {
 }
 
 TEST(Config, what_is_left_out_keeps_its_default) {
-  EXPECT_EQ(parse_config("sequential"), Config{});
-  EXPECT_EQ(parse_config("strategy=sequential tile=library"), Config{});
+  EXPECT_EQ(parse_config("sequential"), Config(Sequential{}));
+  EXPECT_EQ(parse_config("strategy=sequential"), Config(Sequential{}));
   EXPECT_EQ(parse_config("chunked chunks=4 ctas=16"),
-            (Config{.strategy = Strategy::chunked, .comm_ctas = 16, .chunks = 4}));
-  EXPECT_EQ(parse_config("chunked transport=copy_engine"),
-            (Config{.strategy = Strategy::chunked, .transport = Transport::copy_engine}));
+            Config(Chunked{.comm_ctas = 16, .chunks = 4}));
+  EXPECT_EQ(parse_config("chunked ctas=16"), Config(Chunked{.comm_ctas = 16}));
+  EXPECT_EQ(parse_config("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=0 groups=4"),
+            Config(Signaled{.tile = {128, 256, 64, 4, 1}, .raster = 8, .wave_groups = {4}}));
 }
 
-TEST(Config, the_line_tells_the_wait_only_where_it_is_not_the_drivers) {
-  Config config{.strategy = Strategy::signaled,
-                .tile = {128, 256, 64, 4, 2},
-                .raster = 8,
-                .comm_ctas = 16,
-                .wave_groups = {928, 96}};
+/// Tables have a column for it, and people copy from tables.
+TEST(Config, a_field_that_the_strategy_does_not_have_may_be_said_to_be_none) {
+  EXPECT_EQ(parse_config("sequential tile=library chunks=1 wait=driver"), Config(Sequential{}));
+  EXPECT_EQ(parse_config("chunked ctas=8 tile=library wait=driver"),
+            Config(Chunked{.comm_ctas = 8}));
+  EXPECT_EQ(
+      parse_config("signaled tile=64x64x64 stages=4 cluster=1 raster=1 ctas=8 groups=4 chunks=1"),
+      Config(
+          Signaled{.tile = {64, 64, 64, 4, 1}, .raster = 1, .comm_ctas = 8, .wave_groups = {4}}));
+}
+
+TEST(Config, the_line_tells_chunks_and_the_wait_only_where_they_are_not_the_default) {
+  EXPECT_EQ(to_string(Chunked{.comm_ctas = 8}), "chunked ctas=8 transport=ring");
+  EXPECT_EQ(to_string(Chunked{.comm_ctas = 8, .chunks = 2, .transport = Transport::symmetric}),
+            "chunked ctas=8 transport=symmetric chunks=2");
+  Signaled config{
+      .tile = {128, 256, 64, 4, 2}, .raster = 8, .comm_ctas = 16, .wave_groups = {928, 96}};
   const std::string before = "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 ";
   EXPECT_EQ(to_string(config), before + "transport=ring groups=928,96");
-  EXPECT_EQ(parse_config(before + "wait=driver groups=928,96"), config);
+  EXPECT_EQ(parse_config(before + "wait=driver groups=928,96"), Config(config));
   config.wait = Wait::kernel;
   EXPECT_EQ(to_string(config), before + "transport=ring wait=kernel groups=928,96");
+}
+
+TEST(Config, lines_are_equal_for_equal_configs_only) {
+  Draw draw(3);
+  std::map<std::string, Config> seen;
+  for (int i = 0; i < 20'000; ++i) {
+    const Config config = random_config(draw);
+    const auto [found, is_new] = seen.try_emplace(to_string(config), config);
+    ASSERT_EQ(found->second, config) << found->first;
+  }
+  EXPECT_GT(seen.size(), 5'000U);
+  EXPECT_EQ(to_string(Config{}), "sequential ctas=0 transport=ring");
+}
+
+TEST(Config, the_last_group_may_go_another_way) {
+  const auto config = parse_config(
+      "signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=16 groups=928,96 "
+      "transport=symmetric_then_ring");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(std::get<Signaled>(*config).transport,
+            (GroupTransports{Transport::symmetric, Transport::ring}));
+  EXPECT_EQ(transport_of(*config), Transport::symmetric);
+  for (const char* line : {"sequential transport=symmetric_then_ring",
+                           "chunked ctas=8 transport=symmetric_then_ring"}) {
+    EXPECT_FALSE(parse_config(line)) << line;
+  }
+}
+
+TEST(Config, says_what_all_strategies_have_or_lack) {
+  const Config sequential = Sequential{.comm_ctas = 5, .transport = Transport::symmetric};
+  const Config chunked = Chunked{.comm_ctas = 6, .chunks = 3};
+  Config signaled = Signaled{.tile = {64, 128, 64, 3, 1},
+                             .raster = 1,
+                             .comm_ctas = 7,
+                             .transport = all_groups_by(Transport::peer_access),
+                             .wave_groups = {3, 4}};
+  EXPECT_EQ(comm_ctas(sequential), 5);
+  EXPECT_EQ(comm_ctas(chunked), 6);
+  EXPECT_EQ(comm_ctas(signaled), 7);
+  EXPECT_EQ(transport_of(sequential), Transport::symmetric);
+  EXPECT_EQ(transport_of(chunked), Transport::ring);
+  EXPECT_EQ(transport_of(signaled), Transport::peer_access);
+  EXPECT_TRUE(tile_of(sequential).is_library());
+  EXPECT_TRUE(tile_of(chunked).is_library());
+  EXPECT_EQ(tile_of(signaled), (Tile{64, 128, 64, 3, 1}));
+  EXPECT_TRUE(wave_groups_of(chunked).empty());
+  EXPECT_EQ(wave_groups_of(std::as_const(signaled)).size(), 2U);
+  wave_groups_of(signaled)->push_back(5);
+  EXPECT_EQ(std::get<Signaled>(signaled).wave_groups, (std::vector<std::int64_t>{3, 4, 5}));
+}
+
+TEST(Config, each_strategy_has_its_own_fields_with_their_columns) {
+  const auto columns = [](const Config& config) {
+    std::string list;
+    each_field(config, [&](auto field, const auto&, Presence) {
+      list += std::string(field.info.column) + " ";
+    });
+    return list;
+  };
+  EXPECT_EQ(columns(Sequential{}), "comm_ctas transport ");
+  EXPECT_EQ(columns(Chunked{}), "comm_ctas transport chunks ");
+  EXPECT_EQ(columns(Signaled{}),
+            "tile stages cluster raster comm_ctas transport wait wave_groups ");
+  std::set<std::string_view> all;
+  each_field_type([&](auto field) { all.insert(field.info.column); });
+  EXPECT_EQ(all, (std::set<std::string_view>{"tile", "stages", "cluster", "raster", "comm_ctas",
+                                             "wave_groups", "chunks", "transport", "wait"}));
+  Config config = Chunked{.comm_ctas = 8, .chunks = 2};
+  with_field<field::Chunks>(config, [](auto& chunks) { chunks = 9; });
+  with_field<field::Wait>(config, [](auto&) { ADD_FAILURE() << "chunked has no wait"; });
+  EXPECT_EQ(config, Config(Chunked{.comm_ctas = 8, .chunks = 9}));
 }
 
 struct BadText {
@@ -104,13 +202,19 @@ struct BadText {
 
 TEST(Config, bad_text_is_one_line_that_names_the_field) {
   const std::string tile = "tile=128x256x64 stages=4 cluster=1 raster=8 ";
+  const std::string rest = "stages=4 cluster=1 raster=8 ctas=8 groups=4 ";
+  const std::string no_groups = "signaled ctas=8 " + tile;
   const BadText cases[] = {
       {"", "strategy: missing: expected one of sequential"},
       {" \n ", "strategy: missing"},
       {"ctas=16", "strategy: missing"},
       {"signalled", "strategy = 'signalled': expected one of"},
+      {"peer_store", "strategy = 'peer_store': expected one of sequential, chunked, signaled"},
+      {"copy_engine ctas=8", "strategy = 'copy_engine': expected one of"},
       {"sequential chunked", "strategy = 'chunked': given twice"},
+      {"sequential strategy=sequential", "strategy = 'sequential': given twice"},
       {"chunked ctas=8 ctas=8", "ctas = '8': given twice"},
+      {"sequential tile=library tile=library", "tile = 'library': given twice"},
       {"sequential comm_ctas=8", "field 'comm_ctas': expected"},
       {"sequential =8", "field '': expected"},
       {"sequential =", "field '': expected"},
@@ -119,36 +223,52 @@ TEST(Config, bad_text_is_one_line_that_names_the_field) {
       {"chunked ctas=+1", "ctas = '+1'"},
       {"chunked ctas=1.5", "ctas = '1.5'"},
       {"chunked ctas=0x10", "ctas = '0x10'"},
+      {"chunked ctas=65536", "ctas = '65536'"},
       {"chunked ctas=99999999999999999999", "ctas = '99999999999999999999'"},
       {"chunked ctas=8 chunks=0", "chunks = '0'"},
-      {"chunked chunks=4", "ctas = 0: chunked by ring needs 1"},
-      {"sequential chunks=4", "chunks = 4: sequential has none"},
-      {"sequential groups=4", "groups: sequential has none"},
+      {"chunked chunks=4", "ctas: missing: chunked needs"},
+      {"chunked ctas=0 chunks=4", "ctas = 0: expected 1 or more with chunked"},
+      {"chunked ctas=8 transport=copy_engine", "transport = copy_engine: chunked has none by it"},
+      {"sequential transport=peer_access", "transport = peer_access: sequential has none by it"},
+      {"sequential chunks=4", "chunks = '4': sequential has none"},
+      {"sequential groups=4", "groups = '4': sequential has none"},
+      {"sequential groups=", "groups = '': sequential has none"},
       {"sequential transport=bus", "transport = 'bus': expected one of ring"},
-      {"signaled ctas=8 groups=4", "tile: missing"},
-      {"signaled ctas=8 " + tile, "groups: missing"},
-      {"signaled groups=4 " + tile, "ctas: missing: signaled needs 0"},
+      {"sequential tile=128x256x64", "tile = '128x256x64': sequential has none"},
+      {"signaled ctas=8 groups=4", "tile: missing: signaled needs MxNxK"},
+      {no_groups, "groups: missing: signaled needs tile counts"},
+      {"signaled groups=4 " + tile, "ctas: missing: signaled needs 0 to 65535"},
       {"signaled ctas=0 transport=peer_access groups=4 " + tile,
-       "ctas = 0: signaled by peer_access needs 1"},
+       "ctas = 0: expected 1 or more with signaled by peer_access"},
+      {"signaled ctas=0 transport=copy_engine groups=4 " + tile,
+       "ctas = 0: expected 1 or more with signaled by copy_engine"},
       {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1", "raster: missing"},
       {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=3", "cluster = '3': expected 1"},
-      {"signaled tile=128x256", "tile = '128x256': expected MxNxK"},
-      {"signaled tile=128", "tile = '128'"},
-      {"signaled tile=128x256x64x2", "tile = '128x256x64x2'"},
-      {"signaled tile=0x256x64", "tile = '0x256x64'"},
-      {"signaled tile=128x256x", "tile = '128x256x'"},
-      {"sequential wait=kernel", "wait = kernel: expected driver with sequential by ring"},
-      {"signaled ctas=8 groups=4 wait=kernel transport=copy_engine " + tile,
+      {"signaled ctas=8 groups=4 tile=128x256x64 stages=65", "stages = '65': expected 1 to 64"},
+      {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1 raster=0", "raster = '0'"},
+      {"signaled tile=library " + rest, "tile = 'library': expected MxNxK"},
+      {"signaled tile=128x256 " + rest, "tile = '128x256': expected MxNxK"},
+      {"signaled tile=128 " + rest, "tile = '128'"},
+      {"signaled tile=128x256x64x2 " + rest, "tile = '128x256x64x2'"},
+      {"signaled tile=0x256x64 " + rest, "tile = '0x256x64'"},
+      {"signaled tile=128x256x65537 " + rest, "tile = '128x256x65537'"},
+      {"signaled tile=128x256x " + rest, "tile = '128x256x'"},
+      {"signaled tile=xx " + rest, "tile = 'xx'"},
+      {"sequential wait=kernel", "wait = 'kernel': sequential has none"},
+      {no_groups + "groups=4 wait=kernel transport=copy_engine",
        "wait = kernel: expected driver with signaled by copy_engine"},
-      {"signaled wait=us", "wait = 'us': expected one of driver, kernel"},
-      {"sequential stages=4", "stages = 4: expected only beside a tile"},
-      {"signaled groups=", "groups = ''"},
-      {"signaled groups=4,", "groups = '4,'"},
-      {"signaled groups=,4", "groups = ',4'"},
-      {"signaled groups=4,,4", "groups = '4,,4'"},
-      {"signaled groups=4,-4", "groups = '4,-4'"},
-      {"signaled groups=4611686018427387904,1", "groups = "},
-      {"signaled groups=9223372036854775807,9223372036854775807", "groups = "},
+      {no_groups + "groups=4 wait=us", "wait = 'us': expected one of driver, kernel"},
+      {no_groups + "groups=4 chunks=2", "chunks = '2': signaled has none"},
+      {"sequential stages=4", "stages = '4': sequential has none"},
+      {"sequential raster=0", "raster = '0': sequential has none"},
+      {no_groups + "groups=", "groups = ''"},
+      {no_groups + "groups=4,", "groups = '4,'"},
+      {no_groups + "groups=,4", "groups = ',4'"},
+      {no_groups + "groups=4,,4", "groups = '4,,4'"},
+      {no_groups + "groups=4,-4", "groups = '4,-4'"},
+      {no_groups + "groups=0", "groups = '0'"},
+      {no_groups + "groups=4611686018427387904,1", "groups = "},
+      {no_groups + "groups=9223372036854775807,9223372036854775807", "groups = "},
       {std::string("sequential ctas=\0 7", 18), "ctas = '?'"},
       {"sequential ctas=\x1b[31m", "ctas = '?[31m'"},
   };

@@ -22,14 +22,14 @@ TEST(Gpu, the_limits_are_those_of_the_nearest_lower_capability) {
 TEST(Gpu, feasible_tiles_are_all_tiles_that_pass_the_check) {
   for (const int capability : {80, 89, 90}) {
     const GpuLimits& limits = gpu_limits(capability);
-    const auto tiles = feasible_tiles(limits);
+    const auto tiles = feasible_tiles(limits, Dtype::bf16);
     EXPECT_TRUE(std::is_sorted(tiles.begin(), tiles.end()));
     std::size_t count = 0;
     for (int m = 16; m <= 512; m += 16) {
       for (int n = 8; n <= 512; n += 8) {
         for (int stages = 1; stages <= 10; ++stages) {
           for (int cluster = 1; cluster <= 4; ++cluster) {
-            count += is_feasible({m, n, 64, stages, cluster}, limits) ? 1 : 0;
+            count += is_feasible({m, n, 64, stages, cluster}, limits, Dtype::bf16) ? 1 : 0;
           }
         }
       }
@@ -43,12 +43,12 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
   for (const Tile& tile :
        {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{256, 128, 64, 4, 1},
         Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}, Tile{192, 256, 64, 3, 1}}) {
-    EXPECT_TRUE(is_feasible(tile, limits)) << to_string(tile);
+    EXPECT_TRUE(is_feasible(tile, limits, Dtype::bf16)) << to_string(tile);
   }
-  EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits));  // 65,536 accumulators
-  EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits));  // 240 KiB of stages
-  EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits));
-  EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits));
+  EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits, Dtype::bf16));  // 65,536 accumulators
+  EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits, Dtype::bf16));  // 240 KiB of stages
+  EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits, Dtype::bf16));
+  EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits, Dtype::bf16));
 }
 
 TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
@@ -57,8 +57,9 @@ TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
     const auto shape = [](const Tile& tile) { return std::pair{tile.block_m, tile.block_n}; };
     std::map<std::pair<int, int>, std::set<int>> feasible;
     std::map<std::pair<int, int>, std::set<int>> chosen;
-    for (const Tile& tile : feasible_tiles(limits)) feasible[shape(tile)].insert(tile.stages);
-    for (const Tile& tile : default_tiles(limits)) {
+    for (const Tile& tile : feasible_tiles(limits, Dtype::bf16))
+      feasible[shape(tile)].insert(tile.stages);
+    for (const Tile& tile : default_tiles(limits, Dtype::bf16)) {
       EXPECT_EQ(tile.cluster, 1);
       EXPECT_TRUE(chosen[shape(tile)].insert(tile.stages).second);
     }

@@ -7,37 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "enumerated_tiles.hpp"
+
 namespace overlaptune {
 namespace {
-
-/// One tile of the order, enumerated from the definition in the header.
-struct Enumerated {
-  std::int64_t super = 0;
-  std::int64_t column = 0;
-  int block = 0;
-  std::int64_t first_row = 0;  // within the block
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;  // of C
-};
-
-std::vector<Enumerated> enumerate(const TileOrder& order) {
-  std::vector<Enumerated> tiles;
-  const std::int64_t panels = order.panels_per_block();
-  for (std::int64_t super = 0; super * order.raster < panels; ++super) {
-    for (std::int64_t column = 0; column * order.block_n < order.n; ++column) {
-      for (int block = 0; block < order.blocks; ++block) {
-        for (std::int64_t p = super * order.raster;
-             p < std::min(panels, (super + 1) * order.raster); ++p) {
-          tiles.push_back(
-              {super, column, block, p * order.block_m,
-               std::min<std::int64_t>(order.block_m, order.block_rows - p * order.block_m),
-               std::min<std::int64_t>(order.block_n, order.n - column * order.block_n)});
-        }
-      }
-    }
-  }
-  return tiles;
-}
 
 TileOrder random_order(std::mt19937& random) {
   const int blocks = std::array{1, 2, 4, 8}[random() % 4];
@@ -46,17 +19,18 @@ TileOrder random_order(std::mt19937& random) {
           .blocks = blocks,
           .block_m = 64 * (1 + static_cast<int>(random() % 4)),
           .block_n = 16 * (1 + static_cast<int>(random() % 16)),
-          .raster = 1 + static_cast<int>(random() % 6)};
+          .raster = 1 + static_cast<int>(random() % 6),
+          .element_bytes = 2};
 }
 
 TEST(TileOrder, counts_every_tile_once) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const TileOrder order = random_order(random);
-    const auto tiles = enumerate(order);
+    const auto tiles = enumerated_tiles(order);
     ASSERT_EQ(order.tiles(), static_cast<std::int64_t>(tiles.size()));
     std::int64_t elements = 0;
-    for (const Enumerated& tile : tiles) elements += tile.rows * tile.columns;
+    for (const EnumeratedTile& tile : tiles) elements += tile.rows * tile.columns;
     ASSERT_EQ(elements, order.block_rows * order.blocks * order.n);
   }
 }
@@ -65,7 +39,7 @@ TEST(TileOrder, a_cut_holds_the_bytes_of_its_tiles) {
   std::mt19937 random(2);
   for (int round = 0; round < 300; ++round) {
     const TileOrder order = random_order(random);
-    const auto tiles = enumerate(order);
+    const auto tiles = enumerated_tiles(order);
     for (int trial = 0; trial < 20; ++trial) {
       const auto asked = static_cast<std::int64_t>(random() % (tiles.size() + 5));
       const Cut cut = cut_at(order, asked);
@@ -73,13 +47,13 @@ TEST(TileOrder, a_cut_holds_the_bytes_of_its_tiles) {
       std::int64_t bytes = 0;
       std::map<int, std::int64_t> rows_of_block;
       for (std::int64_t i = 0; i < cut.tiles; ++i) {
-        const Enumerated& tile = tiles[static_cast<std::size_t>(i)];
-        bytes += tile.rows * tile.columns * kElementBytes;
+        const EnumeratedTile& tile = tiles[static_cast<std::size_t>(i)];
+        bytes += tile.rows * tile.columns * order.element_bytes;
         rows_of_block[tile.block] += tile.rows * tile.columns;
       }
       ASSERT_EQ(cut.bytes.count, bytes);
       for (const auto& [block, elements] : rows_of_block) ASSERT_EQ(elements, rows_of_block[0]);
-      // Contiguous: the next tile, if any, opens a super panel.
+      // Contiguous: the next tile, if any, opens a swizzle group.
       const bool opens =
           cut.tiles == order.tiles() || tiles[static_cast<std::size_t>(cut.tiles)].column == 0;
       ASSERT_EQ(cut.contiguous, opens);
@@ -100,16 +74,16 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
       last = cut.tiles;
     }
     ASSERT_EQ(last, order.tiles());
-    // No coarser than waves: one cut for each wave that completes a super panel, or, in the last of
-    // several and of a single panel, a column.
-    const std::int64_t super_panel = order.column_tiles(0) * order.columns();
-    const std::int64_t before_last = (order.super_panels() - 1) * super_panel;
+    // No coarser than waves: one cut for each wave that completes a swizzle group, or, in the last
+    // of several and of a single panel, a column.
+    const std::int64_t swizzle_group = order.column_tiles(0) * order.columns();
+    const std::int64_t before_last = (order.swizzle_groups() - 1) * swizzle_group;
     std::set<std::int64_t> expected{order.tiles()};
     for (std::int64_t end = sms; end < order.tiles(); end += sms) {
-      std::int64_t cut = end / super_panel * super_panel;
+      std::int64_t cut = end / swizzle_group * swizzle_group;
       const bool columns = before_last > 0 || order.block_rows <= order.block_m;
       if (columns && end >= before_last) {
-        const std::int64_t column = order.column_tiles(order.super_panels() - 1);
+        const std::int64_t column = order.column_tiles(order.swizzle_groups() - 1);
         cut = before_last + (end - before_last) / column * column;
       }
       if (cut > 0) expected.insert(cut);
@@ -122,7 +96,7 @@ TEST(TileOrder, regions_hold_what_their_tiles_fill) {
   std::mt19937 random(4);
   for (int round = 0; round < 500; ++round) {
     const TileOrder order = random_order(random);
-    const auto tiles = enumerate(order);
+    const auto tiles = enumerated_tiles(order);
     std::int64_t tile = 0;
     Cut begin;
     while (begin.tiles < order.tiles()) {
@@ -132,13 +106,16 @@ TEST(TileOrder, regions_hold_what_their_tiles_fill) {
       if (end.tiles == begin.tiles) continue;
       const auto list = regions(order, begin, end);
       ASSERT_LE(list.size(), 3U);
+      ASSERT_EQ(static_cast<int>(list.size()),
+                enumerated_regions(tiles, static_cast<std::size_t>(begin.tiles),
+                                   static_cast<std::size_t>(end.tiles)));
       if (begin.contiguous && end.contiguous) {
         ASSERT_EQ(list.size(), 1U);
       }
       for (const Region& region : list) {
         std::int64_t elements = 0;
         for (; tile < region.end; ++tile) {
-          const Enumerated& seen = tiles[static_cast<std::size_t>(tile)];
+          const EnumeratedTile& seen = tiles[static_cast<std::size_t>(tile)];
           const std::int64_t first_column = seen.column * order.block_n;
           ASSERT_GE(seen.first_row, region.first_row);
           ASSERT_LE(seen.first_row + seen.rows, region.first_row + region.rows);
@@ -173,12 +150,8 @@ TEST(TileOrder, deep_tiles_that_leave_half_of_the_sms_idle_have_two_ctas_each) {
 TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
   const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
   const Tile tile{64, 128, 64, 4, 1};
-  const TileOrder order = tile_order(problem, tile, 1);  // 4 super panels of 4 columns of 4 tiles
-  auto groups = [&](std::vector<std::int64_t> list) {
-    Config config{.strategy = Strategy::signaled, .tile = tile, .raster = 1};
-    config.wave_groups = std::move(list);
-    return group_cuts(order, config);
-  };
+  const TileOrder order = tile_order(problem, tile, 1);  // 4 swizzle groups of 4 columns of 4 tiles
+  auto groups = [&](const std::vector<std::int64_t>& list) { return group_cuts(order, list); };
   ASSERT_TRUE(groups({16, 48}));
   EXPECT_TRUE(groups({16, 48})->at(0).contiguous);
   EXPECT_FALSE(groups({4, 60})->at(0).contiguous);
@@ -189,79 +162,6 @@ TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
   EXPECT_FALSE(groups({-4, 68}));
   EXPECT_FALSE(groups({}));
   EXPECT_FALSE(groups({INT64_MAX, 64}));
-}
-
-/// Opening a database has a quicker way to find out what `group_cuts` tells.
-TEST(Config, fits_where_its_groups_can_be_cut) {
-  std::mt19937 random(11);
-  int fitting = 0;
-  for (int round = 0; round < 20'000; ++round) {
-    const Problem problem{Op::gemm_reduce_scatter,
-                          4 * (1 + static_cast<std::int64_t>(random() % 400)),
-                          8 * (1 + static_cast<std::int64_t>(random() % 100)),
-                          64,
-                          Dtype::bf16,
-                          4};
-    Config config{.strategy = Strategy::signaled,
-                  .tile = {64, 64 + 64 * static_cast<int>(random() % 2), 64, 4, 1},
-                  .raster = 1 + static_cast<int>(random() % 4)};
-    const TileOrder order = tile_order(problem, config.tile, config.raster);
-    // Mostly where it can be cut, now and then a tile off.
-    for (std::int64_t end = 0; end < order.tiles();) {
-      const auto wanted = end + 1 + static_cast<std::int64_t>(random() % 64);
-      std::int64_t next = std::max(end + 1, cut_at(order, wanted).tiles);
-      if (random() % 16 == 0) ++next;
-      config.wave_groups.push_back(next - end);
-      end = next;
-    }
-    const bool cuts = group_cuts(order, config).has_value();
-    ASSERT_EQ(fits(problem, config).has_value(), cuts) << to_string(config);
-    fitting += cuts ? 1 : 0;
-  }
-  EXPECT_GT(fitting, 1000);
-  EXPECT_LT(fitting, 19'000);
-}
-
-TEST(Config, fits_a_problem_if_its_parts_make_it_up) {
-  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
-  const Config signaled{.strategy = Strategy::signaled,
-                        .tile = {64, 128, 64, 4, 1},
-                        .raster = 1,
-                        .wave_groups = {16, 48}};
-  const auto changed = [&](auto change) {
-    Config config = signaled;
-    change(config);
-    return fits(problem, config).has_value();
-  };
-  EXPECT_TRUE(fits(problem, signaled));
-  EXPECT_FALSE(changed([](Config& c) { c.wave_groups = {16, 44}; }));
-  EXPECT_FALSE(changed([](Config& c) { c.wave_groups.clear(); }));
-  EXPECT_FALSE(changed([](Config& c) { c.tile.block_n = 0; }));
-  EXPECT_FALSE(changed([](Config& c) { c.tile = {}; }));
-  EXPECT_FALSE(changed([](Config& c) { c.chunks = 2; }));
-  EXPECT_FALSE(changed([](Config& c) { c.strategy = Strategy::sequential; }));
-  EXPECT_TRUE(changed([](Config& c) { c.wait = Wait::kernel; }));
-  EXPECT_FALSE(changed([](Config& c) {
-    c.wait = Wait::kernel;
-    c.transport = Transport::copy_engine;
-  }));
-  EXPECT_TRUE(changed([](Config& c) { c.comm_ctas = 0; }));
-  EXPECT_FALSE(changed([](Config& c) {
-    c.comm_ctas = 0;
-    c.transport = Transport::peer_access;
-  }));
-  EXPECT_TRUE(fits(problem, Config{}));
-  EXPECT_FALSE(fits(problem, Config{.chunks = 2}));
-  EXPECT_FALSE(fits(problem, Config{.wait = Wait::kernel}));
-  EXPECT_FALSE(fits(problem, Config{.strategy = Strategy::peer_store, .wait = Wait::kernel}));
-  const auto chunks = [&](int count, int ctas) {
-    const Config config{.strategy = Strategy::chunked, .comm_ctas = ctas, .chunks = count};
-    return fits(problem, config).has_value();
-  };
-  EXPECT_TRUE(chunks(256, 8));
-  EXPECT_FALSE(chunks(256, 0));
-  EXPECT_FALSE(chunks(257, 8));
-  EXPECT_FALSE(chunks(0, 8));
 }
 
 TEST(TileOrder, only_groups_off_the_panels_are_reordered) {

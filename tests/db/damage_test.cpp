@@ -1,6 +1,7 @@
 // Files that are not sound: a clear error or a usable database, never a crash, and if refused not a
 // byte changed.
 
+#include <functional>
 #include <random>
 #include <sstream>
 #include <sys/stat.h>
@@ -232,14 +233,32 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
   for (const auto& [sql, said] : std::vector<Case>{
            {"UPDATE winners SET config = 'magic' || substr(config, instr(config, ' '))",
             "strategy = 'magic': expected one of"},
-           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring groups=12,,7'",
+           {"UPDATE winners SET config = 'peer_store ctas=8 transport=ring'",
+            "strategy = 'peer_store': expected one of"},
+           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
+            "ctas=16 transport=ring groups=12,,7'",
             "groups = '12,,7': expected"},
-           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring groups=12,-7'",
+           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
+            "ctas=16 transport=ring groups=12,-7'",
             "groups = '12,-7': expected"},
+           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring groups=12,7'",
+            "groups = '12,7': chunked has none"},
            {"UPDATE winners SET config = 'chunked ctas=8'",
             "as it is printed: 'chunked ctas=8 transport=ring'"},
            {"UPDATE winners SET config = 'chunked ctas=8 transport=ring wait=kernel'",
-            "wait = kernel: expected driver with chunked"},
+            "wait = 'kernel': chunked has none"},
+           {"UPDATE winners SET config = 'chunked ctas=0 transport=ring'",
+            "ctas = 0: expected 1 or more with chunked"},
+           {"UPDATE winners SET config = 'sequential ctas=0 transport=peer_access'",
+            "transport = peer_access: sequential has none by it"},
+           {"UPDATE winners SET config = 'chunked ctas=8 transport=ring chunks=1000000000'",
+            "chunks = 1000000000: expected 1 to"},
+           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
+            "ctas=16 transport=ring groups=4611686018427387904' WHERE op <> 'all_gather_gemm'",
+            "wave_groups: group 0 of 4611686018427387904 tiles"},
+           {"UPDATE OR REPLACE winners SET op = 'all_gather_gemm', config = 'signaled "
+            "tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring groups=1'",
+            "strategy signaled: cannot run all_gather_gemm"},
            {"UPDATE winners SET config = ''", "strategy: missing"},
            {"UPDATE winners SET config = char(10) || 'chunked ctas=8 transport=ring'",
             "as it is printed"},
@@ -324,13 +343,23 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
            {"UPDATE winners SET platform_id = 3 - platform_id", "another platform"},
            {"UPDATE candidates SET config = config || ' ' WHERE id = 2", "damaged row (config: "},
+           {"UPDATE layer_gemms SET product = 'head' WHERE id = 2", "product 'head'"},
+           {"UPDATE layer_gemms SET times_per_pass = 1 << 40 WHERE id = 2",
+            "times_per_pass is 1099511627776"},
+           {"PRAGMA foreign_keys = OFF; UPDATE layer_gemms SET run_id = 99 WHERE id = 2",
+            "a row of table layer_gemms refers to nothing in tuning_runs"},
+           {"UPDATE candidates SET config = 'chunked ctas=0 transport=ring' WHERE id = 2",
+            "ctas = 0: expected 1 or more with chunked"},
            {"UPDATE winners SET validated_at = 'later'", "later"},
            {"UPDATE tuning_runs SET provenance_id = (SELECT provenance_id FROM probe_runs WHERE id "
             "= 1) WHERE id = 1",
             "is of both kinds"},
            {"PRAGMA ignore_check_constraints = ON; UPDATE winners SET overlap_fraction = 2",
             "overlap_fraction is 2; expected 0 to 1"},
-           {"PRAGMA foreign_keys = OFF; DELETE FROM problems WHERE id = 1", "candidates"},
+           {"PRAGMA foreign_keys = OFF; DELETE FROM problems WHERE id = (SELECT min(problem_id) "
+            "FROM "
+            "candidates)",
+            "candidates"},
            {"PRAGMA ignore_check_constraints = ON; UPDATE candidates SET predicted_us = -1 WHERE "
             "id "
             "= 1",

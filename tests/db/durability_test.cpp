@@ -15,10 +15,10 @@ using samples::Child;
 using samples::Folder;
 using samples::Generator;
 
-/// The i-th candidate of a test: `chunks` tells which it is.
+/// The i-th candidate of a test: its config tells which it is.
 Candidate numbered(int i) {
   Candidate candidate = Generator(static_cast<std::uint64_t>(i)).candidate();
-  candidate.config.chunks = i + 1;
+  candidate.config = samples::numbered_config(i + 1);
   return candidate;
 }
 
@@ -60,7 +60,7 @@ TEST(DurabilityTest, EveryAcknowledgedCandidateOutlivesAKillAtTwentyRandomMoment
     const Store store(file, Access::read);
     std::set<int> found;
     for (const auto& stored : store.all_candidates()) {
-      const int i = stored.candidate.config.chunks - 1;
+      const int i = samples::number_of(stored.candidate.config) - 1;
       EXPECT_EQ(stored.candidate, numbered(i));
       found.insert(i);
     }

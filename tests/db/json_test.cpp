@@ -1,16 +1,60 @@
+#include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/config_fields.hpp"
+#include "db/impl.hpp"
 #include "samples.hpp"
+#include "tests/core/config_cases.hpp"
 
 namespace overlaptune {
 namespace {
 
 using nlohmann::json;
 using samples::Folder;
+
+/// A config as documents of format 1 have it: every field of every strategy.
+json object_of_format_1(const Config& config) {
+  const Tile tile = tile_of(config);
+  const auto* const chunked = std::get_if<Chunked>(&config);
+  const auto* const signaled = std::get_if<Signaled>(&config);
+  const GroupTransports transport =
+      signaled != nullptr ? signaled->transport : all_groups_by(transport_of(config));
+  const auto groups = wave_groups_of(config);
+  return {{"strategy", to_string(strategy_of(config))},
+          {"block_m", tile.block_m},
+          {"block_n", tile.block_n},
+          {"block_k", tile.block_k},
+          {"stages", tile.stages},
+          {"cluster", tile.cluster},
+          {"raster", signaled != nullptr ? signaled->raster : 0},
+          {"comm_ctas", comm_ctas(config)},
+          {"wave_groups", std::vector<std::int64_t>(groups.begin(), groups.end())},
+          {"chunks", chunked != nullptr ? chunked->chunks : 1},
+          {"transport", to_string(transport)},
+          {"wait", to_string(signaled != nullptr ? signaled->wait : Wait::driver)}};
+}
+
+template <class Change>
+void each_config(json& document, Change&& change) {
+  for (json& run : document["tuning_runs"]) {
+    for (json& candidate : run["candidates"]) change(candidate["config"]);
+  }
+  for (json& winner : document["winners"]) change(winner["candidate"]["config"]);
+}
+
+/// The same content in the older format.
+json in_format_1(json document) {
+  document["format_version"] = 1;
+  each_config(document, [](json& config) {
+    config = object_of_format_1(value_or_throw(parse_config(config.get<std::string>())));
+  });
+  return document;
+}
 
 class JsonTest : public testing::Test {
  protected:
@@ -65,8 +109,10 @@ TEST_F(JsonTest, ImportingTwiceChangesNothing) {
 TEST_F(JsonTest, TheDocumentHasUnitsInItsNames) {
   const json document = json::parse(exported());
   EXPECT_EQ(document["format"], "overlaptune");
+  EXPECT_EQ(document["format_version"], 2);
   const auto& candidate = document["tuning_runs"][0]["candidates"][0];
   EXPECT_TRUE(candidate.contains("predicted_us"));
+  EXPECT_EQ(candidate["config"], to_string(store_.all_candidates().front().candidate.config));
   EXPECT_TRUE(document["platforms"][0].contains("memory_bytes"));
   EXPECT_TRUE(document["probe_runs"][0]["measurements"][0]["time"].contains("median_us"));
   EXPECT_EQ(document["winners"][0]["run"], document["tuning_runs"][0]["uid"]);
@@ -112,7 +158,8 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
   };
   const std::vector<Case> cases{
       {json::json_pointer("/format"), "other", "format: "},
-      {json::json_pointer("/format_version"), 2, "format_version: newer"},
+      {json::json_pointer("/format_version"), 3, "format_version: newer"},
+      {json::json_pointer("/format_version"), "2", "format_version: "},
       {json::json_pointer("/platforms"), 3, "platforms: expected an array"},
       {json::json_pointer("/platforms/1/sms"), -1, "platforms[1].sms: expected an integer"},
       {json::json_pointer("/platforms/1/sms"), 7, "platforms[1].fingerprint: "},
@@ -126,10 +173,28 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
        "probe_runs[0].measurements[2]: time median (us) is -3.5"},
       {json::json_pointer("/probe_runs/0/measurements/2/probe/kind"), "guess",
        "probe_runs[0].measurements[2].probe.kind: expected one of gemm"},
-      {first_candidate / "config" / "strategy", "magic", "candidates[3].config.strategy: "},
-      {first_candidate / "config" / "chunks", 0, "candidates[3]: chunks is 0"},
-      {first_candidate / "config" / "wave_groups", json::array({5, 0}),
-       "candidates[3].config.wave_groups[1]: "},
+      {json::json_pointer("/tuning_runs/0/layer_gemms/2/product"), "head",
+       "tuning_runs[0].layer_gemms[2].product: product 'head': expected one of qkv, o"},
+      {json::json_pointer("/tuning_runs/0/layer_gemms/2/parallelism"), 8,
+       "tuning_runs[0].layer_gemms[2].parallelism: expected text"},
+      {json::json_pointer("/tuning_runs/0/layer_gemms/2/model"), "",
+       "tuning_runs[0].layer_gemms[2]: model is empty"},
+      {json::json_pointer("/tuning_runs/0/layer_gemms/2/times_per_pass"), 0,
+       "tuning_runs[0].layer_gemms[2]: times_per_pass is 0"},
+      {json::json_pointer("/tuning_runs/0/layer_gemms/2/problem/k"), 12,
+       "tuning_runs[0].layer_gemms[2].problem: "},
+      {first_candidate / "config", "magic ctas=0 transport=ring",
+       "candidates[3].config: config: strategy = 'magic': expected one of"},
+      {first_candidate / "config", "chunked ctas=8 transport=ring chunks=0",
+       "candidates[3].config: config: chunks = '0': expected 1 to"},
+      {first_candidate / "config", "chunked ctas=0 transport=ring chunks=4",
+       "candidates[3]: ctas = 0: expected 1 or more with chunked"},
+      {first_candidate / "config", "chunked transport=ring ctas=8",
+       "candidates[3].config: config: expected it as it is printed: 'chunked ctas=8"},
+      {first_candidate / "config", "sequential ctas=0 transport=copy_engine",
+       "candidates[3]: transport = copy_engine: sequential has none by it"},
+      {first_candidate / "config", 7, "candidates[3].config: "},
+      {first_candidate / "config", nullptr, "candidates[3].config: "},
       {first_candidate / "problem" / "n", 12, "candidates[3].problem: "},
       {first_candidate / "problem" / "m", 18446744073709551615U, "candidates[3].problem.m: "},
       {first_candidate / "predicted_us", "fast", "candidates[3].predicted_us: expected a number"},
@@ -162,41 +227,326 @@ TEST_F(JsonTest, AnExportFromBeforeWinnersWereTracedIsTaken) {
   EXPECT_EQ(samples::content(target_), expected);
 }
 
+TEST_F(JsonTest, ADocumentOfFormat1HoldsTheSame) {
+  const json document = in_format_1(json::parse(exported()));
+  std::istringstream in(document.dump());
+  const auto outcome = import_json(target_, in);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(samples::content(target_), samples::content(store_));
+  EXPECT_TRUE(target_.check().empty());
+  std::ostringstream again;
+  export_json(target_, again);
+  EXPECT_EQ(again.str(), exported());
+}
+
 TEST_F(JsonTest, AnExportFromBeforeConfigsHadAWaitIsTaken) {
-  json document = json::parse(exported());
-  int erased = 0;
-  const auto erase = [&](json& candidate) { erased += candidate["config"].erase("wait") == 1; };
-  for (json& run : document["tuning_runs"]) {
-    for (json& candidate : run["candidates"]) erase(candidate);
-  }
-  for (json& winner : document["winners"]) erase(winner["candidate"]);
+  json document = in_format_1(json::parse(exported()));
+  std::size_t erased = 0;
+  each_config(document, [&](json& config) { erased += config.erase("wait"); });
   std::istringstream in(document.dump());
   ASSERT_TRUE(import_json(target_, in));
   auto expected = samples::content(store_);
-  EXPECT_EQ(erased, static_cast<int>(expected.candidates.size() + expected.winners.size()));
-  for (Candidate& candidate : expected.candidates) candidate.config.wait = Wait::driver;
-  for (Winner& winner : expected.winners) winner.candidate.config.wait = Wait::driver;
+  EXPECT_EQ(erased, expected.candidates.size() + expected.winners.size());
+  int kernels = 0;
+  const auto by_driver = [&](Config& config) {
+    with_field<field::Wait>(config, [&](Wait& wait) {
+      kernels += wait == Wait::kernel ? 1 : 0;
+      wait = Wait::driver;
+    });
+  };
+  for (Candidate& candidate : expected.candidates) by_driver(candidate.config);
+  for (Winner& winner : expected.winners) by_driver(winner.candidate.config);
+  EXPECT_GT(kernels, 10);
   EXPECT_EQ(samples::content(target_), expected);
 }
 
-TEST_F(JsonTest, EveryMissingFieldIsRefused) {
+TEST_F(JsonTest, AnExportFromBeforeProductsOfModelsWereKeptIsTaken) {
   json document = json::parse(exported());
-  const auto flat = document.flatten();
+  for (json& run : document["tuning_runs"]) EXPECT_EQ(run.erase("layer_gemms"), 1U);
+  std::istringstream in(document.dump());
+  ASSERT_TRUE(import_json(target_, in));
+  auto expected = samples::content(store_);
+  EXPECT_FALSE(expected.layer_gemms.front().empty());
+  for (auto& gemms : expected.layer_gemms) gemms.clear();
+  EXPECT_EQ(samples::content(target_), expected);
+}
+
+/// Two candidates and a winner, written by hand as programs of before wrote them.
+constexpr const char* kSequentialOfFormat1 = R"({
+  "problem": {"op": "all_gather_gemm", "m": 4096, "n": 1024, "k": 8192, "dtype": "fp16", "ranks": 4},
+  "launch": "eager",
+  "config": {"strategy": "sequential", "block_m": 0, "block_n": 0, "block_k": 0, "stages": 0,
+    "cluster": 0, "raster": 0, "comm_ctas": 8, "wave_groups": [], "chunks": 1,
+    "transport": "symmetric"},
+  "origin": "explore", "rank_by_model": null, "predicted_us": 120.5, "verdict": "valid",
+  "reason": "", "measured": {"median_us": 118.25, "p10_us": 117.5, "p90_us": 121.75, "count": 9},
+  "speedup": {"median": 1.0, "p10": 0.99, "p90": 1.01}, "sm_clock_mhz": 1905.5, "power_w": null
+})";
+constexpr const char* kChunkedOfFormat1 = R"({
+  "problem": {"op": "gemm_reduce_scatter", "m": 4096, "n": 8192, "k": 3584, "dtype": "bf16",
+    "ranks": 8},
+  "launch": "graph",
+  "config": {"strategy": "chunked", "block_m": 0, "block_n": 0, "block_k": 0, "stages": 0,
+    "cluster": 0, "raster": 0, "comm_ctas": 16, "wave_groups": [], "chunks": 4,
+    "transport": "ring"},
+  "origin": "shortlist", "rank_by_model": 3, "predicted_us": 500, "verdict": "wrong",
+  "reason": "rank 2 differs", "measured": null, "speedup": null, "sm_clock_mhz": null,
+  "power_w": null
+})";
+constexpr const char* kSignaledOfFormat1 = R"({
+  "problem": {"op": "gemm_reduce_scatter", "m": 4096, "n": 8192, "k": 3584, "dtype": "bf16",
+    "ranks": 8},
+  "launch": "graph",
+  "config": {"strategy": "signaled", "block_m": 128, "block_n": 256, "block_k": 64, "stages": 4,
+    "cluster": 2, "raster": 2, "comm_ctas": 20, "wave_groups": [512, 256, 256], "chunks": 1,
+    "transport": "symmetric_then_ring"},
+  "origin": "shortlist", "rank_by_model": 0, "predicted_us": 410.25, "verdict": "valid",
+  "reason": "", "measured": {"median_us": 420.5, "p10_us": 419, "p90_us": 423.5, "count": 9},
+  "speedup": {"median": 1.25, "p10": 1.2, "p90": 1.3}, "sm_clock_mhz": 1800, "power_w": 512.5
+})";
+
+/// A document of format 1 around those.
+json by_hand(const Store& with_a_run) {
+  std::ostringstream out;
+  export_json(with_a_run, out);
+  json document = json::parse(out.str());
+  document["format_version"] = 1;
+  json& run = document["tuning_runs"][0];
+  run["candidates"] =
+      json::array({json::parse(kSequentialOfFormat1), json::parse(kChunkedOfFormat1),
+                   json::parse(kSignaledOfFormat1)});
+  const json winner{{"platform", run["platform"]},
+                    {"run", run["uid"]},
+                    {"validated_at", "2026-01-31T12:00:00.000Z"},
+                    {"candidate", json::parse(kSignaledOfFormat1)},
+                    {"sequential_us", 525.5},
+                    {"gemm_alone_us", 300.25},
+                    {"collective_alone_us", 180}};
+  document["winners"] = json::array({winner});
+  return document;
+}
+
+Store with_a_run(const std::filesystem::path& file) {
+  Store store(file, Access::create);
+  samples::Generator draw(3);
+  store.begin_tuning_run(store.add_platform(draw.platform()), "request", draw.provenance());
+  return store;
+}
+
+TEST_F(JsonTest, ADocumentOfFormat1ThatWasWrittenByHandIsUnderstood) {
+  std::istringstream in(by_hand(with_a_run(folder_ / "run.db")).dump());
+  const auto outcome = import_json(target_, in);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+
+  const Candidate sequential{
+      .problem = {Op::all_gather_gemm, 4096, 1024, 8192, Dtype::fp16, 4},
+      .launch = Launch::eager,
+      .config = Sequential{.comm_ctas = 8, .transport = Transport::symmetric},
+      .origin = Origin::explore,
+      .predicted = us(120.5),
+      .verdict = Verdict::valid,
+      .measured = Summary{us(118.25), us(117.5), us(121.75), 9},
+      .speedup = Candidate::Speedup{1.0, 0.99, 1.01},
+      .conditions = {.sm_clock_mhz = 1905.5}};
+  const Candidate chunked{.problem = {Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8},
+                          .launch = Launch::graph,
+                          .config = Chunked{.comm_ctas = 16, .chunks = 4},
+                          .origin = Origin::shortlist,
+                          .rank_by_model = 3,
+                          .predicted = us(500),
+                          .verdict = Verdict::wrong,
+                          .reason = "rank 2 differs"};
+  Candidate signaled = chunked;
+  signaled.config = Signaled{.tile = {128, 256, 64, 4, 2},
+                             .raster = 2,
+                             .comm_ctas = 20,
+                             .transport = {Transport::symmetric, Transport::ring},
+                             .wait = Wait::driver,
+                             .wave_groups = {512, 256, 256}};
+  signaled.rank_by_model = 0;
+  signaled.predicted = us(410.25);
+  signaled.verdict = Verdict::valid;
+  signaled.reason = "";
+  signaled.measured = Summary{us(420.5), us(419), us(423.5), 9};
+  signaled.speedup = Candidate::Speedup{1.25, 1.2, 1.3};
+  signaled.conditions = {.sm_clock_mhz = 1800, .power_w = 512.5};
+  const Winner winner{.candidate = signaled,
+                      .sequential = us(525.5),
+                      .gemm_alone = us(300.25),
+                      .collective_alone = us(180)};
+  const auto found = samples::content(target_);
+  EXPECT_EQ(found.candidates, (std::vector{sequential, chunked, signaled}));
+  EXPECT_EQ(found.winners, std::vector{winner});
+  EXPECT_EQ(found.validated_at, std::vector<std::string>{"2026-01-31T12:00:00.000Z"});
+}
+
+/// An export that a program of format 1 made of a simulated tuning run, and the lines that its
+/// database had.
+TEST_F(JsonTest, AnExportOfAProgramOfFormat1IsTaken) {
+  const std::vector<std::string> lines{
+      "sequential ctas=0 transport=ring",
+      "signaled tile=128x128x64 stages=6 cluster=2 raster=1 ctas=16 transport=ring groups=128,384",
+      "signaled tile=128x128x64 stages=3 cluster=1 raster=1 ctas=16 transport=ring groups=464,48",
+      "chunked ctas=16 transport=ring chunks=4",
+      "signaled tile=192x256x64 stages=3 cluster=1 raster=2 ctas=16 transport=ring wait=kernel "
+      "groups=192",
+      "signaled tile=64x176x64 stages=6 cluster=1 raster=8 ctas=16 transport=ring groups=768",
+      "chunked ctas=16 transport=ring chunks=2",
+      "signaled tile=128x224x64 stages=4 cluster=2 raster=4 ctas=16 transport=ring groups=304",
+      "signaled tile=192x208x64 stages=4 cluster=2 raster=3 ctas=16 transport=ring groups=240",
+      "chunked ctas=16 transport=ring chunks=3",
+      "signaled tile=128x112x64 stages=4 cluster=2 raster=4 ctas=16 transport=ring groups=592",
+      "signaled tile=192x64x64 stages=5 cluster=2 raster=3 ctas=16 transport=ring wait=kernel "
+      "groups=768",
+      "signaled tile=256x192x64 stages=3 cluster=1 raster=2 ctas=16 transport=ring groups=176",
+      "signaled tile=64x224x64 stages=6 cluster=2 raster=1 ctas=16 transport=ring "
+      "groups=76,380,124,28",
+      "sequential ctas=0 transport=ring",
+      "chunked ctas=16 transport=ring chunks=2",
+      "chunked ctas=16 transport=ring chunks=3",
+      "chunked ctas=16 transport=ring chunks=4"};
+  std::ifstream in(std::string(OVERLAPTUNE_TEST_DATA) + "/db/export-1.json");
+  const auto outcome = import_json(target_, in);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(target_.check().empty());
+  std::vector<std::string> found;
+  for (const auto& stored : target_.all_candidates()) {
+    found.push_back(to_string(stored.candidate.config));
+  }
+  EXPECT_EQ(found, lines);
+  ASSERT_EQ(target_.winners().size(), 2U);
+  for (const StoredWinner& stored : target_.winners()) {
+    EXPECT_EQ(stored.winner.candidate.config, Config(Sequential{}));
+  }
+}
+
+TEST_F(JsonTest, AConfigOfFormat1ThatIsNoneIsToldByItsPlace) {
+  const json sound = by_hand(with_a_run(folder_ / "run.db"));
+  const json::json_pointer candidates("/tuning_runs/0/candidates");
+  const auto sequential = candidates / 0 / "config";
+  const auto chunked = candidates / 1 / "config";
+  const auto signaled = candidates / 2 / "config";
+  struct Case {
+    json::json_pointer where;
+    json value;
+    const char* said;
+  };
+  const std::vector<Case> cases{
+      {sequential / "strategy", "magic", "candidates[0].config.strategy: "},
+      {sequential / "strategy", "peer_store", "candidates[0].config.strategy: "},
+      {sequential / "strategy", "sequential chunks=4", "candidates[0].config.strategy: "},
+      {sequential / "transport", "bus", "candidates[0].config.transport: "},
+      {sequential / "transport", "copy_engine", "candidates[0].config: config: transport = "},
+      {sequential / "wait", "us", "candidates[0].config.wait: "},
+      {sequential / "wait", "kernel", "candidates[0].config: config: wait = 'kernel'"},
+      {sequential / "block_m", 128, "candidates[0].config: config: tile = '128x0x0': sequential"},
+      {sequential / "block_n", 128, "candidates[0].config: config: tile = '0x128x0': sequential"},
+      {sequential / "raster", 8, "candidates[0].config: config: raster = '8': sequential has none"},
+      {sequential / "chunks", 4, "candidates[0].config: config: chunks = '4': sequential has none"},
+      {sequential / "chunks", 0, "candidates[0].config: config: chunks = '0'"},
+      {sequential / "wave_groups", json::array({5}), "candidates[0].config: config: groups = '5'"},
+      {chunked / "comm_ctas", 0, "candidates[1].config: config: ctas = 0"},
+      {chunked / "comm_ctas", -1, "candidates[1].config.comm_ctas: expected an integer"},
+      {chunked / "comm_ctas", "8", "candidates[1].config.comm_ctas: "},
+      {signaled / "wave_groups", json::array({5, 0}), "candidates[2].config.wave_groups[1]: "},
+      {signaled / "wave_groups", json::array(), "candidates[2].config: config: groups: missing"},
+      {signaled / "wave_groups", 5, "candidates[2].config.wave_groups: expected an array"},
+      {signaled / "stages", 0, "candidates[2].config: config: stages: missing"},
+      {signaled / "block_m", 0, "candidates[2].config: config: tile = '0x256x64'"}};
+  for (const auto& [where, value, said] : cases) {
+    json document = sound;
+    document[where] = value;
+    const auto message = refused(document.dump());
+    EXPECT_NE(message.find(said), std::string::npos) << message << "\nexpected: " << said;
+  }
+}
+
+/// Programs of before took it, answered it as exact, and could not run it.
+TEST_F(JsonTest, AWinnerThatCannotRunItsProblemIsRefusedAndNamed) {
+  const json older = by_hand(with_a_run(folder_ / "run.db"));
+  json newer = older;
+  newer["format_version"] = 2;
+  each_config(newer, [](json& config) { config = "chunked ctas=8 transport=ring"; });
+  newer["winners"][0]["candidate"]["config"] =
+      "signaled tile=128x256x64 stages=4 cluster=2 raster=2 ctas=20 transport=ring "
+      "groups=512,256,256";
+  const auto gathered = [](json& winner) {
+    winner["candidate"]["problem"]["op"] = "all_gather_gemm";
+  };
+  const auto longer = [](json& winner) { winner["candidate"]["problem"]["n"] = 8448; };
+  for (const json& document : {older, newer}) {
+    for (const auto& [change, said] :
+         std::vector<std::pair<std::function<void(json&)>, const char*>>{
+             {gathered, "winners[0]: strategy signaled: cannot run all_gather_gemm"},
+             {longer, "winners[0]: wave_groups: 1024 tiles in all, expected 1056"}}) {
+      json changed = document;
+      change(changed["winners"][0]);
+      EXPECT_NE(refused(changed.dump()).find(said), std::string::npos) << refused(changed.dump());
+    }
+    Store copy(std::make_unique<Store::Impl>(db::open_memory()));
+    std::istringstream in(document.dump());
+    const auto outcome = import_json(copy, in);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+  }
+}
+
+TEST_F(JsonTest, WhatIsLegalIsImportedAndNothingElse) {
+  json document = by_hand(with_a_run(folder_ / "run.db"));
+  document["format_version"] = 2;
+  document["winners"] = json::array();
+  json& candidates = document["tuning_runs"][0]["candidates"];
+  json candidate = candidates[0];
+  candidates = json::array();
+  std::set<Config> legal;
+  std::vector<std::string> illegal;
+  constexpr int kEvery = 50;  // an import takes a while, and some 2,000 are illegal
+  int index = 0;
+  for (const auto& [config, is_legal] : cases::alone()) {
+    if (!is_legal && ++index % kEvery == 0) illegal.push_back(to_string(config));
+    if (!is_legal || !legal.insert(config).second) continue;
+    candidate["config"] = to_string(config);
+    candidates.push_back(candidate);
+  }
+  Store copy(std::make_unique<Store::Impl>(db::open_memory()));
+  std::istringstream in(document.dump());
+  const auto outcome = import_json(copy, in);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  std::set<Config> imported;
+  for (const auto& stored : copy.all_candidates()) imported.insert(stored.candidate.config);
+  EXPECT_EQ(imported, legal);
+  EXPECT_GT(legal.size(), 100U);
+
+  EXPECT_GT(illegal.size(), 20U);
+  for (const std::string& line : illegal) {
+    candidate["config"] = line;
+    candidates = json::array({candidate});
+    EXPECT_NE(refused(document.dump()).find("tuning_runs[0].candidates[0]"), std::string::npos)
+        << line;
+  }
+}
+
+TEST_F(JsonTest, EveryMissingFieldIsRefused) {
+  const json newer = json::parse(exported());
   std::set<std::string> seen;
-  for (const auto& [path, value] : flat.items()) {
-    // One of each kind of place is enough.
-    std::string kind;
-    for (const char c : path) kind += c >= '0' && c <= '9' ? '#' : c;
-    if (!seen.insert(kind).second || path.find("wave_groups") != path.npos) continue;
-    // Younger than the format.
-    if (path.ends_with("/overlap_fraction") || path.ends_with("/config/wait")) continue;
-    json::json_pointer pointer(path);
-    if (pointer.back().find_first_not_of("0123456789") == std::string::npos) continue;
-    json changed = document;
-    changed[pointer.parent_pointer()].erase(pointer.back());
-    EXPECT_FALSE(refused(changed.dump()).empty()) << path;
+  for (const json& document : {newer, in_format_1(newer)}) {
+    const auto flat = document.flatten();
+    for (const auto& [path, value] : flat.items()) {
+      // One of each kind of place is enough.
+      std::string kind;
+      for (const char c : path) kind += c >= '0' && c <= '9' ? '#' : c;
+      if (!seen.insert(kind).second || path.find("wave_groups") != path.npos) continue;
+      // Younger than the format.
+      if (path.ends_with("/overlap_fraction") || path.ends_with("/config/wait")) continue;
+      json::json_pointer pointer(path);
+      if (pointer.back().find_first_not_of("0123456789") == std::string::npos) continue;
+      json changed = document;
+      changed[pointer.parent_pointer()].erase(pointer.back());
+      EXPECT_FALSE(refused(changed.dump()).empty()) << path;
+    }
   }
   EXPECT_GT(seen.size(), 50U);
+  EXPECT_TRUE(seen.contains("/tuning_runs/#/candidates/#/config"));
+  EXPECT_TRUE(seen.contains("/tuning_runs/#/candidates/##/config/chunks"));
 }
 
 }  // namespace

@@ -86,6 +86,21 @@ TEST_F(MergeTest, TheNewerWinnerStaysWhicheverWayIsMerged) {
   }
 }
 
+TEST_F(MergeTest, WhatTheProblemsOfARunAreComesWithTheRun) {
+  Generator draw(9);
+  const auto platform = draw.platform();
+  there_.add_platform(draw.platform());  // shifts the ids
+  const auto run =
+      there_.begin_tuning_run(there_.add_platform(platform), "request", draw.provenance());
+  const std::vector<LayerGemm> gemms{draw.layer_gemm(), draw.layer_gemm()};
+  here_.merge(there_);  // before they are known
+  there_.add_layer_gemms(run, gemms);
+  for (int i = 0; i < 2; ++i) here_.merge(there_);
+  EXPECT_EQ(here_.layer_gemms(here_.add_platform(platform)), gemms);
+  EXPECT_EQ(here_.info().layer_gemms, 2);
+  EXPECT_TRUE(here_.check().empty());
+}
+
 TEST_F(MergeTest, ARunContinuedElsewhereIsOneRun) {
   Generator draw(8);
   const auto run =

@@ -23,7 +23,7 @@ int add_until_full(Store& store, TuningRunId run) {
   for (int i = 0; i < 100'000; ++i) {
     try {
       Candidate candidate = Generator(1).candidate();
-      candidate.config.chunks = i + 1;
+      candidate.config = samples::numbered_config(i + 1);
       store.add_candidate(run, candidate);
     } catch (const Failure& failure) {
       if (failure.kind() == ErrorKind::cannot_write) return i;

@@ -1,6 +1,7 @@
 #pragma once
 // Random values of everything that a database holds, and a place to keep one.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "core/tiling.hpp"
 #include "db/store.hpp"
 
 namespace overlaptune::samples {
@@ -96,7 +98,7 @@ class Generator {
             .cuda_version = text(),
             .nccl_version = text(),
             .topology = text(),
-            .transport = text(),
+            .link = text(),
             .multicast_allowed = coin(),
             .details = text()};
   }
@@ -117,17 +119,43 @@ class Generator {
     made.dtype = any<Dtype>();
     return made;
   }
+  LayerGemm layer_gemm() {
+    return {.model = "model-" + text(),
+            .product = any<Product>(),
+            .parallelism = any<Parallelism>(),
+            .tokens = between(1, 1 << 20),
+            .times_per_pass = between(1, 200),
+            .problem = problem()};
+  }
+  Tile tile() { return {64 * small(1, 4), 8 * small(1, 32), 64, small(2, 8), small(1, 2)}; }
+  /// A legal config, of any strategy, transport and wait.
   Config config() {
-    Config made;
-    made.strategy = any<Strategy>();
-    if (coin()) made.tile = {64 * small(1, 4), 8 * small(1, 32), 64, small(2, 8), small(1, 2)};
-    made.raster = made.tile.is_library() ? 0 : small(1, 16);
-    made.comm_ctas = small(0, 32);
-    for (std::int64_t i = between(0, 4); i > 0; --i) made.wave_groups.push_back(between(1, 5000));
-    made.chunks = small(1, 16);
-    made.transport = any<Transport>();
-    made.wait = any<Wait>();
-    if (!waits(made)) made.wait = Wait::driver;
+    const auto nccls = [&] { return coin() ? Transport::ring : Transport::symmetric; };
+    switch (any<Strategy>()) {
+      case Strategy::sequential:
+        return Sequential{.comm_ctas = small(0, 32), .transport = nccls()};
+      case Strategy::chunked:
+        return Chunked{.comm_ctas = small(1, 32), .chunks = small(1, 16), .transport = nccls()};
+      case Strategy::signaled:
+        break;
+    }
+    Signaled made{.tile = tile(), .raster = small(1, 16), .transport = any<GroupTransports>()};
+    made.comm_ctas = small(is_nccls(made.transport.beside_gemm) ? 0 : 1, 32);
+    if (made.transport.beside_gemm != Transport::copy_engine) made.wait = any<Wait>();
+    for (std::int64_t i = between(1, 4); i > 0; --i) made.wave_groups.push_back(between(1, 5000));
+    return made;
+  }
+  /// A legal config of a problem: its chunks or wave groups make up the whole.
+  Config config(const Problem& problem) {
+    Config made = config();
+    while (std::holds_alternative<Signaled>(made) && problem.op == Op::all_gather_gemm) {
+      made = config();
+    }
+    if (auto* chunked = std::get_if<Chunked>(&made)) {
+      const std::int64_t rows = problem.m / row_blocks(problem);
+      chunked->chunks = static_cast<int>(std::min<std::int64_t>(chunked->chunks, rows));
+    }
+    if (auto* signaled = std::get_if<Signaled>(&made)) cut(problem, *signaled);
     return made;
   }
   Candidate candidate() {
@@ -148,6 +176,7 @@ class Generator {
   Winner winner() {
     Winner made;
     made.candidate = candidate();
+    made.candidate.config = config(made.candidate.problem);
     made.candidate.verdict = Verdict::valid;
     made.candidate.measured = summary();
     made.sequential = us(real());
@@ -157,8 +186,8 @@ class Generator {
     return made;
   }
   Probe probe() {
-    const GemmProbe gemm{between(1, 9999), between(1, 9999), between(1, 9999), any<Dtype>(),
-                         config().tile,    small(0, 8),      small(0, 132)};
+    const GemmProbe gemm{between(1, 9999),         between(1, 9999), between(1, 9999), any<Dtype>(),
+                         coin() ? tile() : Tile{}, small(0, 8),      small(0, 132)};
     CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
                                small(2, 16), small(0, 32), any<Transport>()};
     switch (between(0, 5)) {
@@ -189,18 +218,50 @@ class Generator {
   }
 
  private:
+  /// Some wave groups: whole swizzle groups for copy engines, whole columns for the others.
+  void cut(const Problem& problem, Signaled& signaled) {
+    const TileOrder order = tile_order(problem, signaled.tile, signaled.raster);
+    const bool by_rows = signaled.transport.beside_gemm == Transport::copy_engine;
+    std::vector<std::int64_t>& groups = signaled.wave_groups;
+    groups.clear();
+    std::int64_t end = 0;
+    for (std::int64_t i = between(0, 4); i > 0; --i) {
+      Cut next = cut_at(order, between(1, order.tiles()));
+      if (by_rows) {
+        const std::int64_t swizzle_group = order.column_tiles(0) * order.columns();
+        next = cut_at(order, next.tiles / swizzle_group * swizzle_group);
+      }
+      if (next.tiles <= end) continue;
+      groups.push_back(next.tiles - end);
+      end = next.tiles;
+    }
+    if (end < order.tiles()) groups.push_back(order.tiles() - end);
+  }
+
   std::mt19937_64 random_;
 };
+
+/// One of many configs that differ in their number only.
+inline Config numbered_config(int number) {
+  return Chunked{.comm_ctas = 8, .chunks = number};
+}
+inline int number_of(const Config& config) {
+  return std::get<Chunked>(config).chunks;
+}
 
 /// Platforms, runs, measurements, candidates and winners: a bit of everything.
 inline void fill(Store& store, std::uint64_t seed, int rows) {
   Generator draw(seed);
+  Generator draw_workload(seed + 1000);
   for (int p = 0; p < 2; ++p) {
     const auto platform = store.add_platform(draw.platform());
     const auto probing = store.begin_probe_run(platform, draw.provenance());
     for (int i = 0; i < rows; ++i) store.add_measurement(probing, draw.measurement());
     store.finish_probe_run(probing);
     const auto tuning = store.begin_tuning_run(platform, draw.text(), draw.provenance());
+    std::vector<LayerGemm> gemms;
+    for (int i = 0; i < rows / 8; ++i) gemms.push_back(draw_workload.layer_gemm());
+    store.add_layer_gemms(tuning, gemms);
     for (int i = 0; i < rows; ++i) store.add_candidate(tuning, draw.candidate());
     for (int i = 0; i < rows / 4; ++i) store.put_winner(tuning, draw.winner());
     if (p == 0) store.finish_tuning_run(tuning);
@@ -211,6 +272,7 @@ inline void fill(Store& store, std::uint64_t seed, int rows) {
 struct Content {
   std::vector<Platform> platforms;
   std::vector<std::vector<Measurement>> measurements;
+  std::vector<std::vector<LayerGemm>> layer_gemms;
   std::vector<Candidate> candidates;
   std::vector<Winner> winners;
   std::vector<std::string> validated_at;
@@ -223,6 +285,7 @@ inline Content content(const Store& store) {
   for (const auto& [id, platform] : store.platforms()) {
     all.platforms.push_back(platform);
     all.measurements.push_back(store.measurements(id));
+    all.layer_gemms.push_back(store.layer_gemms(id));
     if (const auto run = store.last_tuning_run(id)) {
       all.requests.push_back(run->request + run->provenance.command_line +
                              std::to_string(run->provenance.seed) + (run->finished ? "f" : ""));

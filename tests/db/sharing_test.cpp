@@ -29,7 +29,8 @@ struct Shared {
     Store store(file, Access::create);
     platform = store.add_platform(Generator(1).platform());
     run = store.begin_tuning_run(platform, "request", Generator(1).provenance());
-    winner.candidate.config.chunks = 1;
+    winner.candidate.problem = {Op::gemm_all_reduce, 4096, 4096, 1024, Dtype::bf16, 8};
+    winner.candidate.config = samples::numbered_config(1);
     store.put_winner(run, winner);
   }
 };
@@ -43,8 +44,8 @@ int read_until(const Shared& shared, int last) {
   int newest = 0;
   while (newest < last) {
     const auto found = store.winner(shared.platform, key.problem, key.launch);
-    if (!found || found->winner.candidate.config.chunks < newest) return 1;
-    newest = found->winner.candidate.config.chunks;
+    if (!found || samples::number_of(found->winner.candidate.config) < newest) return 1;
+    newest = samples::number_of(found->winner.candidate.config);
     if (found->winner.sequential != us(newest) && newest > 1) return 2;
     const auto count = store.info().candidates;
     if (count < candidates || count < newest - 1) return 1;
@@ -57,7 +58,7 @@ void write_until(const Shared& shared, int last) {
   Store store(shared.file, Access::write);
   Winner winner = shared.winner;
   for (int i = 2; i <= last; ++i) {
-    winner.candidate.config.chunks = i;
+    winner.candidate.config = samples::numbered_config(i);
     winner.sequential = us(i);
     store.add_candidate(shared.run, winner.candidate);
     store.put_winner(shared.run, winner);
@@ -104,8 +105,8 @@ TEST(SharingTest, OpeningNeverFailsWhileOthersOpenWriteAndClose) {
       for (int i = 0; i < kRounds; ++i) {
         Store store(shared.file, Access::write);  // the last one to close takes the log away
         Candidate candidate = shared.winner.candidate;
-        candidate.config.chunks = base + i;
-        for (candidate.config.raster = 0; candidate.config.raster < 20; ++candidate.config.raster) {
+        for (int ctas = 1; ctas <= 20; ++ctas) {
+          candidate.config = Chunked{.comm_ctas = ctas, .chunks = base + i};
           store.add_candidate(shared.run, candidate);
         }
       }
@@ -139,7 +140,7 @@ TEST(SharingTest, TwoProcessesWriteInTurn) {
       Store store(shared.file, Access::create);
       for (int i = 0; i < 150; ++i) {
         Candidate candidate = shared.winner.candidate;
-        candidate.config.chunks = base + i;
+        candidate.config = samples::numbered_config(base + i);
         store.add_candidate(shared.run, candidate);
       }
       return 0;

@@ -1,13 +1,17 @@
 #include "db/store.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "core/check.hpp"
 #include "db/impl.hpp"
+#include "processes.hpp"
 #include "samples.hpp"
+#include "tests/core/config_cases.hpp"
 
 namespace overlaptune {
 namespace {
@@ -64,12 +68,13 @@ TEST_F(StoreTest, CandidatesOfOneProblemAndLaunchOnly) {
   const auto other_run = store_.begin_tuning_run(platform, "request", draw_.provenance());
   auto wanted = draw_.candidate();
   wanted.launch = Launch::graph;
+  wanted.config = samples::numbered_config(1);
   auto eager = wanted;
   eager.launch = Launch::eager;
   auto other_problem = wanted;
   other_problem.problem.n += 8;
   auto other_config = wanted;
-  other_config.config.wave_groups.push_back(7);
+  other_config.config = samples::numbered_config(7);
   for (const auto& candidate : {wanted, eager, other_problem, other_config}) {
     store_.add_candidate(run, candidate);
   }
@@ -115,6 +120,68 @@ TEST_F(StoreTest, TheNewestRunTellsTheMeasurementOfAProbe) {
   EXPECT_EQ(found.size(), 2U);
   EXPECT_NE(std::find(found.begin(), found.end(), measurement), found.end());
   EXPECT_NE(std::find(found.begin(), found.end(), only_old), found.end());
+}
+
+TEST_F(StoreTest, WhatTheProblemsAreInTheirModelsComesBackFromAnotherHandle) {
+  const auto platform = store_.add_platform(draw_.platform());
+  const auto other = store_.add_platform(draw_.platform());
+  const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
+  std::vector<LayerGemm> added;
+  for (int i = 0; i < 100; ++i) added.push_back(draw_.layer_gemm());
+  // Two products may be one problem, in one model or in two.
+  added.push_back(added.back());
+  added.back().model += "-instruct";
+  added.push_back(added.back());
+  added.back().product = added.back().product == Product::o ? Product::down : Product::o;
+  store_.add_layer_gemms(run, added);
+  store_.add_layer_gemms(run, {});
+  const Store reader(file_, Access::read);
+  EXPECT_EQ(reader.layer_gemms(platform), added);
+  EXPECT_EQ(reader.info().layer_gemms, 102);
+  EXPECT_TRUE(reader.layer_gemms(other).empty());
+  EXPECT_TRUE(reader.check().empty());
+}
+
+TEST_F(StoreTest, TheNewestRunTellsHowOftenAPassRunsAProduct) {
+  const auto platform = store_.add_platform(draw_.platform());
+  auto provenance = draw_.provenance();
+  provenance.started_at = "2026-02-02T00:00:00.000Z";
+  const auto newer = store_.begin_tuning_run(platform, "request", provenance);
+  provenance.started_at = "2026-01-01T00:00:00.000Z";
+  const auto older = store_.begin_tuning_run(platform, "request", provenance);
+  LayerGemm gemm = draw_.layer_gemm();
+  const LayerGemm only_old = draw_.layer_gemm();
+  gemm.times_per_pass = 32;
+  store_.add_layer_gemms(newer, std::vector{gemm});
+  gemm.times_per_pass = 40;
+  store_.add_layer_gemms(older, std::vector{gemm, only_old});
+  gemm.times_per_pass = 80;
+  store_.add_layer_gemms(newer, std::vector{gemm});  // takes the place of the first
+  EXPECT_EQ(store_.layer_gemms(platform), (std::vector{gemm, only_old}));
+}
+
+TEST_F(StoreTest, AProductThatBreaksARuleIsRefusedWithAllThatCameWithIt) {
+  const auto platform = store_.add_platform(draw_.platform());
+  const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
+  const LayerGemm sound = draw_.layer_gemm();
+  const auto refused = [&](auto change, TuningRunId where) {
+    LayerGemm wrong = sound;
+    change(wrong);
+    return samples::failure(ErrorKind::bad_input, [&] {
+      store_.add_layer_gemms(where, std::vector{sound, wrong});
+    });
+  };
+  const auto said = [&](auto change, const char* words) {
+    const std::string message = refused(change, run);
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  };
+  said([](LayerGemm& gemm) { gemm.model.clear(); }, "model is empty");
+  said([](LayerGemm& gemm) { gemm.tokens = 0; }, "tokens is 0; expected 1 to");
+  said([](LayerGemm& gemm) { gemm.times_per_pass = -1; }, "times_per_pass is -1; expected 1 to");
+  said([](LayerGemm& gemm) { gemm.problem.n = 12; }, "n = 12");
+  refused([](LayerGemm&) {}, run + 1);
+  EXPECT_EQ(store_.info().layer_gemms, 0);
+  EXPECT_EQ(store_.info().problems, 0);
 }
 
 TEST_F(StoreTest, AnEqualPlatformIsStoredOnce) {
@@ -200,14 +267,13 @@ TEST_F(StoreTest, AWinnerIsFoundUnderItsWholeKeyOnly) {
 
 TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
   std::map<PlatformId, std::size_t> counts;
-  for (const std::size_t count : {3U, 0U, 40U, 5U}) {
+  std::map<Strategy, int> strategies;
+  for (const std::size_t count : {3U, 0U, 60U, 5U}) {
     const auto platform = store_.add_platform(draw_.platform());
     const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
     counts[platform] = count;
     for (std::size_t i = 0; i < count; ++i) {
       Winner winner = draw_.winner();
-      winner.candidate.config.strategy = Strategy::peer_store;  // which has any groups
-      winner.candidate.config.wait = Wait::driver;
       winner.candidate.measured->median = us(draw_.small(1, 100));
       winner.sequential = us(draw_.small(1, 100) + 0.5);
       store_.put_winner(run, winner);
@@ -219,6 +285,7 @@ TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
       ++found;
       const auto stored = store_.winner(platform, brief.problem, brief.launch);
       ASSERT_TRUE(stored) << to_string(brief.problem);
+      ++strategies[strategy_of(brief.config)];
       const Candidate& candidate = stored->winner.candidate;
       EXPECT_EQ(brief.config, candidate.config);
       EXPECT_EQ(brief.predicted, candidate.predicted);
@@ -229,6 +296,7 @@ TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
     });
     EXPECT_EQ(found, count) << platform;
   }
+  EXPECT_EQ(strategies.size(), NamesOf<Strategy>::all.size());
 }
 
 TEST_F(StoreTest, TheConnectionForgetsWhoAskedForBriefWinners) {
@@ -249,12 +317,13 @@ TEST_F(StoreTest, ANewWinnerReplacesTheOldOneAtOnceForEveryHandle) {
   const auto platform = store_.add_platform(draw_.platform());
   const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
   auto winner = draw_.winner();
+  winner.candidate.problem = {Op::gemm_all_reduce, 4096, 4096, 1024, Dtype::bf16, 8};
   const auto& [problem, launch] = std::pair(winner.candidate.problem, winner.candidate.launch);
   const Store reader(file_, Access::read);
   EXPECT_FALSE(reader.winner(platform, problem, launch));
   for (int i = 1; i <= 50; ++i) {
     winner.sequential = us(i);
-    winner.candidate.config.chunks = i;
+    winner.candidate.config = samples::numbered_config(i);
     store_.put_winner(run, winner);
     ASSERT_TRUE(reader.winner(platform, problem, launch)) << i;
     EXPECT_EQ(reader.winner(platform, problem, launch)->winner, winner) << i;
@@ -293,6 +362,62 @@ TEST_F(StoreTest, WhatIsNotANumberIsRefusedAndNothingIsWritten) {
   EXPECT_EQ(info.measurements, 0);
   EXPECT_EQ(info.candidates, 0);
   EXPECT_EQ(info.winners, 0);
+}
+
+/// What a call fails with; empty where it does not.
+std::string refusal(const std::function<void()>& add) {
+  try {
+    add();
+    return "";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.kind(), ErrorKind::bad_input) << failure.what();
+    EXPECT_EQ(std::string(failure.what()).find('\n'), std::string::npos) << failure.what();
+    return failure.what();
+  }
+}
+
+TEST_F(StoreTest, ACandidateHasALegalConfig) {
+  Store memory(std::make_unique<Store::Impl>(db::open_memory()));
+  const auto run =
+      memory.begin_tuning_run(memory.add_platform(draw_.platform()), "request", draw_.provenance());
+  Candidate candidate = draw_.candidate();
+  std::vector<Candidate> taken;
+  for (const auto& [config, is_legal] : cases::alone()) {
+    candidate.config = config;
+    ASSERT_EQ(refusal([&] { memory.add_candidate(run, candidate); }).empty(), is_legal)
+        << to_string(config);
+    if (is_legal && std::find(taken.begin(), taken.end(), candidate) == taken.end()) {
+      taken.push_back(candidate);
+    }
+  }
+  EXPECT_EQ(memory.candidates(run, candidate.problem, candidate.launch), taken);
+}
+
+TEST_F(StoreTest, AWinnerIsLegalForItsProblem) {
+  Store memory(std::make_unique<Store::Impl>(db::open_memory()));
+  const auto platform = memory.add_platform(draw_.platform());
+  const auto run = memory.begin_tuning_run(platform, "request", draw_.provenance());
+  Winner winner = draw_.winner();
+  int taken = 0;
+  int refused = 0;
+  for (const Problem& problem : cases::problems()) {
+    for (const Config& config : cases::around(problem)) {
+      winner.candidate.problem = problem;
+      winner.candidate.config = config;
+      const auto legal = check(problem, config);
+      const std::string said = refusal([&] { memory.put_winner(run, winner); });
+      ASSERT_EQ(said.empty(), legal.has_value()) << to_string(config) << ": " << said;
+      if (!legal) {
+        EXPECT_NE(said.find(legal.error().message), std::string::npos) << said;
+        ++refused;
+        continue;
+      }
+      ASSERT_EQ(memory.winner(platform, problem, winner.candidate.launch)->winner, winner);
+      ++taken;
+    }
+  }
+  EXPECT_GT(taken, 1000);
+  EXPECT_GT(refused, 1000);
 }
 
 TEST_F(StoreTest, AnInvalidCandidateCannotWin) {

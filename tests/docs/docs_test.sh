@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What is made from `--help` is up to date and whole:
-#   docs_test.sh reference PROGRAM
-#   docs_test.sh man_pages PROGRAM FOLDER
+# The documents are up to date and whole:
+#   docs_test.sh reference PROGRAM          docs/cli.md is what --help says
+#   docs_test.sh man_pages PROGRAM FOLDER   so are the man pages
+#   docs_test.sh links                      every link of a document leads somewhere
 # Status 77: not possible here.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-program=$2
+program=${2:-}
 failures=0
 
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
@@ -45,8 +46,35 @@ man_pages() {
   echo "$pages pages"
 }
 
+# anchors PAGE: what its headings are called after a #, one a line.
+anchors() {
+  sed -n 's/^##* //p' "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]' |
+    LC_ALL=C sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+# Links to other hosts are left alone.
+links() {
+  local page target file links=0
+  while IFS= read -r page; do
+    while IFS= read -r target; do
+      links=$((links + 1))
+      file=${target%%#*}
+      file=${file:+$(dirname "$page")/$file}
+      file=${file:-$page}
+      if [[ ! -e $file ]]; then
+        fail "${page#"$root"/}: ($target): no such file"
+      elif [[ $target == *#* ]] && ! anchors "$file" | grep -qx -e "${target#*#}"; then
+        fail "${page#"$root"/}: ($target): no such heading"
+      fi
+    done < <(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//' | grep -v '^https\?:')
+  done < <(find "$root"/*.md "$root/docs" -name '*.md')
+  ((links > 50)) || fail "only $links links"
+  echo "$links links"
+}
+
 case $1 in
   reference) reference ;;
+  links) links ;;
   man_pages)
     if ! command -v groff > /dev/null && ! command -v mandoc > /dev/null; then
       echo 'not checked: neither groff nor mandoc is installed'

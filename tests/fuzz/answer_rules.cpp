@@ -14,8 +14,7 @@ constexpr const char* kOps[] = {"gemm_all_reduce", "gemm_reduce_scatter", "all_g
                                 "gemm_all_to_all"};
 constexpr const char* kDtypes[] = {"bf16", "fp16"};
 constexpr const char* kLaunches[] = {"graph", "eager"};
-constexpr const char* kStrategies[] = {"sequential", "chunked", "signaled", "peer_store",
-                                       "copy_engine"};
+constexpr const char* kStrategies[] = {"sequential", "chunked", "signaled"};
 constexpr const char* kTransports[] = {"ring", "symmetric", "copy_engine", "symmetric_then_ring",
                                        "peer_access"};
 
@@ -31,8 +30,47 @@ std::int64_t tiles(const ovt_problem& problem, const ovt_answer& answer) {
   return blocks * pieces(problem.m / blocks, answer.block_m) * pieces(problem.n, answer.block_n);
 }
 
+/// Which collective a transport carries: what cannot run is no answer.
+bool carries(ovt_transport transport, ovt_op op) {
+  switch (transport) {
+    case OVT_TRANSPORT_RING:
+      return true;
+    case OVT_TRANSPORT_COPY_ENGINE:
+      return op == OVT_GEMM_ALL_TO_ALL;
+    case OVT_TRANSPORT_PEER_ACCESS:
+      return op != OVT_ALL_GATHER_GEMM;
+    default:
+      return op != OVT_GEMM_ALL_TO_ALL;
+  }
+}
+
+/// What a strategy does not use is 0, and it has what it uses.
+void require_fields(const ovt_problem& problem, const ovt_answer& answer) {
+  const bool by_nccl = answer.transport != OVT_TRANSPORT_COPY_ENGINE &&
+                       answer.transport != OVT_TRANSPORT_PEER_ACCESS;
+  if (answer.strategy == OVT_SIGNALED) {
+    require(problem.op != OVT_ALL_GATHER_GEMM, "a GEMM before the collective");
+    for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
+                             answer.cluster, answer.raster, answer.wave_group_count}) {
+      require(value > 0, "fields of signaled");
+    }
+    require(answer.comm_ctas > 0 || by_nccl, "CTAs of transports that are not NCCL's");
+  } else {
+    for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
+                             answer.cluster, answer.raster, answer.wave_group_count, answer.wait}) {
+      require(value == 0, "fields of signaled only");
+    }
+    require(answer.transport <= OVT_TRANSPORT_SYMMETRIC, "NCCL's collectives beside the library");
+  }
+  if (answer.strategy == OVT_CHUNKED) {
+    require(answer.comm_ctas > 0, "CTAs of chunked");
+  } else {
+    require(answer.chunks == 1, "chunks of chunked only");
+  }
+}
+
 void require_config(const ovt_problem& problem, const ovt_answer& answer) {
-  require(answer.strategy >= OVT_SEQUENTIAL && answer.strategy <= OVT_COPY_ENGINE, "strategy");
+  require(answer.strategy >= OVT_SEQUENTIAL && answer.strategy <= OVT_SIGNALED, "strategy");
   require(answer.transport >= OVT_TRANSPORT_RING && answer.transport <= OVT_TRANSPORT_PEER_ACCESS,
           "transport");
   require(answer.wait == OVT_WAIT_DRIVER || answer.wait == OVT_WAIT_KERNEL, "wait");
@@ -40,6 +78,8 @@ void require_config(const ovt_problem& problem, const ovt_answer& answer) {
               (answer.strategy == OVT_SIGNALED && answer.transport != OVT_TRANSPORT_COPY_ENGINE),
           "a kernel that can wait");
   require(answer.reserved == 0, "reserved");
+  require(carries(answer.transport, problem.op), "a transport that carries the collective");
+  require_fields(problem, answer);
   for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
                            answer.cluster, answer.raster, answer.comm_ctas}) {
     require(value >= 0, "sizes of the config");
@@ -51,7 +91,6 @@ void require_config(const ovt_problem& problem, const ovt_answer& answer) {
   require(answer.wave_group_count >= 0 && answer.wave_group_count <= OVT_MAX_WAVE_GROUPS,
           "wave_group_count");
   if (answer.strategy == OVT_SIGNALED) {
-    require(answer.block_m > 0 && answer.block_n > 0, "a tile");
     std::int64_t sum = 0;
     for (int i = 0; i < answer.wave_group_count; ++i) {
       require(answer.wave_groups[i] > 0, "positive wave groups");

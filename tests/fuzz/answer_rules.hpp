@@ -9,7 +9,8 @@
 namespace overlaptune::fuzz {
 
 /// Texts end, times are finite and positive or NaN where they may be, enumerations are known, and
-/// the config is one of the problem's: its wave groups make up the tiles, its chunks the rows.
+/// the config is one of the problem's: it has the fields of its strategy and no others, its
+/// transport carries the collective, its wave groups make up the tiles, its chunks the rows.
 void require_sound(const ovt_problem& problem, const ovt_answer& answer);
 
 /// An exact answer is a row of the file, as plain SQL reads it (all rows, without an index).

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -25,14 +26,30 @@ void collect(Json& node, std::vector<Json*>& places) {
   for (Json& child : node) collect(child, places);
 }
 
+/// The text with a letter changed, or a word of it gone: configs are lines of words.
+std::string odd_text(std::string text, Random& random) {
+  if (text.empty()) return " ";
+  const std::size_t at = random() % text.size();
+  if (random() % 2 == 0) {
+    constexpr std::string_view kLetters = "0123456789,x= ar";
+    text[at] = kLetters[random() % kLetters.size()];
+  } else {
+    const std::size_t end = text.find(' ', at);
+    text.erase(at, end == std::string::npos ? end : end - at);
+  }
+  return text;
+}
+
 Json odd_value(const Json& present, Random& random) {
   static const Json kOdd = Json::parse(R"([null, true, 0, 1, -1, 7, 4096, 2147483647, 2147483648,
       9223372036854775807, -9223372036854775808, 18446744073709551615, 0.0, -0.0, 0.5, 1e300,
       5e-324, "", "x", "a\u0000b", "\ud83d\ude00", "signaled", "timeout", "copy", [1, 2, 3], [],
-      {}])");
+      {}, "sequential ctas=0 transport=ring", "chunked ctas=8 transport=symmetric chunks=4",
+      "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring groups=9,7"])");
   if (present.is_number_integer() && random() % 2 == 0) {
     return present.get<std::uint64_t>() + 2 * (random() % 2) - 1;
   }
+  if (present.is_string() && random() % 2 == 0) return odd_text(present, random);
   return kOdd[random() % kOdd.size()];
 }
 

@@ -31,26 +31,29 @@ class Move : public GpuTest {
 };
 
 TEST_F(Move, rows_of_every_block_come_to_their_places) {
-  // Of one CTA and of several; with loads ahead and without.
+  // One CTA and several; with loads ahead and without.
   for (const std::int64_t columns : {8, 24, 1000, 4096}) {
     for (const int ctas : {1, 7, 1024}) {
       constexpr std::int64_t kRows = 137;
       constexpr int kBlocks = 3;
       const std::int64_t stride = columns + 16;
-      const kernels::Rows rows{.columns = columns,
+      const std::int64_t to_block = stride * (kRows + 3);
+      const std::int64_t from_block = columns * kRows + 8;
+      constexpr std::int64_t kBytes = sizeof(Element);
+      const kernels::Rows rows{.row_bytes = columns * kBytes,
                                .rows = kRows,
-                               .stride = stride,
+                               .stride = stride * kBytes,
                                .blocks = kBlocks,
-                               .to_block = stride * (kRows + 3),
-                               .from_block = columns * kRows + 8};
-      const auto stored = static_cast<std::size_t>(rows.from_block * kBlocks);
-      const auto size = static_cast<std::size_t>(rows.to_block * kBlocks);
+                               .to_block = to_block * kBytes,
+                               .from_block = from_block * kBytes};
+      const auto stored = static_cast<std::size_t>(from_block * kBlocks);
+      const auto size = static_cast<std::size_t>(to_block * kBlocks);
       std::vector<Element> expected(size, 0);
       for (int block = 0; block < kBlocks; ++block) {
         for (std::int64_t row = 0; row < kRows; ++row) {
           for (std::int64_t column = 0; column < columns; ++column) {
-            const std::int64_t at = block * rows.from_block + row * columns + column;
-            expected[static_cast<std::size_t>(block * rows.to_block + row * stride + column)] =
+            const std::int64_t at = block * from_block + row * columns + column;
+            expected[static_cast<std::size_t>(block * to_block + row * stride + column)] =
                 static_cast<Element>(at + 1);
           }
         }
@@ -65,8 +68,8 @@ TEST_F(Move, rows_of_every_block_come_to_their_places) {
 }
 
 TEST_F(Move, nothing_is_moved_where_there_is_nothing) {
-  EXPECT_EQ(moved({.columns = 0}, 8, 8, 1024), std::vector<Element>(8, 0));
-  EXPECT_EQ(moved({.columns = 8, .rows = 0}, 8, 8, 1024), std::vector<Element>(8, 0));
+  EXPECT_EQ(moved({.row_bytes = 0}, 8, 8, 1024), std::vector<Element>(8, 0));
+  EXPECT_EQ(moved({.row_bytes = 16, .rows = 0}, 8, 8, 1024), std::vector<Element>(8, 0));
 }
 
 }  // namespace

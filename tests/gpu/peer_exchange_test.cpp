@@ -61,8 +61,9 @@ class PeerAccess : public GpuTest {
     const bool sums_all = collective == Collective::all_reduce;
     const std::int64_t rows = sums_all ? block_rows : ranks * block_rows;
     const std::int64_t result_rows = collective == Collective::reduce_scatter ? block_rows : rows;
-    const auto bytes = static_cast<std::size_t>(rows * n * kElementBytes);
-    const std::size_t result_bytes = static_cast<std::size_t>(result_rows * n * kElementBytes);
+    const auto bytes = static_cast<std::size_t>(rows * n * static_cast<std::int64_t>(sizeof(T)));
+    const std::size_t result_bytes =
+        static_cast<std::size_t>(result_rows * n * static_cast<std::int64_t>(sizeof(T)));
     const std::vector<PeerPiece> pieces = pieces_of(block_rows, n);
     PeerExchange exchange{.collective = collective,
                           .dtype = std::is_same_v<T, __half> ? Dtype::fp16 : Dtype::bf16,

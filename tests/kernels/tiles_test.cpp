@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/signaled.hpp"
+#include "model/signaled_gemm.hpp"
 
 #define __device__
 #define __forceinline__ inline

@@ -42,8 +42,8 @@ TEST(Clock, sustained_power_stays_near_the_limit) {
 }
 
 TEST(Clock, what_a_collective_draws_is_lost_to_the_gemm) {
-  const Work gemm{.flops = 600e6 * 1000};
-  const Work both{.flops = gemm.flops, .wire_bytes = 1e9};
+  const Load gemm{.flops = 600e6 * 1000};
+  const Load both{.flops = gemm.flops, .wire_bytes = 1e9};
   EXPECT_LT(clock_state(profile(), {}, both, 1000, 1).factor,
             clock_state(profile(), {}, gemm, 1000, 1).factor);
 }

@@ -9,11 +9,11 @@
 namespace overlaptune::test {
 
 /// `signaled` with a group every `waves` waves on a machine with `sms` SMs.
-inline Config signaled(const Problem& problem, const Tile& tile, int raster, int sms, int comm_ctas,
-                       std::size_t waves) {
-  Config config{
-      .strategy = Strategy::signaled, .tile = tile, .raster = raster, .comm_ctas = comm_ctas};
-  const auto cuts = wave_cuts(tile_order(problem, tile, raster), sms - comm_ctas, config.transport);
+inline Signaled signaled(const Problem& problem, const Tile& tile, int raster, int sms,
+                         int comm_ctas, std::size_t waves) {
+  Signaled config{.tile = tile, .raster = raster, .comm_ctas = comm_ctas};
+  const auto cuts =
+      wave_cuts(tile_order(problem, tile, raster), sms - comm_ctas, config.transport.beside_gemm);
   std::int64_t before = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     if ((i + 1) % waves != 0 && i + 1 != cuts.size()) continue;
@@ -24,7 +24,7 @@ inline Config signaled(const Problem& problem, const Tile& tile, int raster, int
 }
 
 inline Config chunked(int chunks, int comm_ctas) {
-  return {.strategy = Strategy::chunked, .comm_ctas = comm_ctas, .chunks = chunks};
+  return Chunked{.comm_ctas = comm_ctas, .chunks = chunks};
 }
 
 inline RunResult run(Machine& machine, const Problem& problem, const Config& config,

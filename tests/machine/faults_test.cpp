@@ -29,14 +29,14 @@ TEST(Faults, refuses_anything_else_in_one_line) {
 TEST(Faults, happen_as_often_as_asked_and_never_to_sequential) {
   const Faults faults = *parse_faults("hang=0.1,wrong=0.2,crash=0.05,rank_died=0.15");
   std::map<Verdict, int> seen;
-  Config config{.strategy = Strategy::signaled};
+  Config config = Signaled{};
   constexpr int kCount = 20000;
   for (std::uint64_t i = 0; i < kCount; ++i) ++seen[faults.verdict(config, Noise(i))];
   EXPECT_NEAR(seen[Verdict::timeout], 0.1 * kCount, 200);
   EXPECT_NEAR(seen[Verdict::wrong], 0.2 * kCount, 200);
   EXPECT_NEAR(seen[Verdict::crashed], 0.05 * kCount, 200);
   EXPECT_NEAR(seen[Verdict::rank_died], 0.15 * kCount, 200);
-  config.strategy = Strategy::sequential;
+  config = Sequential{};
   for (std::uint64_t i = 0; i < 1000; ++i) {
     EXPECT_EQ(faults.verdict(config, Noise(i)), Verdict::valid);
   }

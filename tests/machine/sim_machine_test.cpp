@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "machine/catalogue.hpp"
+#include "machine/sim/strategies.hpp"
 #include "tests/machine/configs.hpp"
 
 namespace overlaptune {
@@ -54,7 +55,7 @@ TEST(SimMachine, all_ops_and_strategies_that_make_sense_run) {
     ASSERT_EQ(results.size(), configs.size());
     for (std::size_t i = 0; i < configs.size(); ++i) {
       const bool refused =
-          problem.op == Op::all_gather_gemm && configs[i].strategy == Strategy::signaled;
+          problem.op == Op::all_gather_gemm && strategy_of(configs[i]) == Strategy::signaled;
       EXPECT_EQ(results[i].verdict, refused ? Verdict::unsupported : Verdict::valid)
           << op.name << " " << to_string(configs[i]) << ": " << results[i].reason;
       EXPECT_EQ(results[i].reason.empty(), !refused);
@@ -92,7 +93,7 @@ TEST(SimMachine, repetitions_differ_a_little) {
 }
 
 TEST(SimMachine, timeline_is_one_chain_in_the_order_of_the_groups) {
-  const Config config = signaled(kProblem, kTile, 1, 132, 16, 2);
+  const Signaled config = signaled(kProblem, kTile, 1, 132, 16, 2);
   const RunResult result = run(*machine(), kProblem, config, {.timeline = true});
   ASSERT_TRUE(result.timeline);
   ASSERT_EQ(result.timeline->groups.size(), config.wave_groups.size());
@@ -126,11 +127,10 @@ TEST(SimMachine, groups_that_are_not_contiguous_pay_for_the_copy) {
   const Problem flat{.op = Op::gemm_all_to_all, .m = 1024, .n = 32768, .k = 4096, .ranks = 8};
   const RunResult result =
       run(*machine(), flat, signaled(flat, kTile, 1, 132, 16, 4), {.timeline = true});
-  const Config whole{.strategy = Strategy::signaled,
-                     .tile = kTile,
-                     .raster = 1,
-                     .comm_ctas = 16,
-                     .wave_groups = {tile_order(flat, kTile, 1).tiles()}};
+  const Config whole = Signaled{.tile = kTile,
+                                .raster = 1,
+                                .comm_ctas = 16,
+                                .wave_groups = {tile_order(flat, kTile, 1).tiles()}};
   const RunResult single = run(*machine(), flat, whole, {.timeline = true});
   const auto busy = [](const RunResult& found) {
     double sum = 0;
@@ -173,40 +173,40 @@ TEST(SimMachine, without_ctas_of_its_own_a_collective_gets_the_sms_of_tiles_that
 
 TEST(SimMachine, configs_that_do_not_fit_are_unsupported_with_a_reason) {
   const auto sim = machine();
-  const Config good = signaled(kProblem, kTile, 1, 132, 16, 4);
+  const Signaled good = signaled(kProblem, kTile, 1, 132, 16, 4);
   const auto refused = [&](Config config, const std::string& part) {
     const RunResult result = run(*sim, kProblem, config);
     EXPECT_EQ(result.verdict, Verdict::unsupported) << to_string(config);
     EXPECT_NE(result.reason.find(part), std::string::npos) << result.reason;
     EXPECT_TRUE(result.rank_times.empty());
   };
-  Config config = good;
+  Signaled config = good;
   config.tile.stages = 7;
   refused(config, "does not fit");
   config = good;
   config.comm_ctas = 132;
-  refused(config, "comm_ctas = 132");
+  refused(config, "ctas = 132");
   config.comm_ctas = 0;
-  config.transport = Transport::peer_access;
-  refused(config, "comm_ctas = 0");
+  config.transport = all_groups_by(Transport::peer_access);
+  refused(config, "ctas = 0");
   config = good;
   config.wave_groups.pop_back();
   refused(config, "wave_groups");
   config = good;
   config.wave_groups.clear();
-  refused(config, "wave_groups");
+  refused(config, "groups");
   config = good;
   config.raster = 0;
   refused(config, "raster");
   config = good;
-  config.transport = Transport::symmetric;
+  config.transport = all_groups_by(Transport::symmetric);
   refused(config, "symmetric");
   refused(chunked(0, 16), "chunks");
   refused(chunked(5000, 16), "chunks");
-  refused({.strategy = Strategy::peer_store}, "peer_store");
-  refused({.strategy = Strategy::copy_engine}, "copy_engine");
-  config = {};
-  config.tile = kTile;
+  refused(Sequential{.transport = Transport::peer_access}, "peer_access");
+  refused(Sequential{.comm_ctas = 132}, "ctas = 132");
+  config = good;
+  config.tile = {};
   refused(config, "tile");
 }
 
@@ -232,23 +232,23 @@ std::unique_ptr<Machine> with_slow_windows() {
 
 TEST(SimMachine, the_last_group_of_symmetric_then_ring_takes_the_ring) {
   const auto sim = with_slow_windows();
-  const auto time = [&](Config config, Transport transport) {
+  const auto time = [&](Signaled config, const GroupTransports& transport) {
     config.transport = transport;
     const RunResult result = run(*sim, kProblem, config);
     EXPECT_EQ(result.verdict, Verdict::valid) << result.reason;
     return time_us(result);
   };
   // In one group nothing goes by the windows; in several all but the last do, on as many CTAs.
-  const Config whole = signaled(kProblem, kTile, 1, 132, 16, 1000);
+  const Signaled whole = signaled(kProblem, kTile, 1, 132, 16, 1000);
   ASSERT_EQ(whole.wave_groups.size(), 1U);
-  const double last_by_ring = time(whole, Transport::symmetric_then_ring);
-  EXPECT_LE(last_by_ring, time(whole, Transport::ring) * 1.02);
-  EXPECT_LT(last_by_ring, 0.8 * time(whole, Transport::symmetric));
-  const Config groups = signaled(kProblem, kTile, 1, 132, 16, 4);
+  const double last_by_ring = time(whole, kSymmetricThenRing);
+  EXPECT_LE(last_by_ring, time(whole, all_groups_by(Transport::ring)) * 1.02);
+  EXPECT_LT(last_by_ring, 0.8 * time(whole, all_groups_by(Transport::symmetric)));
+  const Signaled groups = signaled(kProblem, kTile, 1, 132, 16, 4);
   ASSERT_GT(groups.wave_groups.size(), 2U);
-  const double mixed = time(groups, Transport::symmetric_then_ring);
-  EXPECT_LT(mixed, time(groups, Transport::symmetric));
-  EXPECT_GT(mixed, time(groups, Transport::ring));
+  const double mixed = time(groups, kSymmetricThenRing);
+  EXPECT_LT(mixed, time(groups, all_groups_by(Transport::symmetric)));
+  EXPECT_GT(mixed, time(groups, all_groups_by(Transport::ring)));
 }
 
 TEST(SimMachine, problems_that_do_not_fit_are_bad_input) {
@@ -298,12 +298,22 @@ TEST(SimMachine, extreme_problems_run) {
       {.op = Op::gemm_all_reduce, .m = 65536, .n = 8, .k = 65536, .ranks = 3}};
   for (const Problem& problem : problems) {
     for (const Config& config :
-         {Config{}, chunked(1, 131), signaled(problem, kTile, 1, 132, 131, 1)}) {
+         std::vector<Config>{{}, chunked(1, 131), signaled(problem, kTile, 1, 132, 131, 8)}) {
       const RunResult result = run(*sim, problem, config);
       ASSERT_EQ(result.verdict, Verdict::valid) << to_string(problem) << result.reason;
       EXPECT_GT(time_us(result), 5) << to_string(problem) << " " << to_string(config);
     }
   }
+}
+
+TEST(SimMachine, each_strategy_has_its_row_in_the_table) {
+  const auto& table = sim::strategy_simulations();
+  ASSERT_EQ(table.size(), kStrategies.size());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(table[i]->strategy(), kStrategies[i].strategy);
+  }
+  const auto strategies = machine()->strategies();
+  EXPECT_EQ(strategies.size(), kStrategies.size());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "model/clock_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,7 +62,7 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
   });
   for (const Round& round : rounds) {
     const Load load{.work = 8192.0 * 8192 * 2048,
-                    .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k),
+                    .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
                     .gemm = kGemmTime * round.slowdown,
                     .collective = round.collective,
                     .round = round.time()};
@@ -69,13 +70,22 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
   }
   // Stretched by something else it is cooler.
   Load stretched{.work = 8192.0 * 8192 * 2048,
-                 .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k),
+                 .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
                  .gemm = kGemmTime * kHottest,
                  .round = kGemmTime * kHottest};
   const double hot = model.slowdown(stretched);
   EXPECT_NEAR(hot, kHottest, 0.05);
   stretched.stretch = 2;
   EXPECT_LE(model.slowdown(stretched), hot);
+}
+
+TEST(PeakRates, are_those_of_a_rate_class) {
+  PeakRates rates;
+  EXPECT_TRUE(std::isinf(rates(Dtype::bf16)));
+  rates.add(Dtype::fp16, 3);
+  rates.add(Dtype::bf16, 2);
+  EXPECT_EQ(rates(Dtype::bf16), 3);
+  EXPECT_EQ(rates(Dtype::fp16), 3);
 }
 
 TEST(ClockModel, without_clocks_nothing_is_slowed) {

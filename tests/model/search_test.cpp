@@ -39,10 +39,11 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
 
 /// The space of the search, as docs/model.md gives it; what is drawn at random may lie outside.
 bool in_space(const Config& config, const Problem& problem) {
-  if (config.strategy == Strategy::chunked) return config.chunks <= 32;
-  const bool known_raster = config.raster == 1 || config.raster == 2 || config.raster == 4 ||
-                            config.raster == 8 || config.raster == 16;
-  return known_raster && (config.raster == 1 || config.raster * row_blocks(problem) <= 32);
+  if (const auto* chunked = std::get_if<Chunked>(&config)) return chunked->chunks <= 32;
+  const int raster = std::get<Signaled>(config).raster;
+  const bool known_raster =
+      raster == 1 || raster == 2 || raster == 4 || raster == 8 || raster == 16;
+  return known_raster && (raster == 1 || raster * row_blocks(problem) <= 32);
 }
 
 TEST_F(SearchTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
@@ -82,8 +83,16 @@ TEST_F(SearchTest, wanted_strategies_are_the_only_ones_beside_sequential) {
   const Problem problem{Op::gemm_reduce_scatter, 16384, 8192, 3584, Dtype::bf16, 8};
   const auto best =
       search(model(), problem, Launch::graph, {.best = 50, .strategies = {Strategy::chunked}});
-  for (const Scored& scored : *best) EXPECT_NE(scored.config.strategy, Strategy::signaled);
-  EXPECT_EQ(best->front().config.strategy, Strategy::chunked);
+  for (const Scored& scored : *best) EXPECT_NE(strategy_of(scored.config), Strategy::signaled);
+  EXPECT_EQ(strategy_of(best->front().config), Strategy::chunked);
+}
+
+/// The rows and columns of a tile, or the number of chunks.
+std::pair<int, int> shape(const Config& config) {
+  if (const auto* chunked = std::get_if<Chunked>(&config)) return {chunked->chunks, 0};
+  const auto* signaled = std::get_if<Signaled>(&config);
+  return signaled == nullptr ? std::pair{1, 0}
+                             : std::pair{signaled->tile.block_m, signaled->tile.block_n};
 }
 
 TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
@@ -96,8 +105,8 @@ TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
     for (std::size_t j = 0; j < i; ++j) {
       const Config& a = few[i].config;
       const Config& b = few[j].config;
-      EXPECT_TRUE(a.strategy != b.strategy || a.comm_ctas != b.comm_ctas || a.chunks != b.chunks ||
-                  a.tile.block_m != b.tile.block_m || a.tile.block_n != b.tile.block_n);
+      EXPECT_TRUE(strategy_of(a) != strategy_of(b) || comm_ctas(a) != comm_ctas(b) ||
+                  shape(a) != shape(b));
     }
   }
   EXPECT_EQ(shortlist(*best, 1000).size(), best->size());
@@ -108,15 +117,16 @@ TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
   const Problem problem{Op::gemm_all_reduce, 32768, 8192, 512, Dtype::bf16, 8};
   const SearchOptions one{.strategies = {Strategy::signaled}};
   const Scored first = value_or_throw(search(model(), problem, Launch::graph, one)).front();
-  ASSERT_EQ(first.config.strategy, Strategy::signaled);
+  ASSERT_EQ(strategy_of(first.config), Strategy::signaled);
+  const auto& config = std::get<Signaled>(first.config);
   const SearchOptions many{.best = 20, .strategies = {Strategy::signaled}};
   EXPECT_EQ(value_or_throw(search(model(), problem, Launch::graph, many)).front().time, first.time);
-  const TileOrder order = tile_order(problem, first.config.tile, first.config.raster);
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
   const std::int64_t column = order.column_tiles(0);
-  const std::int64_t wave = std::max(column, (132 - first.config.comm_ctas) / column * column);
-  for (std::size_t i = 0; i + 1 < first.config.wave_groups.size(); ++i) {
+  const std::int64_t wave = std::max(column, (132 - config.comm_ctas) / column * column);
+  for (std::size_t i = 0; i + 1 < config.wave_groups.size(); ++i) {
     for (const std::int64_t moved : {-wave, wave}) {
-      Config other = first.config;
+      Signaled other = config;
       other.wave_groups[i] += moved;
       other.wave_groups[i + 1] -= moved;
       const auto prediction = model().predict(problem, other, Launch::graph);
@@ -158,25 +168,35 @@ TEST_F(SearchTest, bad_configs_are_refused_by_name) {
     const auto prediction = model().predict(p, config, Launch::graph);
     return prediction ? std::string() : prediction.error().message;
   };
-  EXPECT_NE(message({.strategy = Strategy::peer_store}, problem).find("peer_store"),
+  EXPECT_NE(message(Chunked{.comm_ctas = 8, .chunks = 2000}, problem).find("chunks = 2000"),
             std::string::npos);
-  EXPECT_NE(message({.strategy = Strategy::chunked, .comm_ctas = 8, .chunks = 2000}, problem)
-                .find("chunks = 2000"),
-            std::string::npos);
-  EXPECT_NE(message({.strategy = Strategy::signaled, .tile = {100, 100, 64, 4, 1}, .comm_ctas = 8},
-                    problem)
-                .find("100x100x64"),
-            std::string::npos);
-  EXPECT_NE(message({.comm_ctas = 5}, problem).find("5 CTAs"), std::string::npos);
+  Signaled odd{.tile = {100, 100, 64, 4, 1}, .raster = 1, .comm_ctas = 8, .wave_groups = {11 * 11}};
+  EXPECT_NE(message(odd, problem).find("100x100x64"), std::string::npos);
+  Signaled all_sms{
+      .tile = {128, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 132, .wave_groups = {64}};
+  EXPECT_NE(message(all_sms, problem).find("ctas = 132"), std::string::npos);
+  EXPECT_NE(message(Sequential{.comm_ctas = 5}, problem).find("5 CTAs"), std::string::npos);
   Problem four = problem;
   four.ranks = 4;
   EXPECT_NE(message({}, four).find("4 ranks"), std::string::npos);
+  Problem many = problem;
+  many.ranks = 16;
+  EXPECT_NE(message({}, many).find("ranks = 16"), std::string::npos);
+  EXPECT_EQ(search(model(), many, Launch::graph, {}).error().message, message({}, many));
   Problem gather = problem;
   gather.op = Op::all_gather_gemm;
-  EXPECT_NE(message({.strategy = Strategy::signaled, .tile = {128, 128, 64, 4, 1}, .comm_ctas = 8},
-                    gather)
-                .find("all_gather_gemm"),
-            std::string::npos);
+  all_sms.comm_ctas = 8;
+  EXPECT_NE(message(all_sms, gather).find("all_gather_gemm"), std::string::npos);
+}
+
+TEST_F(SearchTest, a_unit_of_work_is_predicted_as_its_config) {
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const auto best = search(model(), problem, Launch::eager, {.best = 20});
+  for (const Scored& scored : *best) {
+    const Work work = value_or_throw(Work::make(problem, scored.config));
+    EXPECT_EQ(model().predict(work, Launch::eager)->time,
+              model().predict(problem, scored.config, Launch::eager)->time);
+  }
 }
 
 /// The model of some of the measurements.
@@ -189,12 +209,32 @@ Model fitted_to(const FittedMachine& fitted, const Keep& keep) {
   return value_or_throw(Model::fit(fitted.machine->platform(), list));
 }
 
+/// Tensor cores multiply bf16 and fp16 at one rate: who probed with one knows the other.
+TEST_F(SearchTest, dtypes_of_one_rate_class_are_fitted_together) {
+  std::vector<Measurement> mixed = fitted_->measurements;
+  for (Measurement& measurement : mixed) {
+    const auto change = [](GemmProbe& gemm) {
+      if ((gemm.m + gemm.n + gemm.k) / 64 % 2 == 0) gemm.dtype = Dtype::fp16;
+    };
+    if (auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) change(*gemm);
+    if (auto* both = std::get_if<ConcurrentProbe>(&measurement.probe)) change(both->gemm);
+    if (auto* turns = std::get_if<SustainedProbe>(&measurement.probe)) change(turns->gemm);
+  }
+  const Model pooled = value_or_throw(Model::fit(fitted_->machine->platform(), mixed));
+  Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8};
+  const auto of_bf16 = value_or_throw(search(model(), problem, Launch::graph, {})).front();
+  problem.dtype = Dtype::fp16;
+  const auto of_fp16 = value_or_throw(search(pooled, problem, Launch::graph, {})).front();
+  EXPECT_EQ(of_bf16.config, of_fp16.config);
+  EXPECT_EQ(of_bf16.time, of_fp16.time);
+}
+
 TEST_F(SearchTest, sms_are_handed_over_where_that_was_probed_only) {
   const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
-  Config config{.strategy = Strategy::signaled,
-                .tile = {128, 256, 64, 4, 1},
-                .raster = 4,
-                .wave_groups = {1024, 512, 512}};
+  const Config config = Signaled{.tile = {128, 256, 64, 4, 1},
+                                 .raster = 4,
+                                 .comm_ctas = kHandedOver,
+                                 .wave_groups = {1024, 512, 512}};
   const auto predicted = model().predict(problem, config, Launch::graph);
   ASSERT_TRUE(predicted) << predicted.error().message;
   const auto run = fitted_->machine->run(problem, std::vector{config}, {});
@@ -210,7 +250,8 @@ TEST_F(SearchTest, sms_are_handed_over_where_that_was_probed_only) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("comm_ctas = 0"), std::string::npos);
   const auto is_handed_over = [](const Scored& scored) {
-    return scored.config.strategy == Strategy::signaled && scored.config.comm_ctas == 0;
+    const auto* signaled = std::get_if<Signaled>(&scored.config);
+    return signaled != nullptr && signaled->comm_ctas == kHandedOver;
   };
   const SearchOptions many{.best = 5000};
   const auto all = search(model(), problem, Launch::graph, many);
@@ -229,9 +270,8 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
       }
     }
     const auto model = Model::fit(fitted_->machine->platform(), list);
-    return search(*model, problem, Launch::graph, {.strategies = {Strategy::signaled}})
-        ->front()
-        .config.wait;
+    const auto best = search(*model, problem, Launch::graph, {.strategies = {Strategy::signaled}});
+    return std::get<Signaled>(best->front().config).wait;
   };
   EXPECT_EQ(best_wait(0.5), Wait::kernel);
   EXPECT_EQ(best_wait(1), Wait::driver);
@@ -240,8 +280,10 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
   const Model unknowing = fitted_to(*fitted_, [](const Probe& probe) {
     return probe != Probe(LaunchProbe{LaunchCost::kernel_trigger});
   });
-  Config config =
-      search(model(), problem, Launch::graph, {.strategies = {Strategy::signaled}})->front().config;
+  auto config = std::get<Signaled>(
+      search(model(), problem, Launch::graph, {.strategies = {Strategy::signaled}})
+          ->front()
+          .config);
   ASSERT_TRUE(unknowing.predict(problem, config, Launch::graph));
   config.wait = Wait::kernel;
   ASSERT_TRUE(model().predict(problem, config, Launch::graph));
@@ -250,7 +292,7 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
   EXPECT_NE(refused.error().message.find("kernel_trigger"), std::string::npos);
 }
 
-/// Groups off the super panels, of 1024 tiles, are copied into place; of three the last one after
+/// Groups off the swizzle groups, of 1024 tiles, are copied into place; of three the last one after
 /// the GEMM, on all SMs.
 TEST_F(SearchTest, copies_beside_the_gemm_take_what_few_sms_take) {
   const Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8};
@@ -266,11 +308,8 @@ TEST_F(SearchTest, copies_beside_the_gemm_take_what_few_sms_take) {
       }
       list.push_back(measurement);
     }
-    const Config config{.strategy = Strategy::signaled,
-                        .tile = {128, 256, 64, 4, 1},
-                        .raster = 4,
-                        .comm_ctas = kFewSms,
-                        .wave_groups = groups};
+    const Signaled config{
+        .tile = {128, 256, 64, 4, 1}, .raster = 4, .comm_ctas = kFewSms, .wave_groups = groups};
     const Model model = value_or_throw(Model::fit(fitted_->machine->platform(), list));
     return value_or_throw(model.predict(problem, config, Launch::graph)).collective_alone.count();
   };
@@ -306,7 +345,7 @@ TEST_F(SearchTest, a_missing_probe_is_named) {
               return !std::holds_alternative<GemmProbe>(p);
             }).find("library's GEMM"),
             std::string::npos);
-  // Without our own kernels there is still the library's: a machine that cannot run them yet.
+  // Without generated kernels there is still the library's: a machine that cannot run them yet.
   EXPECT_EQ(without([](const Probe& p) {
               const auto* gemm = std::get_if<GemmProbe>(&p);
               return gemm == nullptr || gemm->tile.is_library();

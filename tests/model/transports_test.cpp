@@ -93,29 +93,30 @@ TEST_F(TransportsTest, all_that_serve_the_op_are_searched_and_predicted_as_promi
   for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
     Problem problem = kExchange;
     problem.op = op;
-    std::set<Transport> seen;
+    std::set<GroupTransports> seen;
     for (const Model& fitted : models) {
       for (const Scored& scored : value_or_throw(search(fitted, problem, Launch::graph, many))) {
         const Config& config = scored.config;
         const auto prediction = fitted.predict(problem, config, Launch::graph);
         ASSERT_TRUE(prediction) << to_string(config) << ": " << prediction.error().message;
         EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(config);
-        if (config.strategy != Strategy::signaled) {
-          EXPECT_TRUE(is_librarys(config.transport)) << to_string(config);
+        const auto* signaled = std::get_if<Signaled>(&config);
+        if (signaled == nullptr) {
+          EXPECT_TRUE(is_nccls(transport_of(config))) << to_string(config);
           continue;
         }
-        seen.insert(config.transport);
-        EXPECT_TRUE(serves(beside_gemm(config.transport), collective_of(op))) << to_string(config);
-        for (const Cut& cut :
-             value_or_throw(group_cuts(tile_order(problem, config.tile, config.raster), config))) {
-          EXPECT_TRUE(cut.contiguous || config.transport != Transport::copy_engine)
-              << to_string(config);
+        const Transport beside = signaled->transport.beside_gemm;
+        seen.insert(signaled->transport);
+        EXPECT_TRUE(serves(beside, collective_of(op))) << to_string(config);
+        const TileOrder order = tile_order(problem, signaled->tile, signaled->raster);
+        for (const Cut& cut : value_or_throw(group_cuts(order, signaled->wave_groups))) {
+          EXPECT_TRUE(cut.contiguous || beside != Transport::copy_engine) << to_string(config);
         }
       }
     }
-    EXPECT_EQ(seen.contains(Transport::copy_engine), op == Op::gemm_all_to_all);
-    EXPECT_TRUE(seen.contains(Transport::peer_access));
-    EXPECT_EQ(seen.contains(Transport::symmetric_then_ring), op != Op::gemm_all_to_all);
+    EXPECT_EQ(seen.contains(all_groups_by(Transport::copy_engine)), op == Op::gemm_all_to_all);
+    EXPECT_TRUE(seen.contains(all_groups_by(Transport::peer_access)));
+    EXPECT_EQ(seen.contains(kSymmetricThenRing), op != Op::gemm_all_to_all);
   }
 }
 
@@ -124,16 +125,15 @@ TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
     const auto prediction = fitted.predict(kExchange, config, Launch::graph);
     return prediction ? std::string() : prediction.error().message;
   };
-  Config copies{.strategy = Strategy::signaled,
-                .tile = {128, 256, 64, 4, 1},
-                .raster = 1,
-                .comm_ctas = 8,
-                .wave_groups = {1024, 1024},
-                .transport = Transport::copy_engine};
+  Signaled copies{.tile = {128, 256, 64, 4, 1},
+                  .raster = 1,
+                  .comm_ctas = 8,
+                  .transport = all_groups_by(Transport::copy_engine),
+                  .wave_groups = {1024, 1024}};
   const Model fitted = model(1.2);
   EXPECT_EQ(message(fitted, copies), "");
   copies.wave_groups = {1024 + 8, 1024 - 8};  // a column of one panel of every block
-  EXPECT_NE(message(fitted, copies).find("whole rows"), std::string::npos);
+  EXPECT_NE(message(fitted, copies).find("whole swizzle groups"), std::string::npos);
   copies.wave_groups = {1024, 1024};
   std::vector<Measurement> few = with_other_transports(fitted_->measurements, 1.2, 4e-6);
   std::erase_if(few, [](const Measurement& m) {
@@ -149,12 +149,11 @@ TEST_F(TransportsTest, with_peer_access_another_group_costs_little_wherever_it_e
   const Model fitted = model(1.2);
   const Problem problem{Op::gemm_all_reduce, 8192, 8192, 1024, Dtype::bf16, 8};
   const auto exchanges = [&](Transport transport, const std::vector<std::int64_t>& groups) {
-    const Config config{.strategy = Strategy::signaled,
-                        .tile = {128, 256, 64, 4, 1},
-                        .raster = 4,
-                        .comm_ctas = 8,
-                        .wave_groups = groups,
-                        .transport = transport};
+    const Signaled config{.tile = {128, 256, 64, 4, 1},
+                          .raster = 4,
+                          .comm_ctas = 8,
+                          .transport = all_groups_by(transport),
+                          .wave_groups = groups};
     return value_or_throw(fitted.predict(problem, config, Launch::graph)).collective_alone.count();
   };
   const std::vector<std::int64_t> one{2048};
@@ -184,12 +183,11 @@ TEST_F(TransportsTest, own_parts_that_fall_behind_cost_no_more_than_all_of_them_
   int later = 0;
   for (const std::vector<std::int64_t>& groups :
        {std::vector<std::int64_t>{1024, 1024}, {512, 512, 512, 512}, {1792, 256}, {2048}}) {
-    const Config copies{.strategy = Strategy::signaled,
-                        .tile = {128, 256, 64, 4, 1},
-                        .raster = 1,
-                        .comm_ctas = 8,
-                        .wave_groups = groups,
-                        .transport = Transport::copy_engine};
+    const Signaled copies{.tile = {128, 256, 64, 4, 1},
+                          .raster = 1,
+                          .comm_ctas = 8,
+                          .transport = all_groups_by(Transport::copy_engine),
+                          .wave_groups = groups};
     const auto soon = value_or_throw(keeps_up.predict(kExchange, copies, Launch::graph)).time;
     const auto late = value_or_throw(falls_behind.predict(kExchange, copies, Launch::graph)).time;
     // The clock, too, depends on how long the exchange takes: a little.

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,15 +29,17 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
     ASSERT_EQ(answer.predicted_us, expected.candidate.predicted.count());
     ASSERT_EQ(answer.measured_us, expected.candidate.measured->median.count());
     ASSERT_EQ(answer.baseline_us, expected.sequential.count());
-    ASSERT_THAT(ovt::wave_groups(answer), ElementsAre(i + 1, 1001, 7190 - i));
+    const std::int64_t high = stored::column_tiles(i);
+    ASSERT_THAT(ovt::wave_groups(answer),
+                ElementsAre(high * (i + 1), high * 1001, high * (7190 - i)));
   }
   const ovt_answer answer = database.query(stored::problem());
-  EXPECT_EQ(answer.block_m, 16384);
-  EXPECT_EQ(answer.block_n, 1);
+  EXPECT_EQ(answer.block_m, 256);
+  EXPECT_EQ(answer.block_n, 16);
   EXPECT_EQ(answer.block_k, 64);
   EXPECT_EQ(answer.stages, 4);
   EXPECT_EQ(answer.cluster, 2);
-  EXPECT_EQ(answer.raster, 8);
+  EXPECT_EQ(answer.raster, 64);
   EXPECT_EQ(answer.comm_ctas, 16);
   EXPECT_EQ(answer.chunks, 1);
   EXPECT_EQ(answer.transport, OVT_TRANSPORT_RING);
@@ -56,39 +60,117 @@ TEST(AnswersTest, EveryPartOfTheQuestionCounts) {
   EXPECT_EQ(source([](auto&) {}), OVT_EXACT);
   EXPECT_EQ(source([](auto&) {}, OVT_EAGER), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.m = 2; }), OVT_BASELINE);
-  EXPECT_EQ(source([](auto& p) { p.n = 8200; }), OVT_BASELINE);
+  EXPECT_EQ(source([](auto& p) { p.n += 8; }), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.k = 3592; }), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.dtype = OVT_FP16; }), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.ranks = 4; }), OVT_BASELINE);
 }
 
-/// What once was a transport of the op may be in a database still; nobody can run it.
-TEST(AnswersTest, AWinnerThatNoLongerServesIsNone) {
-  const samples::Folder folder;
-  const auto file = folder / "a.db";
-  {
-    Store store(file, Access::create);
-    const auto run = store.begin_tuning_run(store.add_platform(stored::platform()), "test", {});
-    Winner made = stored::winner(0);
-    made.candidate.config.transport = Transport::copy_engine;  // adds up nothing
-    store.put_winner(run, made);
-    store.put_winner(run, stored::winner(1));
+/// A winner for the platform of `stored`, but for what the test changes.
+Winner changed(int i, const std::function<void(Winner&)>& change) {
+  Winner winner = stored::winner(i);
+  change(winner);
+  return winner;
+}
+
+/// Its config, which is `signaled`.
+Signaled& signaled(Winner& winner) {
+  return std::get<Signaled>(winner.candidate.config);
+}
+
+/// What an older program or another platform's ran may be in a database still; nobody can run it
+/// here.
+TEST(AnswersTest, AWinnerThatThePlatformCannotRunIsNone) {
+  const std::int64_t all_columns = stored::kColumns;
+  const std::pair<const char*, std::function<void(Winner&)>> cases[] = {
+      {"symmetric windows exchange nothing",
+       [](Winner& winner) {
+         winner.candidate.problem.op = Op::gemm_all_to_all;
+         winner.candidate.problem.m = 8;
+         signaled(winner).transport = all_groups_by(Transport::symmetric);
+         for (auto& group : signaled(winner).wave_groups) group *= 8;
+       }},
+      {"the same of chunked",
+       [](Winner& winner) {
+         winner.candidate.problem.op = Op::gemm_all_to_all;
+         winner.candidate.problem.m = 8;
+         winner.candidate.config = Chunked{.comm_ctas = 8, .transport = Transport::symmetric};
+       }},
+      {"copy engines add up nothing",
+       [=](Winner& winner) {
+         signaled(winner).transport = all_groups_by(Transport::copy_engine);
+         signaled(winner).wave_groups = {all_columns};
+       }},
+      {"a tile that does not fit", [](Winner& winner) { signaled(winner).tile.stages = 8; }},
+      {"more CTAs than SMs", [](Winner& winner) { signaled(winner).comm_ctas = 132; }},
+      {"more ranks than GPUs", [](Winner& winner) { winner.candidate.problem.ranks = 16; }}};
+  for (const auto& [what, change] : cases) {
+    const samples::Folder folder;
+    const Winner none = changed(0, change);
+    stored::put_winners(folder / "a.db", {none, stored::winner(1)});
+    const ovt::Database database({folder / "a.db"});
+    const Problem& problem = none.candidate.problem;
+    const ovt_answer answer = database.query(ovt::problem(
+        static_cast<ovt_op>(problem.op), problem.m, problem.n, problem.k, OVT_BF16, problem.ranks));
+    EXPECT_EQ(answer.source, OVT_BASELINE) << what;
+    EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL) << what;
+    EXPECT_EQ(database.query(stored::problem(2)).source, OVT_EXACT) << what;
   }
-  const ovt::Database database({file});
-  EXPECT_EQ(database.query(stored::problem(1)).source, OVT_BASELINE);
-  EXPECT_EQ(database.query(stored::problem(2)).source, OVT_EXACT);
+}
+
+TEST(AnswersTest, AWinnerOfEveryStrategyIsAnswered) {
+  const samples::Folder folder;
+  const auto with = [](int i, Config config) {
+    return changed(i, [&](Winner& winner) { winner.candidate.config = std::move(config); });
+  };
+  Winner exchanged = changed(4, [](Winner& winner) {
+    winner.candidate.problem.op = Op::gemm_all_to_all;
+    winner.candidate.problem.m = 8;
+    signaled(winner).transport = all_groups_by(Transport::copy_engine);
+    signaled(winner).wave_groups = {8 * stored::kColumns};
+  });
+  stored::put_winners(
+      folder / "a.db",
+      {with(0, Sequential{.comm_ctas = 4, .transport = Transport::symmetric}),
+       with(1, Chunked{.comm_ctas = 8, .chunks = 2}), stored::winner(2),
+       changed(3, [](Winner& winner) { signaled(winner).transport = kSymmetricThenRing; }),
+       exchanged, with(5, Chunked{.comm_ctas = 9, .transport = Transport::symmetric})});
+  const ovt::Database database({folder / "a.db"});
+  const ovt_answer sequential = database.query(stored::problem(1));
+  EXPECT_EQ(sequential.source, OVT_EXACT);
+  EXPECT_EQ(sequential.strategy, OVT_SEQUENTIAL);
+  EXPECT_EQ(sequential.comm_ctas, 4);
+  EXPECT_EQ(sequential.transport, OVT_TRANSPORT_SYMMETRIC);
+  EXPECT_EQ(sequential.block_m, 0);
+  EXPECT_EQ(sequential.raster, 0);
+  EXPECT_EQ(sequential.chunks, 1);
+  EXPECT_EQ(sequential.wave_group_count, 0);
+  const ovt_answer chunked = database.query(stored::problem(2));
+  EXPECT_EQ(chunked.strategy, OVT_CHUNKED);
+  EXPECT_EQ(chunked.comm_ctas, 8);
+  EXPECT_EQ(chunked.chunks, 2);
+  EXPECT_EQ(chunked.block_m, 0);
+  EXPECT_EQ(chunked.wave_group_count, 0);
+  EXPECT_EQ(database.query(stored::problem(3)).strategy, OVT_SIGNALED);
+  EXPECT_THAT(ovt::wave_groups(database.query(stored::problem(3))), ElementsAre(3, 1001, 7188));
+  EXPECT_EQ(database.query(stored::problem(4)).transport, OVT_TRANSPORT_SYMMETRIC_THEN_RING);
+  EXPECT_THAT(ovt::wave_groups(database.query(stored::problem(4))), ElementsAre(4, 1001, 7187));
+  const ovt_answer copies =
+      database.query(ovt::problem(OVT_GEMM_ALL_TO_ALL, 8, stored::kN, 3584, OVT_BF16, 8));
+  EXPECT_EQ(copies.source, OVT_EXACT);
+  EXPECT_EQ(copies.transport, OVT_TRANSPORT_COPY_ENGINE);
+  EXPECT_THAT(ovt::wave_groups(copies), ElementsAre(8 * stored::kColumns));
+  EXPECT_EQ(database.query(stored::problem(6)).comm_ctas, 9);
+  EXPECT_THAT(database.explain(stored::problem(2)),
+              HasSubstr("chunked ctas=8 transport=ring chunks=2"));
+  EXPECT_THAT(database.explain(stored::problem(3)), HasSubstr(" groups=3,1001,7188\n"));
 }
 
 TEST(AnswersTest, TheWaitIsPartOfTheAnswer) {
   const samples::Folder folder;
   const auto file = folder / "a.db";
-  {
-    Store store(file, Access::create);
-    const auto run = store.begin_tuning_run(store.add_platform(stored::platform()), "test", {});
-    Winner made = stored::winner(0);
-    made.candidate.config.wait = Wait::kernel;
-    store.put_winner(run, made);
-  }
+  stored::put_winners(file,
+                      {changed(0, [](Winner& winner) { signaled(winner).wait = Wait::kernel; })});
   const ovt::Database database({file});
   EXPECT_EQ(database.query(stored::problem()).wait, OVT_WAIT_KERNEL);
   EXPECT_THAT(database.explain(stored::problem()), HasSubstr(" wait=kernel groups="));

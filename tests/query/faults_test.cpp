@@ -123,17 +123,21 @@ TEST_F(FaultsTest, AChildMayUseWhatItsParentOpened) {
 }
 
 TEST_F(FaultsTest, AWinnerWithMoreGroupsThanThereIsRoomForIsRefused) {
+  std::vector<std::int64_t> groups(OVT_MAX_WAVE_GROUPS, 1);
+  groups.push_back(stored::kColumns - OVT_MAX_WAVE_GROUPS);
+  Winner winner = stored::winner(0);
+  std::get<Signaled>(winner.candidate.config).wave_groups = groups;
   {
     Store store(file(), Access::write);
-    Winner winner = stored::winner(0);
-    winner.candidate.config.wave_groups.assign(OVT_MAX_WAVE_GROUPS + 1, 1);
-    store.put_winner(store.last_tuning_run(1)->id, winner);
+    EXPECT_THROW(store.put_winner(store.last_tuning_run(1)->id, winner), Failure);
   }
+  SQLite::Database(file().string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE winners SET config = '" + to_string(winner.candidate.config) + "' WHERE m = 1");
   const std::string path = file();
   const char* const paths[] = {path.c_str()};
   ovt_database* opened = nullptr;
   EXPECT_EQ(ovt_open(paths, 1, nullptr, &opened), OVT_ERROR_DATABASE);
-  EXPECT_THAT(ovt_last_error(), HasSubstr("too many wave groups"));
+  EXPECT_THAT(ovt_last_error(), HasSubstr("193 regions of C: expected at most 192"));
   EXPECT_EQ(opened, nullptr);
 }
 
@@ -142,18 +146,27 @@ TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
   const char* const paths[] = {path.c_str()};
   for (const auto& [change, said] : std::vector<std::pair<const char*, const char*>>{
            {"config = replace(config, '7190', '7189')", "8191 tiles in all, expected 8192"},
-           {"config = replace(config, '16384x1x', '16384x0x')", "tile: expected positive sizes"},
+           {"config = replace(config, '256x16x', '256x0x')", "tile = '256x0x64': expected"},
            {"config = replace(config, ' groups', ' chunks=2 groups')",
-            "chunks = 2: expected 1 with signaled"},
+            "chunks = '2': signaled has none"},
            {"config = replace(config, 'signaled', 'chunked')",
-            "wave_groups: expected none with chunked"},
+            "tile = '256x16x64': chunked has none"},
+           {"config = replace(config, 'signaled', 'peer_store')",
+            "strategy = 'peer_store': expected one of"},
+           {"config = replace(config, 'ring', 'copy_engine')",
+            "groups: transport copy_engine needs groups of whole swizzle groups"},
+           {"config = replace(replace(config, 'ring', 'peer_access'), 'ctas=16', 'ctas=0')",
+            "ctas = 0: expected 1 or more with signaled by peer_access"},
            {"config = 'chunked ctas=8 transport=ring chunks=99'", "chunks = 99: expected 1 to"},
+           {"config = 'chunked ctas=0 transport=ring'", "ctas = 0: expected 1 or more"},
            {"config = 'chunked ctas=8 transport=ring wait=kernel'",
-            "wait = kernel: expected driver"},
+            "wait = 'kernel': chunked has none"},
            {"config = 'chunked transport=ring ctas=8'", "as it is printed: 'chunked ctas=8"},
            {"validated_at = 'now'", "validated_at is 'now'"},
            {"measured_median_us = 0", "a measured time is 0"},
-           {"sequential_us = 0", "a measured time is 0"}}) {
+           {"sequential_us = 0", "a measured time is 0"},
+           // The last one: it has another key and stays.
+           {"op = 'all_gather_gemm', m = 8", "strategy signaled: cannot run all_gather_gemm"}}) {
     stored::put_winners(file(), 1);
     SQLite::Database(path, SQLite::OPEN_READWRITE)
         .exec(std::string("PRAGMA ignore_check_constraints = 1; UPDATE winners SET ") + change +

@@ -33,8 +33,8 @@ Use use() {
 
 bool cycle(const char* path) {
   ovt::Database database({path});
-  const auto known = ovt::problem(OVT_GEMM_ALL_REDUCE, 1, 8192, 3584, OVT_BF16, 8);
-  const auto other = ovt::problem(OVT_GEMM_ALL_REDUCE, 4095, 8192, 3584, OVT_BF16, 8);
+  const auto known = ovt::problem(OVT_GEMM_ALL_REDUCE, 1, 131072, 3584, OVT_BF16, 8);
+  const auto other = ovt::problem(OVT_GEMM_ALL_REDUCE, 4095, 131072, 3584, OVT_BF16, 8);
   bool right = database.query(known).source == OVT_EXACT;
   right = right && database.query(other).source == OVT_BASELINE;
   right = right && !database.explain(known).empty();

@@ -57,7 +57,7 @@ TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
       {"cuda_version: ", [](auto& p) { p.cuda_version = "12.8"; }},
       {"nccl_version: ", [](auto& p) { p.nccl_version = "2.27"; }},
       {"topology: ", [](auto& p) { p.topology = "PCIe"; }},
-      {"transport: host_memory here, nvlink there", [](auto& p) { p.transport = "host_memory"; }},
+      {"transport: host_memory here, nvlink there", [](auto& p) { p.link = "host_memory"; }},
       {"multicast_allowed: true here, false there", [](auto& p) { p.multicast_allowed = true; }},
       {"details: ", [](auto& p) { p.details = ""; }}};
   for (const auto& [text, change] : changes) {

@@ -59,7 +59,7 @@ TEST_F(PredictedTest, WhatWasTunedIsExact) {
   EXPECT_EQ(answer.source, OVT_EXACT);
   EXPECT_EQ(answer.measured_us, winner_.candidate.measured->median.count());
   EXPECT_EQ(answer.baseline_us, winner_.sequential.count());
-  EXPECT_EQ(answer.strategy, static_cast<int>(winner_.candidate.config.strategy));
+  EXPECT_EQ(answer.strategy, static_cast<int>(strategy_of(winner_.candidate.config)));
 }
 
 TEST_F(PredictedTest, OtherSizesAreWhatTheSearchFinds) {
@@ -72,11 +72,13 @@ TEST_F(PredictedTest, OtherSizesAreWhatTheSearchFinds) {
         value_or_throw(search(model, problem, Launch::graph, {.space = Space::subset})).front();
     const ovt_answer answer = database_.query(asked(problem));
     EXPECT_EQ(answer.source, OVT_PREDICTED);
-    EXPECT_EQ(answer.strategy, static_cast<int>(best.config.strategy));
-    EXPECT_EQ(answer.block_m, best.config.tile.block_m);
-    EXPECT_EQ(answer.comm_ctas, best.config.comm_ctas);
-    EXPECT_EQ(answer.chunks, best.config.chunks);
-    EXPECT_TRUE(std::ranges::equal(ovt::wave_groups(answer), best.config.wave_groups));
+    EXPECT_EQ(answer.strategy, static_cast<int>(strategy_of(best.config)));
+    EXPECT_EQ(answer.block_m, tile_of(best.config).block_m);
+    EXPECT_EQ(answer.comm_ctas, comm_ctas(best.config));
+    const auto* const chunked = std::get_if<Chunked>(&best.config);
+    EXPECT_EQ(answer.chunks, chunked != nullptr ? chunked->chunks : 1);
+    EXPECT_TRUE(
+        std::ranges::equal(ovt::wave_groups(answer), wave_groups_of(std::as_const(best.config))));
     EXPECT_EQ(answer.predicted_us, best.time.count());
     EXPECT_TRUE(std::isnan(answer.measured_us));
     EXPECT_GE(answer.baseline_us, answer.predicted_us);
@@ -114,7 +116,7 @@ TEST_F(PredictedTest, MoreRanksOrMemoryThanThePlatformHasAreTheBaseline) {
 TEST_F(PredictedTest, AnotherTransportOrGpuIsTheBaselineAndNamed) {
   const Store store(file(), Access::read);
   Platform other = store.platforms().front().platform;
-  other.transport = "host_memory";
+  other.link = "host_memory";
   other.gpu_model = "another GPU";
   const ovt_platform described = stored::described(other);
   const ovt_answer answer = ovt::Database({file()}, &described).query(asked(kTuned));

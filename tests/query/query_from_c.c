@@ -21,7 +21,7 @@ int main(int count, char** arguments) {
 
   ovt_problem problem = {.size = sizeof problem,
                          .m = atoi(arguments[3]),
-                         .n = 8192,
+                         .n = 131072,
                          .k = 3584,
                          .op = OVT_GEMM_ALL_REDUCE,
                          .dtype = OVT_BF16,

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <overlaptune/overlaptune.hpp>
 #include <string>
+#include <vector>
 
 #include "db/store.hpp"
 #include "tests/db/samples.hpp"
@@ -22,29 +23,36 @@ inline Platform platform(const std::string& name = "h200-nvlink-x8") {
           .cuda_version = "13.0",
           .nccl_version = "2.28.9",
           .topology = "NVSwitch",
-          .transport = "nvlink",
+          .link = "nvlink",
           .multicast_allowed = false,
           .details = "8 GPUs of one host"};
 }
 
+constexpr int kTileRows = 256;
+constexpr int kTileColumns = 16;
+constexpr std::int64_t kColumns = 8192;  // of tiles
+constexpr std::int64_t kN = kColumns * kTileColumns;
+
+/// Tiles of a column of winner number `i`: one for the first 256.
+inline std::int64_t column_tiles(int i) {
+  return i / kTileRows + 1;
+}
+
 /// Winner number `i`, in the `version`th edition: times and wave groups belong together, and say
-/// both numbers (up to 4096 winners). One row of 8192 tiles, so that groups of any size make them
-/// up.
+/// both numbers (up to 4096 winners). One swizzle group of 8192 columns, so that groups of any
+/// number of columns make it up.
 inline Winner winner(int i, int version = 1) {
   const std::int64_t first = i % 4096 + 1;
   const std::int64_t second = 1000 + version;
+  const std::int64_t high = column_tiles(i);
   Winner made;
-  made.candidate.problem = {.op = Op::gemm_all_reduce,
-                            .m = i + 1,
-                            .n = 8192,
-                            .k = 3584,
-                            .dtype = Dtype::bf16,
-                            .ranks = 8};
-  made.candidate.config = {.strategy = Strategy::signaled,
-                           .tile = {16384, 1, 64, 4, 2},
-                           .raster = 8,
-                           .comm_ctas = 16,
-                           .wave_groups = {first, second, 8192 - first - second}};
+  made.candidate.problem = {
+      .op = Op::gemm_all_reduce, .m = i + 1, .n = kN, .k = 3584, .dtype = Dtype::bf16, .ranks = 8};
+  made.candidate.config =
+      Signaled{.tile = {kTileRows, kTileColumns, 64, 4, 2},
+               .raster = 64,
+               .comm_ctas = 16,
+               .wave_groups = {high * first, high * second, high * (kColumns - first - second)}};
   made.candidate.predicted = us(i + 0.25);
   made.candidate.measured = Summary{us(i + version * 1e6), us(i), us(i + 2e9), 9};
   made.sequential = us(2 * i + version * 1e6);
@@ -54,15 +62,23 @@ inline Winner winner(int i, int version = 1) {
 }
 
 inline ovt_problem problem(std::int64_t m = 1) {
-  return ovt::problem(OVT_GEMM_ALL_REDUCE, m, 8192, 3584, OVT_BF16, 8);
+  return ovt::problem(OVT_GEMM_ALL_REDUCE, m, kN, 3584, OVT_BF16, 8);
+}
+
+/// Puts winners into the file for one platform.
+inline void put_winners(const std::filesystem::path& file, const std::vector<Winner>& winners,
+                        const Platform& platform = stored::platform()) {
+  Store store(file, Access::create);
+  const auto run = store.begin_tuning_run(store.add_platform(platform), "test", {});
+  for (const Winner& each : winners) store.put_winner(run, each);
 }
 
 /// Winners 0 to `count` - 1 of one platform, added to what the file has.
 inline void put_winners(const std::filesystem::path& file, int count, int version = 1,
                         const Platform& platform = stored::platform()) {
-  Store store(file, Access::create);
-  const auto run = store.begin_tuning_run(store.add_platform(platform), "test", {});
-  for (int i = 0; i < count; ++i) store.put_winner(run, winner(i, version));
+  std::vector<Winner> winners;
+  for (int i = 0; i < count; ++i) winners.push_back(winner(i, version));
+  put_winners(file, winners, platform);
 }
 
 inline void set(char (&field)[OVT_TEXT_SIZE], const std::string& text) {
@@ -84,7 +100,7 @@ inline ovt_platform described(const Platform& platform) {
   set(made.cuda_version, platform.cuda_version);
   set(made.nccl_version, platform.nccl_version);
   set(made.topology, platform.topology);
-  set(made.transport, platform.transport);
+  set(made.transport, platform.link);
   made.multicast_allowed = platform.multicast_allowed ? 1 : 0;
   set(made.details, platform.details);
   return made;

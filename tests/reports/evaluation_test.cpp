@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/rematch.hpp"
+#include "reports/rerun.hpp"
 #include "tests/reports/rows.hpp"
 
 namespace overlaptune {
@@ -68,18 +68,18 @@ TEST(Evaluation, breakdown_adds_up) {
   EXPECT_NEAR(evaluation.strategies[0].mean, 0.30, 1e-12);
 }
 
-TEST(Rematch, has_the_picks_and_the_fastest_and_judges_by_what_they_take_then) {
+TEST(Rerun, has_the_picks_and_the_fastest_and_judges_by_what_they_take_then) {
   const Snapshot snapshot = sample();
-  const auto list = rematches(snapshot, snapshot.candidates.front().platform, 5, 2);
+  const auto list = reruns(snapshot, snapshot.candidates.front().platform, 5, 2);
   ASSERT_EQ(list.size(), 2U);
   const auto& first = list[list[0].problem == kOther ? 1 : 0];
   const auto& other = list[list[0].problem == kOther ? 0 : 1];
   // sequential 100, first choice 80, of the shortlist 60, and of the two fastest 50 besides.
   ASSERT_EQ(first.configs.size(), 4U);
-  EXPECT_EQ(first.configs.front().strategy, Strategy::sequential);
-  EXPECT_EQ(first.configs[first.first_choice].comm_ctas, 1);
-  EXPECT_EQ(first.configs[first.of_shortlist].comm_ctas, 2);
-  EXPECT_EQ(first.configs[3].strategy, Strategy::chunked);
+  EXPECT_EQ(strategy_of(first.configs.front()), Strategy::sequential);
+  EXPECT_EQ(comm_ctas(first.configs[first.first_choice]), 1);
+  EXPECT_EQ(comm_ctas(first.configs[first.of_shortlist]), 2);
+  EXPECT_EQ(strategy_of(first.configs[3]), Strategy::chunked);
   ASSERT_EQ(other.configs.size(), 2U);
   EXPECT_EQ(other.first_choice, other.of_shortlist);
 
@@ -89,20 +89,20 @@ TEST(Rematch, has_the_picks_and_the_fastest_and_judges_by_what_they_take_then) {
   EXPECT_NEAR(regret.top1_mean, 0.125, 1e-12);
   EXPECT_NEAR(regret.shortlist_mean, (0.1 + 0.25) / 2, 1e-12);
   EXPECT_EQ(regret_of({other}, {{1, std::nan("")}}).problems, 0);
-  EXPECT_TRUE(rematches(snapshot, 4711, 5, 2).empty());
+  EXPECT_TRUE(reruns(snapshot, 4711, 5, 2).empty());
 }
 
-TEST(Rematch, the_shortlist_is_that_of_the_newest_run) {
+TEST(Rerun, the_shortlist_is_that_of_the_newest_run) {
   // An older run had another first choice, which was the fastest of all.
   Snapshot snapshot = sample();
   for (StoredCandidate& row : snapshot.candidates) row.run = 2;
   snapshot.candidates.push_back(
       candidate({.comm_ctas = 7, .predicted = 40, .measured = 45, .rank = 0, .run = 1}));
-  const auto list = rematches(snapshot, snapshot.candidates.front().platform, 1, 1);
+  const auto list = reruns(snapshot, snapshot.candidates.front().platform, 1, 1);
   const auto& first = list[list[0].problem == kOther ? 1 : 0];
-  EXPECT_EQ(first.configs[first.first_choice].comm_ctas, 1);
-  EXPECT_EQ(first.configs[first.of_shortlist].comm_ctas, 1);
-  EXPECT_EQ(first.configs.back().comm_ctas, 7);
+  EXPECT_EQ(comm_ctas(first.configs[first.first_choice]), 1);
+  EXPECT_EQ(comm_ctas(first.configs[first.of_shortlist]), 1);
+  EXPECT_EQ(comm_ctas(first.configs.back()), 7);
 }
 
 TEST(Evaluation, regret_is_against_everything_measured) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/config_columns.hpp"
+#include "reports/json.hpp"
 #include "reports/probe_curves.hpp"
+#include "reports/products.hpp"
 #include "reports/winners.hpp"
 #include "tests/reports/rows.hpp"
 
@@ -65,25 +68,51 @@ TEST(Winners, means_by_hand) {
 }
 
 TEST(Winners, long_partitions_are_cut_short) {
-  Config config{.strategy = Strategy::signaled, .wave_groups = {928, 96}};
+  Signaled config{.wave_groups = {928, 96}};
   EXPECT_EQ(brief_partition(config), "928+96");
   config.wave_groups.assign(12, 8);
   EXPECT_EQ(brief_partition(config), "8+8+8+8+… (12 groups)");
-  EXPECT_EQ(brief_partition({.strategy = Strategy::chunked, .chunks = 4}), "4 chunks");
+  EXPECT_EQ(brief_partition(Chunked{.chunks = 4}), "4 chunks");
   EXPECT_EQ(brief_partition({}), "-");
 }
 
 TEST(Report, exchanges_name_what_is_the_config_s_to_choose) {
-  Config config{.strategy = Strategy::signaled, .wave_groups = {8, 8}};
+  Signaled config{.wave_groups = {8, 8}};
   EXPECT_EQ(brief_exchange(config), "ring");
   config.comm_ctas = 8;
-  config.transport = Transport::peer_access;
+  config.transport = all_groups_by(Transport::peer_access);
   EXPECT_EQ(brief_exchange(config), "peer_access × 8");
   config.wait = Wait::kernel;
   EXPECT_EQ(brief_exchange(config), "peer_access × 8, kernel waits");
   EXPECT_EQ(brief_exchange({}), "ring");
-  EXPECT_EQ(brief_exchange({.strategy = Strategy::chunked, .comm_ctas = 16, .chunks = 4}),
-            "ring × 16");
+  EXPECT_EQ(brief_exchange(Chunked{.comm_ctas = 16, .chunks = 4}), "ring × 16");
+}
+
+TEST(ConfigColumns, are_the_same_for_every_strategy) {
+  const std::vector<std::string> names{"strategy",    "block_m", "block_n",   "block_k",
+                                       "stages",      "cluster", "raster",    "comm_ctas",
+                                       "wave_groups", "chunks",  "transport", "wait"};
+  const std::vector<Config> configs{
+      Sequential{}, Chunked{.comm_ctas = 16, .chunks = 4},
+      Signaled{.tile = {128, 256, 64, 4, 2}, .raster = 8, .wave_groups = {928, 96}}};
+  for (const Config& config : configs) {
+    std::vector<std::string> found;
+    for (const ConfigColumn& column : config_columns(config)) found.push_back(column.name);
+    EXPECT_EQ(found, names);
+  }
+  // What a strategy does not have, and what the library chooses, has no value.
+  EXPECT_EQ(json_of(configs[0]).dump(),
+            R"({"strategy":"sequential","block_m":null,"block_n":null,"block_k":null,)"
+            R"("stages":null,"cluster":null,"raster":null,"comm_ctas":null,"wave_groups":null,)"
+            R"("chunks":null,"transport":"ring","wait":null})");
+  EXPECT_EQ(json_of(configs[1]).dump(),
+            R"({"strategy":"chunked","block_m":null,"block_n":null,"block_k":null,)"
+            R"("stages":null,"cluster":null,"raster":null,"comm_ctas":16,"wave_groups":null,)"
+            R"("chunks":4,"transport":"ring","wait":null})");
+  EXPECT_EQ(json_of(configs[2]).dump(),
+            R"({"strategy":"signaled","block_m":128,"block_n":256,"block_k":64,"stages":4,)"
+            R"("cluster":2,"raster":8,"comm_ctas":null,"wave_groups":[928,96],"chunks":null,)"
+            R"("transport":"ring","wait":"driver"})");
 }
 
 TEST(Winners, overlap_is_shown_to_those_who_report) {
@@ -95,6 +124,74 @@ TEST(Winners, overlap_is_shown_to_those_who_report) {
   EXPECT_TRUE(overlaps.at(1).at("overlap").is_null());
   EXPECT_THAT(to_markdown(winners_with_overlap({untold})), HasSubstr("       - |\n"));
   EXPECT_FALSE(to_json_rows(winners_table({traced})).at(0).contains("overlap"));
+}
+
+const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+
+/// The first problem of the sample is three products of two models; the second is none.
+Snapshot sample_of_models() {
+  Snapshot snapshot = sample();
+  LayerGemm gemm{.model = "wide, 4k",
+                 .product = Product::o,
+                 .tokens = 4096,
+                 .times_per_pass = 80,
+                 .problem = rows::kProblem};
+  auto& gemms = snapshot.platforms.front().layer_gemms;
+  gemms.push_back(gemm);
+  gemm.product = Product::down;
+  gemms.push_back(gemm);
+  gemm.model = "deep";
+  gemm.times_per_pass = 126;
+  gemms.push_back(gemm);
+  gemm.problem.k += 8;
+  gemms.push_back(gemm);
+  return snapshot;
+}
+
+TEST(Products, a_model_is_named_once) {
+  const Snapshot snapshot = sample_of_models();
+  const auto& gemms = snapshot.platforms.front().layer_gemms;
+  EXPECT_EQ(brief_products(products_of(rows::kProblem, gemms)),
+            "wide, 4k o ×80, down ×80, deep down ×126");
+  EXPECT_EQ(brief_products(products_of(kOther, gemms)), "");
+}
+
+TEST(Winners, products_stand_beside_the_problem_where_they_are_known) {
+  const Snapshot snapshot = sample_of_models();
+  const auto& gemms = snapshot.platforms.front().layer_gemms;
+  const std::vector<Winner> winners{snapshot.winners[0].winner, snapshot.winners[1].winner};
+  for (const Table& table : {winners_table(winners, gemms), winners_with_overlap(winners, gemms)}) {
+    EXPECT_EQ(table.columns.at(0).name, "problem");
+    EXPECT_EQ(table.columns.at(1).name, "product");
+    const auto rows = to_json_rows(table);
+    EXPECT_EQ(rows[0]["product"], "wide, 4k o ×80, down ×80, deep down ×126");
+    EXPECT_TRUE(rows[1]["product"].is_null());
+    EXPECT_EQ(rows[1]["launch"], "graph");
+  }
+  const std::vector<Winner> unknown{snapshot.winners[1].winner};
+  EXPECT_EQ(to_markdown(winners_table(unknown, gemms)), to_markdown(winners_table(unknown)));
+  EXPECT_FALSE(to_json_rows(winners_table(unknown, gemms)).at(0).contains("product"));
+}
+
+TEST(Report, shows_what_problems_are_in_their_models) {
+  const Snapshot snapshot = sample_of_models();
+  EXPECT_THAT(report(snapshot, {}, {}), HasSubstr("| wide, 4k o ×80, down ×80, deep down ×126 |"));
+  EXPECT_THAT(report(sample(), {}, {}), testing::Not(HasSubstr("product")));
+
+  const std::string csv = report(snapshot, {}, {.format = ReportFormat::csv});
+  EXPECT_THAT(csv, HasSubstr(",validated_at,model,product,times_per_pass\n"));
+  EXPECT_THAT(csv, HasSubstr(",\"wide, 4k;wide, 4k;deep\",o;down;down,80;80;126\n"));
+  EXPECT_THAT(csv, HasSubstr("Z,,,\n"));
+
+  const auto json = OrderedJson::parse(report(snapshot, {}, {.format = ReportFormat::json}));
+  const auto& products = json.at("winners").at(0).at("layer_gemms");
+  ASSERT_EQ(products.size(), 3U);
+  EXPECT_EQ(products.at(2), (OrderedJson{{"model", "deep"},
+                                         {"product", "down"},
+                                         {"parallelism", "tp"},
+                                         {"tokens", 4096},
+                                         {"times_per_pass", 126}}));
+  EXPECT_EQ(json.at("winners").at(1).at("layer_gemms"), OrderedJson::array());
 }
 
 TEST(Report, json_is_one_document_with_every_part) {

@@ -30,9 +30,16 @@ struct Made {
   Problem problem = kProblem;
 };
 
+/// A config of the strategy; not all are legal, which no report minds.
+inline Config config(Strategy strategy, int comm_ctas) {
+  Config made = default_config(strategy);
+  std::visit([&](auto& own) { own.comm_ctas = comm_ctas; }, made);
+  return made;
+}
+
 inline StoredCandidate candidate(const Made& made) {
   Candidate row{.problem = made.problem,
-                .config = {.strategy = made.strategy, .comm_ctas = made.comm_ctas},
+                .config = config(made.strategy, made.comm_ctas),
                 .origin = made.origin,
                 .rank_by_model = made.rank,
                 .predicted = us(made.predicted)};
@@ -49,14 +56,13 @@ inline StoredCandidate candidate(const Made& made) {
 inline StoredWinner winner(double measured, double half_spread = 1,
                            const Problem& problem = kProblem, PlatformId id = 1) {
   StoredWinner row{.platform = id, .run = 1, .validated_at = "2026-01-01T00:00:00.000Z"};
-  row.winner.candidate = {.problem = problem,
-                          .config = {.strategy = Strategy::signaled,
-                                     .tile = {128, 256, 64, 4, 2},
-                                     .raster = 8,
-                                     .comm_ctas = 16,
-                                     .wave_groups = {928, 96}},
-                          .predicted = us(measured),
-                          .measured = times(measured, half_spread)};
+  row.winner.candidate = {
+      .problem = problem,
+      .config =
+          Signaled{
+              .tile = {128, 256, 64, 4, 2}, .raster = 8, .comm_ctas = 16, .wave_groups = {928, 96}},
+      .predicted = us(measured),
+      .measured = times(measured, half_spread)};
   row.winner.sequential = us(200);
   row.winner.gemm_alone = us(100);
   row.winner.collective_alone = us(90);

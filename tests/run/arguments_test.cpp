@@ -137,7 +137,7 @@ TEST(RunArgumentsTest, WaveGroupsMustMakeUpTheProblem) {
               HasSubstr("within a column"));
   EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.wave_groups[1] = INT64_MAX; }),
               HasSubstr("groups"));
-  // Whole columns, but not whole super panels.
+  // Whole columns, but not whole swizzle groups.
   const auto cut = [](auto&, auto& answer, auto&) {
     answer.wave_groups[0] = 72;
     answer.wave_groups[1] = 184;
@@ -149,7 +149,7 @@ TEST(RunArgumentsTest, WaveGroupsMustMakeUpTheProblem) {
                     answer.transport = OVT_TRANSPORT_COPY_ENGINE;
                   },
                   OVT_GEMM_ALL_TO_ALL),
-              HasSubstr("whole super panels"));
+              HasSubstr("whole swizzle groups"));
 }
 
 TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
@@ -157,13 +157,13 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
     return [other](auto&, auto& answer, auto&) { answer = other; };
   };
   EXPECT_THAT(said([](auto&, auto&, auto&) {}, OVT_ALL_GATHER_GEMM),
-              HasSubstr("not all_gather_gemm"));
+              HasSubstr("strategy signaled: cannot run all_gather_gemm"));
   EXPECT_THAT(said(instead(signaled_answer(OVT_TRANSPORT_SYMMETRIC)), OVT_GEMM_ALL_TO_ALL),
               HasSubstr("transport symmetric: there is none for all_to_all"));
   EXPECT_THAT(said(instead(library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_PEER_ACCESS))),
-              HasSubstr("for strategy signaled only"));
+              HasSubstr("transport = peer_access: sequential has none by it"));
   EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
-              HasSubstr("peer_store: not available"));
+              HasSubstr("ovt_answer.strategy = 3"));
   ovt_answer waiting = signaled_answer(OVT_TRANSPORT_PEER_ACCESS);
   waiting.wait = OVT_WAIT_KERNEL;
   EXPECT_EQ(said(instead(waiting)), "");
@@ -180,7 +180,7 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
   tiled.stages = ours.stages;
   tiled.cluster = ours.cluster;
   tiled.raster = ours.raster;
-  EXPECT_THAT(said(instead(tiled)), HasSubstr("runs the library's"));
+  EXPECT_THAT(said(instead(tiled)), HasSubstr("ovt_answer.tile: chunked does not use it"));
 }
 
 }  // namespace

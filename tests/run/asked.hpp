@@ -28,7 +28,7 @@ inline ovt_answer library_answer(ovt_strategy strategy, ovt_transport transport)
   return answer;
 }
 
-/// 256 tiles of 128 x 128, 8 a row panel, in groups of whole super panels.
+/// 256 tiles of 128 x 128, 8 a row panel, in groups of whole swizzle groups.
 inline ovt_answer signaled_answer(ovt_transport transport) {
   ovt_answer answer = library_answer(OVT_SIGNALED, transport);
   answer.block_m = 128;

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +15,7 @@ namespace {
 
 ExploreSpace space() {
   Platform platform;
+  platform.gpu_count = 8;
   platform.sms = 132;
   platform.compute_capability = 90;
   return {.platform = platform,
@@ -29,11 +32,12 @@ TEST(Explore, gives_different_configs_that_fit_the_problem) {
   std::set<std::string> lines;
   for (const Config& config : configs) {
     lines.insert(to_string(config));
-    if (config.strategy == Strategy::chunked) {
-      EXPECT_TRUE(chunk_rows(kProblem, config.chunks));
+    if (const auto* signaled = std::get_if<Signaled>(&config)) {
+      EXPECT_TRUE(is_feasible(signaled->tile, gpu_limits(90), Dtype::bf16));
+      EXPECT_TRUE(group_cuts(tile_order(kProblem, signaled->tile, signaled->raster),
+                             signaled->wave_groups));
     } else {
-      EXPECT_TRUE(is_feasible(config.tile, gpu_limits(90)));
-      EXPECT_TRUE(group_cuts(tile_order(kProblem, config.tile, config.raster), config));
+      EXPECT_TRUE(chunk_rows(kProblem, std::get<Chunked>(config).chunks));
     }
   }
   EXPECT_EQ(lines.size(), configs.size());
@@ -46,9 +50,11 @@ TEST(Explore, is_stratified_over_strategies_tiles_and_ctas) {
   Problem large = kProblem;  // of enough rows for many chunks
   large.m = 65536;
   for (const Config& config : explore(space(), large, 100, 1)) {
-    ++strategies[config.strategy];
-    ++ctas[config.comm_ctas];
-    if (!config.tile.is_library()) ++shapes[{config.tile.block_m, config.tile.block_n}];
+    ++strategies[strategy_of(config)];
+    ++ctas[comm_ctas(config)];
+    if (const auto* signaled = std::get_if<Signaled>(&config)) {
+      ++shapes[{signaled->tile.block_m, signaled->tile.block_n}];
+    }
   }
   EXPECT_EQ(strategies.count(Strategy::sequential), 0U);
   EXPECT_NEAR(strategies[Strategy::chunked], strategies[Strategy::signaled], 30);
@@ -58,16 +64,40 @@ TEST(Explore, is_stratified_over_strategies_tiles_and_ctas) {
 }
 
 TEST(Explore, copy_engines_move_whole_rows_and_are_for_signaled) {
+  Problem problem = kProblem;
+  problem.op = Op::gemm_all_to_all;
   ExploreSpace copies = space();
-  copies.settings = {{Collective::reduce_scatter, {{8, Transport::copy_engine}}}};
-  const auto configs = explore(copies, kProblem, 50, 1);
+  copies.settings = {{Collective::all_to_all, {{8, Transport::copy_engine}}}};
+  const auto configs = explore(copies, problem, 50, 1);
   EXPECT_EQ(configs.size(), 50U);
   for (const Config& config : configs) {
-    EXPECT_EQ(config.strategy, Strategy::signaled);
-    const auto cuts = group_cuts(tile_order(kProblem, config.tile, config.raster), config);
+    const auto& signaled = std::get<Signaled>(config);
+    const auto cuts =
+        group_cuts(tile_order(problem, signaled.tile, signaled.raster), signaled.wave_groups);
     ASSERT_TRUE(cuts);
     for (const Cut& cut : *cuts) EXPECT_TRUE(cut.contiguous) << to_string(config);
   }
+  // They do not add.
+  copies.settings = {{Collective::reduce_scatter, {{8, Transport::copy_engine}}}};
+  EXPECT_TRUE(explore(copies, kProblem, 50, 1).empty());
+}
+
+/// Lines that an earlier version of this program printed: what a seed means must not change, or a
+/// run that is resumed would draw other configs.
+TEST(Explore, a_seed_gives_what_it_has_always_given) {
+  const auto configs = explore(space(), kProblem, 6, 1);
+  ASSERT_EQ(configs.size(), 6U);
+  const std::vector<std::string> expected{
+      "signaled tile=64x112x64 stages=3 cluster=2 raster=8 ctas=8 transport=ring groups=4736",
+      "chunked ctas=16 transport=ring chunks=4",
+      "signaled tile=192x48x64 stages=6 cluster=2 raster=3 ctas=4 transport=ring wait=kernel "
+      "groups=4104",
+      "chunked ctas=2 transport=ring chunks=4",
+      "signaled tile=128x64x64 stages=4 cluster=2 raster=2 ctas=8 transport=ring "
+      "groups=2096,128,128,128,112,128,128,128,112,128,128,128,112,128,128,128,112,16",
+      "chunked ctas=16 transport=ring chunks=2",
+  };
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(to_string(configs[i]), expected[i]);
 }
 
 TEST(Explore, depends_on_seed_and_problem_alone) {
@@ -82,7 +112,7 @@ TEST(Explore, a_small_space_gives_what_it_has) {
   const Problem tiny{Op::all_gather_gemm, 2048, 64, 64, Dtype::bf16, 8};  // two tiles a rank
   const auto configs = explore(space(), tiny, 50, 1);
   EXPECT_EQ(configs.size(), 4U);  // two chunks, four CTA counts
-  for (const Config& config : configs) EXPECT_EQ(config.strategy, Strategy::chunked);
+  for (const Config& config : configs) EXPECT_EQ(strategy_of(config), Strategy::chunked);
   EXPECT_TRUE(explore(space(), {Op::all_gather_gemm, 16, 64, 64, Dtype::bf16, 8}, 50, 1).empty());
   ExploreSpace none = space();
   none.settings.clear();

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <numeric>
-#include <sstream>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
-#include "machine/catalogue.hpp"
+#include "tests/tuner/captured_log.hpp"
+#include "tests/tuner/counting_machine.hpp"
 
 namespace overlaptune {
 namespace {
@@ -29,73 +26,6 @@ const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Dtype::bf16, 8};
 bool carry_on(std::size_t, std::size_t, std::string_view) {
   return true;
 }
-
-/// Counts what is run on the machine underneath, and can be lost after some runs. What a trace
-/// gives can be changed.
-class CountingMachine : public Machine {
- public:
-  explicit CountingMachine(std::string faults = {})
-      : machine_(value_or_throw(
-            open_machine("sim:h200-nvlink-x8", {.seed = 1, .faults = std::move(faults)}))) {}
-  [[nodiscard]] const Platform& platform() const override { return machine_->platform(); }
-  [[nodiscard]] std::vector<Transport> transports() const override {
-    return machine_->transports();
-  }
-  [[nodiscard]] std::vector<Strategy> strategies() const override { return machine_->strategies(); }
-  [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override {
-    ++probes;
-    return machine_->measure(probe);
-  }
-  [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
-                                                     std::span<const Config> configs,
-                                                     const RunOptions& options) override {
-    if (++runs > lost_after) {
-      return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "the machine is lost"});
-    }
-    auto results = machine_->run(problem, configs, options);
-    if (options.spread && after_confirmation) after_confirmation(results);
-    if (!options.timeline) return results;
-    traces.push_back({configs.back(), options});
-    if (after_trace) after_trace(results);
-    return results;
-  }
-  struct Trace {
-    Config config;
-    RunOptions options;
-  };
-  std::vector<Trace> traces;
-  std::function<void(Expected<std::vector<RunResult>>&)> after_trace;
-  std::function<void(Expected<std::vector<RunResult>>&)> after_confirmation;
-  int probes = 0;
-  int runs = 0;
-  int lost_after = 1 << 30;
-
- private:
-  std::unique_ptr<Machine> machine_;
-};
-
-/// What is logged meanwhile, as text.
-class Log {
- public:
-  Log() {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::ostream_sink_st>(text_)));
-  }
-  ~Log() { spdlog::set_default_logger(before_); }
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
-  [[nodiscard]] std::string text() const { return text_.str(); }
-  [[nodiscard]] int count(std::string_view words) const {
-    const std::string text = text_.str();
-    int found = 0;
-    for (auto at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++found;
-    return found;
-  }
-
- private:
-  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-  std::ostringstream text_;
-};
 
 void scale(RunResult& result, double factor) {
   for (auto& times : result.rank_times) {
@@ -150,10 +80,10 @@ TEST_F(TunerTest, the_winner_is_the_fastest_of_all_that_was_measured) {
     bool baseline = false;
     for (const Candidate& c : store.candidates(report->run, problem, Launch::graph)) {
       if (c.measured) best = std::min(best, c.measured->median);
-      baseline |= c.origin == Origin::baseline && c.config.strategy == Strategy::sequential;
+      baseline |= c.origin == Origin::baseline && strategy_of(c.config) == Strategy::sequential;
     }
     EXPECT_TRUE(baseline);
-    ASSERT_EQ(winner->winner.candidate.config.strategy, Strategy::sequential);  // not run again
+    ASSERT_EQ(strategy_of(winner->winner.candidate.config), Strategy::sequential);  // not run again
     EXPECT_EQ(winner->winner.candidate.measured->median, best);
     EXPECT_GE(winner->winner.sequential, best);
   }
@@ -186,14 +116,40 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
   EXPECT_EQ(second->winners, expected->winners);
 }
 
+TEST_F(TunerTest, what_the_problems_are_is_stored_before_anything_is_measured) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  TuneOptions of_a_model = options();
+  of_a_model.gemms = {{.model = "llama",
+                       .product = Product::down,
+                       .tokens = kReduce.m,
+                       .times_per_pass = 80,
+                       .problem = kReduce},
+                      {.model = "llama",
+                       .product = Product::qkv,
+                       .parallelism = Parallelism::sequence,
+                       .tokens = kGather.m,
+                       .times_per_pass = 80,
+                       .problem = kGather}};
+  const std::vector<Problem> problems{kReduce, kGather};
+  const auto stopped = tune(machine, store, problems, of_a_model,
+                            [](std::size_t, std::size_t, std::string_view) { return false; });
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(machine.runs, 0);
+  EXPECT_EQ(store.layer_gemms(store.platforms().front().id), of_a_model.gemms);
+  of_a_model.resume = true;
+  ASSERT_TRUE(tune(machine, store, problems, of_a_model, carry_on));
+  EXPECT_EQ(store.layer_gemms(store.platforms().front().id), of_a_model.gemms);
+}
+
 TEST_F(TunerTest, a_winner_that_overlaps_is_traced_once) {
   CountingMachine machine;
   Store store(file(), Access::write);
-  const Log log;
+  const CapturedLog log;
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
   const Winner& winner = report->winners.at(0);
-  ASSERT_NE(winner.candidate.config.strategy, Strategy::sequential);
+  ASSERT_NE(strategy_of(winner.candidate.config), Strategy::sequential);
   ASSERT_TRUE(winner.overlap_fraction);
   EXPECT_GT(*winner.overlap_fraction, 0);
   EXPECT_LE(*winner.overlap_fraction, 1);
@@ -225,10 +181,10 @@ TEST_F(TunerTest, what_the_gpus_were_seen_doing_counts_before_the_timeline) {
 TEST_F(TunerTest, sequential_is_not_traced) {
   CountingMachine machine("crash=1");  // spares `sequential`
   Store store(file(), Access::write);
-  const Log log;
+  const CapturedLog log;
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->winners.at(0).candidate.config.strategy, Strategy::sequential);
+  EXPECT_EQ(strategy_of(report->winners.at(0).candidate.config), Strategy::sequential);
   EXPECT_FALSE(report->winners[0].overlap_fraction);
   EXPECT_TRUE(machine.traces.empty());
   EXPECT_EQ(log.text(), "");
@@ -251,11 +207,11 @@ TEST_F(TunerTest, a_second_run_that_tells_nothing_costs_the_overlap_fraction_onl
     CountingMachine machine;
     machine.after_trace = failure;
     Store store(file(), Access::write);
-    const Log log;
+    const CapturedLog log;
     const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
     ASSERT_TRUE(report) << report.error().message;
     const Winner& winner = report->winners.at(0);
-    EXPECT_NE(winner.candidate.config.strategy, Strategy::sequential);
+    EXPECT_NE(strategy_of(winner.candidate.config), Strategy::sequential);
     EXPECT_FALSE(winner.overlap_fraction);
     const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
     ASSERT_TRUE(stored);
@@ -265,21 +221,21 @@ TEST_F(TunerTest, a_second_run_that_tells_nothing_costs_the_overlap_fraction_onl
   }
 }
 
-TEST_F(TunerTest, who_fails_when_it_is_run_once_more_does_not_win) {
+TEST_F(TunerTest, what_fails_in_its_second_run_does_not_win) {
   CountingMachine machine;
-  machine.after_confirmation = [](auto& results) {
+  machine.after_second_run = [](auto& results) {
     results->back() = {.verdict = Verdict::wrong, .reason = "off by one"};
   };
   Store store(file(), Access::write);
-  const Log log;
+  const CapturedLog log;
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
-  EXPECT_EQ(report->winners[0].candidate.config.strategy, Strategy::sequential);
+  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), Strategy::sequential);
   EXPECT_GT(log.count("when it was run once more wrong: off by one"), 1) << log.text();
 }
 
-TEST_F(TunerTest, who_is_slower_than_sequential_when_it_is_run_longer_does_not_win) {
+TEST_F(TunerTest, what_is_slower_than_sequential_in_its_second_run_does_not_win) {
   CountingMachine machine;
   int left = 2;
   machine.after_trace = [&](auto& results) {
@@ -299,14 +255,14 @@ TEST_F(TunerTest, who_is_slower_than_sequential_when_it_is_run_longer_does_not_w
   EXPECT_EQ(stored->winner, winner);
 }
 
-TEST_F(TunerTest, where_nobody_stays_faster_sequential_wins) {
+TEST_F(TunerTest, where_nothing_stays_faster_sequential_wins) {
   CountingMachine machine;
   machine.after_trace = [](auto& results) { scale(results->back(), 3); };
   Store store(file(), Access::write);
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
-  EXPECT_EQ(report->winners[0].candidate.config.strategy, Strategy::sequential);
+  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), Strategy::sequential);
   EXPECT_FALSE(report->winners[0].overlap_fraction);
 }
 
@@ -325,12 +281,12 @@ TEST_F(TunerTest, a_machine_that_tells_nothing_is_asked_once_and_that_is_said) {
   Store store(file(), Access::write);
   TuneOptions both = options();
   both.launches = {Launch::graph, Launch::eager};
-  const Log log;
+  const CapturedLog log;
   const auto report = tune(machine, store, std::vector{kLarge}, both, carry_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 2U);
   for (const Winner& winner : report->winners) {
-    EXPECT_NE(winner.candidate.config.strategy, Strategy::sequential);
+    EXPECT_NE(strategy_of(winner.candidate.config), Strategy::sequential);
     EXPECT_FALSE(winner.overlap_fraction);
   }
   EXPECT_EQ(store.winners().size(), 2U);
@@ -348,13 +304,13 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   ASSERT_TRUE(first);
   std::vector<Candidate> stored = store.candidates(first->run, kLarge, Launch::graph);
   const auto signaled = std::find_if(stored.begin(), stored.end(), [](const Candidate& each) {
-    return each.config.strategy == Strategy::signaled && each.config.wave_groups.size() > 1;
+    return wave_groups_of(each.config).size() > 1;
   });
   ASSERT_NE(signaled, stored.end());
   // One that the model would not propose: all as one group, and by far the fastest.
   Candidate odd = *signaled;
-  odd.config.wave_groups = {std::accumulate(odd.config.wave_groups.begin(),
-                                            odd.config.wave_groups.end(), std::int64_t{0})};
+  auto& groups = *wave_groups_of(odd.config);
+  groups = {std::accumulate(groups.begin(), groups.end(), std::int64_t{0})};
   odd.rank_by_model = std::nullopt;
   odd.origin = Origin::explore;
   odd.measured->median = us(1);
@@ -416,6 +372,19 @@ TEST_F(TunerTest, a_lost_machine_ends_the_run_and_keeps_what_was_measured) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::machine_unavailable);
   EXPECT_EQ(store.all_candidates().size(), 3U);
+}
+
+TEST_F(TunerTest, a_problem_without_memory_is_left_out_and_the_next_one_is_tuned) {
+  CountingMachine machine;
+  machine.too_large = kReduce;
+  Store store(file(), Access::write);
+  const CapturedLog log;
+  const auto report = tune(machine, store, std::vector{kReduce, kGather}, options(), carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->winners.size(), 1U);
+  EXPECT_EQ(report->winners[0].candidate.problem, kGather);
+  EXPECT_EQ(store.winners().size(), 1U);
+  EXPECT_EQ(log.count("left out: no memory for it"), 1) << log.text();
 }
 
 TEST_F(TunerTest, a_spent_budget_stops_before_the_next_candidate) {

@@ -1,7 +1,9 @@
 #include "tuner/workload.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,8 +45,9 @@ std::string error_of(std::string_view json, WorkloadOptions options = {.tp = 8, 
 /// A small llama with one field replaced or (with an empty value) taken away.
 std::string llama(const std::string& field = "", const std::string& value = "") {
   const std::pair<std::string, std::string> fields[] = {
-      {"model_type", "\"llama\""},   {"hidden_size", "8192"},      {"intermediate_size", "28672"},
-      {"num_attention_heads", "64"}, {"num_key_value_heads", "8"}, {"torch_dtype", "\"bfloat16\""}};
+      {"model_type", "\"llama\""},    {"hidden_size", "8192"},      {"intermediate_size", "28672"},
+      {"num_attention_heads", "64"},  {"num_key_value_heads", "8"}, {"num_hidden_layers", "80"},
+      {"torch_dtype", "\"bfloat16\""}};
   std::string json;
   for (const auto& [name, usual] : fields) {
     const std::string& now = name == field ? value : usual;
@@ -78,6 +81,68 @@ TEST(Workload, each_parallelism_alone) {
             12U);
 }
 
+TEST(Workload, says_which_products_the_problems_of_llama_70b_are) {
+  const Workload work = of_model(
+      "llama-3-70b.json", {.tp = 8, .tokens = {4096}, .parallelism = {Parallelism::sequence}});
+  const auto product = [](Product name, Op op, std::int64_t n, std::int64_t k) {
+    return LayerGemm{.model = "llama-3-70b",
+                     .product = name,
+                     .parallelism = Parallelism::sequence,
+                     .tokens = 4096,
+                     .times_per_pass = 80,
+                     .problem = {op, 4096, n, k, Dtype::bf16, 8}};
+  };
+  EXPECT_THAT(work.gemms, testing::UnorderedElementsAre(
+                              product(Product::qkv, Op::all_gather_gemm, 1280, 8192),
+                              product(Product::o, Op::gemm_reduce_scatter, 8192, 1024),
+                              product(Product::gate_up, Op::all_gather_gemm, 7168, 8192),
+                              product(Product::down, Op::gemm_reduce_scatter, 8192, 3584)));
+}
+
+TEST(Workload, a_pass_multiplies_every_parameter_of_the_layers_once) {
+  // Llama-3-70B as published: 70,553,706,496 parameters, of which two matrices of 128,256 x 8192
+  // are embedding and lm_head, and 2 * 80 + 1 norms have 8192 each.
+  constexpr std::int64_t kParameters = 70'553'706'496 - 2LL * 128'256 * 8192 - 161LL * 8192;
+  const Workload work = of_model(
+      "llama-3-70b.json", {.tp = 8, .tokens = {1024}, .parallelism = {Parallelism::sequence}});
+  std::int64_t multiplied = 0;
+  for (const LayerGemm& gemm : work.gemms) {
+    const Problem& problem = gemm.problem;
+    multiplied += gemm.times_per_pass * problem.n * problem.k * problem.ranks;
+  }
+  EXPECT_EQ(multiplied, kParameters);
+}
+
+TEST(Workload, keeps_what_each_problem_is_for_every_parallelism_and_number_of_tokens) {
+  const Workload work =
+      of_model("mistral-7b.json", {.tp = 4,
+                                   .tokens = {1024, 2048},
+                                   .parallelism = {Parallelism::tensor, Parallelism::sequence}});
+  ASSERT_EQ(work.gemms.size(), 2U * (2 + 4));
+  for (std::size_t i = 0; i < work.gemms.size(); ++i) {
+    const LayerGemm& gemm = work.gemms[i];
+    EXPECT_EQ(gemm.problem, work.problems.at(i));
+    EXPECT_EQ(gemm.tokens, gemm.problem.m);
+    EXPECT_EQ(gemm.times_per_pass, 32);
+    EXPECT_EQ(gemm.parallelism == Parallelism::tensor, gemm.problem.op == Op::gemm_all_reduce);
+  }
+}
+
+TEST(Workload, products_of_one_shape_are_one_problem_of_two_names) {
+  // With an MLP as wide as the hidden states, `o` and `down` are both 8192 x 8192 / 8.
+  const auto config = parse_model_config(llama("intermediate_size", "8192"), "config.json");
+  ASSERT_TRUE(config) << config.error().message;
+  const Workload work = value_or_throw(workload(*config, {.tp = 8, .tokens = {4096}}));
+  ASSERT_EQ(work.problems.size(), 1U);
+  ASSERT_EQ(work.gemms.size(), 2U);
+  EXPECT_EQ(work.gemms[0].product, Product::o);
+  EXPECT_EQ(work.gemms[1].product, Product::down);
+  for (const LayerGemm& gemm : work.gemms) {
+    EXPECT_EQ(gemm.problem, work.problems.front());
+    EXPECT_EQ(gemm.times_per_pass, 80);
+  }
+}
+
 TEST(Workload, other_published_models) {
   const WorkloadOptions four{.tp = 4, .tokens = {2048}, .parallelism = {Parallelism::sequence}};
   EXPECT_EQ(shapes(of_model("llama-3-8b.json", four), Op::gemm_reduce_scatter),
@@ -96,6 +161,8 @@ TEST(Workload, mlp_without_a_gate) {
       "gpt-neox-20b.json", {.tp = 8, .tokens = {2048}, .parallelism = {Parallelism::sequence}});
   EXPECT_EQ(shapes(work, Op::all_gather_gemm), (Shapes{{2304, 6144}, {3072, 6144}}));
   EXPECT_EQ(work.problems.front().dtype, Dtype::fp16);
+  EXPECT_EQ(work.gemms.back().product, Product::up);
+  EXPECT_EQ(work.gemms.back().times_per_pass, 44);
 }
 
 TEST(Workload, experts_are_skipped_and_said) {
@@ -119,11 +186,13 @@ TEST(Workload, fewer_kv_heads_than_ranks_are_replicated) {
 
 TEST(Workload, gpt2_style_names) {
   const auto config = parse_model_config(
-      R"({"model_type": "gpt2", "n_embd": 1600, "n_head": 25, "n_inner": null})", "config.json");
+      R"({"model_type": "gpt2", "n_embd": 1600, "n_head": 25, "n_inner": null, "n_layer": 48})",
+      "config.json");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->intermediate, 6400);
   EXPECT_EQ(config->head_dim, 64);
   EXPECT_FALSE(config->gated);
+  EXPECT_EQ(config->layers, 48);
 }
 
 TEST(Workload, nested_text_config) {
@@ -166,6 +235,8 @@ TEST(ModelConfig, wrong_fields_are_named) {
       {llama("num_key_value_heads", "true"), "num_key_value_heads = true"},
       {llama("num_key_value_heads", "7"), "num_key_value_heads = 7"},
       {llama("intermediate_size", "[1]"), "intermediate_size = [1]"},
+      {llama("num_hidden_layers", ""), "num_hidden_layers or n_layer"},
+      {llama("num_hidden_layers", "0"), "num_hidden_layers = 0"},
       {llama("torch_dtype", "16"), "torch_dtype = 16"},
       {"{}", "hidden_size"},
       {"[]", "expected the object"},
@@ -176,6 +247,27 @@ TEST(ModelConfig, wrong_fields_are_named) {
     EXPECT_THAT(message, HasSubstr(words)) << json;
     EXPECT_EQ(message.find('\n'), std::string::npos) << json;
   }
+}
+
+TEST(ModelConfig, a_model_is_named_for_its_file_or_folder) {
+  namespace fs = std::filesystem;
+  std::string pattern = (fs::temp_directory_path() / "overlaptune-XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const fs::path folder = pattern;
+  const std::pair<const char*, const char*> cases[] = {
+      {"qwen2.5-72b.json", "qwen2.5-72b"},
+      {"qwen2.5", "qwen2.5"},
+      {"Meta-Llama-3-8B/config.json", "Meta-Llama-3-8B"},
+      {"models--mistralai--Mistral-7B-v0.1/snapshots/26bca36bde/config.json", "Mistral-7B-v0.1"}};
+  for (const auto& [path, name] : cases) {
+    const fs::path file = folder / path;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << llama();
+    const auto config = read_model_config(file);
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(config->name, name);
+  }
+  fs::remove_all(folder);
 }
 
 TEST(ModelConfig, hostile_text_is_an_error) {

@@ -19,11 +19,10 @@ Expected<Alone> Alone::make(run::World& world, run::GemmLibrary& library, const 
   std::vector<run::GemmOperands> operands;
   for (const run::Operands& on : sets) operands.push_back(gemm_operands(problem, on));
   const auto choice = library.choose(shape, operands);
-  if (!choice) return tl::make_unexpected(choice.error());
-  const auto route =
-      run::route(world, collective_of(problem.op), problem.ranks, 0, Transport::ring);
-  if (!route) return tl::make_unexpected(route.error());
-  static_cast<void>(world.comm(*route));
+  if (!choice) return error_of(choice);
+  const run::CommKey route =
+      run::route(collective_of(problem.op), problem.ranks, kNcclsChoice, Transport::ring);
+  static_cast<void>(world.comm(route));
   const int count = static_cast<int>(sets.size());
   return Alone{Replay(world, count,
                       [&](cudaStream_t stream, int set) {
@@ -34,12 +33,12 @@ Expected<Alone> Alone::make(run::World& world, run::GemmLibrary& library, const 
                  const run::Operands& on = sets[static_cast<std::size_t>(set)];
                  const bool gathers = problem.op == Op::all_gather_gemm;
                  const bool in_place = problem.op == Op::gemm_all_reduce;
-                 run::enqueue(stream, world, *route, collective_of(problem.op), problem.dtype,
+                 run::enqueue(stream, world, route, collective_of(problem.op), problem.dtype,
                               gathers    ? on.a
                               : in_place ? on.c
                                          : on.workspace,
                               gathers ? on.workspace : on.c,
-                              collective_bytes(problem).count / kElementBytes);
+                              collective_bytes(problem).count / bytes_of(problem.dtype));
                })};
 }
 

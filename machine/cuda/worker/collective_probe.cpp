@@ -1,24 +1,54 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/collective.hpp"
 #include "run/copies.hpp"
 #include "run/peers.hpp"
 
 namespace overlaptune::cuda {
+namespace {
 
-std::int64_t element_count(const CollectiveProbe& probe) {
-  const std::int64_t parts = probe.ranks * std::int64_t{8};  // 16 bytes a part at least
-  return std::max(parts, (probe.bytes.count / kElementBytes + parts - 1) / parts * parts);
+constexpr std::int64_t kElement = bytes_of(kMovedDtype);
+
+/// As `check` for configs.
+Expected<void> check_probe(const CollectiveProbe& probe, const Capabilities& here) {
+  if (probe.ranks < 2 || probe.ranks > here.ranks) {
+    return bad_input(fmt::format("ranks = {}: expected 2 to {}", probe.ranks, here.ranks));
+  }
+  const int fewest = probe.transport == Transport::peer_access ? 1 : 0;
+  if (probe.comm_ctas < fewest || probe.comm_ctas > here.comm_ctas) {
+    return bad_input(fmt::format("comm_ctas = {}: expected {} to {} by {}", probe.comm_ctas, fewest,
+                                 here.comm_ctas, to_string(probe.transport)));
+  }
+  if (!serves(probe.transport, probe.collective)) {
+    return bad_input(fmt::format("transport {}: there is none for {}", to_string(probe.transport),
+                                 to_string(probe.collective)));
+  }
+  if (!here.transports.contains(probe.transport)) {
+    return bad_input(fmt::format("transport {}: not on this machine", to_string(probe.transport)));
+  }
+  return {};
 }
 
-Expected<run::CommKey> route_of(const Workbench& bench, const CollectiveProbe& probe) {
-  return run::route(bench.world, probe.collective, probe.ranks, probe.comm_ctas, probe.transport);
+}  // namespace
+
+std::int64_t element_count(const CollectiveProbe& probe) {
+  constexpr std::int64_t kSmallestPart = 16;  // bytes
+  const std::int64_t parts = probe.ranks * (kSmallestPart / kElement);
+  return std::max(parts, (probe.bytes.count / kElement + parts - 1) / parts * parts);
+}
+
+Expected<run::CommKey> route_of(Workbench& bench, const CollectiveProbe& probe) {
+  if (auto able = check_probe(probe, bench.engine().capabilities()); !able) return error_of(able);
+  return run::route(probe.collective, probe.ranks, probe.comm_ctas, probe.transport);
 }
 
 CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
-  const std::int64_t whole = element_count(probe) * kElementBytes;
+  const std::int64_t whole = element_count(probe) * kElement;
   const std::int64_t part = whole / probe.ranks;
   const bool gathers = probe.collective == Collective::all_gather;
   const bool scatters = probe.collective == Collective::reduce_scatter;
@@ -32,21 +62,22 @@ void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKe
                         Collective collective, const CollectiveBuffers& buffers,
                         std::int64_t count) {
   if (route.copies) {
-    run::enqueue_copies(stream, bench.world, route, buffers.send, buffers.receive, count);
+    run::enqueue_copies(stream, bench.world, route, buffers.send, buffers.receive,
+                        count * kElement);
   } else if (route.peers) {
-    run::enqueue_peers(stream, bench.world, route, collective, Dtype::bf16, buffers.send,
+    run::enqueue_peers(stream, bench.world, route, collective, kMovedDtype, buffers.send,
                        buffers.receive, count);
   } else {
-    run::enqueue(stream, bench.world, route, collective, Dtype::bf16, buffers.send, buffers.receive,
+    run::enqueue(stream, bench.world, route, collective, kMovedDtype, buffers.send, buffers.receive,
                  count);
   }
 }
 
 Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe) {
   const auto route = route_of(bench, probe);
-  if (!route) return tl::make_unexpected(route.error());
+  if (!route) return error_of(route);
   const std::int64_t count = element_count(probe);
-  const int sets = bench.cold_sets(2 * count * kElementBytes);
+  const int sets = bench.cold_sets(2 * count * kElement);
   std::vector<CollectiveBuffers> buffers(static_cast<std::size_t>(sets));
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
@@ -55,22 +86,20 @@ Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& pr
     for (CollectiveBuffers& set : buffers) set = take_buffers(bump, probe);
     bytes = bump.used();
   });
-  if (!room) return tl::make_unexpected(room.error());
+  if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
   // Sums of sums grow: small numbers stay finite for as long as this is timed.
   OVT_CHECK(cudaMemsetAsync(begin, 0x01, bytes, stream));
-  if (auto ready = run::make_ready(bench.world, *route); !ready) {
-    return tl::make_unexpected(ready.error());
-  }
+  if (auto ready = run::make_ready(bench.world, *route); !ready) return error_of(ready);
   const auto submit = [&](cudaStream_t to, int set) {
     enqueue_collective(bench, to, *route, probe.collective, buffers[static_cast<std::size_t>(set)],
                        count);
   };
   submit(stream, 0);  // connects
   const Replay replay(bench.world, sets, submit);
-  const auto work = [&](cudaStream_t to, int turn) { replay(to, turn); };
-  static_cast<void>(bench.timer.rounds({work}, count > (std::int64_t{8} << 20) ? 1 : 3));
-  Timed timed = bench.timer.until_quiet(work, 4, 20, us(4'000));
+  const auto task = [&](cudaStream_t to, int turn) { replay(to, turn); };
+  static_cast<void>(bench.timer.rounds({task}, count > (std::int64_t{8} << 20) ? 1 : 3));
+  Timed timed = bench.timer.until_quiet(task, 4, 20, us(4'000));
   return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
 }
 

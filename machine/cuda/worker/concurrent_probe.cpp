@@ -25,7 +25,7 @@ constexpr std::int64_t kSubmission = 9'000;            // ns
 constexpr std::int64_t kSubmissionOfCopies = 130'000;  // some fifty calls
 
 struct Side {
-  Work work;
+  Task task;
   run::Priority priority{};
   Microseconds guess{};  ///< one, on the slowest rank: for the lengths of chains
   std::int64_t submission = kSubmission;
@@ -96,11 +96,11 @@ class Chains {
     OVT_CHECK(cudaStreamWaitEvent(stream(around), go_.get(), 0));
     OVT_CHECK(cudaStreamWaitEvent(stream(timed), go_.get(), 0));
     kernels::spin(stream(timed), 20'000);  // the other is under way
-    for (int piece = 0; piece < outer; ++piece) around.work(stream(around), piece);
+    for (int piece = 0; piece < outer; ++piece) around.task(stream(around), piece);
     OVT_CHECK(cudaEventRecord(around_end_.get(), stream(around)));
     kernels::stamp_clock(stream(timed), stamps);
     OVT_CHECK(cudaEventRecord(start_.get(), stream(timed)));
-    for (int piece = 0; piece < inner; ++piece) timed.work(stream(timed), piece);
+    for (int piece = 0; piece < inner; ++piece) timed.task(stream(timed), piece);
     OVT_CHECK(cudaEventRecord(end_.get(), stream(timed)));
     kernels::stamp_clock(stream(timed), stamps + 1);
   }
@@ -142,8 +142,8 @@ Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, cons
   }
   if (!outlasted)
     return bad_input("concurrent: the other side ended first: it is too short beside");
-  const Replay replay(bench.world, 1, timed.work);
-  const Work replays = [&](cudaStream_t to, int turn) { replay(to, turn); };
+  const Replay replay(bench.world, 1, timed.task);
+  const Task replays = [&](cudaStream_t to, int turn) { replay(to, turn); };
   static_cast<void>(bench.timer.rounds({replays}, 1));
   ChainTimes alone;
   Timed replayed;
@@ -168,31 +168,32 @@ Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, cons
 
 Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& probe) {
   const int ctas = probe.collective.comm_ctas;
-  if (ctas < 1 && probe.gemm.tile.is_library()) {
+  const bool persistent = ctas != kHandedOver;
+  if (!persistent && probe.gemm.tile.is_library()) {
     return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
   }
   const auto pair = Pair::make(
       bench, probe.gemm,
-      {.sms = probe.gemm.sms > 0 ? probe.gemm.sms : bench.sms - ctas, .persistent = ctas > 0},
+      {.sms = probe.gemm.sms > 0 ? probe.gemm.sms : bench.sms - ctas, .persistent = persistent},
       probe.collective);
-  if (!pair) return tl::make_unexpected(pair.error());
-  Side product{.work = [&](cudaStream_t to, int) { pair->enqueue_gemm(bench, to); },
+  if (!pair) return error_of(pair);
+  Side product{.task = [&](cudaStream_t to, int) { pair->enqueue_gemm(bench, to); },
                .priority = run::Priority::normal};
-  Side exchange{.work = [&](cudaStream_t to, int) { pair->enqueue_collective(bench, to); },
+  Side exchange{.task = [&](cudaStream_t to, int) { pair->enqueue_collective(bench, to); },
                 .priority = run::Priority::high};
   if (probe.collective.transport == Transport::copy_engine) {
     exchange.submission = kSubmissionOfCopies;
   }
   for (Side* side : {&product, &exchange}) {
-    const auto times = bench.timer.rounds({side->work}, 4).front().times;
+    const auto times = bench.timer.rounds({side->task}, 4).front().times;
     side->guess = us(bench.world.largest(std::min(times[2], times[3]).count()));
   }
   Chains chains(bench);
   const bool takes_part = bench.world.rank() < probe.collective.ranks;
   auto products = beside(bench, chains, product, exchange, true, ctas, takes_part);
-  if (!products) return tl::make_unexpected(products.error());
+  if (!products) return error_of(products);
   auto exchanges = beside(bench, chains, exchange, product, false, 0, takes_part);
-  if (!exchanges) return tl::make_unexpected(exchanges.error());
+  if (!exchanges) return error_of(exchanges);
   Samples samples{.times = std::move(products->times), .conditions = bench.conditions(*products)};
   samples.collective_times = std::move(exchanges->times);
   return samples;

@@ -56,7 +56,7 @@ Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe) {
   const bool reachable = world.largest(neighbour.opened() ? 0 : 1) == 0;
   Samples samples;
   if (reachable) {
-    const Work work = [&](cudaStream_t stream, int) {
+    const Task task = [&](cudaStream_t stream, int) {
       if (probe.ctas > 0) {
         kernels::copy_by_stores(stream, neighbour.memory(), from.get(),
                                 static_cast<std::int64_t>(bytes), probe.ctas);
@@ -65,8 +65,8 @@ Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe) {
                                   stream));
       }
     };
-    static_cast<void>(bench.timer.rounds({work}, 2));
-    Timed timed = bench.timer.until_quiet(work, 5, 20, us(10'000));
+    static_cast<void>(bench.timer.rounds({task}, 2));
+    Timed timed = bench.timer.until_quiet(task, 5, 20, us(10'000));
     samples = {.times = std::move(timed.times), .conditions = bench.conditions(timed)};
   }
   // Nobody closes what it still writes to, nobody frees what another has open.

@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cupti.h>
-#include <dlfcn.h>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "core/dynamic_library.hpp"
 
 namespace overlaptune::cuda {
 
@@ -20,9 +20,6 @@ struct Cupti::Calls {
   decltype(&cuptiActivityFlushAll) flush_all = nullptr;
   decltype(&cuptiActivityGetNumDroppedRecords) get_num_dropped_records = nullptr;
   decltype(&cuptiActivityGetNextRecord) get_next_record = nullptr;
-
-  /// The name of the first function that the library lacks, or null.
-  const char* find_all(void* library);
 };
 
 namespace {
@@ -39,12 +36,6 @@ static_assert(kMajor >= 13, "built with the CUPTI of CUDA 13 or later");
 constexpr std::array<CUpti_ActivityKind, 4> kRecorded{
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
     CUPTI_ACTIVITY_KIND_MEMSET};
-
-template <class Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
 
 /// What the user can do about a status; empty where nothing is known to help.
 std::string_view advice(int status) {
@@ -132,24 +123,6 @@ std::optional<GpuRecord> record_of(const CUpti_Activity* activity) {
 
 }  // namespace
 
-const char* Cupti::Calls::find_all(void* library) {
-  if (!find(library, "cuptiGetVersion", get_version)) return "cuptiGetVersion";
-  if (!find(library, "cuptiGetResultString", get_result_string)) return "cuptiGetResultString";
-  if (!find(library, "cuptiActivityRegisterCallbacks", register_callbacks)) {
-    return "cuptiActivityRegisterCallbacks";
-  }
-  if (!find(library, "cuptiActivityEnable", enable)) return "cuptiActivityEnable";
-  if (!find(library, "cuptiActivityDisable", disable)) return "cuptiActivityDisable";
-  if (!find(library, "cuptiActivityFlushAll", flush_all)) return "cuptiActivityFlushAll";
-  if (!find(library, "cuptiActivityGetNumDroppedRecords", get_num_dropped_records)) {
-    return "cuptiActivityGetNumDroppedRecords";
-  }
-  if (!find(library, "cuptiActivityGetNextRecord", get_next_record)) {
-    return "cuptiActivityGetNextRecord";
-  }
-  return nullptr;
-}
-
 std::vector<std::string> cupti_libraries() {
   const std::string names[] = {fmt::format("libcupti.so.{}", kMajor), "libcupti.so"};
   std::vector<std::string> libraries;
@@ -160,25 +133,33 @@ std::vector<std::string> cupti_libraries() {
 }
 
 Expected<Cupti> Cupti::load(const std::vector<std::string>& libraries) {
-  std::string unfit;
-  for (const std::string& name : libraries) {
-    void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) continue;
+  auto cupti = load_first(libraries, [](const DynamicLibrary& library) -> Expected<Cupti> {
     auto calls = std::make_unique<Calls>();
+    const auto found = library.find({
+        {"cuptiGetVersion", calls->get_version},
+        {"cuptiGetResultString", calls->get_result_string},
+        {"cuptiActivityRegisterCallbacks", calls->register_callbacks},
+        {"cuptiActivityEnable", calls->enable},
+        {"cuptiActivityDisable", calls->disable},
+        {"cuptiActivityFlushAll", calls->flush_all},
+        {"cuptiActivityGetNumDroppedRecords", calls->get_num_dropped_records},
+        {"cuptiActivityGetNextRecord", calls->get_next_record},
+    });
+    if (!found) return error_of(found);
     std::uint32_t version = 0;
-    if (const char* lacking = calls->find_all(library)) {
-      unfit += fmt::format("; {} lacks {}", name, lacking);
-    } else if (calls->get_version(&version) != CUPTI_SUCCESS || major_version(version) != kMajor) {
-      unfit += fmt::format("; {} has version {}", name, version);
-    } else {
-      return Cupti(std::move(calls));
+    if (calls->get_version(&version) != CUPTI_SUCCESS || major_version(version) != kMajor) {
+      return tl::make_unexpected(Error{ErrorKind::machine_unavailable,
+                                       fmt::format("{} has version {}", library.name(), version)});
     }
+    return Cupti(std::move(calls));
+  });
+  if (!cupti) {
+    cupti.error().message = fmt::format(
+        "CUPTI: no libcupti of CUDA {} among {}: install it (Debian: cuda-cupti-{}-0) or add its "
+        "folder to LD_LIBRARY_PATH",
+        kMajor, cupti.error().message, kMajor);
   }
-  return tl::make_unexpected(
-      Error{ErrorKind::machine_unavailable,
-            fmt::format("CUPTI: no libcupti of CUDA {} among {}{}: install it (Debian: "
-                        "cuda-cupti-{}-0) or add its folder to LD_LIBRARY_PATH",
-                        kMajor, fmt::join(libraries, ", "), unfit, kMajor)});
+  return cupti;
 }
 
 Cupti::Cupti(std::unique_ptr<Calls> calls) : calls_(std::move(calls)) {}

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "run/plan.hpp"
+#include "run/mutant.hpp"
+#include "run/world.hpp"
 
 namespace overlaptune::cuda {
 
@@ -13,10 +14,10 @@ struct Fault {
   run::Mutant mutant = run::Mutant::none;
 };
 
-/// Of "INDEX:KIND", where INDEX is this config's; KIND is illegal_address, spin, killed_rank,
-/// delays (no fault: a thousand checked runs, before each of which the last rank waits for a random
-/// while), wrong (a skipped tile), skipped_k_step, missing_wait or missing_signal. Throws `Failure`
-/// (bad_input) for another.
+/// The fault that "INDEX:KIND" names, where INDEX is this config's; KIND is illegal_address, spin,
+/// killed_rank, delays (no fault: a thousand checked runs, before each of which the last rank waits
+/// for a random while), wrong (a skipped tile), skipped_k_step, missing_wait or missing_signal.
+/// Throws `Failure` (bad_input) for another.
 [[nodiscard]] Fault fault_for(const std::string& text, int config);
 
 /// Does it, on the last rank where one is enough.

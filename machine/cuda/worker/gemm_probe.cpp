@@ -13,15 +13,15 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
   const std::int64_t a = probe.m * probe.k;
   const std::int64_t b = probe.n * probe.k;
   const std::int64_t c = probe.m * probe.n;
-  const int sets = bench.cold_sets((a + b + c) * kElementBytes);
+  const std::int64_t bytes = bytes_of(probe.dtype);
+  const int sets = bench.cold_sets((a + b + c) * bytes);
   std::vector<run::GemmOperands> operands(static_cast<std::size_t>(sets));
   const auto room = placed(bench.world, [&](Bump& bump) {
     for (run::GemmOperands& set : operands) {
-      set = {bump.take(a * kElementBytes), bump.take(b * kElementBytes),
-             bump.take(c * kElementBytes)};
+      set = {bump.take(a * bytes), bump.take(b * bytes), bump.take(c * bytes)};
     }
   });
-  if (!room) return tl::make_unexpected(room.error());
+  if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
   for (std::size_t i = 0; i < operands.size(); ++i) {
     kernels::fill_normal(stream, const_cast<void*>(operands[i].a), probe.dtype, a, 2 * i + 1);
@@ -32,13 +32,13 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
 
 /// Replays of what `submit(stream, set)` enqueues, while `occupied` SMs are kept from it.
 Samples timed(Workbench& bench, std::size_t sets, int occupied, Microseconds settling,
-              const Work& submit) {
+              const Task& submit) {
   const Replay replay(bench.world, static_cast<int>(sets), submit);
-  const auto work = [&](cudaStream_t to, int turn) { replay(to, turn); };
-  static_cast<void>(bench.timer.rounds({work}, 1));
+  const auto task = [&](cudaStream_t to, int turn) { replay(to, turn); };
+  static_cast<void>(bench.timer.rounds({task}, 1));
   const run::Occupied others(bench.world.stream(), occupied);
-  bench.timer.sustain({work}, settling);
-  Timed seen = bench.timer.until_quiet(work, 5, 15, us(10'000));
+  bench.timer.sustain({task}, settling);
+  Timed seen = bench.timer.until_quiet(task, 5, 15, us(10'000));
   return {.times = std::move(seen.times), .conditions = bench.conditions(seen)};
 }
 
@@ -48,9 +48,9 @@ Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
                              .n = probe.n,
                              .k = probe.k,
                              .dtype = probe.dtype,
-                             .sms = probe.sms == bench.sms ? 0 : probe.sms};
+                             .sms = probe.sms == bench.sms ? run::kAllSms : probe.sms};
   const auto choice = bench.library.choose(shape, operands);
-  if (!choice) return tl::make_unexpected(choice.error());
+  if (!choice) return error_of(choice);
   Samples samples =
       timed(bench, operands.size(), shape.sms > 0 ? bench.sms - shape.sms : 0, us(40'000),
             [&](cudaStream_t to, int set) {
@@ -63,13 +63,13 @@ Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
 /// On so many SMs by the size of its grid.
 Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
                               std::span<const run::GemmOperands> operands) {
-  const auto gemm = own_gemm(bench, probe);
-  if (!gemm) return tl::make_unexpected(gemm.error());
+  const auto gemm = generated_gemm(bench, probe);
+  if (!gemm) return error_of(gemm);
   const run::DeviceMemory counter = run::device_memory(sizeof(std::uint32_t));
-  std::vector<run::OwnLaunch> launches;
+  std::vector<run::GeneratedLaunch> launches;
   for (const run::GemmOperands& set : operands) {
-    launches.push_back(own_launch(**gemm, probe, {.sms = probe.sms > 0 ? probe.sms : bench.sms},
-                                  set, counter.get()));
+    launches.push_back(generated_launch(
+        **gemm, probe, {.sms = probe.sms > 0 ? probe.sms : bench.sms}, set, counter.get()));
   }
   // Shorter than the library's, from which the law of the clock is taken.
   return timed(bench, operands.size(), 0, us(15'000), [&](cudaStream_t to, int set) {
@@ -79,8 +79,8 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
 
 }  // namespace
 
-Expected<const run::OwnGemm*> own_gemm(Workbench& bench, const GemmProbe& probe) {
-  auto gemm = bench.own.gemm({.tile = probe.tile, .dtype = probe.dtype});
+Expected<const run::GeneratedGemm*> generated_gemm(Workbench& bench, const GemmProbe& probe) {
+  auto gemm = bench.generated.gemm({.tile = probe.tile, .dtype = probe.dtype});
   // All ranks or none: they are going to wait for each other.
   if (bench.world.largest(gemm ? 0 : 1) > 0) {
     return bad_input(gemm ? "another rank cannot compile it" : gemm.error().message);
@@ -88,13 +88,15 @@ Expected<const run::OwnGemm*> own_gemm(Workbench& bench, const GemmProbe& probe)
   return gemm;
 }
 
-run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, const run::Crew& crew,
-                          const run::GemmOperands& operands, void* counter) {
+run::GeneratedLaunch generated_launch(const run::GeneratedGemm& gemm, const GemmProbe& probe,
+                                      const run::Crew& crew, const run::GemmOperands& operands,
+                                      void* counter) {
   const TileOrder order{.block_rows = probe.m,
                         .n = probe.n,
                         .block_m = probe.tile.block_m,
                         .block_n = probe.tile.block_n,
-                        .raster = std::max(probe.raster, 1)};
+                        .raster = std::max(probe.raster, 1),
+                        .element_bytes = bytes_of(probe.dtype)};
   const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
   return gemm.prepare(order, crew,
                       {.a = operands.a,
@@ -109,7 +111,7 @@ run::OwnLaunch own_launch(const run::OwnGemm& gemm, const GemmProbe& probe, cons
 
 Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
   const auto operands = take_operands(bench, probe);
-  if (!operands) return tl::make_unexpected(operands.error());
+  if (!operands) return error_of(operands);
   return probe.tile.is_library() ? measure_library(bench, probe, *operands)
                                  : measure_own(bench, probe, *operands);
 }

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "machine/cuda/worker/contest.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "machine/cuda/worker/validation.hpp"
 #include "run/inventory.hpp"
 
 namespace overlaptune::cuda {
@@ -56,7 +56,7 @@ std::string GpuBackend::unique_id() {
 }
 
 void GpuBackend::join(const JoinRequest& request, int rank) {
-  trial_.reset();
+  test_problem_.reset();
   bench_.reset();
   bench_ = std::make_unique<Workbench>(unique_id_of(request.nccl_id), rank, request.ranks,
                                        request.allow_multicast, nvml_);
@@ -64,7 +64,7 @@ void GpuBackend::join(const JoinRequest& request, int rank) {
 
 void GpuBackend::prepare(const PrepareRequest& request) {
   const Workbench& on = bench();
-  on.own.compile(request.kernels, on.world.rank(), on.world.ranks());
+  on.generated.compile(request.kernels, on.world.rank(), on.world.ranks());
 }
 
 Workbench& GpuBackend::bench() {
@@ -73,7 +73,7 @@ Workbench& GpuBackend::bench() {
 }
 
 Expected<Samples> GpuBackend::measure(const Probe& probe) {
-  trial_.reset();
+  test_problem_.reset();
   Workbench& on = bench();
   struct {
     Workbench& on;
@@ -92,13 +92,14 @@ Expected<Samples> GpuBackend::measure(const Probe& probe) {
 Expected<RunReply> GpuBackend::run(const RunRequest& request,
                                    const std::function<void(const RunStep&)>& at) {
   at({.config = -1, .step = "prepare"});
-  if (!trial_ || trial_->problem() != request.problem || trial_->seed() != request.seed) {
-    trial_.reset();
-    auto made = Trial::prepare(bench(), request.problem, request.seed);
-    if (!made) return tl::make_unexpected(made.error());
-    trial_ = std::move(*made);
+  if (!test_problem_ || test_problem_->problem() != request.problem ||
+      test_problem_->seed() != request.seed) {
+    test_problem_.reset();
+    auto made = TestProblem::prepare(bench(), request.problem, request.seed);
+    if (!made) return error_of(made);
+    test_problem_ = std::move(*made);
   }
-  return contest(bench(), *trial_, request, at);
+  return validate(bench(), *test_problem_, request, at);
 }
 
 }  // namespace overlaptune::cuda

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "machine/cuda/backend.hpp"
-#include "machine/cuda/worker/trial.hpp"
+#include "machine/cuda/worker/backend.hpp"
+#include "machine/cuda/worker/test_problem.hpp"
 
 namespace overlaptune::cuda {
 
@@ -27,7 +27,7 @@ class GpuBackend : public Backend {
   int device_;
   run::Nvml nvml_;
   std::unique_ptr<Workbench> bench_{};
-  std::unique_ptr<Trial> trial_{};  ///< the last one, as long as its memory is its own
+  std::unique_ptr<TestProblem> test_problem_{};  ///< the last one, as long as its memory is its own
 };
 
 }  // namespace overlaptune::cuda

@@ -7,6 +7,7 @@
 #include "kernels/exchange.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/collective.hpp"
 #include "run/occupied.hpp"
 #include "run/stream_wait.hpp"
 
@@ -21,9 +22,9 @@ std::vector<Microseconds> replay_times(Workbench& bench, int kernels) {
   const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
     for (int i = 0; i < kernels; ++i) kernels::nothing(stream);
   });
-  const Work work = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
-  static_cast<void>(bench.timer.rounds({work}, 3));
-  return bench.timer.until_quiet(work, kLeast, kMost, kBudget).times;
+  const Task task = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
+  static_cast<void>(bench.timer.rounds({task}, 3));
+  return bench.timer.until_quiet(task, kLeast, kMost, kBudget).times;
 }
 
 /// From the end of one kernel to the start of the next: the period of a chain of empty ones.
@@ -42,16 +43,16 @@ Expected<std::vector<Microseconds>> submit_times(Workbench& bench) {
   constexpr int kCalls = 50;
   constexpr std::int64_t kSize = 256;
   const run::GemmShape shape{.m = kSize, .n = kSize, .k = kSize};
+  const std::int64_t bytes = kSize * kSize * bytes_of(shape.dtype);
   run::GemmOperands operands;
   void* buffer = nullptr;
   const auto room = placed(bench.world, [&](Bump& bump) {
-    operands = {bump.take(kSize * kSize * kElementBytes), bump.take(kSize * kSize * kElementBytes),
-                bump.take(kSize * kSize * kElementBytes)};
+    operands = {bump.take(bytes), bump.take(bytes), bump.take(bytes)};
     buffer = bump.take(4096);
   });
-  if (!room) return tl::make_unexpected(room.error());
+  if (!room) return error_of(room);
   const auto choice = bench.library.choose(shape, std::span(&operands, 1));
-  if (!choice) return tl::make_unexpected(choice.error());
+  if (!choice) return error_of(choice);
   const run::CommKey route{.ranks = bench.world.ranks()};
   const cudaStream_t stream = bench.world.stream();
   std::vector<Microseconds> times;
@@ -61,7 +62,7 @@ Expected<std::vector<Microseconds>> submit_times(Workbench& bench) {
     const auto start = std::chrono::steady_clock::now();
     for (int call = 0; call < kCalls; ++call) {
       bench.library.enqueue(stream, shape, *choice, operands);
-      run::enqueue(stream, bench.world, route, Collective::all_reduce, Dtype::bf16, buffer, buffer,
+      run::enqueue(stream, bench.world, route, Collective::all_reduce, kMovedDtype, buffer, buffer,
                    64);
     }
     const Microseconds spent = std::chrono::steady_clock::now() - start;
@@ -92,7 +93,7 @@ std::vector<Microseconds> first_times(Workbench& bench) {
 
 /// From a kernel's signal to the start of the kernel that a wait on it holds back, by the GPU's own
 /// timer.
-class TriggerTrial {
+class TriggerTimer {
  public:
   /// A fork of `producer` and a join.
   void enqueue(cudaStream_t producer, Wait wait) const {
@@ -108,7 +109,7 @@ class TriggerTrial {
     OVT_CHECK(cudaStreamWaitEvent(producer, join_.get(), 0));
   }
 
-  /// Of what ran last on the stream. Never nothing, however coarse the timer is.
+  /// What the last run on the stream showed. Never nothing, however coarse the timer is.
   [[nodiscard]] Microseconds seen(cudaStream_t stream) const {
     std::uint64_t at[2] = {};
     OVT_CHECK(cudaMemcpyAsync(at, stamps(), sizeof at, cudaMemcpyDeviceToHost, stream));
@@ -131,19 +132,19 @@ class TriggerTrial {
 
 std::vector<Microseconds> trigger_times(Workbench& bench, Launch launch, Wait wait) {
   const cudaStream_t stream = bench.world.stream();
-  const TriggerTrial trial;
+  const TriggerTimer timer;
   std::optional<Replay> replay;
   if (launch == Launch::graph) {
-    replay.emplace(bench.world, 1, [&](cudaStream_t to, int) { trial.enqueue(to, wait); });
+    replay.emplace(bench.world, 1, [&](cudaStream_t to, int) { timer.enqueue(to, wait); });
   }
   std::vector<Microseconds> times;
   for (int i = 0; i <= kLeast; ++i) {
     if (replay) {
       (*replay)(stream, 0);
     } else {
-      trial.enqueue(stream, wait);
+      timer.enqueue(stream, wait);
     }
-    const Microseconds time = trial.seen(stream);
+    const Microseconds time = timer.seen(stream);
     if (i > 0) times.push_back(time);
   }
   return times;
@@ -152,21 +153,21 @@ std::vector<Microseconds> trigger_times(Workbench& bench, Launch launch, Wait wa
 /// What a staged group of 64 MB takes on so many SMs, for each of its megabytes.
 std::vector<Microseconds> reorder_times(Workbench& bench, int sms) {
   constexpr std::int64_t kRows = 4096;
-  constexpr std::int64_t kColumns = 7808;
-  constexpr auto kBytes = static_cast<std::size_t>(kRows * kColumns * kElementBytes);
+  constexpr std::int64_t kRowBytes = 15616;
+  constexpr auto kBytes = static_cast<std::size_t>(kRows * kRowBytes);
   const run::DeviceMemory from = run::device_memory(kBytes);
   const run::DeviceMemory to = run::device_memory(2 * kBytes);
-  const Work work = [&](cudaStream_t stream, int) {
+  const Task task = [&](cudaStream_t stream, int) {
     kernels::move(stream, {.to = to.get(),
                            .from = from.get(),
-                           .columns = kColumns,
+                           .row_bytes = kRowBytes,
                            .rows = kRows,
-                           .stride = 2 * kColumns});
+                           .stride = 2 * kRowBytes});
     OVT_CHECK(cudaGetLastError());
   };
-  static_cast<void>(bench.timer.rounds({work}, 2));
+  static_cast<void>(bench.timer.rounds({task}, 2));
   const run::Occupied others(bench.world.stream(), bench.sms - sms);
-  auto times = bench.timer.until_quiet(work, 5, 10, kBudget).times;
+  auto times = bench.timer.until_quiet(task, 5, 10, kBudget).times;
   for (Microseconds& time : times) time /= static_cast<double>(kBytes) / 1e6;
   return times;
 }
@@ -184,7 +185,7 @@ Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe) {
       break;
     case LaunchCost::eager_submit: {
       auto times = submit_times(bench);
-      if (!times) return tl::make_unexpected(times.error());
+      if (!times) return error_of(times);
       samples.times = std::move(*times);
       break;
     }

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "machine/cuda/serve.hpp"
-#include "machine/cuda/wire.hpp"
+#include "machine/cuda/wire/wire.hpp"
 #include "machine/cuda/worker/gpu_backend.hpp"
+#include "machine/cuda/worker/serve.hpp"
 #include "run/inventory.hpp"
 
 namespace {

@@ -2,52 +2,52 @@
 
 #include "core/error.hpp"
 #include "kernels/support.hpp"
+#include "run/collective.hpp"
 
 namespace overlaptune::cuda {
 
 Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Crew& crew,
                           const CollectiveProbe& collective) {
+  const std::int64_t bytes = bytes_of(gemm.dtype);
   const auto route = route_of(bench, collective);
-  if (!route) return tl::make_unexpected(route.error());
+  if (!route) return error_of(route);
   Pair pair;
   pair.collective_ = collective.collective;
   pair.route_ = *route;
   pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .sms = crew.sms};
   pair.count_ = element_count(collective);
   const auto room = placed(bench.world, [&](Bump& bump) {
-    pair.operands_ = {bump.take(gemm.m * gemm.k * kElementBytes),
-                      bump.take(gemm.n * gemm.k * kElementBytes),
-                      bump.take(gemm.m * gemm.n * kElementBytes)};
+    pair.operands_ = {bump.take(gemm.m * gemm.k * bytes), bump.take(gemm.n * gemm.k * bytes),
+                      bump.take(gemm.m * gemm.n * bytes)};
     pair.buffers_ = take_buffers(bump, collective);
   });
-  if (!room) return tl::make_unexpected(room.error());
+  if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
   kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), gemm.dtype, gemm.m * gemm.k, 1);
   kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), gemm.dtype, gemm.n * gemm.k, 2);
   const bool gathers = collective.collective == Collective::all_gather;
   const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;
   OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,
-                            static_cast<std::size_t>(sent * kElementBytes), stream));
-  if (auto ready = run::make_ready(bench.world, *route); !ready) {
-    return tl::make_unexpected(ready.error());
-  }
+                            static_cast<std::size_t>(sent * bytes_of(kMovedDtype)), stream));
+  if (auto ready = run::make_ready(bench.world, *route); !ready) return error_of(ready);
   if (!gemm.tile.is_library()) {
-    auto own = own_gemm(bench, gemm);
-    if (!own) return tl::make_unexpected(own.error());
-    pair.own_ = *own;
+    auto generated = generated_gemm(bench, gemm);
+    if (!generated) return error_of(generated);
+    pair.generated_ = *generated;
     pair.counter_ = run::device_memory(sizeof(std::uint32_t));
-    pair.own_launch_ = own_launch(**own, gemm, crew, pair.operands_, pair.counter_.get());
+    pair.generated_launch_ =
+        generated_launch(**generated, gemm, crew, pair.operands_, pair.counter_.get());
     return pair;
   }
   const auto choice = bench.library.choose(pair.shape_, std::span(&pair.operands_, 1));
-  if (!choice) return tl::make_unexpected(choice.error());
+  if (!choice) return error_of(choice);
   pair.choice_ = *choice;
   return pair;
 }
 
 void Pair::enqueue_gemm(Workbench& bench, cudaStream_t stream) const {
-  if (own_ != nullptr) {
-    own_->enqueue(stream, own_launch_);
+  if (generated_ != nullptr) {
+    generated_->enqueue(stream, generated_launch_);
   } else {
     bench.library.enqueue(stream, shape_, choice_, operands_);
   }

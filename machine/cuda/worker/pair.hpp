@@ -1,5 +1,6 @@
 #pragma once
-// A GEMM, the library's or ours, and a collective, ready to be run beside each other or in turn.
+// A GEMM, the library's or a generated one, and a collective, ready to be run beside each other or
+// in turn.
 
 #include "machine/cuda/worker/probes.hpp"
 
@@ -20,8 +21,8 @@ class Pair {
   run::CommKey route_{};
   run::GemmShape shape_{};
   run::GemmChoice choice_{};
-  const run::OwnGemm* own_ = nullptr;  ///< instead of the library's
-  run::OwnLaunch own_launch_{};
+  const run::GeneratedGemm* generated_ = nullptr;  ///< instead of the library's
+  run::GeneratedLaunch generated_launch_{};
   run::DeviceMemory counter_{};  ///< of its signals
   run::GemmOperands operands_{};
   CollectiveBuffers buffers_{};

@@ -9,15 +9,15 @@ Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& prob
   constexpr Microseconds kSettling = us(1'000'000);
   constexpr Microseconds kTimed = us(20'000);
   const auto pair = Pair::make(bench, probe.gemm, {.sms = probe.gemm.sms}, probe.collective);
-  if (!pair) return tl::make_unexpected(pair.error());
+  if (!pair) return error_of(pair);
   pair->enqueue_collective(bench, bench.world.stream());  // connects
   const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
     pair->enqueue_gemm(bench, stream);
     pair->enqueue_collective(bench, stream);
   });
-  const auto work = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
-  bench.timer.sustain({work}, kSettling);
-  Timed timed = bench.timer.until_quiet(work, 9, 60, kTimed);
+  const auto task = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
+  bench.timer.sustain({task}, kSettling);
+  Timed timed = bench.timer.until_quiet(task, 9, 60, kTimed);
   return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
 }
 

@@ -28,7 +28,7 @@ int cold_sets(std::int64_t bytes, std::int64_t l2_bytes) {
   return static_cast<int>(std::clamp<std::int64_t>((2 * l2_bytes + bytes - 1) / bytes, 2, kMost));
 }
 
-Replay::Replay(run::World& world, int sets, const Work& submit) {
+Replay::Replay(run::World& world, int sets, const Task& submit) {
   for (int set = 0; set < sets; ++set) {
     const run::Graph graph =
         run::captured(world.stream(), [&](cudaStream_t stream) { submit(stream, set); });
@@ -52,16 +52,16 @@ void Timer::make_slots(std::size_t count) {
   stamps_ = run::device_memory(2 * count * sizeof(kernels::ClockStamp));
 }
 
-std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions) {
+std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions) {
   const cudaStream_t stream = world_.stream();
-  std::vector<Timed> results(works.size());
+  std::vector<Timed> results(tasks.size());
   std::vector<kernels::ClockStamp> seen;
-  std::vector<double> cycles(works.size(), 0);
-  std::vector<double> spent(works.size(), 0);
-  const int at_once = std::max(1, static_cast<int>(kMostSlots / works.size()));
+  std::vector<double> cycles(tasks.size(), 0);
+  std::vector<double> spent(tasks.size(), 0);
+  const int at_once = std::max(1, static_cast<int>(kMostSlots / tasks.size()));
   for (int done = 0; done < repetitions; done += at_once) {
     const int now = std::min(at_once, repetitions - done);
-    const std::size_t count = works.size() * static_cast<std::size_t>(now);
+    const std::size_t count = tasks.size() * static_cast<std::size_t>(now);
     make_slots(count);
     auto* const stamps = static_cast<kernels::ClockStamp*>(stamps_.get());
     kernels::spin(stream, kHeadStart + kHeadStartSlot * static_cast<std::int64_t>(count));
@@ -69,42 +69,42 @@ std::vector<Timed> Timer::rounds(const std::vector<Work>& works, int repetitions
       world_.barrier(stream);
       kernels::stamp_clock(stream, stamps + 2 * slot);
       OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
-      works[slot % works.size()](stream, turn_++);
+      tasks[slot % tasks.size()](stream, turn_++);
       OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
       kernels::stamp_clock(stream, stamps + 2 * slot + 1);
-      if ((slot + 1) % works.size() == 0) end_round(works.size());
+      if ((slot + 1) % tasks.size() == 0) end_round(tasks.size());
     }
     seen.resize(2 * count);
     OVT_CHECK(cudaMemcpyAsync(seen.data(), stamps, seen.size() * sizeof seen[0],
                               cudaMemcpyDeviceToHost, stream));
     OVT_CHECK(cudaStreamSynchronize(stream));
     for (std::size_t slot = 0; slot < count; ++slot) {
-      const std::size_t work = slot % works.size();
+      const std::size_t task = slot % tasks.size();
       float ms = 0;
       OVT_CHECK(cudaEventElapsedTime(&ms, slots_[slot].start.get(), slots_[slot].end.get()));
-      results[work].times.push_back(us(1e3 * static_cast<double>(ms)));
+      results[task].times.push_back(us(1e3 * static_cast<double>(ms)));
       const kernels::ClockStamp& from = seen[2 * slot];
       const kernels::ClockStamp& to = seen[2 * slot + 1];
       if (from.sm != to.sm || to.cycles <= from.cycles) continue;
-      cycles[work] += static_cast<double>(to.cycles - from.cycles);
-      spent[work] += static_cast<double>(to.nanoseconds - from.nanoseconds);
+      cycles[task] += static_cast<double>(to.cycles - from.cycles);
+      spent[task] += static_cast<double>(to.nanoseconds - from.nanoseconds);
     }
   }
-  for (std::size_t work = 0; work < works.size(); ++work) {
-    if (spent[work] > kLeastForClock) {
-      results[work].sm_clock_mhz = 1e3 * cycles[work] / spent[work];
+  for (std::size_t task = 0; task < tasks.size(); ++task) {
+    if (spent[task] > kLeastForClock) {
+      results[task].sm_clock_mhz = 1e3 * cycles[task] / spent[task];
     }
   }
   return results;
 }
 
-Timed Timer::until_quiet(const Work& work, int least, int most, Microseconds budget) {
+Timed Timer::until_quiet(const Task& task, int least, int most, Microseconds budget) {
   Timed mine;
   std::vector<double> slowest;
   double spent = 0;
   while (static_cast<int>(mine.times.size()) < most) {
     const int more = std::min(least, most - static_cast<int>(mine.times.size()));
-    const Timed batch = rounds({work}, more).front();
+    const Timed batch = rounds({task}, more).front();
     mine.times.insert(mine.times.end(), batch.times.begin(), batch.times.end());
     mine.sm_clock_mhz = batch.sm_clock_mhz;
     std::vector<double> times;
@@ -118,40 +118,40 @@ Timed Timer::until_quiet(const Work& work, int least, int most, Microseconds bud
   return mine;
 }
 
-std::vector<Timed> Timer::spread_rounds(const std::vector<Work>& works, int repetitions,
+std::vector<Timed> Timer::spread_rounds(const std::vector<Task>& tasks, int repetitions,
                                         Microseconds pause) {
   constexpr int kAtOnce = 3;
-  std::vector<Timed> results(works.size());
-  std::vector<std::vector<double>> clocks(works.size());
+  std::vector<Timed> results(tasks.size());
+  std::vector<std::vector<double>> clocks(tasks.size());
   for (int done = 0; done < repetitions; done += kAtOnce) {
-    sustain(works, pause);
-    auto part = rounds(works, std::min(kAtOnce, repetitions - done));
-    for (std::size_t work = 0; work < works.size(); ++work) {
-      auto& times = results[work].times;
-      times.insert(times.end(), part[work].times.begin(), part[work].times.end());
-      if (part[work].sm_clock_mhz) clocks[work].push_back(*part[work].sm_clock_mhz);
+    sustain(tasks, pause);
+    auto part = rounds(tasks, std::min(kAtOnce, repetitions - done));
+    for (std::size_t task = 0; task < tasks.size(); ++task) {
+      auto& times = results[task].times;
+      times.insert(times.end(), part[task].times.begin(), part[task].times.end());
+      if (part[task].sm_clock_mhz) clocks[task].push_back(*part[task].sm_clock_mhz);
     }
   }
-  for (std::size_t work = 0; work < works.size(); ++work) {
-    if (!clocks[work].empty()) results[work].sm_clock_mhz = quantile(clocks[work], 0.5);
+  for (std::size_t task = 0; task < tasks.size(); ++task) {
+    if (!clocks[task].empty()) results[task].sm_clock_mhz = quantile(clocks[task], 0.5);
   }
   return results;
 }
 
-void Timer::sustain(const std::vector<Work>& works, Microseconds duration) {
+void Timer::sustain(const std::vector<Task>& tasks, Microseconds duration) {
   constexpr int kMost = 10'000;
   Microseconds once{};
-  for (const Timed& timed : rounds(works, 1)) once += timed.times.front();
+  for (const Timed& timed : rounds(tasks, 1)) once += timed.times.front();
   once = us(world_.largest(once.count()));
   const int times = static_cast<int>(std::clamp(duration / once, 1.0, double{kMost}));
   for (int i = 0; i < times; ++i) {
-    for (const Work& work : works) work(world_.stream(), turn_++);
-    end_round(works.size());
+    for (const Task& task : tasks) task(world_.stream(), turn_++);
+    end_round(tasks.size());
   }
 }
 
-void Timer::end_round(std::size_t works) {
-  if (works > 1) ++turn_;
+void Timer::end_round(std::size_t tasks) {
+  if (tasks > 1) ++turn_;
 }
 
 }  // namespace overlaptune::cuda

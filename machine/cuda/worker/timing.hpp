@@ -14,7 +14,7 @@
 namespace overlaptune::cuda {
 
 /// Enqueues what is timed. `turn` counts up: for rotating between buffers.
-using Work = std::function<void(cudaStream_t stream, int turn)>;
+using Task = std::function<void(cudaStream_t stream, int turn)>;
 
 /// Buffer sets of so many bytes each among which to rotate, so that each is cold when its turn
 /// comes: at least 2 and together twice the L2 cache, 1 where a single one is as large.
@@ -24,14 +24,14 @@ using Work = std::function<void(cudaStream_t stream, int turn)>;
 class Replay {
  public:
   /// Captures `submit(stream, set)` for each set.
-  Replay(run::World& world, int sets, const Work& submit);
+  Replay(run::World& world, int sets, const Task& submit);
   void operator()(cudaStream_t stream, int turn) const;
 
  private:
   std::vector<run::GraphExec> graphs_{};
 };
 
-/// Of one work.
+/// What was seen of one task.
 struct Timed {
   std::vector<Microseconds> times{};     ///< of each repetition on this rank
   std::optional<double> sm_clock_mhz{};  ///< mean while it ran, as the GPU itself counts
@@ -41,19 +41,19 @@ class Timer {
  public:
   explicit Timer(run::World& world);
 
-  /// The works alternate.
-  [[nodiscard]] std::vector<Timed> rounds(const std::vector<Work>& works, int repetitions);
+  /// The tasks alternate.
+  [[nodiscard]] std::vector<Timed> rounds(const std::vector<Task>& tasks, int repetitions);
 
   /// A few rounds at a time, with as many that are not timed between them as fill `pause`.
-  [[nodiscard]] std::vector<Timed> spread_rounds(const std::vector<Work>& works, int repetitions,
+  [[nodiscard]] std::vector<Timed> spread_rounds(const std::vector<Task>& tasks, int repetitions,
                                                  Microseconds pause);
 
-  /// One work, until the spread of the slowest rank is under 2 %, `most` repetitions, or the time
+  /// One task, until the spread of the slowest rank is under 2 %, `most` repetitions, or the time
   /// is spent. At least `least` repetitions; every rank does the same number.
-  [[nodiscard]] Timed until_quiet(const Work& work, int least, int most, Microseconds budget);
+  [[nodiscard]] Timed until_quiet(const Task& task, int least, int most, Microseconds budget);
 
   /// Runs them in turn, again and again for about as long, so that clock and power settle.
-  void sustain(const std::vector<Work>& works, Microseconds duration);
+  void sustain(const std::vector<Task>& tasks, Microseconds duration);
 
  private:
   struct Slot {
@@ -61,8 +61,8 @@ class Timer {
     run::Event end;
   };
   void make_slots(std::size_t count);
-  /// Each of several works gets another set than the one before it, and than itself last time.
-  void end_round(std::size_t works);
+  /// Each of several tasks gets another set than the one before it, and than itself last time.
+  void end_round(std::size_t tasks);
 
   run::World& world_;
   std::vector<Slot> slots_{};

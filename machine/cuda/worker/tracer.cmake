@@ -19,6 +19,6 @@ if(OVERLAPTUNE_CUPTI_INCLUDE)
   target_include_directories(overlaptune_cuda_tracer SYSTEM PRIVATE
     ${OVERLAPTUNE_CUPTI_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
 endif()
-target_link_libraries(overlaptune_cuda_tracer PUBLIC overlaptune::core ${CMAKE_DL_LIBS}
+target_link_libraries(overlaptune_cuda_tracer PUBLIC overlaptune::core
   PRIVATE fmt::fmt)
 overlaptune_warnings(overlaptune_cuda_tracer)

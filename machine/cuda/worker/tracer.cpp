@@ -55,7 +55,7 @@ void complete_buffer(CUctx_st* /*context*/, std::uint32_t /*stream*/, std::uint8
 
 Expected<std::unique_ptr<Tracer>> Tracer::open(const std::vector<std::string>& libraries) {
   auto cupti = Cupti::load(libraries);
-  if (!cupti) return tl::make_unexpected(cupti.error());
+  if (!cupti) return error_of(cupti);
   std::unique_ptr<Tracer> tracer(new Tracer(std::move(*cupti)));
   {
     const std::lock_guard lock(inbox().mutex);

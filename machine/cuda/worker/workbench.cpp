@@ -15,10 +15,10 @@ Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_mul
   sms = properties.multiProcessorCount;
   l2_bytes = properties.l2CacheSize;
   const Replay nothing(world, 1, [](cudaStream_t to, int) { kernels::nothing(to); });
-  const auto work = [&](cudaStream_t to, int turn) { nothing(to, turn); };
-  static_cast<void>(timer.rounds({work}, 3));
+  const auto task = [&](cudaStream_t to, int turn) { nothing(to, turn); };
+  static_cast<void>(timer.rounds({task}, 3));
   std::vector<double> times;
-  const Timed timed = timer.rounds({work}, 15).front();
+  const Timed timed = timer.rounds({task}, 15).front();
   for (const Microseconds time : timed.times) times.push_back(time.count());
   replay = us(world.largest(quantile(times, 0.5)));
 }

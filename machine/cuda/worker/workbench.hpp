@@ -2,15 +2,15 @@
 // What everything in a worker works with.
 
 #include "machine/cuda/worker/timing.hpp"
+#include "run/engine.hpp"
 #include "run/nvml.hpp"
-#include "run/plan.hpp"
 
 namespace overlaptune::cuda {
 
 struct Workbench {
   run::World world;
   run::GemmLibrary library;
-  run::OwnLibrary own{};
+  run::GeneratedGemms generated{};
   Timer timer;
   run::Stream aside = run::make_stream(run::Priority::high);  ///< while the world's stream waits
   const run::Nvml& nvml;
@@ -21,7 +21,7 @@ struct Workbench {
   Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
             const run::Nvml& gpu);
 
-  [[nodiscard]] run::Engine engine() { return {world, library, own, sms}; }
+  [[nodiscard]] run::Engine engine() { return {world, library, generated, sms}; }
   /// Conditions of what was timed just now.
   [[nodiscard]] Conditions conditions(const Timed& timed) const;
   [[nodiscard]] int cold_sets(std::int64_t bytes) const { return cuda::cold_sets(bytes, l2_bytes); }

@@ -37,14 +37,14 @@ ovt_sizes sizes_of(const Problem& problem, const Config& config) {
   return sizes;
 }
 
-Bench::Bench(const Seat& seat)
-    : seat_(seat),
-      comm_(seat.join()),
+Bench::Bench(const RankProcess& process)
+    : process_(process),
+      comm_(process.join()),
       stream_(run::make_stream()),
       scratch_(run::device_memory(kMostValues * sizeof(double))) {
   OVT_CHECK(cudaMemset(scratch_.get(), 0, kMostValues * sizeof(double)));
   check(ovt_world_create(comm_, nullptr, &world_));
-  seat.step();
+  process.step();
 }
 
 Bench::~Bench() {
@@ -66,7 +66,7 @@ std::vector<double> Bench::largest(std::span<const double> values) {
 
 void Bench::finish() const {
   run::finish(stream(), std::chrono::seconds(60), "plan_check");
-  seat_.step();
+  process_.step();
 }
 
 MadePlan::MadePlan(Bench& bench, const Problem& problem, const Config& config) {
@@ -74,7 +74,7 @@ MadePlan::MadePlan(Bench& bench, const Problem& problem, const Config& config) {
   const ovt_answer answer = answer_of(config);
   status_ = ovt_plan_create(bench.world(), &asked, &answer, &plan_);
   if (status_ != OVT_OK) error_ = ovt_run_last_error();
-  bench.seat().step();
+  bench.process().step();
 }
 
 ovt_buffers MadePlan::buffers() const {

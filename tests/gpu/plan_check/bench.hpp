@@ -9,7 +9,7 @@
 #include "core/config.hpp"
 #include "core/problem.hpp"
 #include "run/handles.hpp"
-#include "tests/gpu/plan_check/seats.hpp"
+#include "tests/gpu/plan_check/rank_process.hpp"
 
 namespace overlaptune::plan_check {
 
@@ -18,17 +18,17 @@ void check(ovt_status status);
 
 [[nodiscard]] ovt_problem problem_of(const Problem& problem);
 [[nodiscard]] ovt_answer answer_of(const Config& config);
-/// Of a config that there is. Throws `Failure`.
+/// The sizes of a config that is legal. Throws `Failure` for another.
 [[nodiscard]] ovt_sizes sizes_of(const Problem& problem, const Config& config);
 
 class Bench {
  public:
-  explicit Bench(const Seat& seat);
+  explicit Bench(const RankProcess& process);
   ~Bench();
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  [[nodiscard]] const Seat& seat() const { return seat_; }
+  [[nodiscard]] const RankProcess& process() const { return process_; }
   [[nodiscard]] ncclComm_t comm() const { return comm_; }
   [[nodiscard]] ovt_world* world() const { return world_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
@@ -41,7 +41,7 @@ class Bench {
 
  private:
   static constexpr std::size_t kMostValues = 4096;
-  const Seat& seat_;
+  const RankProcess& process_;
   ncclComm_t comm_;
   ovt_world* world_ = nullptr;
   run::Stream stream_;

@@ -4,9 +4,10 @@
 #include <array>
 #include <cstdlib>
 
+#include "core/config_fields.hpp"
 #include "core/error.hpp"
 #include "core/tiling.hpp"
-#include "tests/gpu/plan_check/trial.hpp"
+#include "tests/gpu/plan_check/test_problem.hpp"
 
 namespace overlaptune::plan_check {
 namespace {
@@ -29,10 +30,10 @@ Problem problem(Op op, int ranks) {
 constexpr std::array<Op, 4> kOps{Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::all_gather_gemm,
                                  Op::gemm_all_to_all};
 
-/// Those that there are for an op; `sequential` first.
+/// The configs that there are for an op; `sequential` first.
 std::vector<Config> configs(const Problem& of) {
   const std::string ours = "signaled tile=128x128x64 stages=4 cluster=1 raster=4 ctas=8 transport=";
-  // Groups that end within a super panel, and those of whole ones, which copy engines move.
+  // Groups that end within a swizzle group, and those of whole ones, which copy engines move.
   const std::string staged = fmt::format(" groups={0},{1},{0}", 12 * of.ranks, 104 * of.ranks);
   const std::string whole = fmt::format(" groups={0},{0}", 64 * of.ranks);
   std::vector<std::string> lines{
@@ -47,7 +48,7 @@ std::vector<Config> configs(const Problem& of) {
   std::vector<Config> list;
   for (const std::string& line : lines) {
     Config config = value_or_throw(parse_config(line));
-    if (serves(beside_gemm(config.transport), collective_of(of.op))) list.push_back(config);
+    if (serves(transport_of(config), collective_of(of.op))) list.push_back(config);
   }
   return list;
 }
@@ -84,17 +85,16 @@ std::vector<Config> odd_configs(const Problem& of) {
       const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
       const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
       const std::int64_t rest = cuts.back().tiles - first;
-      Config config{.strategy = Strategy::signaled,
-                    .tile = tile,
-                    .raster = raster,
-                    .comm_ctas = 8,
-                    .wave_groups = {first},
-                    .transport = transport};
+      Signaled config{.tile = tile,
+                      .raster = raster,
+                      .comm_ctas = 8,
+                      .transport = all_groups_by(transport),
+                      .wave_groups = {first}};
       if (rest > 0) config.wave_groups.push_back(rest);
       list.push_back(config);
       if (transport == Transport::copy_engine) continue;
       config.wait = Wait::kernel;
-      if (!needs_ctas(config)) config.comm_ctas = 0;  // and one CTA for each tile
+      if (is_nccls(transport)) config.comm_ctas = kHandedOver;
       list.push_back(config);
     }
   }
@@ -102,19 +102,20 @@ std::vector<Config> odd_configs(const Problem& of) {
 }
 
 std::string name_of(const Problem& of, const Config& config) {
-  return fmt::format("{} {} {}", to_string(of.op), to_string(config.strategy),
-                     to_string(config.transport));
+  std::string name = fmt::format("{} {} ", to_string(of.op), to_string(strategy_of(config)));
+  with_field<field::Transport>(config, [&](const auto& value) { name += to_string(value); });
+  return name;
 }
 
 /// What came of one plan.
 class Case {
  public:
-  Case(Bench& bench, Trial& trial, const MadePlan& plan)
-      : bench_(bench), trial_(trial), plan_(plan), buffers_(plan.buffers()) {}
+  Case(Bench& bench, TestProblem& test, const MadePlan& plan)
+      : bench_(bench), problem_(test), plan_(plan), buffers_(plan.buffers()) {}
 
   /// On the caller's own memory, and on the plan's where it has some.
   kernels::Deviation run() {
-    const OwnMemory& own = trial_.memory();
+    const OwnMemory& own = problem_.memory();
     run_on(own.a.get(), own.c.get());
     if (buffers_.a != nullptr) run_on(buffers_.a, own.c.get());
     if (buffers_.c != nullptr) run_on(own.a.get(), buffers_.c);
@@ -124,7 +125,7 @@ class Case {
  private:
   void run_on(const void* a, void* c) {
     const cudaStream_t stream = bench_.stream();
-    const auto submit = [&](cudaStream_t to) { plan_.run(a, trial_.memory().b.get(), c, to); };
+    const auto submit = [&](cudaStream_t to) { plan_.run(a, problem_.memory().b.get(), c, to); };
     look(a, c, [&] { submit(stream); });
     const run::Graph graph = run::captured(stream, submit);
     const run::GraphExec replay = run::instantiated(graph);
@@ -136,19 +137,19 @@ class Case {
   /// First with other inputs: what a launch forgets to write, or reads too early, is then wrong.
   template <class Launch>
   void look(const void* a, void* c, const Launch& launch) {
-    const OwnMemory& own = trial_.memory();
+    const OwnMemory& own = problem_.memory();
     plan_.run(own.other_a.get(), own.other_b.get(), c, bench_.stream());
-    trial_.poison(c);
-    if (a == buffers_.a) trial_.copy_a(buffers_.a);
+    problem_.poison(c);
+    if (a == buffers_.a) problem_.copy_a(buffers_.a);
     launch();
     bench_.finish();
-    const kernels::Deviation seen = trial_.deviation(c);
+    const kernels::Deviation seen = problem_.deviation(c);
     worst_.largest = std::max(worst_.largest, seen.largest);
     worst_.not_finite = std::max(worst_.not_finite, seen.not_finite);
   }
 
   Bench& bench_;
-  Trial& trial_;
+  TestProblem& problem_;
   const MadePlan& plan_;
   ovt_buffers buffers_;
   kernels::Deviation worst_{};
@@ -157,7 +158,7 @@ class Case {
 /// The first of the list is `sequential`, by which the others are judged.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
               const std::vector<Config>& list, Results& results) {
-  Trial trial(bench, memory, of);
+  TestProblem test(bench, memory, of);
   double allowed = kMostRounding;
   for (const Config& config : list) {
     const MadePlan plan(bench, of, config);
@@ -165,7 +166,7 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
       results.row(name_of(of, config), false, plan.error());
       continue;
     }
-    const kernels::Deviation seen = Case(bench, trial, plan).run();
+    const kernels::Deviation seen = Case(bench, test, plan).run();
     const bool right = seen.not_finite == 0 && seen.largest <= allowed;
     results.row(name_of(of, config), right,
                 fmt::format("relative error {:.2e}, at most {:.2e}; {} not finite", seen.largest,
@@ -178,7 +179,7 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
 void check_multicast(Bench& bench, Results& results) {
   constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
   int supported = 0;
-  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.seat().rank()));
+  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().rank()));
   unsetenv("NCCL_NVLS_ENABLE");
   ovt_world* world = nullptr;
   const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
@@ -195,7 +196,7 @@ void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
   std::vector<Problem> problems;
   std::int64_t shared = 0;
   for (const Op op : kOps) {
-    problems.push_back(problem(op, bench.seat().ranks()));
+    problems.push_back(problem(op, bench.process().ranks()));
     for (const Config& config : configs(problems.back())) {
       shared = std::max(shared, sizes_of(problems.back(), config).shared_bytes);
     }
@@ -208,7 +209,7 @@ void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
 }
 
 void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results) {
-  const std::vector<Problem> problems = odd_problems(bench.seat().ranks());
+  const std::vector<Problem> problems = odd_problems(bench.process().ranks());
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
     if (only.value_or(each.op) != each.op) continue;
@@ -221,8 +222,8 @@ void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results) {
 }
 
 void check_refusals(Bench& bench, Results& results) {
-  const Problem of = problem(Op::gemm_all_reduce, bench.seat().ranks());
-  const bool first = bench.seat().rank() == 0;
+  const Problem of = problem(Op::gemm_all_reduce, bench.process().ranks());
+  const bool first = bench.process().rank() == 0;
   const auto refused = [&](const char* name, ovt_status status, const std::string& error,
                            const char* text) {
     const bool here = status == OVT_ERROR_ARGUMENT && error.find(text) != error.npos;
@@ -233,17 +234,24 @@ void check_refusals(Bench& bench, Results& results) {
     const MadePlan plan(bench, asked, config);
     refused(name, plan.status(), plan.error(), text);
   };
-  Config config = value_or_throw(parse_config("chunked ctas=16 transport=ring chunks=4"));
+  Chunked config{.comm_ctas = 16, .chunks = 4, .transport = Transport::ring};
   config.chunks = first ? 2 : 4;
   refused_plan("ranks that disagree", of, config, "another problem or config");
   config.chunks = first ? 0 : 4;
   refused_plan("one rank's mistake", of, config, first ? "chunks" : "rank 0 refused");
+  const Chunked crowded{.comm_ctas = 65, .chunks = 4, .transport = Transport::ring};
+  refused_plan("more CTAs than NCCL has", of, crowded, "ctas = 65");
+  const Signaled large{.tile = {256, 192, 64, 7, 1},
+                       .raster = 1,
+                       .comm_ctas = 8,
+                       .wave_groups = {of.m / 256 * ((of.n + 191) / 192)}};
+  refused_plan("a tile that no GPU has room for", of, large, "does not fit this GPU");
   Problem other = of;
   other.ranks += 1;
   refused_plan("other ranks than the world's", other, Config{}, "ovt_problem.ranks");
   other = of;
   other.m *= 1024;
-  refused_plan("memory that was not reserved", other, Config{.transport = Transport::symmetric},
+  refused_plan("memory that was not reserved", other, Sequential{.transport = Transport::symmetric},
                "ovt_world_reserve");
   ovt_plan* none = nullptr;
   const ovt_problem asked = problem_of(of);

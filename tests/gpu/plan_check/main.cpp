@@ -34,9 +34,9 @@ void print_platform(Bench& bench, Results& results) {
 }
 
 /// What one process does; its exit code.
-int check_on(const Seat& seat, const Options& options) {
-  Bench bench(seat);
-  Results results{.printed = seat.rank() == 0};
+int check_on(const RankProcess& process, const Options& options) {
+  Bench bench(process);
+  Results results{.printed = process.rank() == 0};
   print_platform(bench, results);
   if (options.database.empty()) {
     check_all_cases(bench, options.op, results);
@@ -84,5 +84,5 @@ int main(int argc, char** argv) {
     return kSkipped;
   }
   setenv("NCCL_NVLS_ENABLE", "0", 1);  // as tuning does
-  return run_seats(ranks, [&](const Seat& seat) { return check_on(seat, options); });
+  return run_ranks(ranks, [&](const RankProcess& process) { return check_on(process, options); });
 }

@@ -9,6 +9,7 @@
 #include "db/store.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/alone.hpp"
+#include "run/sizes.hpp"
 
 namespace overlaptune::plan_check {
 namespace {
@@ -48,7 +49,7 @@ std::int64_t set_count(const ovt_sizes& sizes, const Stopwatch& stopwatch) {
 /// All sets, and a workspace for what runs alone.
 std::int64_t operand_bytes(const Problem& problem, const ovt_sizes& sizes,
                            const Stopwatch& stopwatch) {
-  return set_count(sizes, stopwatch) * set_bytes(sizes) + run::workspace_bytes(problem);
+  return set_count(sizes, stopwatch) * set_bytes(sizes) + run::most_workspace_bytes(problem);
 }
 
 /// Laid out in `memory`, which stays for all problems: NCCL remembers by its address what a graph
@@ -61,14 +62,14 @@ std::vector<run::Operands> operand_sets(Bench& bench, const Stopwatch& stopwatch
     free += (bytes + kAlign - 1) / kAlign * kAlign;
     return taken;
   };
+  const std::int64_t element = bytes_of(problem.dtype);
   std::vector<run::Operands> sets;
   for (std::int64_t i = 0; i < set_count(sizes, stopwatch); ++i) {
     std::byte* const a = take(sizes.a_bytes);
     std::byte* const b = take(sizes.b_bytes);
-    const auto seed = static_cast<std::uint64_t>(16 * bench.seat().rank() + 2 * i);
-    kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype, sizes.a_bytes / kElementBytes,
-                         seed);
-    kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype, sizes.b_bytes / kElementBytes,
+    const auto seed = static_cast<std::uint64_t>(16 * bench.process().rank() + 2 * i);
+    kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype, sizes.a_bytes / element, seed);
+    kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype, sizes.b_bytes / element,
                          seed + 1);
     sets.push_back({.a = a, .b = b, .c = take(sizes.c_bytes)});
   }
@@ -120,13 +121,13 @@ Medians medians(Bench& bench, Stopwatch& stopwatch, void* memory, const Problem&
   const Replays second(bench, problem, winner, stream, sets);
   const auto alone =
       value_or_throw(cuda::Alone::make(stopwatch.world, stopwatch.library, problem, sets));
-  const std::vector<cuda::Work> works{
+  const std::vector<cuda::Task> tasks{
       [&](cudaStream_t to, int turn) { first(to, turn); },
       [&](cudaStream_t to, int turn) { second(to, turn); },
       [&](cudaStream_t to, int turn) { alone.gemm(to, turn); },
       [&](cudaStream_t to, int turn) { alone.collective(to, turn); }};
-  stopwatch.timer.sustain(works, kSettling);
-  const auto timed = stopwatch.timer.spread_rounds(works, kRepetitions, kPause);
+  stopwatch.timer.sustain(tasks, kSettling);
+  const auto timed = stopwatch.timer.spread_rounds(tasks, kRepetitions, kPause);
   const auto median = [&](const cuda::Timed& each) {
     std::vector<double> times;
     for (const Microseconds time : each.times) times.push_back(time.count());
@@ -160,8 +161,8 @@ void time_winner(Bench& bench, Stopwatch& stopwatch, void* memory, const Asked& 
   const Medians seen = medians(bench, stopwatch, memory, asked.problem, asked.config);
   results.row(to_string(asked.problem), true,
               fmt::format("{:<9} {:>9.1f} {:>9.1f} {:>6.3f}   {:>8.3f} {:>8.3f} {:>9.1f} {:>5.0f}",
-                          to_string(asked.config.strategy), asked.answer.measured_us, seen.winner,
-                          seen.winner / asked.answer.measured_us,
+                          to_string(strategy_of(asked.config)), asked.answer.measured_us,
+                          seen.winner, seen.winner / asked.answer.measured_us,
                           asked.answer.baseline_us / asked.answer.measured_us,
                           seen.sequential / seen.winner, seen.sequential, seen.clock_mhz));
 }

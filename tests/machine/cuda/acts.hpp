@@ -19,7 +19,7 @@ enum class Act {
 };
 
 inline Config config_that(Act act) {
-  return {.comm_ctas = static_cast<int>(act)};
+  return Sequential{.comm_ctas = static_cast<int>(act)};
 }
 
 inline Probe probe_that(Act act) {

@@ -27,8 +27,7 @@ void expect_verdict(Act act, Verdict verdict, const std::string& part,
   CudaOptions options = fake_options(3);
   options.limits = limits;
   const auto machine = open(options);
-  Config other;
-  other.chunks = 2;
+  const Config other = Chunked{.comm_ctas = 16, .chunks = 2};
   const std::vector<Config> configs{Config{}, config_that(act), other};
   const auto results = machine->run(kProblem, configs, {});
   ASSERT_TRUE(results) << results.error().message;
@@ -127,7 +126,8 @@ TEST(CudaMachine, an_injected_fault_strikes_once) {
   const auto machine = open(options);
   Problem problem = kProblem;
   problem.ranks = 2;
-  const std::vector<Config> configs{Config{}, Config{.chunks = 2}, Config{.chunks = 3}};
+  const std::vector<Config> configs{Config{}, Chunked{.comm_ctas = 16, .chunks = 2},
+                                    Chunked{.comm_ctas = 16, .chunks = 3}};
   const auto results = machine->run(problem, configs, {});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ((*results)[1].verdict, Verdict::rank_died);
@@ -140,7 +140,7 @@ TEST(CudaMachine, what_fails_before_any_config_is_tried_once_more) {
   const auto machine = open(options);
   Problem problem = kProblem;
   problem.ranks = 2;
-  const std::vector<Config> configs{Config{}, Config{.chunks = 2}};
+  const std::vector<Config> configs{Config{}, Chunked{.comm_ctas = 16, .chunks = 2}};
   const auto results = machine->run(problem, configs, {});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ((*results)[0].verdict, Verdict::valid);

@@ -22,8 +22,8 @@
 
 #include <fmt/format.h>
 
-#include "machine/cuda/serve.hpp"
-#include "machine/cuda/wire.hpp"
+#include "machine/cuda/wire/wire.hpp"
+#include "machine/cuda/worker/serve.hpp"
 #include "tests/machine/cuda/acts.hpp"
 
 namespace overlaptune::cuda {
@@ -52,7 +52,7 @@ Device device_of(int local_rank) {
           .cuda_version = "13.0",
           .nccl_version = "2.28.9",
           .topology = "NVSwitch",
-          .transport = "nvlink",
+          .link = "nvlink",
           .pci_bus = fmt::format("0000:{:02x}:00.0", local_rank),
           .numa_node = 0,
           .power_limit_w = 700,
@@ -119,7 +119,7 @@ class FakeBackend : public Backend {
     at({.config = -1, .step = "prepare"});
     if (request.fault == "early") do_it(Act::crash);
     for (std::size_t i = 0; i < request.configs.size(); ++i) {
-      const Act act = static_cast<Act>(request.configs[i].comm_ctas);
+      const Act act = static_cast<Act>(comm_ctas(request.configs[i]));
       at({.config = static_cast<int>(i), .step = "check"});
       if (request.fault == fmt::format("{}:killed_rank", i)) do_it(Act::be_killed);
       if (act == Act::refuse) return bad_input("this problem is too large");

@@ -26,17 +26,17 @@ CudaOptions fake_options(int ranks) {
 }
 
 std::unique_ptr<WorkerPool> fake_pool(int ranks, const PoolOptions& options) {
-  Lobby lobby(value_or_throw(Listener::open()));
-  std::vector<std::unique_ptr<Seat>> seats;
-  seats.reserve(static_cast<std::size_t>(ranks));
+  Rendezvous rendezvous(value_or_throw(Listener::open()));
+  std::vector<std::unique_ptr<WorkerSlot>> slots;
+  slots.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    seats.push_back(std::make_unique<LocalSeat>(WorkerCall{.program = fake_worker(),
+    slots.push_back(std::make_unique<LocalSlot>(WorkerCall{.program = fake_worker(),
                                                            .host = "127.0.0.1",
-                                                           .port = lobby.port(),
+                                                           .port = rendezvous.port(),
                                                            .rank = rank,
                                                            .local_rank = rank}));
   }
-  return std::make_unique<WorkerPool>(std::move(lobby), std::move(seats), options);
+  return std::make_unique<WorkerPool>(std::move(rendezvous), std::move(slots), options);
 }
 
 }  // namespace overlaptune::cuda

@@ -10,7 +10,7 @@ using Times = std::vector<Microseconds>;
 Hello hello_of(const std::string& model, const std::string& bus) {
   return {.host = "h",
           .device = {.model = model,
-                     .transport = "nvlink",
+                     .link = "nvlink",
                      .pci_bus = bus,
                      .power_limit_w = 700,
                      .max_sm_clock_mhz = 1980,

@@ -62,7 +62,7 @@ TEST(WorkerPool, a_rank_that_does_not_come_is_named) {
 
 TEST(WorkerPool, a_worker_of_another_version_is_refused) {
   const Variable fault("FAKE_FAULT", "other_version:1");
-  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 3), expected");
+  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 4), expected");
 }
 
 TEST(WorkerPool, a_worker_that_cannot_begin_is_quoted) {
@@ -79,14 +79,14 @@ TEST(WorkerPool, a_worker_that_cannot_begin_is_quoted) {
 }
 
 TEST(WorkerPool, an_outsider_without_the_token_is_no_worker) {
-  Lobby lobby(value_or_throw(Listener::open()));
-  auto outsider = value_or_throw(connect("127.0.0.1", lobby.port(), Clock::now() + 10s));
+  Rendezvous rendezvous(value_or_throw(Listener::open()));
+  auto outsider = value_or_throw(connect("127.0.0.1", rendezvous.port(), Clock::now() + 10s));
   const Greeting greeting{.token = "guess", .hello = {.version = program_version(), .rank = 0}};
   ASSERT_TRUE(outsider.send(to_line(Reply(greeting)), Clock::now() + 10s));
-  std::vector<std::unique_ptr<Seat>> seats;
-  seats.push_back(std::make_unique<LocalSeat>(
-      WorkerCall{.program = fake_worker(), .host = "127.0.0.1", .port = lobby.port()}));
-  WorkerPool pool(std::move(lobby), std::move(seats), {});
+  std::vector<std::unique_ptr<WorkerSlot>> slots;
+  slots.push_back(std::make_unique<LocalSlot>(
+      WorkerCall{.program = fake_worker(), .host = "127.0.0.1", .port = rendezvous.port()}));
+  WorkerPool pool(std::move(rendezvous), std::move(slots), {});
   ASSERT_TRUE(pool.start());
   EXPECT_NE(pool.hellos()[0].pid, 0);
   EXPECT_EQ(outsider.receive(Clock::now() + 10s).what, Received::What::closed);
@@ -114,34 +114,34 @@ TEST(WorkerPool, a_worker_that_failed_goes_without_destructors) {
 }
 
 /// As if its driver held it: nothing kills it.
-class HeldSeat : public LocalSeat {
+class HeldSlot : public LocalSlot {
  public:
-  using LocalSeat::LocalSeat;
+  using LocalSlot::LocalSlot;
   void kill() override {}
 };
 
-std::unique_ptr<WorkerPool> pool_of_held_seats(const std::vector<bool>& held,
+std::unique_ptr<WorkerPool> pool_of_held_slots(const std::vector<bool>& held,
                                                std::chrono::milliseconds kill_limit) {
-  Lobby lobby(value_or_throw(Listener::open()));
-  std::vector<std::unique_ptr<Seat>> seats;
+  Rendezvous rendezvous(value_or_throw(Listener::open()));
+  std::vector<std::unique_ptr<WorkerSlot>> slots;
   for (int rank = 0; rank < static_cast<int>(held.size()); ++rank) {
     const WorkerCall call{.program = fake_worker(),
                           .host = "127.0.0.1",
-                          .port = lobby.port(),
+                          .port = rendezvous.port(),
                           .rank = rank,
                           .local_rank = rank};
     if (held[static_cast<std::size_t>(rank)]) {
-      seats.push_back(std::make_unique<HeldSeat>(call));
+      slots.push_back(std::make_unique<HeldSlot>(call));
     } else {
-      seats.push_back(std::make_unique<LocalSeat>(call));
+      slots.push_back(std::make_unique<LocalSlot>(call));
     }
   }
-  return std::make_unique<WorkerPool>(std::move(lobby), std::move(seats),
+  return std::make_unique<WorkerPool>(std::move(rendezvous), std::move(slots),
                                       PoolOptions{.kill_limit = kill_limit});
 }
 
 TEST(WorkerPool, none_is_started_beside_one_that_does_not_go) {
-  const auto pool = pool_of_held_seats({false, true, false}, 300ms);
+  const auto pool = pool_of_held_slots({false, true, false}, 300ms);
   ASSERT_TRUE(pool->start());
   const std::vector<Hello> first = pool->hellos();
   kill(first[1].pid, SIGSTOP);
@@ -161,7 +161,7 @@ TEST(WorkerPool, none_is_started_beside_one_that_does_not_go) {
 
 TEST(WorkerPool, all_that_do_not_go_are_waited_for_together) {
   constexpr auto kLimit = 2s;
-  const auto pool = pool_of_held_seats({true, true, true, true}, kLimit);
+  const auto pool = pool_of_held_slots({true, true, true, true}, kLimit);
   ASSERT_TRUE(pool->start());
   for (const Hello& hello : pool->hellos()) kill(hello.pid, SIGSTOP);
   const auto before = Clock::now();

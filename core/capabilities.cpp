@@ -1,0 +1,48 @@
+#include "core/capabilities.hpp"
+
+namespace overlaptune {
+
+EnumSet<GemmFamily> gemm_families(int compute_capability) {
+  // Generated kernels are written for compute capabilities from the first one up to, and without,
+  // the second one.
+  constexpr int kAmpere = 80;
+  constexpr int kBlackwell = 100;
+  EnumSet<GemmFamily> families{GemmFamily::library};
+  if (compute_capability >= kAmpere && compute_capability < kBlackwell) {
+    families.insert(GemmFamily::generated);
+  }
+  return families;
+}
+
+Capabilities capabilities_of(const Platform& platform) {
+  Capabilities capabilities{.ranks = platform.gpu_count,
+                            .sms = platform.sms,
+                            .limits = gpu_limits(platform.compute_capability)};
+  // `symmetric`, `copy_engine` and `peer_access` all use the memory of peers, and only over NVLink
+  // is that worth a transport of its own.
+  if (platform.machine == "cuda" && platform.link != "nvlink") {
+    capabilities.transports = {Transport::ring};
+  }
+  if (platform.machine == "cuda") {
+    capabilities.gemms = gemm_families(platform.compute_capability);
+  }
+  return capabilities;
+}
+
+std::vector<Transport> transports_of(const Capabilities& capabilities) {
+  std::vector<Transport> list;
+  for (const auto& [transport, name] : NamesOf<Transport>::all) {
+    if (capabilities.transports.contains(transport)) list.push_back(transport);
+  }
+  return list;
+}
+
+std::vector<Strategy> strategies_of(const Capabilities& capabilities) {
+  std::vector<Strategy> list;
+  for (const StrategyTraits& traits : kStrategies) {
+    if (capabilities.gemms.contains(traits.gemm)) list.push_back(traits.strategy);
+  }
+  return list;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,39 @@
+#pragma once
+// The capabilities of a machine, or of the ranks of a communicator, as a value by which
+// core/check.hpp judges configs.
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/gpu.hpp"
+#include "core/platform.hpp"
+#include "core/strategies.hpp"
+
+namespace overlaptune {
+
+/// The limits of what a machine can run. The default allows everything that any machine can run.
+struct Capabilities {
+  int ranks = kMostRanks;                           ///< most ranks of a problem
+  int sms = std::numeric_limits<int>::max();        ///< SMs of one GPU
+  int comm_ctas = std::numeric_limits<int>::max();  ///< most CTAs of a collective
+  EnumSet<Transport> transports{Transport::ring, Transport::symmetric, Transport::copy_engine,
+                                Transport::peer_access};
+  EnumSet<GemmFamily> gemms{GemmFamily::library, GemmFamily::generated};
+  std::optional<GpuLimits> limits{};  ///< limits of a generated GEMM's tile; absent: any tile
+};
+
+/// The families of GEMM kernels that run on a GPU of this compute capability (10 * major + minor).
+[[nodiscard]] EnumSet<GemmFamily> gemm_families(int compute_capability);
+
+/// Ranks, SMs, tiles, transports and kernels of a platform. A simulated platform may lack the
+/// curves of a transport; only its machine knows that.
+[[nodiscard]] Capabilities capabilities_of(const Platform& platform);
+
+/// The transports that a machine has, in the order of `Transport`.
+[[nodiscard]] std::vector<Transport> transports_of(const Capabilities& capabilities);
+
+/// The strategies whose kernels a machine has, in the order of `Strategy`.
+[[nodiscard]] std::vector<Strategy> strategies_of(const Capabilities& capabilities);
+
+}  // namespace overlaptune

@@ -1,0 +1,217 @@
+#include "core/check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/config_fields.hpp"
+#include "core/tiling.hpp"
+
+namespace overlaptune {
+namespace {
+
+tl::unexpected<Error> wrong(std::string_view field, std::int64_t value, std::string_view expected) {
+  return bad_input(fmt::format("{} = {}: expected {}", field, value, expected));
+}
+
+// Each field by itself. `in_range` returns an error where the value is not one that the field may
+// have.
+
+Expected<void> in_range(const FieldInfo& info, const int& value) {
+  if (value >= info.least && value <= info.most) return {};
+  return wrong(info.name, value, fmt::format("{} to {}", info.least, info.most));
+}
+
+Expected<void> in_range(const FieldInfo& info, const Tile& tile) {
+  const auto [least, most] = std::minmax({tile.block_m, tile.block_n, tile.block_k});
+  if (least >= info.least && most <= info.most) return {};
+  return bad_input(fmt::format("{}: expected sides of {} to {}", info.name, info.least, info.most));
+}
+
+Expected<void> in_range(const FieldInfo& info, const std::vector<std::int64_t>& groups) {
+  if (groups.empty()) return bad_input(fmt::format("{}: expected at least one", info.name));
+  std::int64_t left = kMostTiles;
+  for (const std::int64_t tiles : groups) {
+    if (tiles < 1 || tiles > left) {
+      return wrong(info.name, tiles, "tile counts of at least 1, together at most 2^62");
+    }
+    left -= tiles;
+  }
+  return {};
+}
+
+template <class Value>
+requires requires {
+  NamesOf<Value>::all;
+}
+Expected<void> in_range(const FieldInfo& info, const Value& value) {
+  for (const auto& known : NamesOf<Value>::all) {
+    if (known.value == value) return {};
+  }
+  return bad_input(fmt::format("{}: expected one of {}", info.name, names_of<Value>()));
+}
+
+// Rules for the fields of one strategy together, beyond its row of `kStrategies`.
+
+Expected<void> goes_together(const Sequential&) {
+  return {};
+}
+
+Expected<void> goes_together(const Chunked& config) {
+  if (config.comm_ctas > 0) return {};
+  return wrong("ctas", config.comm_ctas, "1 or more with chunked");
+}
+
+Expected<void> goes_together(const Signaled& config) {
+  const Transport beside = config.transport.beside_gemm;
+  if (config.comm_ctas == kHandedOver && !is_nccls(beside)) {
+    return wrong("ctas", config.comm_ctas,
+                 fmt::format("1 or more with signaled by {}", to_string(beside)));
+  }
+  return {};
+}
+
+Wait wait_of(const Config& config) {
+  const auto* signaled = std::get_if<Signaled>(&config);
+  return signaled != nullptr ? signaled->wait : Wait::driver;
+}
+
+// Whether a config fits a problem.
+
+Expected<void> means_something(const Problem&, const Sequential&) {
+  return {};
+}
+
+Expected<void> means_something(const Problem& problem, const Chunked& config) {
+  if (const auto rows = chunk_rows(problem, config.chunks); !rows) return error_of(rows);
+  return {};
+}
+
+/// Whether `group_cuts` accepts the groups, decided with few divisions, because opening a database
+/// asks it for every winner.
+bool are_groups_of(const TileOrder& order, const std::vector<std::int64_t>& groups) {
+  const std::int64_t panels = order.panels_per_block();
+  const std::int64_t columns = order.columns();
+  const std::int64_t last_panels = (panels - 1) % order.raster + 1;
+  const std::int64_t total = panels * order.blocks * columns;
+  const std::int64_t last = (panels - last_panels) * order.blocks * columns;
+  const std::int64_t column = std::int64_t{order.raster} * order.blocks;
+  const std::int64_t last_column = last_panels * order.blocks;
+  std::int64_t end = 0;
+  for (const std::int64_t tiles : groups) {
+    if (tiles < 1 || tiles > total - end) return false;
+    end += tiles;
+    // Swizzle groups consist of whole columns. Only the columns of the last swizzle group may be
+    // lower.
+    const bool is_lower = end >= last;
+    if ((is_lower ? end - last : end) % (is_lower ? last_column : column) != 0) return false;
+  }
+  return end == total;
+}
+
+Expected<void> means_something(const Problem& problem, const Signaled& config) {
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  if (!are_groups_of(order, config.wave_groups)) {
+    return error_of(group_cuts(order, config.wave_groups));
+  }
+  const Transport beside = config.transport.beside_gemm;
+  if (beside == Transport::peer_access && order.block_rows * order.n >= kMostPeerElements) {
+    return bad_input(
+        fmt::format("m,n = {},{}: transport peer_access needs row blocks of less than "
+                    "2^34 elements",
+                    problem.m, problem.n));
+  }
+  // A group has at most three regions.
+  constexpr std::size_t kMostRegionsOfGroup = 3;
+  const bool few = kMostRegionsOfGroup * config.wave_groups.size() <= kMostRegions;
+  if (few && beside != Transport::copy_engine) return {};
+  const auto cuts = group_cuts(order, config.wave_groups);
+  if (!cuts) return error_of(cuts);
+  const auto allowed = [&](const Cut& cut) { return allows(beside, cut); };
+  if (!std::all_of(cuts->begin(), cuts->end(), allowed)) {
+    return bad_input("groups: transport copy_engine needs groups of whole swizzle groups");
+  }
+  const std::size_t count = region_count(order, *cuts);
+  if (count <= kMostRegions) return {};
+  return bad_input(
+      fmt::format("groups: {} regions of C: expected at most {}", count, kMostRegions));
+}
+
+Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
+  if (!capabilities.gemms.contains(traits_of(strategy_of(config)).gemm)) {
+    return bad_input(fmt::format("strategy {}: no kernels of ours run on this GPU",
+                                 to_string(strategy_of(config))));
+  }
+  const int ctas = comm_ctas(config);
+  if (ctas >= capabilities.sms || ctas > capabilities.comm_ctas) {
+    return wrong("ctas", ctas,
+                 fmt::format("at most {}", std::min(capabilities.sms - 1, capabilities.comm_ctas)));
+  }
+  const auto* signaled = std::get_if<Signaled>(&config);
+  if (signaled != nullptr && capabilities.limits &&
+      !is_feasible(signaled->tile, *capabilities.limits, dtype)) {
+    return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit this GPU",
+                                 to_string(signaled->tile), signaled->tile.stages,
+                                 signaled->tile.cluster));
+  }
+  return {};
+}
+
+Expected<void> can_carry(Transport transport, Collective collective,
+                         const Capabilities& capabilities) {
+  if (!serves(transport, collective)) {
+    return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
+                                 to_string(collective)));
+  }
+  if (!capabilities.transports.contains(transport)) {
+    return bad_input(fmt::format("transport {}: not on this machine", to_string(transport)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> check(const Config& config) {
+  Expected<void> outcome;
+  each_field(config, [&](auto field, const auto& value, Presence) {
+    if (outcome) outcome = in_range(field.info, value);
+  });
+  if (!outcome) return outcome;
+  const StrategyTraits& traits = traits_of(strategy_of(config));
+  const Transport transport = transport_of(config);
+  if (!traits.transports.contains(transport)) {
+    return bad_input(fmt::format("transport = {}: {} has none by it", to_string(transport),
+                                 to_string(traits.strategy)));
+  }
+  if (wait_of(config) == Wait::kernel && !traits.kernel_waits.contains(transport)) {
+    return bad_input(fmt::format("wait = kernel: expected driver with {} by {}",
+                                 to_string(traits.strategy), to_string(transport)));
+  }
+  return std::visit([](const auto& own) { return goes_together(own); }, config);
+}
+
+Expected<void> check(const Problem& problem, const Config& config) {
+  if (auto legal = check(config); !legal) return legal;
+  const StrategyTraits& traits = traits_of(strategy_of(config));
+  if (!traits.ops.contains(problem.op)) {
+    return bad_input(fmt::format("strategy {}: cannot run {}", to_string(traits.strategy),
+                                 to_string(problem.op)));
+  }
+  return std::visit([&](const auto& own) { return means_something(problem, own); }, config);
+}
+
+Expected<void> check(const Problem& problem, const Config& config,
+                     const Capabilities& capabilities) {
+  if (auto legal = check(problem, config); !legal) return legal;
+  if (problem.ranks > capabilities.ranks) {
+    return wrong("ranks", problem.ranks, fmt::format("2 to {}", capabilities.ranks));
+  }
+  if (auto able = can_run(config, problem.dtype, capabilities); !able) return able;
+  const Collective collective = collective_of(problem.op);
+  if (auto able = can_carry(transport_of(config), collective, capabilities); !able) return able;
+  const auto* signaled = std::get_if<Signaled>(&config);
+  if (signaled == nullptr) return {};
+  return can_carry(signaled->transport.last, collective, capabilities);
+}
+
+}  // namespace overlaptune

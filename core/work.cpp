@@ -1,0 +1,40 @@
+#include "core/work.hpp"
+
+namespace overlaptune {
+namespace {
+
+TiledWork tiled_work(const Problem& problem, const Tile& tile, int raster,
+                     const std::vector<std::int64_t>& wave_groups) {
+  const TileOrder order = tile_order(problem, tile, raster);
+  std::vector<Cut> cuts = value_or_throw(group_cuts(order, wave_groups));
+  const TiledKernel kernel{
+      .tile = tile, .dtype = problem.dtype, .regions = static_cast<int>(region_count(order, cuts))};
+  return {order, std::move(cuts), kernel};
+}
+
+/// The parts that the fields of a strategy give: tiles and wave groups, chunks, or one product.
+template <class Own>
+std::variant<ChunkedWork, TiledWork> parts_of(const Problem& problem, const Own& config) {
+  if constexpr (requires { config.tile; }) {
+    return tiled_work(problem, config.tile, config.raster, config.wave_groups);
+  } else if constexpr (requires { config.chunks; }) {
+    return ChunkedWork{value_or_throw(chunk_rows(problem, config.chunks))};
+  } else {
+    return ChunkedWork{{problem.m / row_blocks(problem)}};
+  }
+}
+
+}  // namespace
+
+Expected<Work> Work::make(const Problem& problem, Config config, const Capabilities& capabilities) {
+  if (const auto legal = check(problem, config, capabilities); !legal) return error_of(legal);
+  Parts parts = std::visit([&](const auto& own) { return parts_of(problem, own); }, config);
+  return Work(problem, std::move(config), std::move(parts));
+}
+
+std::optional<TiledKernel> Work::kernel() const {
+  const auto* tiled = std::get_if<TiledWork>(&parts_);
+  return tiled == nullptr ? std::nullopt : std::optional(tiled->kernel);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,71 @@
+#include "machine/cuda/launch/installation.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "machine/cuda/launch/process.hpp"
+#include "machine/cuda/wire/wire.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+tl::unexpected<Error> unavailable(std::string message) {
+  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
+}
+
+Expected<std::string> find_worker() {
+  std::error_code failure;
+  const auto named = environment_variables()(kWorkerVariable);
+  const std::filesystem::path path =
+      named ? std::filesystem::path(*named)
+            : std::filesystem::read_symlink("/proc/self/exe", failure).parent_path() /
+                  "overlaptune-worker";
+  if (std::filesystem::is_regular_file(path, failure)) return path.string();
+  if (named) {
+    return unavailable(fmt::format("{} = {}: expected a program", kWorkerVariable, *named));
+  }
+  return unavailable("this build has no CUDA support; use a simulated machine (sim:...)");
+}
+
+}  // namespace
+
+Expected<Installation> find_installation(std::chrono::milliseconds limit) {
+  const auto worker = find_worker();
+  if (!worker) return error_of(worker);
+  auto process =
+      Process::start({.program = *worker, .arguments = {"--devices"}, .keep_output = true});
+  if (!process) return error_of(process);
+  const auto ending = process->wait(Clock::now() + limit);
+  if (!ending) {
+    return unavailable(
+        fmt::format("{} --devices: no answer within {:.3g} s: look whether "
+                    "`nvidia-smi` answers",
+                    *worker, std::chrono::duration<double>(limit).count()));
+  }
+  auto devices = parse_devices(process->output());
+  if (devices) return Installation{*worker, std::move(*devices)};
+  // Its words, if it could say them: {"error": ...}.
+  if (process->output().starts_with("{\"error\"")) return error_of(devices);
+  const std::string words = last_lines(process->last_words());
+  return unavailable(fmt::format("{} --devices: {}{}", *worker, to_string(*ending),
+                                 words.empty() ? "" : ": " + words));
+}
+
+Expected<int> own_gpu(const Installation& installation, const LaunchEnvironment& launch) {
+  const auto count = static_cast<int>(installation.devices.size());
+  if (launch.launcher == Launcher::plain) {
+    if (count >= 2) return 0;
+    return unavailable(fmt::format("{} on this host, and a collective needs at least two",
+                                   count == 1 ? "one GPU" : "no GPU"));
+  }
+  // As `srun --gpus-per-task=1` does. Whether it is another one on each rank shows when they meet.
+  if (count == 1) return 0;
+  if (launch.local_rank < count) return launch.local_rank;
+  return unavailable(
+      fmt::format("rank {} is number {} of its host, which has {} GPUs: start one "
+                  "rank a GPU",
+                  launch.rank, launch.local_rank, count));
+}
+
+}  // namespace overlaptune::cuda

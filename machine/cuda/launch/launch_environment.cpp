@@ -1,0 +1,179 @@
+#include "machine/cuda/launch/launch_environment.hpp"
+
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "core/hash.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+constexpr int kLargestPort = 65535;
+
+/// Throws `Failure` (bad_input) for what is malformed.
+class Reader {
+ public:
+  explicit Reader(const Variables& variables) : variables_(variables) {}
+
+  [[nodiscard]] bool has(const char* name) const { return variables_(name).has_value(); }
+  [[nodiscard]] std::string text(const char* name) const {
+    return variables_(name).value_or(std::string());
+  }
+  [[nodiscard]] int number(const char* name, int least, int most) const {
+    const auto value = variables_(name);
+    int parsed = 0;
+    const char* end = value ? value->data() + value->size() : nullptr;
+    if (value) {
+      const auto [rest, failure] = std::from_chars(value->data(), end, parsed);
+      if (failure == std::errc{} && rest == end && parsed >= least && parsed <= most) {
+        return parsed;
+      }
+    }
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("environment variable {}: {}: expected a whole number from {} to {}, "
+                              "as the launcher sets it",
+                              name, value ? "'" + *value + "'" : "missing", least, most));
+  }
+  [[nodiscard]] int rank(const char* name) const { return number(name, 0, kMostRanks - 1); }
+  [[nodiscard]] int size(const char* name) const { return number(name, 1, kMostRanks); }
+
+ private:
+  const Variables& variables_;
+};
+
+LaunchEnvironment torchrun(const Reader& read) {
+  LaunchEnvironment found{.launcher = Launcher::torchrun,
+                          .rank = read.rank("RANK"),
+                          .size = read.size("WORLD_SIZE"),
+                          .local_rank = read.rank("LOCAL_RANK"),
+                          .job = read.text("TORCHELASTIC_RUN_ID")};
+  found.one_host = read.has("LOCAL_WORLD_SIZE") ? read.size("LOCAL_WORLD_SIZE") == found.size
+                                                : !read.has("MASTER_ADDR");
+  return found;
+}
+
+LaunchEnvironment open_mpi(const Reader& read) {
+  LaunchEnvironment found{.launcher = Launcher::mpirun,
+                          .rank = read.rank("OMPI_COMM_WORLD_RANK"),
+                          .size = read.size("OMPI_COMM_WORLD_SIZE"),
+                          .local_rank = read.rank("OMPI_COMM_WORLD_LOCAL_RANK"),
+                          .job = read.text("PMIX_NAMESPACE")};
+  found.one_host = read.has("OMPI_COMM_WORLD_LOCAL_SIZE") &&
+                   read.size("OMPI_COMM_WORLD_LOCAL_SIZE") == found.size;
+  return found;
+}
+
+LaunchEnvironment mpich(const Reader& read) {
+  LaunchEnvironment found{.launcher = Launcher::mpirun,
+                          .rank = read.rank("PMI_RANK"),
+                          .size = read.size("PMI_SIZE"),
+                          .job = read.text("PMI_PORT")};
+  // Slurm speaks PMI too, and has its own name for the rank within a host.
+  found.local_rank =
+      read.rank(read.has("MPI_LOCALRANKID") || !read.has("SLURM_LOCALID") ? "MPI_LOCALRANKID"
+                                                                          : "SLURM_LOCALID");
+  found.one_host = read.has("MPI_LOCALNRANKS") ? read.size("MPI_LOCALNRANKS") == found.size
+                                               : read.text("SLURM_STEP_NUM_NODES") == "1";
+  return found;
+}
+
+LaunchEnvironment srun(const Reader& read) {
+  return {.launcher = Launcher::srun,
+          .rank = read.rank("SLURM_PROCID"),
+          .size = read.size("SLURM_NTASKS"),
+          .local_rank = read.rank("SLURM_LOCALID"),
+          .one_host = read.text(read.has("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES"
+                                                                 : "SLURM_NNODES") == "1",
+          .job = read.text("SLURM_JOB_ID") + "." + read.text("SLURM_STEP_ID")};
+}
+
+LaunchEnvironment whoever_launched(const Reader& read) {
+  if (read.has("RANK") && read.has("WORLD_SIZE") && read.has("LOCAL_RANK")) return torchrun(read);
+  if (read.has("OMPI_COMM_WORLD_RANK")) return open_mpi(read);
+  if (read.has("PMI_RANK")) return mpich(read);
+  // sbatch and salloc set most of these too, but start one process only.
+  if (read.has("SLURM_STEP_ID") && read.has("SLURM_PROCID")) return srun(read);
+  return {};
+}
+
+/// Below the ports that Linux gives out by itself (ip_local_port_range, 32768 and up).
+int port_of_job(const std::string& job) {
+  constexpr int kFallback = 29400;
+  constexpr int kFirst = 20000;
+  constexpr int kPorts = 9000;
+  if (job.empty()) return kFallback;
+  return kFirst + static_cast<int>(mix(fnv1a(job)) % kPorts);
+}
+
+void choose_meeting_point(LaunchEnvironment& launch, const Reader& read) {
+  if (read.has("MASTER_ADDR") != read.has("MASTER_PORT")) {
+    throw Failure(ErrorKind::bad_input,
+                  "environment variables MASTER_ADDR and MASTER_PORT: expected both or neither: "
+                  "set both to where rank 0 can be reached");
+  }
+  if (read.has("MASTER_ADDR")) {
+    launch.host = read.text("MASTER_ADDR");
+    // torchrun keeps a store of its own on that port.
+    const int taken = read.text("TORCHELASTIC_USE_AGENT_STORE") == "True" ? 1 : 0;
+    launch.port = read.number("MASTER_PORT", 1, kLargestPort - taken) + taken;
+  } else if (launch.one_host) {
+    launch.host = "127.0.0.1";
+    launch.port = port_of_job(launch.job);
+  } else {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("{} ranks on several hosts: set MASTER_ADDR to the host of rank 0 and "
+                    "MASTER_PORT to a free port of it",
+                    launch.size));
+  }
+  if (read.has("OVERLAPTUNE_PORT")) {
+    launch.port = read.number("OVERLAPTUNE_PORT", 1, kLargestPort);
+  }
+}
+
+/// What `find` makes of the variables; what it throws becomes the error.
+template <class F>
+Expected<LaunchEnvironment> launch_from(const Variables& variables, F find) {
+  try {
+    return find(Reader(variables));
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
+}
+
+LaunchEnvironment ranks_from(const Reader& read) {
+  LaunchEnvironment launch = whoever_launched(read);
+  if (launch.size == 1) return {};
+  if (launch.rank < launch.size && launch.local_rank < launch.size) return launch;
+  throw Failure(ErrorKind::bad_input,
+                fmt::format("rank {} (local rank {}) of {} ranks: expected less than their "
+                            "number, in the variables that the launcher sets",
+                            launch.rank, launch.local_rank, launch.size));
+}
+
+}  // namespace
+
+Variables environment_variables() {
+  return [](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return value;
+  };
+}
+
+Expected<LaunchEnvironment> read_ranks(const Variables& variables) {
+  return launch_from(variables, ranks_from);
+}
+
+Expected<LaunchEnvironment> read_launch(const Variables& variables) {
+  return launch_from(variables, [](const Reader& read) {
+    LaunchEnvironment launch = ranks_from(read);
+    if (launch.launcher != Launcher::plain) choose_meeting_point(launch, read);
+    return launch;
+  });
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,15 @@
+// For builds without MPI.
+
+#include "machine/cuda/launch/mpi_rendezvous.hpp"
+
+namespace overlaptune::cuda {
+
+Expected<std::optional<LaunchEnvironment>> meet_by_mpi(const LaunchEnvironment& /*launch*/) {
+  return std::nullopt;
+}
+
+std::optional<Listener> take_mpi_listener() {
+  return std::nullopt;
+}
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,195 @@
+#include "machine/cuda/wire/wire.hpp"
+
+#include <functional>
+
+#include "machine/cuda/wire/wire_values.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// What `read` makes of the line; whatever it throws becomes the error.
+template <class F>
+auto parsed(std::string_view line, F read) -> Expected<decltype(read(std::declval<JsonReader>()))> {
+  try {
+    const Json json = Json::parse(line);
+    return read(JsonReader(json, "message"));
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  } catch (const Json::exception&) {
+    return bad_input("message: expected a line of JSON");
+  }
+}
+
+struct CommandWriter {
+  Json operator()(const UniqueIdRequest&) const { return {{"do", "unique_id"}}; }
+  Json operator()(const JoinRequest& request) const {
+    return {{"do", "join"}, {"request", to_json(request)}};
+  }
+  Json operator()(const PrepareRequest& request) const {
+    Json kernels = Json::array();
+    for (const TiledKernel& kernel : request.kernels) kernels.push_back(to_json(kernel));
+    return {{"do", "prepare"}, {"kernels", std::move(kernels)}};
+  }
+  Json operator()(const MeasureRequest& request) const {
+    return {{"do", "measure"}, {"probe", to_json(request.probe)}};
+  }
+  Json operator()(const RunRequest& request) const {
+    return {{"do", "run"}, {"request", to_json(request)}};
+  }
+  Json operator()(const Ping&) const { return {{"do", "ping"}}; }
+  Json operator()(const Quit&) const { return {{"do", "quit"}}; }
+};
+
+struct ReplyWriter {
+  Json operator()(const Greeting& greeting) const {
+    return {{"hello", to_json(greeting.hello)}, {"token", greeting.token}};
+  }
+  Json operator()(const UniqueId& id) const { return {{"unique_id", id.hex}}; }
+  Json operator()(const Joined&) const { return {{"joined", true}}; }
+  Json operator()(const Prepared&) const { return {{"prepared", true}}; }
+  Json operator()(const Samples& samples) const { return {{"samples", to_json(samples)}}; }
+  Json operator()(const RunStep& step) const { return {{"at", to_json(step)}}; }
+  Json operator()(const RunReply& reply) const { return {{"run", to_json(reply)}}; }
+  Json operator()(const Pong&) const { return {{"pong", true}}; }
+  Json operator()(const Refused& refused) const { return {{"refused", refused.message}}; }
+  Json operator()(const Failed& failed) const { return {{"failed", failed.message}}; }
+};
+
+struct AgentCommandWriter {
+  Json operator()(const StartWorker& start) const {
+    return {{"do", "start"}, {"token", start.token}};
+  }
+  Json operator()(const KillWorker&) const { return {{"do", "kill"}}; }
+  Json operator()(const Done& done) const { return {{"do", "done"}, {"code", done.code}}; }
+};
+
+struct AgentReplyWriter {
+  Json operator()(const AgentHello& hello) const {
+    return {{"agent",
+             {{"protocol", hello.protocol},
+              {"version", hello.version},
+              {"rank", hello.rank},
+              {"host", hello.host},
+              {"job", hello.job}}}};
+  }
+  Json operator()(const Started& started) const { return {{"started", started.pid}}; }
+  Json operator()(const Ended& ended) const {
+    return {{"ended",
+             {{"how", ended.how}, {"killed", ended.killed}, {"last_words", ended.last_words}}}};
+  }
+};
+
+Command command_of(const JsonReader& reader) {
+  const std::string what = reader["do"].text();
+  if (what == "unique_id") return UniqueIdRequest{};
+  if (what == "join") return join_request_of(reader["request"]);
+  if (what == "prepare") return PrepareRequest{reader["kernels"].list(tiled_kernel_of)};
+  if (what == "measure") return MeasureRequest{probe_of(reader["probe"])};
+  if (what == "run") return run_request_of(reader["request"]);
+  if (what == "ping") return Ping{};
+  if (what == "quit") return Quit{};
+  reader["do"].fail("expected unique_id, join, prepare, measure, run, ping or quit");
+}
+
+Reply reply_of(const JsonReader& reader) {
+  if (reader.has("hello")) {
+    return Greeting{.token = reader["token"].text(), .hello = hello_of(reader["hello"])};
+  }
+  if (reader.has("unique_id")) return UniqueId{reader["unique_id"].text()};
+  if (reader.has("joined")) return Joined{};
+  if (reader.has("prepared")) return Prepared{};
+  if (reader.has("samples")) return samples_of(reader["samples"]);
+  if (reader.has("at")) return run_step_of(reader["at"]);
+  if (reader.has("run")) return run_reply_of(reader["run"]);
+  if (reader.has("pong")) return Pong{};
+  if (reader.has("refused")) return Refused{reader["refused"].text()};
+  if (reader.has("failed")) return Failed{reader["failed"].text()};
+  reader.fail("expected a reply of a worker");
+}
+
+AgentCommand agent_command_of(const JsonReader& reader) {
+  const std::string what = reader["do"].text();
+  if (what == "start") return StartWorker{reader["token"].text()};
+  if (what == "kill") return KillWorker{};
+  if (what == "done") return Done{reader["code"].small(0, 255)};
+  reader["do"].fail("expected start, kill or done");
+}
+
+AgentReply agent_reply_of(const JsonReader& reader) {
+  if (reader.has("agent")) {
+    const JsonReader agent = reader["agent"];
+    AgentHello hello{.protocol = agent["protocol"].small(),
+                     .version = agent["version"].text(),
+                     .rank = agent["rank"].small(),
+                     .host = agent["host"].text()};
+    if (hello.protocol == kProtocol) hello.job = agent["job"].text();
+    return hello;
+  }
+  if (reader.has("started")) return Started{reader["started"].small(1)};
+  const JsonReader ended = reader["ended"];
+  return Ended{.how = ended["how"].text(),
+               .killed = ended["killed"].boolean(),
+               .last_words = ended["last_words"].text()};
+}
+
+}  // namespace
+
+const char* program_version() {
+  return OVERLAPTUNE_VERSION;
+}
+
+std::string to_line(const Command& command) {
+  return line_of(std::visit(CommandWriter{}, command));
+}
+
+std::string to_line(const Reply& reply) {
+  return line_of(std::visit(ReplyWriter{}, reply));
+}
+
+std::string to_line(const AgentCommand& command) {
+  return line_of(std::visit(AgentCommandWriter{}, command));
+}
+
+std::string to_line(const AgentReply& reply) {
+  return line_of(std::visit(AgentReplyWriter{}, reply));
+}
+
+Expected<Command> parse_command(std::string_view line) {
+  return parsed(line, command_of);
+}
+
+Expected<Reply> parse_reply(std::string_view line) {
+  return parsed(line, reply_of);
+}
+
+Expected<AgentCommand> parse_agent_command(std::string_view line) {
+  return parsed(line, agent_command_of);
+}
+
+Expected<AgentReply> parse_agent_reply(std::string_view line) {
+  return parsed(line, agent_reply_of);
+}
+
+std::string to_line(const std::vector<Device>& devices) {
+  Json list = Json::array();
+  for (const Device& device : devices) list.push_back(to_json(device));
+  return line_of({{"devices", std::move(list)}});
+}
+
+Expected<std::vector<Device>> parse_devices(std::string_view text) {
+  const auto read = [](const JsonReader& reader) {
+    if (reader.has("error")) {
+      throw Failure(ErrorKind::machine_unavailable, reader["error"].text());
+    }
+    return reader["devices"].list(device_of);
+  };
+  auto devices = parsed(text, read);
+  if (!devices) devices.error().kind = ErrorKind::machine_unavailable;
+  return devices;
+}
+
+}  // namespace overlaptune::cuda

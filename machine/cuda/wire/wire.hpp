@@ -1,0 +1,116 @@
+#pragma once
+// Messages as lines of JSON, both ways.
+//
+// Controller to worker, one command at a time:
+//   {"do": "unique_id"}                     answered by {"unique_id": "..."}
+//   {"do": "join", "request": {...}}        answered by {"joined": true}
+//   {"do": "prepare", "kernels": [...]}     answered by {"prepared": true}
+//   {"do": "measure", "probe": {...}}       answered by {"samples": {...}}
+//   {"do": "run", "request": {...}}         answered by {"at": {...}} any number of times, {"run":
+//   {...}}
+//   {"do": "ping"}                          answered by {"pong": true}
+//   {"do": "quit"}                          answered by the end of the connection
+// Worker to controller, beside the answers:
+//   {"hello": {...}, "token": "..."}        its first line
+//   {"refused": "..."}                      instead of an answer: this machine cannot do it
+//   (`bad_input`)
+//   {"failed": "..."}                       the worker ends: no answer will come
+// Agent (the launcher's process of another rank) to controller:
+//   {"agent": {...}}                        its first line
+//   {"started": pid}                        its worker runs
+//   {"ended": {...}}                        its worker is gone, and how
+// Controller to agent:
+//   {"do": "start", "token": "..."}, {"do": "kill"}, {"do": "done", "code": 0}
+//
+// Times are in microseconds, problems as `to_string` writes them, enumerations by name. Whatever
+// cannot be read is an error that names the place, never a crash: the sender may be a stranger.
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/error.hpp"
+#include "machine/cuda/wire/messages.hpp"
+
+namespace overlaptune::cuda {
+
+/// Both ends of a connection must be of the same version. That of this build.
+[[nodiscard]] const char* program_version();
+
+struct UniqueIdRequest {};
+struct MeasureRequest {
+  Probe probe{};
+};
+struct Ping {};
+struct Quit {};
+using Command = std::variant<UniqueIdRequest, JoinRequest, PrepareRequest, MeasureRequest,
+                             RunRequest, Ping, Quit>;
+
+/// A worker's first line. The token keeps strangers out: only the controller's own workers know it.
+struct Greeting {
+  std::string token;
+  Hello hello{};
+};
+struct UniqueId {
+  std::string hex;
+};
+struct Joined {};
+struct Prepared {};
+struct Pong {};
+struct Refused {
+  std::string message;
+};
+struct Failed {
+  std::string message;
+};
+using Reply = std::variant<Greeting, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Pong,
+                           Refused, Failed>;
+
+/// An agent's first line. The job is the launcher's: two jobs that chose the same port must not
+/// mix.
+struct AgentHello {
+  int protocol = kProtocol;
+  std::string version;
+  int rank = 0;
+  std::string host;
+  std::string job;
+};
+/// An agent's worker runs.
+struct Started {
+  int pid = 0;  ///< on the agent's host
+};
+/// How an agent's worker ended, or why it could not be started.
+struct Ended {
+  std::string how;         ///< "killed by signal 9"
+  bool killed = false;     ///< by SIGKILL
+  std::string last_words;  ///< the end of its standard error
+};
+using AgentReply = std::variant<AgentHello, Started, Ended>;
+
+struct StartWorker {
+  std::string token;  ///< that the worker is to show
+};
+struct KillWorker {};
+struct Done {
+  int code = 0;  ///< exit code of the controller, and so of the agent
+};
+using AgentCommand = std::variant<StartWorker, KillWorker, Done>;
+
+/// Without a line end; what is not UTF-8 in a text is replaced.
+[[nodiscard]] std::string to_line(const Command& command);
+[[nodiscard]] std::string to_line(const Reply& reply);
+[[nodiscard]] std::string to_line(const AgentCommand& command);
+[[nodiscard]] std::string to_line(const AgentReply& reply);
+
+/// Of a greeting of another protocol only protocol, version, rank and host are read.
+[[nodiscard]] Expected<Command> parse_command(std::string_view line);
+[[nodiscard]] Expected<Reply> parse_reply(std::string_view line);
+[[nodiscard]] Expected<AgentCommand> parse_agent_command(std::string_view line);
+[[nodiscard]] Expected<AgentReply> parse_agent_reply(std::string_view line);
+
+/// What `overlaptune-worker --devices` prints: {"devices": [...]}, or {"error": "..."}, whose words
+/// are then the error (`machine_unavailable`).
+[[nodiscard]] std::string to_line(const std::vector<Device>& devices);
+[[nodiscard]] Expected<std::vector<Device>> parse_devices(std::string_view text);
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,206 @@
+#include "machine/cuda/worker/test_problem.hpp"
+
+#include <algorithm>
+
+#include "run/sizes.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+constexpr std::int64_t kSmallResult = std::int64_t{1} << 20;  // elements
+constexpr std::int64_t kRowStride = 64;
+constexpr int kCheckedSets = 2;
+
+/// Every row, or of each 64 one that differs from stripe to stripe.
+std::vector<std::int64_t> checked_rows(std::int64_t rows, std::int64_t n) {
+  std::vector<std::int64_t> list;
+  const bool all = rows * n <= kSmallResult;
+  for (std::int64_t row = 0; row < rows; row += all ? 1 : kRowStride) {
+    const std::int64_t offset = all ? 0 : row / kRowStride * 29 % kRowStride;
+    list.push_back(std::min(row + offset, rows - 1));
+  }
+  return list;
+}
+
+/// Rows of one rank's A that checked rows of the result need.
+struct Source {
+  int rank = 0;
+  std::size_t first = 0;  ///< of the checked rows
+  std::vector<std::int64_t> rows{};
+};
+
+std::vector<Source> sources(const Problem& problem, int me,
+                            const std::vector<std::int64_t>& checked) {
+  const std::int64_t block = problem.m / row_blocks(problem);
+  std::vector<Source> list;
+  if (problem.op == Op::gemm_all_reduce || problem.op == Op::gemm_reduce_scatter) {
+    // Summed over all ranks; after reduce-scatter row r is that of this rank's block.
+    const std::int64_t shift = problem.op == Op::gemm_reduce_scatter ? me * block : 0;
+    for (int rank = 0; rank < problem.ranks; ++rank) {
+      Source source{.rank = rank};
+      for (const std::int64_t row : checked) source.rows.push_back(row + shift);
+      list.push_back(std::move(source));
+    }
+    return list;
+  }
+  // Row block i of the result comes from rank i: its own rows (all_gather_gemm), or those that it
+  // has for this rank.
+  const std::int64_t shift = problem.op == Op::gemm_all_to_all ? me * block : 0;
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    const auto rank = static_cast<int>(checked[i] / block);
+    if (list.empty() || list.back().rank != rank) list.push_back({.rank = rank, .first = i});
+    list.back().rows.push_back(checked[i] % block + shift);
+  }
+  return list;
+}
+
+template <class T>
+run::DeviceMemory on_device(const std::vector<T>& values) {
+  run::DeviceMemory memory =
+      run::device_memory(std::max<std::size_t>(1, values.size()) * sizeof(T));
+  OVT_CHECK(
+      cudaMemcpy(memory.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+  return memory;
+}
+
+}  // namespace
+
+TestProblem::TestProblem(Workbench& bench, const Problem& problem, std::uint64_t seed)
+    : bench_(bench),
+      problem_(problem),
+      seed_(seed),
+      deviation_(run::device_memory(sizeof(kernels::Deviation))) {}
+
+Expected<std::unique_ptr<TestProblem>> TestProblem::prepare(Workbench& bench,
+                                                            const Problem& problem,
+                                                            std::uint64_t seed) {
+  std::unique_ptr<TestProblem> made(new TestProblem(bench, problem, seed));
+  if (auto room = made->allocate(); !room) return error_of(room);
+  made->fill_inputs();
+  made->make_references();
+  return made;
+}
+
+/// Cold sets if there is room, at least two different ones, one where no more fits.
+Expected<void> TestProblem::allocate() {
+  const std::int64_t element = bytes_of(problem_.dtype);
+  const std::int64_t a = run::elements_of_a(problem_) * element;
+  const std::int64_t b = run::elements_of_b(problem_) * element;
+  const std::int64_t c = run::elements_of_c(problem_) * element;
+  const std::int64_t workspace = run::most_workspace_bytes(problem_);
+  const std::int64_t rows = run::elements_of_c(problem_) / problem_.n;
+  rows_ = checked_rows(rows, problem_.n);
+  const auto checked = static_cast<std::int64_t>(rows_.size());
+  // What `accumulate` takes, and a reference for each set.
+  const std::int64_t operands = (checked * problem_.k + problem_.n * problem_.k) * element;
+  const std::int64_t reference = checked * problem_.n * static_cast<std::int64_t>(sizeof(double));
+  const auto try_sets = [&](int sets) {
+    operands_.resize(static_cast<std::size_t>(sets));
+    checked_ = std::min(sets, kCheckedSets);
+    return placed(
+        bench_.world,
+        [&](Bump& bump) {
+          for (run::Operands& set : operands_) {
+            set = {.a = bump.take(a),
+                   .b = bump.take(b),
+                   .c = bump.take(c),
+                   .workspace = bump.take(workspace)};
+          }
+        },
+        static_cast<std::size_t>(operands + checked_ * reference));
+  };
+  // Not all that run use the workspace: what all of them touch must not stay in the cache.
+  const auto room = try_sets(std::max(kCheckedSets, bench_.cold_sets(a + b + c)));
+  return room ? room : try_sets(1);
+}
+
+std::uint64_t TestProblem::seed_of(int set, int rank, bool b) const {
+  return ((seed_ * 131 + static_cast<std::uint64_t>(set)) * 4099 +
+          static_cast<std::uint64_t>(rank)) *
+             2 +
+         (b ? 1 : 0);
+}
+
+void TestProblem::fill_inputs() {
+  const cudaStream_t stream = bench_.world.stream();
+  const int me = bench_.world.rank();
+  for (int set = 0; set < static_cast<int>(operands_.size()); ++set) {
+    const run::Operands& on = operands_[static_cast<std::size_t>(set)];
+    kernels::fill_normal(stream, const_cast<void*>(on.a), problem_.dtype,
+                         run::elements_of_a(problem_), seed_of(set, me, false));
+    kernels::fill_normal(stream, const_cast<void*>(on.b), problem_.dtype,
+                         run::elements_of_b(problem_), seed_of(set, me, true));
+  }
+}
+
+void TestProblem::make_references() {
+  rows_on_device_ = on_device(rows_);
+  if (bench_.world.rank() >= problem_.ranks) return;
+  for (int set = 0; set < checked_; ++set) {
+    const std::size_t bytes = rows_.size() * static_cast<std::size_t>(problem_.n) * sizeof(double);
+    references_.push_back(run::device_memory(bytes));
+    OVT_CHECK(cudaMemsetAsync(references_.back().get(), 0, bytes, bench_.world.stream()));
+    accumulate(set, static_cast<double*>(references_.back().get()));
+  }
+}
+
+void TestProblem::accumulate(int set, double* reference) {
+  const cudaStream_t stream = bench_.world.stream();
+  const int me = bench_.world.rank();
+  const bool gathers = problem_.op == Op::all_gather_gemm;
+  const auto element = static_cast<std::size_t>(bytes_of(problem_.dtype));
+  const run::DeviceMemory a =
+      run::device_memory(rows_.size() * static_cast<std::size_t>(problem_.k) * element);
+  const run::DeviceMemory b =
+      run::device_memory(static_cast<std::size_t>(run::elements_of_b(problem_)) * element);
+  int b_of = -1;
+  for (const Source& source : sources(problem_, me, rows_)) {
+    const run::DeviceMemory rows = on_device(source.rows);
+    const auto count = static_cast<std::int64_t>(source.rows.size());
+    kernels::fill_normal_rows(stream, a.get(), problem_.dtype,
+                              static_cast<const std::int64_t*>(rows.get()), count, problem_.k,
+                              seed_of(set, source.rank, false));
+    const int owner = gathers ? me : source.rank;
+    if (b_of != owner) {
+      kernels::fill_normal(stream, b.get(), problem_.dtype, run::elements_of_b(problem_),
+                           seed_of(set, owner, true));
+      b_of = owner;
+    }
+    kernels::add_products(stream, a.get(), b.get(),
+                          reference + static_cast<std::int64_t>(source.first) * problem_.n,
+                          problem_.dtype, count, problem_.n, problem_.k);
+    OVT_CHECK(cudaStreamSynchronize(stream));  // before `rows` goes
+  }
+  OVT_CHECK(cudaGetLastError());
+}
+
+void TestProblem::poison(int set) {
+  const run::Operands& on = operands_[static_cast<std::size_t>(set)];
+  const cudaStream_t stream = bench_.world.stream();
+  // All ones are no number in any type.
+  const std::int64_t bytes = run::elements_of_c(problem_) * bytes_of(problem_.dtype);
+  OVT_CHECK(cudaMemsetAsync(on.c, 0xff, static_cast<std::size_t>(bytes), stream));
+  OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,
+                            static_cast<std::size_t>(run::most_workspace_bytes(problem_)), stream));
+}
+
+kernels::Deviation TestProblem::deviation(int set) {
+  kernels::Deviation seen;
+  if (bench_.world.rank() < problem_.ranks) {
+    const cudaStream_t stream = bench_.world.stream();
+    auto* on_device = static_cast<kernels::Deviation*>(deviation_.get());
+    OVT_CHECK(cudaMemsetAsync(on_device, 0, sizeof seen, stream));
+    kernels::compare(stream, operands_[static_cast<std::size_t>(set)].c,
+                     run::elements_of_c(problem_), problem_.dtype,
+                     static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
+                     static_cast<const std::int64_t*>(rows_on_device_.get()),
+                     static_cast<std::int64_t>(rows_.size()), problem_.n, on_device);
+    OVT_CHECK(cudaMemcpyAsync(&seen, on_device, sizeof seen, cudaMemcpyDeviceToHost, stream));
+    OVT_CHECK(cudaStreamSynchronize(stream));
+  }
+  const std::vector<double> worst =
+      bench_.world.largest(std::vector<double>{seen.largest, static_cast<double>(seen.not_finite)});
+  return {.largest = worst[0], .not_finite = static_cast<unsigned long long>(worst[1])};
+}
+
+}  // namespace overlaptune::cuda

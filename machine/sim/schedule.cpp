@@ -1,0 +1,33 @@
+#include "machine/sim/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace overlaptune::sim {
+
+double share_taken(const Profile& profile) {
+  const double ctas = gpu_limits(profile.gpu.compute_capability).default_comm_ctas;
+  return std::min(0.5, ctas / profile.gpu.sms);
+}
+
+double reorder_slowed(const Profile& profile, int sms) {
+  if (sms == kHandedOver) return 1;
+  return std::max(1.0, profile.launch.reorder_rate / (sms * profile.launch.reorder_rate_per_sm));
+}
+
+PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {
+  const TileTimes times = tile_times(profile, kernel);
+  const std::array<std::int64_t, 1> all{kernel.order.tiles()};
+  return {.times = times, .schedule = tile_schedule(kernel, times, all)};
+}
+
+Load Schedule::work() const {
+  Load work;
+  for (const PlannedGemm& gemm : gemms) work.flops += gemm.times.flops;
+  for (const PlannedCollective& collective : collectives) {
+    work.wire_bytes += collective.run.wire_bytes;
+  }
+  return work;
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,33 @@
+#include "model/best_configs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace overlaptune {
+
+double BestConfigs::limit() const {
+  return scored_.size() < wanted_ ? std::numeric_limits<double>::infinity()
+                                  : scored_.back().time.count();
+}
+
+void BestConfigs::offer(Scored scored) {
+  if (scored.time.count() >= limit()) return;
+  const auto at =
+      std::upper_bound(scored_.begin(), scored_.end(), scored,
+                       [](const Scored& a, const Scored& b) { return a.time < b.time; });
+  scored_.insert(at, std::move(scored));
+  if (scored_.size() > wanted_) scored_.pop_back();
+}
+
+double BestConfigs::first() const {
+  return scored_.empty() ? std::numeric_limits<double>::infinity() : scored_.front().time.count();
+}
+
+void BestConfigs::replace(const std::function<bool(const Config&)>& same, Scored scored) {
+  const auto found = std::find_if(scored_.begin(), scored_.end(),
+                                  [&](const Scored& other) { return same(other.config); });
+  if (found != scored_.end()) scored_.erase(found);
+  offer(std::move(scored));
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,20 @@
+#pragma once
+// `chunked` under the model: the rows of every row block in nearly equal parts; library GEMMs with
+// an SM budget on one stream, collectives on another.
+
+#include "model/strategy_model.hpp"
+
+namespace overlaptune {
+
+class ChunkedModel : public StrategyModel {
+ public:
+  [[nodiscard]] Strategy strategy() const override { return Strategy::chunked; }
+  [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
+                                             Launch launch) const override;
+  void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
+              BestConfigs& best) const override;
+  [[nodiscard]] std::optional<Config> draw(const Problem& problem, const CommSetting& setting,
+                                           Draws& draws) const override;
+};
+
+}  // namespace overlaptune

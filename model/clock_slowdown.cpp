@@ -1,0 +1,78 @@
+#include "model/clock_slowdown.hpp"
+
+#include <algorithm>
+
+namespace overlaptune {
+namespace {
+
+/// The shortest time in which GEMM and collective come to their ends beside each other, each slowed
+/// while the other runs.
+double beside(double gemm, double collective, const Slowdown& slowdown) {
+  const double slowed_gemm = gemm * slowdown.gemm;
+  const double slowed_collective = collective * slowdown.collective;
+  return slowed_gemm <= slowed_collective
+             ? slowed_gemm + collective - slowed_gemm / slowdown.collective
+             : slowed_collective + gemm - slowed_collective / slowdown.gemm;
+}
+
+/// One run of a config: what it takes, and what its GEMM takes of that.
+struct RunTimes {
+  double all = 0;
+  double gemm = 0;
+};
+
+/// One run of the config is `run(gemm)`. A slower clock makes the run longer, and so itself cooler:
+/// the result is the fixed point.
+template <class RunOf>
+double clock_slowdown(const ClockModel& clock, const Problem& problem,
+                      const BackgroundLoad& background, double gemm, double collective,
+                      const RunOf& run) {
+  constexpr int kSteps = 4;
+  constexpr double kNone = 1.001;
+  constexpr double kTimes = 2;  // the background: within `sequential`, and alone
+  const double rounds = background.gemm > 0 ? 1 + kTimes : 1;
+  double slowdown = 1;
+  for (int step = 0; step < kSteps; ++step) {
+    const RunTimes own = run(gemm * slowdown);
+    const double next = clock.slowdown(
+        {.dtype = problem.dtype,
+         .work = rounds * flops(problem) / 2,
+         .bytes = rounds * gemm_bytes(problem.m, problem.n, problem.k, problem.dtype),
+         .gemm = (gemm + kTimes * background.gemm) * slowdown,
+         .stretch = own.gemm / (gemm * slowdown),
+         .collective = collective + kTimes * background.collective,
+         .round = own.all + kTimes * (background.gemm * slowdown + background.collective)});
+    if (next < kNone) return next;
+    // Half a step: the whole one overshoots where the clock falls steeply.
+    slowdown = step == 0 ? (1 + next) / 2 : (slowdown + next) / 2;
+  }
+  return slowdown;
+}
+
+}  // namespace
+
+BackgroundLoad background_of(const Model::Parts& parts, const ClassGemms& gemms,
+                             const Problem& problem) {
+  const Curve* curve = parts.collectives.find({collective_of(problem.op), problem.ranks});
+  const auto bytes = static_cast<double>(collective_bytes(problem).count);
+  return {.gemm = gemms.library.time(problem.m, problem.n, problem.k, parts.platform.sms),
+          .collective = curve == nullptr ? 0 : (*curve)(bytes)};
+}
+
+double clock_slowdown_in_turn(const ClockModel& clock, const Problem& problem,
+                              const BackgroundLoad& background, double gemm, double collective) {
+  return clock_slowdown(clock, problem, background, gemm, collective, [&](double slowed) {
+    return RunTimes{slowed + collective, slowed};
+  });
+}
+
+double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
+                             const BackgroundLoad& background, double gemm, double collective,
+                             const Slowdown& slowdown) {
+  return clock_slowdown(clock, problem, background, gemm, collective, [&](double slowed) {
+    const double all = beside(slowed, collective, slowdown);
+    return RunTimes{all, std::min(all, slowed * slowdown.gemm)};
+  });
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,74 @@
+#pragma once
+// Chance, for configs that are drawn without asking the model.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/hash.hpp"
+#include "core/platform.hpp"
+
+namespace overlaptune {
+
+/// What the collectives of a config run on.
+struct CommSetting {
+  int comm_ctas = 0;
+  Transport transport = Transport::ring;
+  friend auto operator<=>(const CommSetting&, const CommSetting&) = default;
+};
+
+/// A counter-based generator: the standard's distributions differ between libraries, this does not.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  /// 0 .. sides - 1.
+  std::size_t roll(std::size_t sides) {
+    state_ = mix(state_);
+    return static_cast<std::size_t>(state_ % sides);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Deals the items of a list in random order, again and again: each comes equally often.
+template <class T>
+class Deck {
+ public:
+  explicit Deck(std::vector<T> items) : items_(std::move(items)) {}
+  /// The deck must not be empty.
+  const T& deal(Dice& dice) {
+    if (next_ == 0) {
+      for (std::size_t i = items_.size(); i > 1; --i)
+        std::swap(items_[i - 1], items_[dice.roll(i)]);
+    }
+    const T& item = items_[next_];
+    next_ = (next_ + 1) % items_.size();
+    return item;
+  }
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+
+ private:
+  std::vector<T> items_;
+  std::size_t next_ = 0;
+};
+
+/// How the waves of a GEMM are divided into groups.
+enum class PartitionKind { one_group, every_wave, equal_groups, random_cuts, ever_smaller };
+
+/// The dice, and a deck for each field of which every value shall come equally often.
+struct Draws {
+  /// Tiles are those that a GPU of the platform allows.
+  Draws(std::uint64_t seed, const Platform& platform, Dtype dtype);
+
+  Dice dice;
+  int sms = 0;                     ///< one GPU's
+  Deck<std::vector<Tile>> shapes;  ///< each is the tiles of one block_m and block_n
+  Deck<int> rasters;               ///< before they are limited to the panels of a row block
+  Deck<Wait> waits;                ///< the driver's three times in four
+  Deck<PartitionKind> partitions;
+};
+
+}  // namespace overlaptune

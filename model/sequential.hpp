@@ -1,0 +1,20 @@
+#pragma once
+// `sequential` under the model: the library's GEMM on all SMs, then (for all_gather_gemm: before
+// it) the collective.
+
+#include "model/strategy_model.hpp"
+
+namespace overlaptune {
+
+class SequentialModel : public StrategyModel {
+ public:
+  [[nodiscard]] Strategy strategy() const override { return Strategy::sequential; }
+  [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
+                                             Launch launch) const override;
+  void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
+              BestConfigs& best) const override;
+  [[nodiscard]] std::optional<Config> draw(const Problem& problem, const CommSetting& setting,
+                                           Draws& draws) const override;
+};
+
+}  // namespace overlaptune

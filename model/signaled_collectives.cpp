@@ -1,0 +1,102 @@
+#include "model/signaled_collectives.hpp"
+
+#include <algorithm>
+
+#include "core/tiling.hpp"
+
+namespace overlaptune::signaled {
+namespace {
+
+/// With peer access one kernel takes all groups. Another one costs it `gap`, and as long it takes
+/// to see a signal that it looks for. What the smallest exchange takes but for that counts once:
+/// half of it to start and to meet the peers, which only the first group waits for, half to part
+/// from them.
+void be_one_kernel(GroupCollectives& groups, double gap) {
+  groups.shared = std::max(0.0, (*groups.curve)(0) - gap);
+  groups.first_more = groups.shared / 2 + std::max(0.0, groups.rates.trigger - gap);
+  groups.drain = groups.shared / 2;
+  groups.least_time_per_byte = groups.curve->least_time_per_byte(groups.bytes, groups.shared);
+  groups.least_time -= groups.shared;
+  groups.reorder = {};
+  groups.rates.trigger = std::min(groups.rates.trigger, gap);
+  groups.rates.gap = 0;
+}
+
+}  // namespace
+
+GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& gemms,
+                                   const Problem& problem, const CollectiveKey& key,
+                                   const Curve& curve, Wait wait, Launch launch,
+                                   const BackgroundLoad& background) {
+  const auto bytes = static_cast<double>(collective_bytes(problem).count);
+  const Slowdown slowdown =
+      gemms.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::generated);
+  const int received = received_divisor(problem);
+  const double trigger = parts.launch.trigger_of(wait, launch);
+  GroupCollectives groups{
+      .gemms = &gemms,
+      .key = key,
+      .transport = all_groups_by(key.transport),
+      .wait = wait,
+      .curve = &curve,
+      .bytes = bytes,
+      .whole = curve(bytes),
+      .least_time_per_byte = curve.least_time_per_byte(bytes),
+      .least_time = curve(0),
+      .reorder = {.start = parts.launch.kernel_gap,
+                  .per_byte = parts.launch.reorder_beside(key.comm_ctas) / received,
+                  .last_per_byte = parts.launch.reorder_per_byte / received},
+      .start = parts.launch.start(launch),
+      .rates = {.producer_slowdown = slowdown.gemm,
+                .consumer_slowdown = slowdown.collective,
+                .trigger = trigger,
+                // A wait takes its time even for a signal that is there.
+                .gap = parts.launch.kernel_gap + trigger},
+      // A GEMM that has to hand over SMs is not slowed for want of operands.
+      .feed = key.comm_ctas == kHandedOver
+                  ? Feed{}
+                  : gemms.contention.feed()(*gemms.generated, problem.k, slowdown.gemm),
+      .sms = parts.platform.sms - key.comm_ctas,
+      .all_sms = parts.platform.sms,
+      .background = background};
+  if (key.transport == Transport::peer_access) be_one_kernel(groups, parts.limits.peer_gap.count());
+  return groups;
+}
+
+std::optional<GroupCollectives> groups_by_copies(const Model::Parts& parts, const ClassGemms& gemms,
+                                                 const Problem& problem, const CollectiveKey& key,
+                                                 const Curve& curve, Launch launch,
+                                                 const BackgroundLoad& background) {
+  CollectiveKey with_all_sms = key;
+  with_all_sms.comm_ctas = 0;
+  const CopyRow* row = parts.collectives.find_row(with_all_sms);
+  if (row == nullptr) return std::nullopt;
+  const Curve& last = row->last;
+  GroupCollectives groups =
+      group_collectives(parts, gemms, problem, key, curve, Wait::driver, launch, background);
+  groups.move_beside = groups.whole * groups.rates.consumer_slowdown / groups.bytes;
+  groups.move_after = parts.launch.reorder_per_byte / problem.ranks;
+  groups.curve = &row->curve;
+  groups.last = &row->last;
+  groups.whole = last(groups.bytes);
+  groups.shared = row->drain;
+  groups.drain = row->drain;
+  groups.least_time_per_byte = std::min(last.least_time_per_byte(groups.bytes, groups.drain),
+                                        row->curve.least_time_per_byte(groups.bytes, groups.drain));
+  groups.least_time = std::min(last(0), row->curve(0)) - groups.drain;
+  // Copies go on as if alone; own parts that do not keep up come last.
+  groups.rates.consumer_slowdown = 1;
+  groups.feed.collective_share = 0;
+  return groups;
+}
+
+GroupCollectives with_last_group(GroupCollectives groups, Transport transport, const Curve& last) {
+  groups.transport.last = transport;
+  groups.last = &last;
+  groups.least_time_per_byte =
+      std::min(groups.least_time_per_byte, last.least_time_per_byte(groups.bytes));
+  groups.least_time = std::min(groups.least_time, last(0));
+  return groups;
+}
+
+}  // namespace overlaptune::signaled

@@ -1,0 +1,21 @@
+#pragma once
+// The wave groups of a `signaled` config as a partition problem.
+
+#include <span>
+#include <vector>
+
+#include "core/tiling.hpp"
+#include "model/partition.hpp"
+#include "model/signaled_gemm.hpp"
+
+namespace overlaptune::signaled {
+
+[[nodiscard]] std::vector<CutPoint> cut_points(const std::vector<Cut>& cuts);
+
+/// The result refers to all arguments, and `points` are those of `cuts`.
+[[nodiscard]] PartitionProblem partition_problem(const GroupCollectives& groups,
+                                                 const ClockedGemm& gemm,
+                                                 const std::vector<Cut>& cuts,
+                                                 std::span<const CutPoint> points);
+
+}  // namespace overlaptune::signaled

@@ -1,0 +1,27 @@
+#include "model/strategy_model.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/chunked.hpp"
+#include "model/sequential.hpp"
+#include "model/signaled.hpp"
+
+namespace overlaptune {
+
+std::span<const StrategyModel* const> strategy_models() {
+  static const SequentialModel kSequential;
+  static const SignaledModel kSignaled;
+  static const ChunkedModel kChunked;
+  static const std::array<const StrategyModel*, kStrategies.size()> kModels{&kSequential,
+                                                                            &kSignaled, &kChunked};
+  return kModels;
+}
+
+const StrategyModel& model_of(Strategy strategy) {
+  const auto models = strategy_models();
+  return **std::find_if(models.begin(), models.end(),
+                        [&](const StrategyModel* model) { return model->strategy() == strategy; });
+}
+
+}  // namespace overlaptune

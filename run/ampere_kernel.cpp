@@ -1,0 +1,76 @@
+#include <algorithm>
+
+#include "kernels/ampere_gemm.hpp"
+#include "run/generated_kernel.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+class AmpereKernel : public GeneratedKernel {
+ public:
+  AmpereKernel(kernels::KernelSource source, const kernels::AmpereLayout& layout, int segments)
+      : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
+        segments_(static_cast<std::size_t>(segments)) {}
+
+  [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
+                                        const GeneratedOperands& operands,
+                                        std::uint32_t* counters) const override {
+    const auto k = static_cast<std::int32_t>(operands.k - operands.left_out_k);
+    const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
+    if (tiles <= 0) return {};
+    check_room(operands, segments_);
+    const Turns turns = turns_of(crew, tiles, 1);
+    const kernels::AmpereOperands head{.a = operands.a,
+                                       .b = operands.b,
+                                       .a_block_stride = order.block_rows * operands.k,
+                                       .a_stride = static_cast<std::int32_t>(operands.k),
+                                       .b_stride = static_cast<std::int32_t>(operands.k),
+                                       .rows = static_cast<std::int32_t>(order.block_rows),
+                                       .n = static_cast<std::int32_t>(order.n),
+                                       .k = k};
+    const kernels::AmpereOrder places{.panels = static_cast<std::int32_t>(order.panels_per_block()),
+                                      .blocks = order.blocks,
+                                      .columns = static_cast<std::int32_t>(order.columns()),
+                                      .raster = static_cast<std::int32_t>(std::min<std::int64_t>(
+                                          order.raster, order.panels_per_block())),
+                                      .tiles = static_cast<std::int32_t>(tiles),
+                                      .k_steps = (k + 63) / 64,
+                                      .early = turns.early,
+                                      .leaving = turns.leaving,
+                                      .counters = counters};
+    std::vector<kernels::AmpereSegment> segments(segments_);
+    for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+      const GeneratedSegment& segment = operands.segments[i];
+      const Region& region = segment.region;
+      segments[i] = {.end = static_cast<std::int32_t>(region.end),
+                     .counter = segment.counter,
+                     .first_row = static_cast<std::int32_t>(region.first_row),
+                     .first_column = static_cast<std::int32_t>(region.first_column),
+                     .c = segment.c,
+                     .row_stride = segment.row_stride,
+                     .block_stride = segment.block_stride};
+    }
+    // The order and its segments are one parameter.
+    return {.parameters = {packed<kernels::AmpereOperands>({&head, 1}),
+                           packed<kernels::AmpereOrder, kernels::AmpereSegment>({&places, 1},
+                                                                                segments)},
+            .blocks = turns.blocks};
+  }
+
+ private:
+  std::size_t segments_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const Tile& tile, Dtype dtype,
+                                                         int segments, int compute_capability) {
+  // Its tiles are those of a GPU without wgmma, whatever runs them.
+  const GpuLimits& limits = gpu_limits(compute_capability < 90 ? compute_capability : 80);
+  auto source = kernels::ampere_gemm(tile, limits, dtype, segments);
+  if (!source) return error_of(source);
+  return std::make_unique<AmpereKernel>(std::move(*source),
+                                        *kernels::ampere_layout(tile, limits, dtype), segments);
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,28 @@
+#include "run/engine.hpp"
+
+#include "kernels/peer_exchange.hpp"
+#include "run/inventory.hpp"
+#include "run/stream_wait.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+constexpr int kMostCommCtas = 64;  // NCCL's MAXCHANNELS
+static_assert(kMostCommCtas <= kernels::PeerExchange::kMostCtas);
+
+}  // namespace
+
+Capabilities Engine::capabilities() const {
+  const int capability = compute_capability();
+  Capabilities here{.ranks = world.ranks(),
+                    .sms = sms,
+                    .comm_ctas = kMostCommCtas,
+                    .gemms = gemm_families(capability),
+                    .limits = gpu_limits(capability)};
+  // The others need a driver that has waits on memory: copy engines wait for peers that way, and
+  // between two symmetric kernels there is such a wait (run/collective.cpp).
+  if (!can_wait_for_value()) here.transports = {Transport::ring, Transport::peer_access};
+  return here;
+}
+
+}  // namespace overlaptune::run

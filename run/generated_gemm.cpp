@@ -1,0 +1,156 @@
+#include "run/generated_gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "core/capabilities.hpp"
+#include "core/error.hpp"
+#include "kernels/compile_all.hpp"
+#include "kernels/hopper_gemm.hpp"
+#include "run/check.hpp"
+#include "run/inventory.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// Kernels are made for so many segments at a time: they are parameters.
+constexpr std::array<int, 2> kSegmentCounts{kUsualRegions, kMostRegions};
+
+/// The compiler, and where its results are kept.
+struct Workshop {
+  kernels::Compiler compiler;
+  kernels::CubinCacheOptions cache;
+
+  static Expected<Workshop> open() {
+    auto compiler = kernels::Compiler::load();
+    if (!compiler) return error_of(compiler);
+    auto options = kernels::cubin_cache_options();
+    if (!options) return error_of(options);
+    return Workshop{std::move(*compiler), std::move(*options)};
+  }
+};
+
+}  // namespace
+
+Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
+  const auto whole = [&](std::int64_t ctas) { return ctas / cluster * cluster; };
+  const std::int64_t staying = whole(crew.sms - crew.leaving);
+  if (staying < 1) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{} SMs of which {} leave: nobody is left", crew.sms, crew.leaving));
+  }
+  const std::int64_t needed = whole(tiles + cluster - 1);
+  if (!crew.persistent) return {.blocks = static_cast<unsigned>(needed)};
+  const std::int64_t blocks = std::min(whole(crew.sms), needed);
+  const std::int64_t leaving = std::max<std::int64_t>(0, blocks - staying);
+  const std::int64_t early = std::min(whole(crew.early + cluster - 1), needed);
+  return {.blocks = static_cast<unsigned>(blocks),
+          .early = static_cast<int>(leaving > 0 ? early : 0),
+          .leaving = static_cast<int>(leaving)};
+}
+
+GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin)
+    : kernel_(std::move(kernel)) {
+  cudaLibrary_t library = nullptr;
+  OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  library_ = Handle<cudaLibrary_t, &cudaLibraryUnload>(library);
+  OVT_CHECK(cudaLibraryGetKernel(&handle_, library, kernel_->source().name.c_str()));
+  // Also loads it now: not while something waits.
+  OVT_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(handle_),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 kernel_->shared_bytes()));
+}
+
+void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch) const {
+  if (launch.blocks == 0) return;
+  std::vector<void*> parameters;
+  for (const auto& parameter : launch.parameters) {
+    parameters.push_back(const_cast<std::byte*>(parameter.data()));
+  }
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {.x = launch.cluster, .y = 1, .z = 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(launch.blocks);
+  config.blockDim = dim3(static_cast<unsigned>(kernel_->threads()));
+  config.dynamicSmemBytes = static_cast<std::size_t>(kernel_->shared_bytes());
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = launch.cluster > 1 ? 1 : 0;
+  OVT_CHECK(
+      cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(handle_), parameters.data()));
+}
+
+/// What is to be compiled for a kernel.
+struct GeneratedGemms::Job {
+  TiledKernel key{};
+  std::unique_ptr<GeneratedKernel> kernel{};
+  kernels::CompileJob compile{};
+};
+
+Expected<GeneratedGemms::Job> GeneratedGemms::job_of(const TiledKernel& kernel) const {
+  const auto* most = std::find_if(kSegmentCounts.begin(), kSegmentCounts.end(),
+                                  [&](int count) { return kernel.regions <= count; });
+  if (kernel.regions < 1 || most == kSegmentCounts.end()) {
+    return bad_input(fmt::format("wave_groups: {} regions of C: expected 1 to {}", kernel.regions,
+                                 kSegmentCounts.back()));
+  }
+  const int capability = compute_capability();
+  if (!gemm_families(capability).contains(GemmFamily::generated)) {
+    return bad_input(fmt::format(
+        "tile {}: our kernels are for GPUs of compute capability 8.0 to 9.0, this one has {}.{}",
+        to_string(kernel.tile), capability / 10, capability % 10));
+  }
+  const bool hopper = capability / 10 == kernels::kHopper / 10;
+  auto made = hopper && family_ == KernelFamily::best
+                  ? hopper_kernel(kernel.tile, kernel.dtype, *most)
+                  : ampere_kernel(kernel.tile, kernel.dtype, *most, capability);
+  if (!made) return error_of(made);
+  Job job{.key = {kernel.tile, kernel.dtype, *most}, .kernel = std::move(*made)};
+  job.compile = {.source = job.kernel->source(),
+                 .architecture = fmt::format("sm_{}{}", capability, hopper ? "a" : "")};
+  return job;
+}
+
+Expected<const GeneratedGemm*> GeneratedGemms::gemm(const TiledKernel& kernel) {
+  auto job = job_of(kernel);
+  if (!job) return error_of(job);
+  if (const auto known = gemms_.find(job->key); known != gemms_.end()) return &known->second;
+  const auto workshop = Workshop::open();
+  if (!workshop) return error_of(workshop);
+  const auto compiled = kernels::compile_cached(workshop->compiler,
+                                                kernels::CubinCache(workshop->cache), job->compile);
+  if (!compiled) return error_of(compiled);
+  const kernels::CubinProperties& properties = compiled->cubin.properties;
+  if (properties.spill_bytes > 0 || properties.local_bytes > 0) {
+    return bad_input(to_string(job->compile.source) + ": its sums do not fit the registers");
+  }
+  const auto [entry, fresh] =
+      gemms_.emplace(job->key, GeneratedGemm(std::move(job->kernel), compiled->cubin.bytes));
+  return &entry->second;
+}
+
+void GeneratedGemms::compile(std::span<const TiledKernel> kernels, int part, int parts) const {
+  std::map<TiledKernel, kernels::CompileJob> different;
+  for (const TiledKernel& kernel : kernels) {
+    if (auto job = job_of(kernel)) different.emplace(job->key, std::move(job->compile));
+  }
+  std::vector<kernels::CompileJob> jobs;
+  jobs.reserve(different.size());
+  for (auto& [key, job] : different) jobs.push_back(std::move(job));
+  const auto workshop = Workshop::open();
+  const bool kept =
+      workshop && !workshop->cache.folder.empty() && workshop->cache.largest_bytes > 0;
+  if (jobs.empty() || !kept) return;
+  const auto begin = static_cast<std::ptrdiff_t>(jobs.size()) * part / parts;
+  std::rotate(jobs.begin(), jobs.begin() + begin, jobs.end());
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads = std::max(1U, cores / static_cast<unsigned>(parts));
+  const kernels::CubinCache cache(workshop->cache);
+  static_cast<void>(kernels::compile_all(workshop->compiler, cache, jobs, threads));
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <array>
+#include <cuda.h>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "kernels/hopper_gemm.hpp"
+#include "run/check.hpp"
+#include "run/generated_kernel.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// What each consumer adds to the counter for a tile: two CTAs that share one add half of it each.
+constexpr int kSignal = 2;
+
+// What the kernel takes, as kernels/device/hopper_gemm.cu declares it.
+struct Segment {
+  int end;
+  int counter;
+  int first_row;
+  int first_column;
+};
+struct OrderHead {
+  int panels;
+  int blocks;
+  int columns;
+  int raster;
+  int tiles;
+  int k_steps;
+  int early;
+  int leaving;
+  int ctas;
+  int signal;
+  std::uint32_t* counters;
+};
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+Encode encode_tiled() {
+  static const Encode entry = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    OVT_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                               cudaEnableDefault, &result));
+    if (result != cudaDriverEntryPointSuccess) {
+      throw Failure(ErrorKind::machine_unavailable, "cuTensorMapEncodeTiled: not in this driver");
+    }
+    return reinterpret_cast<Encode>(found);
+  }();
+  return entry;
+}
+
+struct Matrix {
+  const void* base = nullptr;
+  std::int64_t columns = 0;
+  std::int64_t rows = 0;
+  std::int64_t blocks = 1;
+  std::int64_t row_stride = 0;    ///< elements
+  std::int64_t block_stride = 0;  ///< elements
+};
+
+/// Blocks of rows, of which a box of `rows` by `columns` is copied at a time; what lies outside a
+/// block is read as zero and not written. Rows in shared memory are swizzled as wide as they are.
+CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype) {
+  const std::array<cuuint64_t, 3> size{static_cast<cuuint64_t>(matrix.columns),
+                                       static_cast<cuuint64_t>(matrix.rows),
+                                       static_cast<cuuint64_t>(matrix.blocks)};
+  const std::array<cuuint64_t, 2> strides{
+      static_cast<cuuint64_t>(matrix.row_stride * bytes_of(dtype)),
+      static_cast<cuuint64_t>(matrix.block_stride * bytes_of(dtype))};
+  const std::array<cuuint32_t, 3> box{static_cast<cuuint32_t>(columns),
+                                      static_cast<cuuint32_t>(rows), 1};
+  const std::array<cuuint32_t, 3> steps{1, 1, 1};
+  const CUtensorMapSwizzle swizzle = columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                     : CU_TENSOR_MAP_SWIZZLE_32B;
+  CUtensorMap map{};
+  const CUresult code = encode_tiled()(
+      &map,
+      dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3,
+      const_cast<void*>(matrix.base), size.data(), strides.data(), box.data(), steps.data(),
+      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (code != CUDA_SUCCESS) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("cuTensorMapEncodeTiled: error {} for {} x {} x {} elements",
+                              static_cast<int>(code), matrix.blocks, matrix.rows, matrix.columns));
+  }
+  return map;
+}
+
+class HopperKernel : public GeneratedKernel {
+ public:
+  HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout, const Tile& tile,
+               Dtype dtype, int segments)
+      : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes,
+                        kSignal * layout.consumers),
+        slab_(layout.slab),
+        tile_(tile),
+        dtype_(dtype),
+        segments_(static_cast<std::size_t>(segments)) {}
+
+  [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
+                                        const GeneratedOperands& operands,
+                                        std::uint32_t* counters) const override {
+    const std::int64_t k = operands.k - operands.left_out_k;
+    const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
+    if (tiles <= 0) return {};
+    check_room(operands, segments_);
+    const int ctas =
+        ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
+    // Otherwise whole clusters, of which the last may have a tile for one of its CTAs only.
+    const Turns turns = ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * tiles)}
+                                 : turns_of(crew, tiles, tile_.cluster);
+    const CUtensorMap a = tensor_map({.base = operands.a,
+                                      .columns = k,
+                                      .rows = order.block_rows,
+                                      .blocks = order.blocks,
+                                      .row_stride = operands.k,
+                                      .block_stride = order.block_rows * operands.k},
+                                     64, tile_.block_m, dtype_);
+    const CUtensorMap b = tensor_map({.base = operands.b,
+                                      .columns = k,
+                                      .rows = order.n,
+                                      .row_stride = operands.k,
+                                      .block_stride = order.n * operands.k},
+                                     64, tile_.block_n / tile_.cluster, dtype_);
+    std::vector<Segment> segments(segments_);
+    std::vector<CUtensorMap> maps(segments_);
+    for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+      const GeneratedSegment& segment = operands.segments[i];
+      const Region& region = segment.region;
+      segments[i] = {static_cast<int>(region.end), segment.counter,
+                     static_cast<int>(region.first_row), static_cast<int>(region.first_column)};
+      maps[i] = tensor_map({.base = segment.c,
+                            .columns = region.columns,
+                            .rows = region.rows,
+                            .blocks = order.blocks,
+                            .row_stride = segment.row_stride,
+                            .block_stride = segment.block_stride},
+                           slab_, 64, dtype_);
+    }
+    const OrderHead head{
+        .panels = static_cast<int>(order.panels_per_block()),
+        .blocks = order.blocks,
+        .columns = static_cast<int>(order.columns()),
+        .raster = static_cast<int>(std::min<std::int64_t>(order.raster, order.panels_per_block())),
+        .tiles = static_cast<int>(tiles),
+        .k_steps = static_cast<int>((k + 63) / 64),
+        .early = turns.early,
+        .leaving = turns.leaving,
+        .ctas = ctas,
+        .signal = kSignal / ctas,
+        .counters = counters};
+    // The order and its segments are one parameter.
+    GeneratedLaunch launch{.parameters = {packed<CUtensorMap>({&a, 1}),
+                                          packed<CUtensorMap>({&b, 1}), packed<CUtensorMap>(maps),
+                                          packed<OrderHead, Segment>({&head, 1}, segments)}};
+    launch.blocks = turns.blocks;
+    launch.cluster = static_cast<unsigned>(ctas);
+    return launch;
+  }
+
+ private:
+  int slab_;
+  Tile tile_;
+  Dtype dtype_;
+  std::size_t segments_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const Tile& tile, Dtype dtype,
+                                                         int segments) {
+  auto source = kernels::hopper_gemm(tile, dtype, segments);
+  if (!source) return error_of(source);
+  return std::make_unique<HopperKernel>(std::move(*source), *kernels::hopper_layout(tile, dtype),
+                                        tile, dtype, segments);
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,19 @@
+#pragma once
+// How much memory a plan works on, on one rank.
+
+#include <cstdint>
+
+#include "core/work.hpp"
+
+namespace overlaptune::run {
+
+/// Elements of each operand.
+[[nodiscard]] std::int64_t elements_of_a(const Problem& problem);
+[[nodiscard]] std::int64_t elements_of_b(const Problem& problem);
+[[nodiscard]] std::int64_t elements_of_c(const Problem& problem);
+
+[[nodiscard]] std::int64_t workspace_bytes(const Work& work);
+/// Enough for any config of the problem.
+[[nodiscard]] std::int64_t most_workspace_bytes(const Problem& problem);
+
+}  // namespace overlaptune::run

@@ -1,0 +1,34 @@
+#include "run/strategies.hpp"
+
+#include <array>
+
+#include "core/strategies.hpp"
+#include "run/group_exchange.hpp"
+#include "run/pieces.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// In the order of `Strategy`.
+constexpr std::array<StrategyRunner, kStrategies.size()> kRunners{{
+    {Strategy::sequential, make_sequential, workspace_of_pieces},
+    {Strategy::chunked, make_chunked, workspace_of_pieces},
+    {Strategy::signaled, make_signaled, workspace_of_groups},
+}};
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < kRunners.size(); ++i) {
+    if (kRunners[i].strategy != static_cast<Strategy>(i) || kRunners[i].make == nullptr)
+      return false;
+  }
+  return true;
+}
+static_assert(is_in_order());
+
+}  // namespace
+
+const StrategyRunner& runner_of(Strategy strategy) {
+  return kRunners.at(static_cast<std::size_t>(strategy));
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,99 @@
+#include "core/capabilities.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/check.hpp"
+
+namespace overlaptune {
+namespace {
+
+Platform h200() {
+  return {
+      .machine = "cuda", .gpu_count = 8, .sms = 132, .compute_capability = 90, .link = "nvlink"};
+}
+
+std::vector<Transport> transports(const Platform& platform) {
+  return transports_of(capabilities_of(platform));
+}
+std::vector<Strategy> strategies(const Platform& platform) {
+  return strategies_of(capabilities_of(platform));
+}
+
+const std::vector<Transport> kAllTransports{Transport::ring, Transport::symmetric,
+                                            Transport::copy_engine, Transport::peer_access};
+const std::vector<Strategy> kAllStrategies{Strategy::sequential, Strategy::chunked,
+                                           Strategy::signaled};
+const std::vector<Strategy> kLibraryStrategies{Strategy::sequential, Strategy::chunked};
+
+TEST(Capabilities, are_those_of_the_platform) {
+  const Capabilities capabilities = capabilities_of(h200());
+  EXPECT_EQ(capabilities.ranks, 8);
+  EXPECT_EQ(capabilities.sms, 132);
+  ASSERT_TRUE(capabilities.limits);
+  EXPECT_EQ(capabilities.limits->compute_capability, 90);
+  EXPECT_EQ(transports(h200()), kAllTransports);
+  EXPECT_EQ(strategies(h200()), kAllStrategies);
+}
+
+TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
+  for (const char* carrier : {"host_memory", "socket", ""}) {
+    Platform platform = h200();
+    platform.link = carrier;
+    EXPECT_EQ(transports(platform), std::vector{Transport::ring}) << carrier;
+    EXPECT_EQ(strategies(platform), kAllStrategies) << carrier;
+    platform.machine = "sim";  // whose profile says what it has
+    EXPECT_EQ(transports(platform), kAllTransports) << carrier;
+  }
+}
+
+TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
+  for (const auto& [capability, generated] : {std::pair{70, false},
+                                              {75, false},
+                                              {80, true},
+                                              {86, true},
+                                              {89, true},
+                                              {90, true},
+                                              {100, false},
+                                              {120, false}}) {
+    Platform platform = h200();
+    platform.compute_capability = capability;
+    EXPECT_EQ(strategies(platform), generated ? kAllStrategies : kLibraryStrategies) << capability;
+    platform.machine = "sim";
+    EXPECT_EQ(strategies(platform), kAllStrategies) << capability;
+  }
+}
+
+TEST(Capabilities, that_are_not_limited_have_everything) {
+  EXPECT_EQ(transports_of({}), kAllTransports);
+  EXPECT_EQ(strategies_of({}), kAllStrategies);
+  EXPECT_TRUE(transports_of({.transports = {}}).empty());
+  EXPECT_TRUE(strategies_of({.gemms = {}}).empty());
+  EXPECT_EQ(strategies_of({.gemms = {GemmFamily::generated}}), std::vector{Strategy::signaled});
+}
+
+TEST(Capabilities, judge_a_config_of_a_platform) {
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Dtype::bf16, 8};
+  const Config windows = Chunked{.comm_ctas = 16, .transport = Transport::symmetric};
+  EXPECT_TRUE(check(problem, windows, capabilities_of(h200())));
+  Platform behind_a_bridge = h200();
+  behind_a_bridge.link = "host_memory";
+  EXPECT_FALSE(check(problem, windows, capabilities_of(behind_a_bridge)));
+  Platform smaller = h200();
+  smaller.gpu_count = 4;
+  EXPECT_FALSE(check(problem, windows, capabilities_of(smaller)));
+  Platform narrow = h200();
+  narrow.sms = 16;
+  EXPECT_FALSE(check(problem, windows, capabilities_of(narrow)));
+}
+
+/// The rows are found by the number of their strategy.
+TEST(Strategies, have_a_row_each_in_their_order) {
+  ASSERT_EQ(kStrategies.size(), NamesOf<Strategy>::all.size());
+  for (const auto& strategy : NamesOf<Strategy>::all) {
+    EXPECT_EQ(traits_of(strategy.value).strategy, strategy.value) << strategy.name;
+    EXPECT_EQ(strategy_of(default_config(strategy.value)), strategy.value) << strategy.name;
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,239 @@
+#pragma once
+// Configs from one end of the rules to the other, legal and not, for all who judge configs.
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "core/tiling.hpp"
+
+namespace overlaptune::cases {
+
+/// Which strategies, transports and waits go together, and the fewest CTAs that they need, written
+/// out one by one: what is not here is illegal.
+struct Way {
+  Strategy strategy;
+  GroupTransports transport;
+  int fewest_ctas;
+  bool kernel_may_wait;
+};
+inline constexpr std::array<Way, 9> kWays{{
+    {Strategy::sequential, {Transport::ring, Transport::ring}, 0, false},
+    {Strategy::sequential, {Transport::symmetric, Transport::symmetric}, 0, false},
+    {Strategy::chunked, {Transport::ring, Transport::ring}, 1, false},
+    {Strategy::chunked, {Transport::symmetric, Transport::symmetric}, 1, false},
+    {Strategy::signaled, {Transport::ring, Transport::ring}, 0, true},
+    {Strategy::signaled, {Transport::symmetric, Transport::symmetric}, 0, true},
+    {Strategy::signaled, {Transport::symmetric, Transport::ring}, 0, true},
+    {Strategy::signaled, {Transport::copy_engine, Transport::copy_engine}, 1, false},
+    {Strategy::signaled, {Transport::peer_access, Transport::peer_access}, 1, true},
+}};
+
+/// The value of a field, and whether the field may have it at all.
+template <class T>
+struct Edge {
+  T value;
+  bool is_in_range;
+};
+
+struct Case {
+  Config config;
+  bool is_legal;  ///< by itself, whatever the problem and the machine
+};
+
+namespace detail {
+
+inline constexpr int kLeastInt = std::numeric_limits<int>::min();
+inline constexpr int kMostInt = std::numeric_limits<int>::max();
+inline constexpr std::int64_t kMostInt64 = std::numeric_limits<std::int64_t>::max();
+
+inline constexpr Edge<int> kCtas[] = {{kLeastInt, false}, {-1, false},      {0, true},
+                                      {1, true},          {16, true},       {65535, true},
+                                      {65536, false},     {kMostInt, false}};
+inline constexpr Edge<int> kChunks[] = {{kLeastInt, false}, {-1, false}, {0, false},
+                                        {1, true},          {2, true},   {1 << 30, true},
+                                        {kMostInt, false}};
+inline constexpr Edge<int> kSides[] = {{kLeastInt, false}, {-128, false}, {0, false},
+                                       {1, true},          {65536, true}, {65537, false},
+                                       {kMostInt, false}};
+inline constexpr Edge<int> kStages[] = {
+    {-1, false}, {0, false}, {1, true}, {64, true}, {65, false}};
+inline constexpr Edge<int> kClusters[] = {
+    {-1, false}, {0, false}, {1, true}, {2, true}, {3, false}};
+inline constexpr Edge<int> kRasters[] = {
+    {-1, false}, {0, false}, {1, true}, {1 << 30, true}, {(1 << 30) + 1, false}};
+/// The numbers after those of the names are no transports and no waits.
+inline constexpr int kTransports = 5;
+inline constexpr int kWaits = 3;
+
+inline const Way* way_of(Strategy strategy, GroupTransports transport) {
+  for (const Way& way : kWays) {
+    if (way.strategy == strategy && way.transport == transport) return &way;
+  }
+  return nullptr;
+}
+
+inline std::vector<Edge<std::vector<std::int64_t>>> wave_groups() {
+  const std::int64_t half = std::int64_t{1} << 61;
+  return {{{}, false},
+          {{1}, true},
+          {{928, 96}, true},
+          {std::vector<std::int64_t>(500, 3), true},
+          {{half, half}, true},
+          {{half, half, 1}, false},
+          {{1, 0}, false},
+          {{-1}, false},
+          {{8, -4, 8}, false},
+          {{kMostInt64}, false},
+          {{kMostInt64, kMostInt64}, false}};
+}
+
+inline void add_library_cases(std::vector<Case>& cases) {
+  for (int t = 0; t < kTransports; ++t) {
+    const auto transport = static_cast<Transport>(t);
+    for (const Strategy strategy : {Strategy::sequential, Strategy::chunked}) {
+      const Way* const way = way_of(strategy, all_groups_by(transport));
+      for (const auto& [ctas, has_ctas] : kCtas) {
+        const bool good = way != nullptr && has_ctas && ctas >= way->fewest_ctas;
+        if (strategy == Strategy::sequential) {
+          cases.push_back({Sequential{.comm_ctas = ctas, .transport = transport}, good});
+          continue;
+        }
+        for (const auto& [chunks, has_chunks] : kChunks) {
+          cases.push_back({Chunked{.comm_ctas = ctas, .chunks = chunks, .transport = transport},
+                           good && has_chunks});
+        }
+      }
+    }
+  }
+}
+
+/// All transports, waits and CTAs together; every other field by itself.
+inline void add_signaled_cases(std::vector<Case>& cases) {
+  for (int pair = 0; pair < kTransports * kTransports * kWaits; ++pair) {
+    const GroupTransports transport{static_cast<Transport>(pair % kTransports),
+                                    static_cast<Transport>(pair / kTransports % kTransports)};
+    const auto wait = static_cast<Wait>(pair / kTransports / kTransports);
+    const Way* const way = way_of(Strategy::signaled, transport);
+    const bool may_wait =
+        wait == Wait::driver || (wait == Wait::kernel && way != nullptr && way->kernel_may_wait);
+    const bool is_way = way != nullptr && may_wait;
+    const Signaled usual{.tile = {128, 256, 64, 4, 2},
+                         .raster = 8,
+                         .comm_ctas = 16,
+                         .transport = transport,
+                         .wait = wait,
+                         .wave_groups = {928, 96}};
+    for (const auto& [ctas, good] : kCtas) {
+      Signaled config = usual;
+      config.comm_ctas = ctas;
+      cases.push_back({config, is_way && good && ctas >= way->fewest_ctas});
+    }
+    const auto vary = [&](const auto& edges, auto member) {
+      for (const auto& [value, good] : edges) {
+        Signaled config = usual;
+        member(config) = value;
+        cases.push_back({config, is_way && good});
+      }
+    };
+    vary(kSides, [](Signaled& config) -> int& { return config.tile.block_m; });
+    vary(kSides, [](Signaled& config) -> int& { return config.tile.block_n; });
+    vary(kSides, [](Signaled& config) -> int& { return config.tile.block_k; });
+    vary(kStages, [](Signaled& config) -> int& { return config.tile.stages; });
+    vary(kClusters, [](Signaled& config) -> int& { return config.tile.cluster; });
+    vary(kRasters, [](Signaled& config) -> int& { return config.raster; });
+    vary(wave_groups(),
+         [](Signaled& config) -> std::vector<std::int64_t>& { return config.wave_groups; });
+  }
+}
+
+/// Ways to cut so many tiles into wave groups, some of them wrong; `column` and `swizzle_group` are
+/// tiles of the first of each.
+inline std::vector<std::vector<std::int64_t>> ways_to_cut(std::int64_t tiles, std::int64_t column,
+                                                          std::int64_t swizzle_group) {
+  const auto steps = [&](std::int64_t step) {
+    std::vector<std::int64_t> groups;
+    for (std::int64_t left = tiles; left > 0; left -= groups.back()) {
+      groups.push_back(std::min(left, step));
+    }
+    return groups;
+  };
+  return {{tiles},
+          {tiles + 1},
+          {tiles, 1},
+          {std::max<std::int64_t>(tiles - 1, 1)},
+          steps(column),
+          steps(2 * column),
+          steps(swizzle_group),
+          steps(swizzle_group + column),
+          steps(column + 1)};
+}
+
+}  // namespace detail
+
+/// Every strategy, transport and wait, with values of every field at the ends of its range and
+/// beyond.
+inline std::vector<Case> alone() {
+  std::vector<Case> cases;
+  detail::add_library_cases(cases);
+  detail::add_signaled_cases(cases);
+  return cases;
+}
+
+/// Configs of every way that are legal by themselves; their chunks and wave groups make up the
+/// problem, or nearly so.
+inline std::vector<Config> around(const Problem& problem) {
+  std::vector<Config> configs;
+  const std::int64_t rows = problem.m / row_blocks(problem);
+  for (const Way& way : kWays) {
+    for (const int ctas : {way.fewest_ctas, 16}) {
+      if (way.strategy == Strategy::sequential) {
+        configs.push_back(Sequential{.comm_ctas = ctas, .transport = way.transport.last});
+      }
+      for (const std::int64_t chunks : {std::int64_t{1}, rows / 3 + 1, rows, rows + 1}) {
+        if (way.strategy != Strategy::chunked) continue;
+        configs.push_back(Chunked{.comm_ctas = ctas,
+                                  .chunks = static_cast<int>(chunks),
+                                  .transport = way.transport.last});
+      }
+      for (const Tile& tile : {Tile{64, 48, 64, 4, 1}, Tile{128, 16, 64, 3, 2}}) {
+        for (const int raster : {1, 3}) {
+          if (way.strategy != Strategy::signaled) continue;
+          const TileOrder order = tile_order(problem, tile, raster);
+          const std::int64_t column = order.column_tiles(0);
+          for (auto& groups :
+               detail::ways_to_cut(order.tiles(), column, column * order.columns())) {
+            Signaled config{.tile = tile,
+                            .raster = raster,
+                            .comm_ctas = ctas,
+                            .transport = way.transport,
+                            .wave_groups = std::move(groups)};
+            configs.push_back(config);
+            config.wait = Wait::kernel;
+            if (way.kernel_may_wait) configs.push_back(std::move(config));
+          }
+        }
+      }
+    }
+  }
+  return configs;
+}
+
+/// Problems of every op: row blocks of one panel and of many, sides that no tile divides, and one
+/// with more columns than a launch has regions.
+inline std::vector<Problem> problems() {
+  std::vector<Problem> all;
+  for (const auto& op : NamesOf<Op>::all) {
+    for (const auto& [m, n, ranks] :
+         {std::array{256, 48, 4}, std::array{520, 200, 2}, std::array{640, 4000, 4}}) {
+      all.push_back({op.value, m, n, 64, Dtype::bf16, ranks});
+    }
+  }
+  return all;
+}
+
+}  // namespace overlaptune::cases

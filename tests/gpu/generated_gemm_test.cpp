@@ -1,0 +1,192 @@
+#include "run/generated_gemm.hpp"
+
+#include "gpu.hpp"
+#include "kernels/support.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+struct Shape {
+  std::int64_t rows = 0;  ///< of one block
+  int blocks = 1;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  Dtype dtype = Dtype::bf16;
+};
+
+class GeneratedGemmTest : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    OVT_CHECK(cudaDeviceGetAttribute(&major_, cudaDevAttrComputeCapabilityMajor, 0));
+    if (major_ < 8) GTEST_SKIP() << "older than Ampere";
+  }
+
+  /// The largest relative error of a segment; the counters of the groups are checked, too.
+  double error_of(GeneratedGemms& gemms, const Shape& shape, const Tile& tile, int raster,
+                  std::size_t most_groups, const Crew& crew = {.sms = 64}) {
+    const std::int64_t rows = shape.rows * shape.blocks;
+    const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
+    const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
+    const DeviceMemory c = device_memory(static_cast<std::size_t>(rows * shape.n) * 2);
+    const DeviceMemory sums = device_memory(static_cast<std::size_t>(rows * shape.n) * 8);
+    const DeviceMemory deviation = device_memory(sizeof(kernels::Deviation));
+    const DeviceMemory counters = device_memory(most_groups * sizeof(std::uint32_t));
+    std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    const DeviceMemory list = device_memory(all.size() * 8);
+    OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
+    kernels::fill_normal(stream(), a.get(), shape.dtype, rows * shape.k, 1);
+    kernels::fill_normal(stream(), b.get(), shape.dtype, shape.n * shape.k, 2);
+    OVT_CHECK(
+        cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, stream()));
+    kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()), shape.dtype,
+                          rows, shape.n, shape.k);
+
+    const TileOrder order{.block_rows = shape.rows,
+                          .n = shape.n,
+                          .blocks = shape.blocks,
+                          .block_m = tile.block_m,
+                          .block_n = tile.block_n,
+                          .raster = raster};
+    GeneratedOperands operands{.a = a.get(), .b = b.get(), .k = shape.k};
+    std::int64_t end = 0;
+    std::int64_t first_row = 0;
+    for (std::int64_t i = 0; i < order.swizzle_groups(); ++i) {
+      end += order.column_tiles(i) * order.columns();
+      const std::int64_t group_rows = order.rows(i) / shape.blocks;
+      if (operands.segments.size() < most_groups) {
+        operands.segments.push_back(
+            {.region = {.first_row = first_row, .columns = shape.n},
+             .counter = static_cast<int>(operands.segments.size()),
+             .c = static_cast<std::uint16_t*>(c.get()) + first_row * shape.n,
+             .row_stride = shape.n,
+             .block_stride = shape.rows * shape.n});
+      }
+      operands.segments.back().region.end = end;
+      operands.segments.back().region.rows += group_rows;
+      first_row += group_rows;
+    }
+    const auto gemm = gemms.gemm({.tile = tile,
+                                  .dtype = shape.dtype,
+                                  .regions = static_cast<int>(operands.segments.size())});
+    EXPECT_TRUE(gemm) << gemm.error().message;
+    if (!gemm) return 1;
+    OVT_CHECK(
+        cudaMemsetAsync(c.get(), 0xff, static_cast<std::size_t>(rows * shape.n) * 2, stream()));
+    OVT_CHECK(cudaMemsetAsync(counters.get(), 0, most_groups * sizeof(std::uint32_t), stream()));
+    (*gemm)->enqueue(stream(), (*gemm)->prepare(order, crew, operands,
+                                                static_cast<std::uint32_t*>(counters.get())));
+    OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
+    kernels::compare(stream(), c.get(), rows * shape.n, shape.dtype,
+                     static_cast<double*>(sums.get()), static_cast<std::int64_t*>(list.get()), rows,
+                     shape.n, static_cast<kernels::Deviation*>(deviation.get()));
+    const auto counted = on_host<std::uint32_t>(counters.get(), operands.segments.size());
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      EXPECT_EQ(counted[i], static_cast<std::uint32_t>((operands.segments[i].region.end - begin) *
+                                                       (*gemm)->signals_a_tile()));
+      begin = operands.segments[i].region.end;
+    }
+    const auto seen = on_host<kernels::Deviation>(deviation.get(), 1).front();
+    EXPECT_EQ(seen.not_finite, 0U);
+    return seen.largest;
+  }
+
+  int major_ = 0;
+};
+
+constexpr double kBf16 = 1.0 / 256;
+constexpr double kFp16 = 1.0 / 2048;
+
+TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  GeneratedGemms gemms;
+  const Shape shape{.rows = 640, .n = 1096, .k = 328};
+  for (const Tile& tile :
+       {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
+        Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1},
+        Tile{128, 80, 64, 7, 1}, Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
+        Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}, Tile{192, 256, 64, 3, 1},
+        Tile{192, 208, 64, 3, 2}, Tile{192, 240, 64, 3, 1}}) {
+    EXPECT_LT(error_of(gemms, shape, tile, 2, 1), kBf16) << to_string(tile);
+  }
+  // 5 tiles to a column and 9 columns: on 8 SMs every CTA has several tiles, clusters of two share
+  // a column or do not in turn, the 45th tile has no partner, and 13 steps end in the midst of a
+  // ring.
+  EXPECT_LT(
+      error_of(gemms, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 2}, 5, 16, {.sms = 8}),
+      kBf16);
+  EXPECT_LT(
+      error_of(gemms, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 1}, 3, 16, {.sms = 7}),
+      kBf16);
+}
+
+/// Few tiles and many steps: with an odd number of steps and of slabs, groups, row blocks, and SMs
+/// that are left to others.
+TEST_F(GeneratedGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  GeneratedGemms gemms;
+  for (const Tile& tile :
+       {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 3, 1}, Tile{256, 192, 64, 3, 1},
+        Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1}, Tile{128, 80, 64, 7, 1},
+        Tile{64, 240, 64, 3, 1}, Tile{256, 64, 64, 3, 1}}) {
+    for (const Shape& shape : {Shape{.rows = 200, .n = 424, .k = 1032},
+                               Shape{.rows = 130, .blocks = 2, .n = 256, .k = 2048},
+                               Shape{.rows = 7, .n = 520, .k = 4096, .dtype = Dtype::fp16}}) {
+      const Crew crew{.sms = 128, .leaving = 16, .early = 2};
+      const TileOrder order{shape.rows, shape.n, shape.blocks, tile.block_m, tile.block_n, 1};
+      if (2 * order.tiles() > crew.sms - crew.leaving) continue;
+      ASSERT_EQ(ctas_per_tile(order, tile, shape.k, 112, gpu_limits(90)), 2);
+      EXPECT_LT(error_of(gemms, shape, tile, 1, 16, crew),
+                shape.dtype == Dtype::bf16 ? kBf16 : kFp16)
+          << to_string(tile) << ", " << shape.rows << " rows";
+    }
+  }
+}
+
+TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_with_mma_sync) {
+  GeneratedGemms gemms(KernelFamily::portable);
+  const Shape shape{.rows = 640, .n = 1096, .k = 328};
+  for (const Tile& tile :
+       {Tile{64, 64, 64, 3, 1}, Tile{64, 16, 64, 3, 1}, Tile{128, 128, 64, 3, 1},
+        Tile{128, 80, 64, 3, 1}, Tile{192, 64, 64, 3, 1}, Tile{64, 176, 64, 3, 1}}) {
+    EXPECT_LT(error_of(gemms, shape, tile, 2, 1), kBf16) << to_string(tile);
+  }
+}
+
+/// Every tile is stored once, whoever leaves and when: the counters and the sums say so.
+TEST_F(GeneratedGemmTest, the_others_compute_what_the_leaving_do_not) {
+  const Shape shape{.rows = 640, .n = 520, .k = 136};  // 45 tiles of 128 x 64
+  for (const KernelFamily family : {KernelFamily::best, KernelFamily::portable}) {
+    GeneratedGemms gemms(family);
+    for (const int cluster : {1, 2}) {
+      if (cluster == 2 && (family == KernelFamily::portable || major_ != 9)) continue;
+      const Tile tile{128, 64, 64, 3, cluster};
+      for (const Crew& crew :
+           {Crew{12, 4, 0}, Crew{12, 4, 3}, Crew{12, 4, 12}, Crew{12, 4, 15}, Crew{12, 4, 29},
+            Crew{12, 10, 26}, Crew{12, 3, 40}, Crew{12, 4, 45}, Crew{60, 20, 7}, Crew{48, 4, 20},
+            Crew{.sms = 12, .persistent = false}}) {
+        EXPECT_LT(error_of(gemms, shape, tile, 2, 16, crew), kBf16)
+            << to_string(tile) << " cluster " << cluster << ": " << crew.sms << " SMs, "
+            << crew.leaving << " leave after " << crew.early << " tiles";
+      }
+    }
+  }
+}
+
+TEST_F(GeneratedGemmTest, groups_of_row_blocks_are_counted) {
+  for (const KernelFamily family : {KernelFamily::best, KernelFamily::portable}) {
+    GeneratedGemms gemms(family);
+    EXPECT_LT(error_of(gemms, {.rows = 300, .blocks = 4, .n = 512, .k = 256}, {128, 128, 64, 3, 1},
+                       1, 16),
+              kBf16);
+    EXPECT_LT(error_of(gemms, {.rows = 1000, .n = 520, .k = 72, .dtype = Dtype::fp16},
+                       {64, 64, 64, 3, 1}, 3, 16),
+              kFp16);
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::run

@@ -1,0 +1,138 @@
+#include "tests/gpu/plan_check/test_problem.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace overlaptune::plan_check {
+namespace {
+
+std::int64_t result_rows(const Problem& problem) {
+  return problem.op == Op::gemm_reduce_scatter ? problem.m / problem.ranks : problem.m;
+}
+
+std::uint64_t seed_of(int rank, bool b) {
+  return 1000 + 2 * static_cast<std::uint64_t>(rank) + (b ? 1 : 0);
+}
+
+std::byte* at(const run::DeviceMemory& memory, std::int64_t bytes) {
+  return static_cast<std::byte*>(memory.get()) + bytes;
+}
+
+/// Rows of rank `from`'s A that make up rows of this rank's result.
+struct Contribution {
+  std::int64_t first_row = 0;  ///< of A
+  std::int64_t rows = 0;
+  std::int64_t result_row = 0;
+};
+
+Contribution contribution(const Problem& problem, int from, int me) {
+  const std::int64_t block = problem.m / problem.ranks;
+  switch (problem.op) {
+    case Op::gemm_all_reduce:
+      return {0, problem.m, 0};
+    case Op::gemm_reduce_scatter:
+      return {me * block, block, 0};
+    case Op::all_gather_gemm:
+      return {0, block, from * block};
+    case Op::gemm_all_to_all:
+      return {me * block, block, from * block};
+  }
+  return {};
+}
+
+}  // namespace
+
+OwnMemory::OwnMemory(std::span<const Problem> problems) {
+  ovt_sizes most{};
+  std::int64_t most_rows = 0;
+  std::int64_t most_elements = 0;
+  for (const Problem& problem : problems) {
+    const ovt_sizes sizes = sizes_of(problem, Config{});
+    most.a_bytes = std::max(most.a_bytes, sizes.a_bytes);
+    most.b_bytes = std::max(most.b_bytes, sizes.b_bytes);
+    most.c_bytes = std::max(most.c_bytes, sizes.c_bytes);
+    most_rows = std::max(most_rows, result_rows(problem));
+    most_elements = std::max(most_elements, result_rows(problem) * problem.n);
+  }
+  const auto allocated = [](std::int64_t bytes) {
+    return run::device_memory(static_cast<std::size_t>(bytes));
+  };
+  a = allocated(most.a_bytes);
+  b = allocated(most.b_bytes);
+  c = allocated(most.c_bytes);
+  other_a = allocated(most.a_bytes);
+  other_b = allocated(most.b_bytes);
+  reference = allocated(most_elements * static_cast<std::int64_t>(sizeof(double)));
+  rows = allocated(most_rows * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  deviation = allocated(sizeof(kernels::Deviation));
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(most_rows));
+  std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+  OVT_CHECK(cudaMemcpy(rows.get(), numbers.data(), numbers.size() * sizeof numbers[0],
+                       cudaMemcpyHostToDevice));
+}
+
+TestProblem::TestProblem(Bench& bench, const OwnMemory& memory, const Problem& problem)
+    : bench_(bench),
+      memory_(memory),
+      problem_(problem),
+      sizes_(sizes_of(problem, Config{})),
+      rows_(result_rows(problem)) {
+  const cudaStream_t stream = bench.stream();
+  const int me = bench.process().rank();
+  kernels::fill_normal(stream, memory.a.get(), problem.dtype,
+                       sizes_.a_bytes / bytes_of(problem.dtype), seed_of(me, false));
+  kernels::fill_normal(stream, memory.b.get(), problem.dtype,
+                       sizes_.b_bytes / bytes_of(problem.dtype), seed_of(me, true));
+  OVT_CHECK(cudaMemsetAsync(memory.reference.get(), 0,
+                            static_cast<std::size_t>(rows_ * problem.n) * sizeof(double), stream));
+  for (int rank = 0; rank < problem.ranks; ++rank) add_rank(rank);
+  kernels::fill_normal(stream, memory.other_a.get(), problem.dtype,
+                       sizes_.a_bytes / bytes_of(problem.dtype), 1);
+  kernels::fill_normal(stream, memory.other_b.get(), problem.dtype,
+                       sizes_.b_bytes / bytes_of(problem.dtype), 2);
+  OVT_CHECK(cudaGetLastError());
+  bench.finish();
+}
+
+void TestProblem::add_rank(int rank) {
+  const int me = bench_.process().rank();
+  const cudaStream_t stream = bench_.stream();
+  const std::int64_t element = bytes_of(problem_.dtype);
+  const int owner_of_b = problem_.op == Op::all_gather_gemm ? me : rank;
+  kernels::fill_normal(stream, memory_.other_a.get(), problem_.dtype, sizes_.a_bytes / element,
+                       seed_of(rank, false));
+  kernels::fill_normal(stream, memory_.other_b.get(), problem_.dtype, sizes_.b_bytes / element,
+                       seed_of(owner_of_b, true));
+  const Contribution part = contribution(problem_, rank, me);
+  auto* const sums = static_cast<double*>(memory_.reference.get()) + part.result_row * problem_.n;
+  kernels::add_products(stream, at(memory_.other_a, part.first_row * problem_.k * element),
+                        memory_.other_b.get(), sums, problem_.dtype, part.rows, problem_.n,
+                        problem_.k);
+}
+
+void TestProblem::copy_a(void* to) const {
+  OVT_CHECK(cudaMemcpyAsync(to, memory_.a.get(), static_cast<std::size_t>(sizes_.a_bytes),
+                            cudaMemcpyDeviceToDevice, bench_.stream()));
+}
+
+void TestProblem::poison(void* c) const {
+  OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(sizes_.c_bytes), bench_.stream()));
+}
+
+kernels::Deviation TestProblem::deviation(const void* c) {
+  const cudaStream_t stream = bench_.stream();
+  auto* const on_device = static_cast<kernels::Deviation*>(memory_.deviation.get());
+  kernels::Deviation seen;
+  OVT_CHECK(cudaMemsetAsync(on_device, 0, sizeof seen, stream));
+  kernels::compare(stream, c, rows_ * problem_.n, problem_.dtype,
+                   static_cast<const double*>(memory_.reference.get()),
+                   static_cast<const std::int64_t*>(memory_.rows.get()), rows_, problem_.n,
+                   on_device);
+  OVT_CHECK(cudaMemcpyAsync(&seen, on_device, sizeof seen, cudaMemcpyDeviceToHost, stream));
+  bench_.finish();
+  const std::vector<double> worst =
+      bench_.largest(std::vector<double>{seen.largest, static_cast<double>(seen.not_finite)});
+  return {.largest = worst[0], .not_finite = static_cast<unsigned long long>(worst[1])};
+}
+
+}  // namespace overlaptune::plan_check

@@ -1,0 +1,219 @@
+#include "machine/cuda/launch/agent.hpp"
+
+#include <csignal>
+#include <map>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/machine/cuda/fixtures.hpp"
+#include "tests/machine/cuda/processes.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The environment of one rank as torchrun sets it.
+LaunchEnvironment rank_of(int rank, int size, int port) {
+  const std::map<std::string, std::string> environment{{"RANK", std::to_string(rank)},
+                                                       {"WORLD_SIZE", std::to_string(size)},
+                                                       {"LOCAL_RANK", std::to_string(rank)},
+                                                       {"MASTER_ADDR", "127.0.0.1"},
+                                                       {"MASTER_PORT", std::to_string(port)}};
+  return value_or_throw(read_launch([&](const char* name) -> std::optional<std::string> {
+    const auto found = environment.find(name);
+    if (found == environment.end()) return std::nullopt;
+    return found->second;
+  }));
+}
+
+/// The processes of ranks 1 to N - 1, each an agent; killed at the end.
+class Ranks {
+ public:
+  explicit Ranks(int size) : size_(size), port_(value_or_throw(Listener::open()).port()) {}
+  ~Ranks() {
+    for (const pid_t pid : pids_) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  pid_t start(int rank, const std::string& version = program_version()) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      _exit(run_agent(rank_of(rank, size_, port_),
+                      {.worker = fake_worker(), .version = version, .limit = 20s}));
+    }
+    pids_.push_back(pid);
+    return pid;
+  }
+
+  [[nodiscard]] CudaOptions options() const {
+    CudaOptions options = fake_options(0);
+    options.launch = rank_of(0, size_, port_);
+    return options;
+  }
+
+  /// Exit codes of all agents, once they ended by themselves.
+  std::vector<int> codes() {
+    std::vector<int> codes;
+    for (const pid_t pid : pids_) {
+      int status = -1;
+      soon([&] { return waitpid(pid, &status, WNOHANG) == pid; });
+      codes.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    }
+    pids_.clear();
+    return codes;
+  }
+
+ private:
+  int size_;
+  int port_;
+  std::vector<pid_t> pids_{};
+};
+
+Expected<Measurement> measure(CudaMachine& machine, Act act) {
+  return machine.measure(probe_that(act));
+}
+
+TEST(Agents, look_after_their_workers_and_end_with_the_code_of_rank_0) {
+  Ranks ranks(3);
+  for (const int rank : {1, 2}) ranks.start(rank);
+  {
+    const auto machine = value_or_throw(CudaMachine::open(ranks.options()));
+    EXPECT_EQ(machine->platform().gpu_count, 3);
+    const auto measured = measure(*machine, Act{});
+    ASSERT_TRUE(measured) << measured.error().message;
+    EXPECT_EQ(measured->time.count, 3);
+    // The worker of rank 2 is a child of its agent: how it died comes by way of that.
+    const auto failed = measure(*machine, Act::crash);
+    EXPECT_EQ(failed.error().kind, ErrorKind::bad_input);
+    EXPECT_NE(failed.error().message.find("rank 2"), std::string::npos);
+    EXPECT_NE(failed.error().message.find("killed by signal 11"), std::string::npos)
+        << failed.error().message;
+    EXPECT_TRUE(measure(*machine, Act{}));
+  }
+  dismiss_agents(5);
+  EXPECT_EQ(ranks.codes(), (std::vector{5, 5}));
+}
+
+/// As Ctrl-C under mpirun: the controller decides what becomes of it.
+TEST(Agents, outlive_the_first_interrupt) {
+  Ranks ranks(2);
+  const pid_t agent = ranks.start(1);
+  {
+    const auto machine = value_or_throw(CudaMachine::open(ranks.options()));
+    kill(agent, SIGINT);
+    EXPECT_TRUE(measure(*machine, Act{}));
+  }
+  dismiss_agents(130);
+  EXPECT_EQ(ranks.codes(), (std::vector{130}));
+}
+
+TEST(Agents, a_rank_that_never_comes_is_named) {
+  Ranks ranks(4);
+  ranks.start(1);
+  ranks.start(3);
+  CudaOptions options = ranks.options();
+  options.limits.meet = 1500ms;
+  const auto machine = CudaMachine::open(options);
+  ASSERT_FALSE(machine);
+  EXPECT_EQ(machine.error().kind, ErrorKind::machine_unavailable);
+  EXPECT_NE(machine.error().message.find(": 2; look"), std::string::npos)
+      << machine.error().message;
+  dismiss_agents(3);
+  EXPECT_EQ(ranks.codes(), (std::vector{3, 3}));
+}
+
+TEST(Agents, one_of_another_version_is_named_with_its_host) {
+  Ranks ranks(2);
+  ranks.start(1, "0.0.1");
+  const auto machine = CudaMachine::open(ranks.options());
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().message.find("rank 1 on " + host_name() + ": overlaptune 0.0.1"),
+            std::string::npos)
+      << machine.error().message;
+  dismiss_agents(3);
+  EXPECT_EQ(ranks.codes(), (std::vector{3}));
+}
+
+TEST(Agents, one_that_dies_loses_the_machine_and_its_worker) {
+  Ranks ranks(2);
+  const pid_t agent = ranks.start(1);
+  const auto machine = value_or_throw(CudaMachine::open(ranks.options()));
+  const std::vector<pid_t> workers = children_of(agent);
+  ASSERT_EQ(workers.size(), 1U);
+  kill(agent, SIGKILL);
+  EXPECT_TRUE(soon([&] { return !runs(workers.front()); }));
+  const auto failed = measure(*machine, Act{});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::machine_unavailable);
+  EXPECT_NE(failed.error().message.find("rank 1 on " + host_name()), std::string::npos)
+      << failed.error().message;
+}
+
+TEST(Agents, end_with_their_workers_when_the_controller_is_killed) {
+  Ranks ranks(2);
+  const pid_t agent = ranks.start(1);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t controller = fork();
+  if (controller == 0) {
+    const auto machine = CudaMachine::open(ranks.options());
+    const char opened = machine ? 'y' : 'n';
+    if (write(ends[1], &opened, 1) != 1) _exit(1);
+    while (true) pause();
+  }
+  char opened = 0;
+  ASSERT_EQ(read(ends[0], &opened, 1), 1);
+  EXPECT_EQ(opened, 'y');
+  std::vector<pid_t> workers = children_of(agent);
+  for (const pid_t each : children_of(controller)) workers.push_back(each);
+  EXPECT_EQ(workers.size(), 2U);
+  kill(controller, SIGKILL);
+  waitpid(controller, nullptr, 0);
+  EXPECT_EQ(ranks.codes(), (std::vector{3}));
+  for (const pid_t each : workers) EXPECT_TRUE(soon([&] { return !runs(each); }));
+}
+
+/// The controller's side of one agent, whose own side is played here.
+TEST(Agents, none_starts_a_worker_beside_one_that_does_not_go) {
+  Rendezvous rendezvous(value_or_throw(Listener::open()));
+  auto agent = value_or_throw(connect("127.0.0.1", rendezvous.port(), Clock::now() + 10s));
+  const auto say = [&](const AgentReply& reply) {
+    ASSERT_TRUE(agent.send(to_line(reply), Clock::now() + 10s));
+  };
+  const auto hear = [&] {
+    return value_or_throw(parse_agent_command(agent.receive(Clock::now() + 10s).text));
+  };
+  say(AgentHello{.version = program_version(), .rank = 1, .host = "far"});
+  const auto slots = value_or_throw(meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), {}));
+  WorkerSlot& slot = *slots.back();
+
+  EXPECT_FALSE(slot.running());
+  ASSERT_TRUE(slot.start("t"));
+  EXPECT_TRUE(std::holds_alternative<StartWorker>(hear()));
+  say(Started{4711});
+  EXPECT_TRUE(soon([&] { return slot.running() == 4711; }));
+  slot.kill();
+  EXPECT_TRUE(std::holds_alternative<KillWorker>(hear()));
+  const auto beside = slot.start("t");
+  ASSERT_FALSE(beside);
+  EXPECT_NE(beside.error().message.find("process 4711"), std::string::npos);
+  say(Ended{.how = "killed by signal 9", .killed = true});
+  EXPECT_TRUE(soon([&] { return !slot.running(); }));
+  EXPECT_TRUE(slot.start("t"));
+  EXPECT_TRUE(std::holds_alternative<StartWorker>(hear()));
+}
+
+TEST(Agents, without_a_controller_they_give_up) {
+  const int port = value_or_throw(Listener::open()).port();
+  EXPECT_EQ(run_agent(rank_of(1, 2, port), {.worker = fake_worker(), .limit = 200ms}), 3);
+}
+
+}  // namespace
+}  // namespace overlaptune::cuda

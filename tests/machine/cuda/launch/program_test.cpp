@@ -1,0 +1,81 @@
+// The built program over fake workers, alone and under a launcher.
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "machine/cuda/launch/installation.hpp"
+#include "tests/machine/cuda/fixtures.hpp"
+#include "tests/machine/cuda/launch/job.hpp"
+#include "tests/machine/cuda/processes.hpp"
+
+namespace overlaptune::cuda {
+namespace {
+
+TEST(Program, probes_on_workers_of_its_own) {
+  const Variable worker(kWorkerVariable, fake_worker());
+  const Variable devices("FAKE_DEVICES", "2");
+  const tool::Folder folder;
+  const auto document = tool::json(folder, "probe --machine cuda --allow-multicast --db f.db");
+  EXPECT_EQ(document.at("platform"), "fake-100-nvlink-x2");
+  EXPECT_GT(document.at("measured"), 0);
+  EXPECT_TRUE(children_of(getpid()).empty());
+}
+
+/// Rank 0 is the controller; the others say nothing, write nothing, and end with its exit code.
+void expect_one_controller(const Job& job, const std::vector<tool::Outcome>& outcomes) {
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    EXPECT_EQ(outcomes[rank].status, outcomes[0].status) << rank << ": " << outcomes[rank].err;
+    if (rank == 0) continue;
+    EXPECT_EQ(outcomes[rank].out, "");
+    EXPECT_TRUE(job.folder(static_cast<int>(rank)).entries().empty());
+  }
+  EXPECT_TRUE(job.leaves_nothing());
+}
+
+void expect_probes(Job job) {
+  const auto outcomes = job.run("probe --machine cuda --quick --db f.db --json");
+  expect_one_controller(job, outcomes);
+  ASSERT_EQ(outcomes[0].status, 0) << outcomes[0].err;
+  EXPECT_EQ(nlohmann::json::parse(outcomes[0].out).at("platform"), "fake-100-nvlink-x3");
+}
+
+TEST(Program, meets_as_torchrun_says) {
+  const int port = free_port();
+  expect_probes(Job(3, [port](int rank) { return torchrun_rank(rank, 3, port); }));
+}
+
+TEST(Program, meets_as_srun_says) {
+  const int job = static_cast<int>(getpid());
+  expect_probes(Job(3, [job](int rank) { return srun_rank(rank, 3, job); }));
+}
+
+/// The database is on rank 0's host only.
+TEST(Program, holds_out_where_only_rank_0_has_the_database) {
+  const int port = free_port();
+  Job job(2, [port](int rank) { return torchrun_rank(rank, 2, port); });
+  const auto none = job.run("holdout --machine cuda --db f.db");
+  expect_one_controller(job, none);
+  EXPECT_NE(none[0].err.find("f.db"), std::string::npos) << none[0].err;
+  ASSERT_EQ(job.run("probe --machine cuda --quick --db f.db")[0].status, 0);
+  const auto outcomes = job.run("holdout --machine cuda --db f.db --points 5 --json");
+  expect_one_controller(job, outcomes);
+  EXPECT_EQ(outcomes[0].status, 0) << outcomes[0].err;
+}
+
+/// The other ranks do not wait until their patience ends.
+TEST(Program, ends_on_all_ranks_when_one_has_no_gpu) {
+  const int port = free_port();
+  Job job(3, [port](int rank) {
+    Environment environment = torchrun_rank(rank, 3, port);
+    environment["FAKE_FAULT"] = "no_gpu:2";
+    return environment;
+  });
+  const auto outcomes = job.run("probe --machine cuda --db f.db");
+  expect_one_controller(job, outcomes);
+  EXPECT_EQ(outcomes[0].status, 3);
+  EXPECT_NE(outcomes[0].err.find("rank 2 on"), std::string::npos) << outcomes[0].err;
+}
+
+}  // namespace
+}  // namespace overlaptune::cuda

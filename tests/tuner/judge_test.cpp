@@ -1,0 +1,161 @@
+#include "tuner/judge.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/db/samples.hpp"
+#include "tests/tuner/captured_log.hpp"
+#include "tests/tuner/scripted_machine.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::ElementsAre;
+
+const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 8};
+
+const std::string kSequential = line("sequential");
+
+std::string chunks(int count) {
+  return line("chunked ctas=8 transport=ring chunks=" + std::to_string(count));
+}
+
+Candidate candidate(const std::string& config, Origin origin = Origin::shortlist) {
+  return {.problem = kProblem,
+          .config = value_or_throw(parse_config(config)),
+          .origin = origin,
+          .predicted = us(90)};
+}
+
+struct JudgeTest : testing::Test {
+  [[nodiscard]] Expected<JudgedProblem> judged() {
+    return judge(machine, store, run, proposed, monitor);
+  }
+  /// Configs as lines, in their order.
+  static std::vector<std::string> lines(const std::vector<Candidate>& candidates) {
+    std::vector<std::string> found;
+    for (const Candidate& each : candidates) found.push_back(to_string(each.config));
+    return found;
+  }
+  [[nodiscard]] std::vector<std::string> run_lines() const {
+    std::vector<std::string> found;
+    for (const auto& each : machine.runs) found.push_back(each.config);
+    return found;
+  }
+  [[nodiscard]] std::vector<Candidate> stored() const {
+    return store.candidates(run, kProblem, Launch::graph);
+  }
+
+  samples::Folder folder{};
+  Store store{folder / "judged.db", Access::create};
+  ScriptedMachine machine{};
+  TuningRunId run = store.begin_tuning_run(store.add_platform(machine.platform()), "test", {});
+  std::size_t most = 1000;  ///< candidates before the run is to stop
+  Progress progress = [this](std::size_t done, std::size_t, std::string_view) {
+    return done < most;
+  };
+  RunMonitor monitor{progress};
+  std::vector<Candidate> proposed{candidate(kSequential, Origin::baseline), candidate(chunks(2)),
+                                  candidate(chunks(4)), candidate(chunks(8))};
+};
+
+TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
+  machine.times = {{chunks(2), 80}, {chunks(4), 125}};
+  std::vector<std::size_t> stored_before;
+  machine.before_result = [&](const auto&) { stored_before.push_back(stored().size()); };
+  const auto all = judged();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_THAT(run_lines(), ElementsAre(kSequential, chunks(2), chunks(4), chunks(8)));
+  EXPECT_THAT(stored_before, ElementsAre(0U, 1U, 2U, 3U));
+  EXPECT_TRUE(all->finished);
+  EXPECT_EQ(all->measured, 4);
+  EXPECT_EQ(all->resumed, 0);
+  EXPECT_EQ(all->failed, 0);
+  ASSERT_EQ(lines(all->candidates), lines(proposed));
+  EXPECT_EQ(all->candidates[1].measured->median, us(80));
+  EXPECT_DOUBLE_EQ(all->candidates[1].speedup->median, 1.25);  // `sequential` takes 100 us
+  EXPECT_DOUBLE_EQ(all->candidates[2].speedup->median, 0.8);
+  EXPECT_EQ(stored(), all->candidates);
+}
+
+TEST_F(JudgeTest, what_the_run_has_is_not_measured_again) {
+  most = 2;
+  const auto first = judged();
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(monitor.stopped());
+  EXPECT_FALSE(first->finished);
+  EXPECT_EQ(lines(first->candidates), (std::vector<std::string>{kSequential, chunks(2)}));
+
+  machine.runs.clear();
+  machine.times = {{chunks(2), 1}};  // would be seen if it were measured again
+  RunMonitor again(progress);
+  most = 1000;
+  const auto second = judge(machine, store, run, proposed, again);
+  ASSERT_TRUE(second);
+  EXPECT_THAT(run_lines(), ElementsAre(chunks(4), chunks(8)));
+  EXPECT_EQ(second->resumed, 2);
+  EXPECT_EQ(second->measured, 2);
+  EXPECT_TRUE(second->finished);
+  EXPECT_EQ(lines(second->candidates), lines(proposed));
+  EXPECT_EQ(second->candidates[1], first->candidates[1]);
+}
+
+TEST_F(JudgeTest, what_is_not_proposed_any_more_comes_last) {
+  ASSERT_TRUE(judged());
+  proposed.erase(proposed.begin() + 1);
+  const auto fewer = judged();
+  ASSERT_TRUE(fewer);
+  EXPECT_TRUE(fewer->finished);
+  EXPECT_EQ(fewer->resumed, 3);
+  EXPECT_THAT(lines(fewer->candidates), ElementsAre(kSequential, chunks(4), chunks(8), chunks(2)));
+}
+
+TEST_F(JudgeTest, a_failure_costs_the_candidate_only) {
+  machine.failures = {{chunks(2), Verdict::wrong}, {chunks(8), Verdict::timeout}};
+  const auto all = judged();
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->finished);
+  EXPECT_EQ(all->measured, 4);
+  EXPECT_EQ(all->failed, 2);
+  EXPECT_EQ(all->candidates[1].verdict, Verdict::wrong);
+  EXPECT_EQ(all->candidates[1].reason, "as the test wants it");
+  EXPECT_FALSE(all->candidates[1].measured);
+  EXPECT_EQ(all->candidates[2].verdict, Verdict::valid);
+  EXPECT_EQ(stored(), all->candidates);
+}
+
+TEST_F(JudgeTest, a_problem_without_memory_is_left_out_with_a_warning) {
+  machine.refusal = Error{ErrorKind::bad_input, "no memory for it"};
+  const CapturedLog log;
+  const auto none = judged();
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->candidates.empty());
+  EXPECT_FALSE(none->finished);
+  EXPECT_FALSE(monitor.stopped());
+  EXPECT_EQ(machine.runs.size(), 1U);
+  EXPECT_EQ(log.count("left out: no memory for it"), 1) << log.text();
+}
+
+TEST_F(JudgeTest, a_lost_machine_is_an_error_and_what_was_measured_stays) {
+  machine.before_result = [&](const auto&) {
+    if (machine.runs.size() == 3) machine.refusal = Error{ErrorKind::machine_unavailable, "lost"};
+  };
+  const auto lost = judged();
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().kind, ErrorKind::machine_unavailable);
+  EXPECT_EQ(lines(stored()), (std::vector<std::string>{kSequential, chunks(2)}));
+}
+
+TEST_F(JudgeTest, a_stop_before_the_first_candidate_measures_nothing) {
+  most = 0;
+  const auto none = judged();
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->candidates.empty());
+  EXPECT_TRUE(machine.runs.empty());
+}
+
+}  // namespace
+}  // namespace overlaptune

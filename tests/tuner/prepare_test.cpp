@@ -1,0 +1,114 @@
+#include "tuner/prepare.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/db/samples.hpp"
+#include "tests/tuner/counting_machine.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// Of sizes that no probe plan has.
+const Problem kProblem{Op::gemm_reduce_scatter, 1544, 2056, 1160, Dtype::bf16, 8};
+
+struct PrepareTest : testing::Test {
+  [[nodiscard]] Expected<void> probe(const Progress& progress) {
+    RunMonitor monitor(progress);
+    auto probed = probe_missing(machine, store, run, std::vector{kProblem}, options, monitor);
+    stopped = monitor.stopped();
+    return probed;
+  }
+  /// What was probed at the problem's own size, as lines.
+  [[nodiscard]] std::set<std::string> own_size() const {
+    std::set<std::string> found;
+    for (const Measurement& each : store.measurements(run.platform)) {
+      const auto* gemm = std::get_if<GemmProbe>(&each.probe);
+      if (gemm == nullptr || gemm->m != kProblem.m) continue;
+      EXPECT_EQ(gemm->n, kProblem.n);
+      EXPECT_EQ(gemm->k, kProblem.k);
+      found.insert(to_string(each.probe));
+    }
+    return found;
+  }
+
+  samples::Folder folder{};
+  Store store{folder / "prepared.db", Access::create};
+  CountingMachine machine{};
+  PlatformId platform = store.add_platform(machine.platform());
+  TuningRun run{.id = store.begin_tuning_run(platform, "test", {}), .platform = platform};
+  TuneOptions options{.probes = ProbeDepth::quick};
+  Progress carry_on = [](std::size_t, std::size_t, std::string_view) { return true; };
+  std::size_t plan =
+      probe_plan(machine.platform(), machine.transports(), std::vector{8}, ProbeDepth::quick)
+          .size();
+  bool stopped = false;
+};
+
+TEST_F(PrepareTest, each_round_probes_six_tiles_at_the_size_of_a_problem) {
+  options.layer_rounds = 0;
+  ASSERT_TRUE(probe(carry_on));
+  EXPECT_EQ(machine.probes, static_cast<int>(plan));
+  EXPECT_TRUE(own_size().empty());
+  options.layer_rounds = 1;
+  ASSERT_TRUE(probe(carry_on));
+  EXPECT_EQ(own_size().size(), 6U);
+  EXPECT_EQ(machine.probes, static_cast<int>(plan) + 6);  // the plan was there
+  const auto first = own_size();
+  options.layer_rounds = 2;
+  ASSERT_TRUE(probe(carry_on));
+  const auto second = own_size();
+  EXPECT_GT(second.size(), 6U);
+  EXPECT_LE(second.size(), 12U);
+  EXPECT_TRUE(std::includes(second.begin(), second.end(), first.begin(), first.end()));
+  EXPECT_FALSE(stopped);
+}
+
+TEST_F(PrepareTest, a_run_that_has_candidates_had_its_rounds) {
+  store.add_candidate(run.id, {.problem = kProblem, .predicted = us(1)});
+  ASSERT_TRUE(probe(carry_on));
+  EXPECT_EQ(machine.probes, static_cast<int>(plan));
+  EXPECT_TRUE(own_size().empty());
+}
+
+TEST_F(PrepareTest, a_run_that_was_stopped_in_a_round_asks_for_the_same_probes) {
+  ASSERT_TRUE(probe([&](std::size_t, std::size_t, std::string_view) {
+    return machine.probes < static_cast<int>(plan) + 2;
+  }));
+  EXPECT_TRUE(stopped);
+  const auto before = own_size();
+  EXPECT_EQ(before.size(), 2U);
+  ASSERT_TRUE(probe(carry_on));
+  EXPECT_FALSE(stopped);
+
+  CountingMachine undisturbed;
+  Store other(folder / "undisturbed.db", Access::create);
+  const TuningRun whole{
+      .id = other.begin_tuning_run(other.add_platform(undisturbed.platform()), "", {}),
+      .platform = other.add_platform(undisturbed.platform())};
+  RunMonitor monitor(carry_on);
+  ASSERT_TRUE(probe_missing(undisturbed, other, whole, std::vector{kProblem}, options, monitor));
+  std::set<std::string> expected;
+  for (const Measurement& each : other.measurements(whole.platform)) {
+    expected.insert(to_string(each.probe));
+  }
+  std::set<std::string> found;
+  for (const Measurement& each : store.measurements(platform)) found.insert(to_string(each.probe));
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(machine.probes, undisturbed.probes);
+}
+
+TEST_F(PrepareTest, the_budget_counts_from_the_end_of_the_plan) {
+  options.budget = std::chrono::duration<double>(0);
+  ASSERT_TRUE(probe(carry_on));
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(machine.probes, static_cast<int>(plan));
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,71 @@
+#pragma once
+// A machine that takes the times that a test gives it.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "machine/machine.hpp"
+
+namespace overlaptune {
+
+/// A config as it is printed.
+inline std::string line(std::string_view config) {
+  return to_string(value_or_throw(parse_config(config)));
+}
+
+/// Every config takes `times` of its line (`to_string`), 100 us where it has none, in each
+/// repetition on its one rank; every probe takes `probe_time`.
+class ScriptedMachine : public Machine {
+ public:
+  struct Run {
+    std::string config{};  ///< the last one, as a line
+    RunOptions options{};
+  };
+
+  ScriptedMachine() {
+    platform_.name = "scripted";
+    platform_.gpu_count = 8;
+  }
+  [[nodiscard]] const Platform& platform() const override { return platform_; }
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override {
+    const Microseconds time = probe_time(probe);
+    return Measurement{.probe = probe, .time = {time, time, time, 1}};
+  }
+  [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem&,
+                                                     std::span<const Config> configs,
+                                                     const RunOptions& options) override {
+    runs.push_back({to_string(configs.back()), options});
+    if (before_result) before_result(runs.back());
+    if (refusal) return tl::make_unexpected(*refusal);
+    std::vector<RunResult> results;
+    for (const Config& config : configs) results.push_back(result_of(to_string(config), options));
+    return results;
+  }
+
+  std::map<std::string, double> times{};          ///< by config, us
+  std::map<std::string, Verdict> failures{};      ///< by config
+  std::function<void(const Run&)> before_result;  ///< called once a run has begun
+  std::optional<Error> refusal{};                 ///< what `run` returns instead of results
+  std::function<Microseconds(const Probe&)> probe_time = [](const Probe&) { return us(10); };
+  std::vector<Run> runs{};
+
+ private:
+  [[nodiscard]] RunResult result_of(const std::string& config, const RunOptions& options) const {
+    if (const auto failure = failures.find(config); failure != failures.end()) {
+      return {.verdict = failure->second, .reason = "as the test wants it"};
+    }
+    const auto given = times.find(config);
+    const Microseconds each = us(given == times.end() ? 100 : given->second);
+    return {.rank_times = {{static_cast<std::size_t>(options.repetitions), each}}};
+  }
+
+  Platform platform_{};
+  Capabilities capabilities_{.transports = {Transport::ring}, .gemms = {GemmFamily::library}};
+};
+
+}  // namespace overlaptune

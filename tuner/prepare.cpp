@@ -1,0 +1,114 @@
+#include "tuner/prepare.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tuner/layer_probes.hpp"
+
+namespace overlaptune {
+namespace {
+
+std::vector<int> rank_counts(std::span<const Problem> problems) {
+  std::set<int> counts;
+  for (const Problem& problem : problems) counts.insert(problem.ranks);
+  return {counts.begin(), counts.end()};
+}
+
+std::map<Collective, std::vector<CommSetting>> probed_settings(
+    std::span<const Measurement> measurements) {
+  std::map<Collective, std::set<CommSetting>> found;
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
+    if (const auto* pair = std::get_if<ConcurrentProbe>(&measurement.probe)) {
+      probe = &pair->collective;
+    } else if (probe == nullptr || probe->comm_ctas == 0) {
+      continue;  // NCCL may choose its CTAs only after a GEMM
+    }
+    found[probe->collective].insert({probe->comm_ctas, probe->transport});
+  }
+  std::map<Collective, std::vector<CommSetting>> settings;
+  for (const auto& [collective, set] : found) settings[collective] = {set.begin(), set.end()};
+  return settings;
+}
+
+std::vector<Measurement> measurements_of(const Store& store, PlatformId platform,
+                                         const std::set<Probe>& probes) {
+  std::vector<Measurement> found = store.measurements(platform);
+  std::erase_if(found, [&](const Measurement& each) { return !probes.contains(each.probe); });
+  return found;
+}
+
+std::vector<Dtype> dtypes_of(std::span<const Problem> problems) {
+  std::set<Dtype> dtypes;
+  for (const Problem& problem : problems) dtypes.insert(problem.dtype);
+  return {dtypes.begin(), dtypes.end()};
+}
+
+bool has_candidates(const Store& store, TuningRunId run, std::span<const Problem> problems,
+                    std::span<const Launch> launches) {
+  return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+    return std::any_of(launches.begin(), launches.end(), [&](Launch launch) {
+      return !store.candidates(run, problem, launch).empty();
+    });
+  });
+}
+
+/// Rounds of layer probes. There are several, because after one round the model may predict other
+/// tiles to be best. Each round depends only on `asked` and the rounds before it, so that a run
+/// that was stopped between rounds asks for the same probes again.
+Expected<void> probe_layers(Machine& machine, Store& store, PlatformId platform,
+                            std::set<Probe> asked, std::span<const Problem> problems,
+                            const TuneOptions& options, RunMonitor& monitor,
+                            const Progress& progress) {
+  constexpr int kTiles = 6;
+  const auto stop = [&] { return monitor.must_stop("layers"); };
+  for (int round = 0; round < options.layer_rounds && !stop(); ++round) {
+    const auto known = Model::fit(machine.platform(), measurements_of(store, platform, asked));
+    if (!known) return error_of(known);
+    const std::vector<Probe> layers = layer_probes(*known, problems,
+                                                   {.launch = options.launches.front(),
+                                                    .sms = machine.platform().sms,
+                                                    .tiles = kTiles,
+                                                    .stop = stop});
+    const auto probed = run_probes(machine, store, layers, options.provenance, false, progress);
+    if (!probed) return error_of(probed);
+    asked.insert(layers.begin(), layers.end());
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& run,
+                             std::span<const Problem> problems, const TuneOptions& options,
+                             RunMonitor& monitor) {
+  const Progress progress = [&](std::size_t done, std::size_t total, std::string_view what) {
+    return monitor.show(done, total, what);
+  };
+  const std::vector<Probe> plan =
+      probe_plan(machine.platform(), machine.transports(), rank_counts(problems), options.probes,
+                 dtypes_of(problems));
+  const auto probed = run_probes(machine, store, plan, options.provenance, false, progress);
+  if (!probed) return error_of(probed);
+  if (monitor.stopped()) return {};
+
+  monitor.limit(options.budget);
+  // More rounds would propose other candidates than those that the run has.
+  if (has_candidates(store, run.id, problems, options.launches)) return {};
+  monitor.begin_stage(problems.size());
+  return probe_layers(machine, store, run.platform, {plan.begin(), plan.end()}, problems, options,
+                      monitor, progress);
+}
+
+Expected<Prepared> fit_stored(const Machine& machine, const Store& store, PlatformId platform) {
+  const std::vector<Measurement> measurements = store.measurements(platform);
+  auto model = Model::fit(machine.platform(), measurements);
+  if (!model) return error_of(model);
+  return Prepared{.model = std::move(*model),
+                  .space = {.platform = machine.platform(),
+                            .strategies = machine.strategies(),
+                            .settings = probed_settings(measurements)}};
+}
+
+}  // namespace overlaptune

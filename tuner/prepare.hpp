@@ -1,0 +1,35 @@
+#pragma once
+// The first step of a tuning run: measure the missing probes, and fit the model to all of them.
+
+#include <span>
+
+#include "db/store.hpp"
+#include "machine/machine.hpp"
+#include "model/model.hpp"
+#include "tuner/explore.hpp"
+#include "tuner/run_monitor.hpp"
+#include "tuner/tuner.hpp"
+
+namespace overlaptune {
+
+/// Measures the probes that the database lacks: the platform's probe plan for the problems' rank
+/// counts, then `options.layer_rounds` rounds of probes of generated GEMMs at the sizes of the
+/// problems (`tuner/layer_probes`). A run with candidates has had its rounds and gets no more. The
+/// budget starts at the end of the plan. The function ends early, without an error, once the
+/// monitor says stop.
+/// Error: the machine is lost, or the model cannot be fitted.
+[[nodiscard]] Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& run,
+                                           std::span<const Problem> problems,
+                                           const TuneOptions& options, RunMonitor& monitor);
+
+/// The model and the space that candidates are proposed from.
+struct Prepared {
+  Model model;
+  ExploreSpace space;
+};
+
+/// Fits the model to all measurements of a platform.
+[[nodiscard]] Expected<Prepared> fit_stored(const Machine& machine, const Store& store,
+                                            PlatformId platform);
+
+}  // namespace overlaptune

@@ -1,0 +1,30 @@
+#include "tuner/run_monitor.hpp"
+
+namespace overlaptune {
+
+void RunMonitor::limit(std::optional<std::chrono::duration<double>> budget) {
+  budget_ = budget;
+  started_ = Clock::now();
+}
+
+void RunMonitor::begin_stage(std::size_t steps) {
+  done_ = 0;
+  steps_ = steps;
+}
+
+bool RunMonitor::must_stop(std::string_view what) {
+  stopped_ = stopped_ || out_of_time() || !show(done_, steps_, what);
+  return stopped_;
+}
+
+bool RunMonitor::show(std::size_t done, std::size_t total, std::string_view what) {
+  interrupted_ = interrupted_ || !progress_(done, total, what);
+  stopped_ = stopped_ || interrupted_;
+  return !interrupted_;
+}
+
+bool RunMonitor::out_of_time() const {
+  return budget_ && Clock::now() - started_ > *budget_;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,50 @@
+#pragma once
+// The progress of a tuning run, and whether it must stop.
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "probes/probes.hpp"
+
+namespace overlaptune {
+
+class RunMonitor {
+ public:
+  /// `progress` must outlive the monitor. It is not called again once it has returned false.
+  explicit RunMonitor(const Progress& progress) : progress_(progress) {}
+
+  /// Limits the run to `budget` from now; without a budget it may take any time.
+  void limit(std::optional<std::chrono::duration<double>> budget);
+
+  /// Begins a stage of `steps` steps, none of them done.
+  void begin_stage(std::size_t steps);
+  void step_done() { ++done_; }
+  /// Shows all steps of the stage as done.
+  void end_stage(std::string_view what) { progress_(steps_, steps_, what); }
+
+  /// Shows the progress of the stage, with `what` as its next step. Returns true once the budget is
+  /// spent or `progress` has returned false, and from then on.
+  [[nodiscard]] bool must_stop(std::string_view what);
+  /// The last result of `must_stop` or `show`; does not call `progress`.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  /// Shows progress that the caller counts, without regard to the budget. Returns false once
+  /// `progress` has returned false, and from then on.
+  [[nodiscard]] bool show(std::size_t done, std::size_t total, std::string_view what);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] bool out_of_time() const;
+
+  const Progress& progress_;
+  std::optional<std::chrono::duration<double>> budget_{};
+  Clock::time_point started_{};
+  std::size_t done_ = 0;
+  std::size_t steps_ = 0;
+  bool interrupted_ = false;  ///< `progress` returned false
+  bool stopped_ = false;      ///< `progress` returned false, or the budget was spent
+};
+
+}  // namespace overlaptune

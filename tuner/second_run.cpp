@@ -1,0 +1,103 @@
+#include "tuner/second_run.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "core/busy.hpp"
+#include "core/timeline_activities.hpp"
+#include "tuner/validate.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// The result of a second run.
+struct Rerun {
+  Candidate candidate{};
+  /// The traced activities of one repetition. A machine that gives only a timeline has the
+  /// activities of its slowest rank. Empty where the machine cannot trace or was not asked to.
+  std::vector<Activity> activities{};
+};
+
+Expected<Rerun> run_again(Machine& machine, const Candidate& winner, const Candidate& sequential,
+                          bool traced) {
+  constexpr int kRepetitions = 24;
+  const std::vector<Config> configs{sequential.config, winner.config};
+  auto results = machine.run(winner.problem, configs,
+                             {.launch = winner.launch,
+                              .repetitions = kRepetitions,
+                              .timeline = traced,
+                              .spread = true,
+                              .expected = {sequential.predicted, winner.predicted}});
+  if (!results) return error_of(results);
+  Rerun rerun{.candidate = judged(winner, results->back(), results->front())};
+  RunResult& result = results->back();
+  rerun.activities = result.activities.empty() && result.timeline
+                         ? activities_of(*result.timeline, winner.problem.op)
+                         : std::move(result.activities);
+  return rerun;
+}
+
+void warn(const Candidate& winner, std::string_view what, std::string_view why) {
+  spdlog::warn("{}: {}: {}: {}", to_string(winner.problem), to_string(winner.config), what, why);
+}
+
+}  // namespace
+
+std::optional<Winner> SecondRun::confirmed(Winner winner, const Candidate& sequential) {
+  const Candidate first = winner.candidate;
+  auto rerun = run_again(machine_, first, sequential, traces_);
+  if (traces_ && rerun && rerun->candidate.verdict != Verdict::valid) {
+    // The trace may have caused the failure, so run without it.
+    rerun = run_again(machine_, first, sequential, false);
+  }
+  if (!rerun) {
+    warn(first, "the winner could not be run once more", rerun.error().message);
+    return winner;
+  }
+  const Candidate& second = rerun->candidate;
+  if (second.verdict != Verdict::valid) {
+    warn(first,
+         "the fastest, but when it was run once more " + std::string(to_string(second.verdict)),
+         second.reason);
+    return std::nullopt;
+  }
+  if (!second.speedup) {
+    warn(first, "the winner could not be run once more", "nothing to compare it with");
+    return winner;
+  }
+  if (second.speedup->median < 1) {
+    spdlog::info("{}: {} was the fastest, but is slower than sequential when it is run longer",
+                 to_string(first.problem), to_string(first.config));
+    return std::nullopt;
+  }
+  winner.candidate = second;
+  winner.sequential = second.measured->median * second.speedup->median;
+  winner.overlap_fraction = overlap_of(first, rerun->activities);
+  return winner;
+}
+
+std::optional<double> SecondRun::overlap_of(const Candidate& winner,
+                                            const std::vector<Activity>& activities) {
+  if (activities.empty()) {
+    if (std::exchange(traces_, false)) {
+      spdlog::warn(
+          "{} does not tell what its GPUs do (is CUPTI installed?): overlap fractions are not "
+          "stored",
+          machine_.platform().name);
+    }
+    return std::nullopt;
+  }
+  const auto fraction = overlap_fraction(busy(activities).mean);
+  if (!fraction) {
+    spdlog::warn(
+        "{}: no GEMM or no collective was seen in the trace of the winner, its overlap fraction is "
+        "not stored: {}",
+        to_string(winner.problem), to_string(winner.config));
+  }
+  return fraction;
+}
+
+}  // namespace overlaptune
