@@ -72,7 +72,13 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/overlaptune-config.cmake
 
 # The command line tool. Its worker is a part of its own: it needs NCCL and cuBLASLt.
 install(TARGETS overlaptune RUNTIME COMPONENT tool)
+# Everything that `cmake --install` copies; it fails where one of these was not built.
+add_custom_target(installable DEPENDS overlaptune overlaptune_query_shared overlaptune_query_static)
+if(TARGET overlaptune_run_shared)
+  add_dependencies(installable overlaptune_run_shared)
+endif()
 if(TARGET overlaptune-worker)
+  add_dependencies(installable overlaptune-worker)
   set_target_properties(overlaptune-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS overlaptune-worker RUNTIME COMPONENT worker)
 endif()
@@ -84,6 +90,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/cli-docs man $<TARGET_FILE:overlaptune> ${man_folder}
     DEPENDS overlaptune ${man_sources} VERBATIM)
   add_custom_target(man_pages ALL DEPENDS ${man_folder}/overlaptune.1)
+  add_dependencies(installable man_pages)
   install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 endif()
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
