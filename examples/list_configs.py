@@ -27,7 +27,7 @@ def divided(config: dict[str, Any], field: str, tp: int) -> int:
 
 
 def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[str, Op, int, int]]:
-    """Yields name, op, n and k of each product on one rank. qkv and gate+up have a collective only under
+    """Yields name, op, n and k of each product on one rank. qkv and gate_up have a collective only under
     sequence parallelism."""
     if config.get("num_local_experts") or config.get("num_experts"):
         raise ValueError("the model has experts: expected a dense model")
@@ -42,7 +42,7 @@ def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[
     yield "down", reduce, hidden, width
     if sequence:
         yield "qkv", Op.ALL_GATHER_GEMM, (heads + 2 * kv_heads) * head_dim, hidden
-        yield "gate+up", Op.ALL_GATHER_GEMM, 2 * width, hidden
+        yield "gate_up", Op.ALL_GATHER_GEMM, 2 * width, hidden
 
 
 def config_text(answer: Answer) -> str:

@@ -38,7 +38,7 @@ class ListConfigs(unittest.TestCase):
         plain = self.listed(*self.model)
         self.assertEqual([row[0] for row in plain], ["o", "down"] * 2)
         parallel = self.listed(*self.model, "--sequence-parallel")
-        self.assertEqual([row[0] for row in parallel], ["o", "down", "qkv", "gate+up"] * 2)
+        self.assertEqual([row[0] for row in parallel], ["o", "down", "qkv", "gate_up"] * 2)
         for row in plain + parallel:
             self.assertEqual(row[2], "exact", row)
         self.assertEqual(plain[3][1:6], ["2048", "exact", f"{report['measured_us']:.1f}",
