@@ -15,7 +15,7 @@ constexpr auto kSendLimit = 20s;
 constexpr auto kAftermath = 300ms;
 /// Time for the system to report how processes ended; it takes their GPU memory back first.
 constexpr auto kEndLimit = 15s;
-/// Interval of looking: no event tells of the end of a process on an agent's host.
+/// Interval between looks at the processes: no event reports the end of one on an agent's host.
 constexpr auto kLook = 200ms;
 
 class Round {

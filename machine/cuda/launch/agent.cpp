@@ -69,7 +69,7 @@ class Agent {
   }
 
   void wait() const {
-    constexpr int kLookMilliseconds = 50;  // the end of a process wakes nobody
+    constexpr int kLookMilliseconds = 50;  // no event reports the end of a process
     std::array<pollfd, 2> entries{
         {{.fd = connection_.descriptor(), .events = POLLIN, .revents = 0},
          {.fd = process_ ? process_->descriptor() : -1, .events = POLLIN, .revents = 0}}};
