@@ -16,9 +16,10 @@ namespace overlaptune::db {
 /// process that opens them waiting. To be called before the file is opened.
 void check_place(const std::filesystem::path& file);
 
-/// Checks that the header is ours, and that the file is not cut short. Reads through the descriptor
-/// of the connection: opening and closing the file apart drops all locks that this process has on
-/// it, also those of other connections (sqlite.org/howtocorrupt.html, section 2.2).
+/// Checks that the header is ours, and that the file is not cut short. It reads through the
+/// descriptor of the connection: opening and closing the file separately would drop all locks that
+/// this process has on it, also those of other connections (sqlite.org/howtocorrupt.html, section
+/// 2.2).
 void check_header(Connection& connection);
 
 }  // namespace overlaptune::db

@@ -164,7 +164,7 @@ class PartitionSearch {
         break;
       }
       const Step step = advance(initial, produced, group_time(first), problem_.rates);
-      // The rest is not consumed before this start, and starts even later after a larger first
+      // The rest is not consumed before this start, which only gets later with a larger first
       // group.
       if (earliest_end_(initial, step.start, all, rests_[0]) >= best_.time) {
         break;

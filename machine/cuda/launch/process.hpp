@@ -33,10 +33,9 @@ struct ProcessOptions {
   bool keep_output = false;  ///< keeps standard output apart; otherwise it goes to standard error
 };
 
-/// The destructor kills and reaps the process, unless it does not end within `kKillLimit`. The
-/// process has a process group of its own, so that Ctrl-C on the terminal reaches only its parent,
-/// which can then finish what is under way. The system kills it when the thread that started it
-/// ends, in whatever way.
+/// A process in a process group of its own, so that Ctrl-C on the terminal reaches only its parent,
+/// which can then finish what is under way. The destructor kills it, and reaps it if it ends within
+/// `kKillLimit`. The system kills it when the thread that started it ends, in whatever way.
 class Process {
  public:
   /// Error (`machine_unavailable`): no such program, no more processes.
