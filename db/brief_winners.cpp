@@ -1,6 +1,5 @@
-// Winners by the ten thousand, for who loads all of them before the first answer. They are read
-// inside SQLite's own loop, by an aggregate function of ours: what is handed out of it row by row
-// and column by column takes half as long again.
+// Reading all winners at once, by the ten thousand. An aggregate function of ours reads them inside
+// SQLite's own loop, because handing them out row by row and column by column takes longer.
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +18,8 @@ namespace {
 
 using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
 
-/// The columns of one row from left to right. What is of another type reads as 0 or as no text,
-/// which the checks of the whole row then find.
+/// The columns of one row from left to right. A value of another type reads as 0 or as an empty
+/// text; the checks of the whole row then find it.
 class Columns {
  public:
   Columns(sqlite3_value** values, const db::Connection& connection)
@@ -34,15 +33,15 @@ class Columns {
   }
   [[nodiscard]] std::string_view text() {
     sqlite3_value* value = *next_++;
-    // Its size first: a text of another encoding is converted by that, and moves. Then as a blob,
-    // for as a text it would be copied to be ended by a NUL.
+    // The size is asked for first, because it converts a text of another encoding, which moves it.
+    // The data are read as a blob; a read as text would copy them to append a NUL.
     const int size = sqlite3_value_bytes(value);
     const void* data = sqlite3_value_blob(value);
     return data == nullptr
                ? std::string_view()
                : std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(size));
   }
-  /// Measured: a time of nothing is none.
+  /// A measured time, which cannot be 0.
   [[nodiscard]] Microseconds positive_time() {
     const Microseconds value = time();
     if (value <= us(0)) damaged("a measured time is 0");
@@ -101,7 +100,7 @@ void read(Columns columns, BriefWinner& winner) {
 struct Reading {
   const db::Connection& connection;
   const std::function<void(BriefWinner&)>& visit;
-  BriefWinner winner{};  ///< the same for all rows, so that its groups need no new memory
+  BriefWinner winner{};  ///< reused for all rows, so that its groups need no new memory
   std::exception_ptr failure{};
 };
 
@@ -118,7 +117,7 @@ void take_row(sqlite3_context* context, int, sqlite3_value** values) {
 
 void give_no_result(sqlite3_context*) {}
 
-/// `take_row` for one reading: the connection does not keep it beyond that.
+/// Registers `take_row` with the connection for one reading.
 class Registered {
  public:
   Registered(sqlite3* database, Reading& reading)
@@ -148,11 +147,11 @@ void Store::each_brief_winner(PlatformId platform,
   const auto check = [&](int code, int expected) {
     if (code != expected) throw db::failure_of({database, code}, connection.file());
   };
-  // Each page is read once, in the order of the file: to keep them takes memory, and time to get
-  // it.
+  // Each page is read once, in the order of the file. A larger cache would only take memory, and
+  // time to get it.
   connection.execute("PRAGMA cache_size = 16");
-  // The column on the right comes first: on the way to it SQLite finds where the others begin, all
-  // at once instead of a few at a time.
+  // The rightmost column comes first: on the way to it SQLite finds the start of all other columns
+  // at once, instead of a few at a time.
   static const std::string select = fmt::format(
       "SELECT take_row(validated_at, {}, launch, config, measured_median_us, predicted_us, "
       "sequential_us) FROM winners WHERE platform_id = ?",

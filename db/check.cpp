@@ -1,4 +1,4 @@
-// `Store::check`: everything that is wrong with a database, found by SQLite or by our own rules.
+// `Store::check`: every fault of a database that SQLite or our own rules find.
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ class Examination {
     if (findings_.size() < kMostFindings) findings_.push_back(std::move(finding));
   }
 
-  /// Runs the query and reads each row; a row that cannot be read is one more finding, a query that
-  /// cannot go on is the last one of its kind.
+  /// Runs the query and reads each row. A row that cannot be read is a finding. If the query cannot
+  /// go on, that is the last finding of its kind.
   template <class F>
   void rows(const std::string& sql, F&& read) {
     collect([&] {
@@ -27,7 +27,7 @@ class Examination {
     });
   }
 
-  /// What `look` fails with is one more finding.
+  /// Runs `look`; its failure is a finding.
   template <class F>
   void collect(F&& look) {
     try {
@@ -45,7 +45,7 @@ class Examination {
 };
 
 void check_structure(Examination& examine) {
-  // Also verifies types, NOT NULL, UNIQUE and (where the file may be written) CHECK of every row.
+  // This also verifies types, NOT NULL, UNIQUE and (if the file may be written) CHECK of every row.
   examine.rows("PRAGMA integrity_check", [&](db::Query& query) {
     auto finding = query.text();
     if (finding != "ok") examine.add(std::move(finding));

@@ -25,7 +25,7 @@ Query::Query(SQLite::Statement& statement, const std::filesystem::path& file)
     : statement_(statement), file_(file) {}
 
 Query::~Query() {
-  // An error of the last step is repeated here; it has been thrown already.
+  // tryReset repeats an error of the last step, which has been thrown already.
   (void)statement_.tryReset();
 }
 

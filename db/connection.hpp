@@ -1,6 +1,6 @@
 #pragma once
-// One SQLite connection with its compiled statements, and a statement in use. Nothing of SQLite
-// leaves this file as an exception: whatever goes wrong is a `Failure`.
+// One SQLite connection with its compiled statements, and a statement in use. No exception of
+// SQLite leaves this file: every error is a `Failure`.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,8 +17,8 @@
 
 namespace overlaptune::db {
 
-/// A compiled statement in use. Parameters are bound and columns are read from left to right. Reset
-/// when it goes out of scope: no read transaction stays open behind it.
+/// A compiled statement in use. Parameters are bound and columns are read from left to right. The
+/// destructor resets the statement, so that no read transaction stays open.
 class Query {
  public:
   Query(SQLite::Statement& statement, const std::filesystem::path& file);
@@ -45,7 +45,7 @@ class Query {
 
   /// Goes to the next row; false at the end.
   [[nodiscard]] bool step();
-  /// For statements without rows.
+  /// Runs a statement that returns no rows.
   void run();
 
   void skip(int columns) { column_ += columns; }
@@ -80,7 +80,7 @@ class Query {
 
 class Connection {
  public:
-  /// `uri` as SQLite reads it; `file` is what messages say.
+  /// Opens `uri`, in SQLite's syntax; messages show `file`.
   Connection(std::filesystem::path file, const std::string& uri, int flags);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -88,7 +88,7 @@ class Connection {
   /// Compiles `sql` once and keeps it.
   [[nodiscard]] Query query(const std::string& sql);
   void execute(const std::string& sql);
-  [[nodiscard]] std::int64_t integer(const std::string& sql);  ///< of a query with one value
+  [[nodiscard]] std::int64_t integer(const std::string& sql);  ///< result of a query with one value
   [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
 
   /// Runs `change` in one transaction: all of it happens, or nothing.
@@ -113,8 +113,8 @@ class Connection {
       std::forward<F>(body)();
       execute("COMMIT");
     } catch (...) {
-      // SQLite has rolled back by itself after some errors; a second rollback is refused,
-      // harmlessly.
+      // After some errors SQLite has rolled back already. It then refuses this rollback, which does
+      // no harm.
       database_.tryExec("ROLLBACK");
       throw;
     }

@@ -1,4 +1,4 @@
-// `export_json`: a database as one document, a row a line, written as it is read.
+// `export_json`: a database as one document, with one line for each row, written while it is read.
 
 #include <map>
 #include <ostream>
@@ -10,12 +10,12 @@ namespace {
 
 using db::Json;
 
-/// Text that is not UTF-8 (a command line may hold any bytes) becomes U+FFFD.
+/// One line of JSON. Bytes that are not UTF-8 (a command line may hold any) become U+FFFD.
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The elements of one array: commas between, none after the last.
+/// Writes the elements of one array, with commas between them.
 class Rows {
  public:
   Rows(std::ostream& out, const char* indent) : out_(out), indent_(indent) {}
@@ -30,7 +30,7 @@ class Rows {
   bool first_ = true;
 };
 
-/// An object that is left open for one more field, an array: `{…, "name": [`.
+/// An object without its end, so that an array can follow as its last field: `{…, "name": [`.
 std::string opened(const Json& json, const char* array) {
   std::string text = dumped(json);
   text.pop_back();

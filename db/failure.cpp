@@ -18,7 +18,7 @@ bool damaged_by(int extended) {
   }
 }
 
-/// What SQLite says may quote the text of a damaged schema, of many lines.
+/// A message of SQLite in one line: it may quote the text of a damaged schema, which has many.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -54,8 +54,7 @@ Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& 
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return cannot_write("another process keeps it locked; wait for that one and run again");
-    case SQLITE_CONSTRAINT:  // our own rules come first, so this is a run or platform that is not
-                             // there
+    case SQLITE_CONSTRAINT:  // our own rules come first, so it is an id of no run or platform
       return Failure(ErrorKind::bad_input,
                      about(file, fmt::format("refused ({}); use ids that this database gave out",
                                              error.what())));

@@ -1,6 +1,5 @@
 #pragma once
-// What SQLite reports, in our two kinds: a file that is not sound, and a place that cannot be
-// written.
+// Errors of SQLite as failures: of a file that is not sound, or of a place that cannot be written.
 
 #include <filesystem>
 #include <string>
@@ -12,12 +11,12 @@
 
 namespace overlaptune::db {
 
-/// "database 'x.db': " and the text.
+/// The text of a message about a file: "database 'x.db': TEXT".
 [[nodiscard]] std::string about(const std::filesystem::path& file, std::string_view text);
 
-/// `bad_database` for what a damaged file causes, `cannot_write` for what the place causes (full
-/// disk, read-only, locked for longer than we wait), `bad_input` for ids of nothing. Result codes:
-/// sqlite.org/rescode.html.
+/// The failure for an error: `bad_database` for a damaged file, `cannot_write` for an error of the
+/// place (full disk, read-only, locked for longer than we wait), `bad_input` for ids that do not
+/// exist. Result codes: sqlite.org/rescode.html.
 [[nodiscard]] Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& file);
 
 }  // namespace overlaptune::db

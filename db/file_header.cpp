@@ -29,14 +29,15 @@ std::uint32_t big_endian(const Header& header, std::size_t offset) {
   return value;
 }
 
-/// The name of what SQLite keeps beside the file: "-wal", "-shm", "-journal".
+/// The path of a file that SQLite keeps beside the database, with the suffix "-wal", "-shm" or
+/// "-journal".
 fs::path beside(const fs::path& file, std::string_view suffix) {
   std::error_code error;
   const fs::path whole = fs::canonical(file, error);
   return error ? fs::path() : fs::path(whole.string().append(suffix));
 }
 
-/// All zero where there are not so many bytes.
+/// The header; all zero if the file is shorter.
 Header read_header(Connection& connection) {
   sqlite3_file* file = nullptr;
   (void)sqlite3_file_control(connection.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER,

@@ -1,6 +1,6 @@
 #pragma once
-// What can be told of a database file before any of it is believed. All throw `Failure`:
-// `bad_database`, or `bad_input` for a file that may not be read.
+// Checks of a database file before SQLite reads its content. All throw `Failure`: `bad_database`,
+// or `bad_input` for a file that may not be read.
 
 #include <filesystem>
 
@@ -8,16 +8,18 @@
 
 namespace overlaptune::db {
 
-/// Whether there is a write-ahead log with content: the file alone is then not the database.
+/// Whether there is a write-ahead log with content. If so, the file alone is not the whole
+/// database.
 [[nodiscard]] bool has_log(const std::filesystem::path& file);
 
-/// To be asked before the file is opened: neither it nor what SQLite keeps beside it may be a pipe,
-/// which keeps whoever opens it waiting.
+/// Checks that the file and the files that SQLite keeps beside it are no pipes, which would keep a
+/// process that opens them waiting. To be called before the file is opened.
 void check_place(const std::filesystem::path& file);
 
-/// The header is ours, and the file not cut short. Reads through the connection's own descriptor:
-/// who opens the file apart and closes it drops all locks that this process has on it, those of
-/// other connections too (sqlite.org/howtocorrupt.html, section 2.2).
+/// Checks that the header is ours, and that the file is not cut short. It reads through the
+/// descriptor of the connection: opening and closing the file separately would drop all locks that
+/// this process has on it, also those of other connections (sqlite.org/howtocorrupt.html, section
+/// 2.2).
 void check_header(Connection& connection);
 
 }  // namespace overlaptune::db

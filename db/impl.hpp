@@ -1,6 +1,6 @@
 #pragma once
-// What is behind a `Store`: the connection, and the statements that several files of this room
-// share.
+// The implementation of a `Store`: the connection, and the statements that several files of this
+// room share.
 
 #include <functional>
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace overlaptune {
 
-/// A run as it is stored, of whichever kind.
+/// A probe run or a tuning run as it is stored.
 struct StoredRun {
   std::int64_t id = 0;
   PlatformId platform = 0;
-  std::string uid;  ///< the same in every database that the run is copied to; made where empty
+  std::string uid;  ///< the same in every database that has the run; made if empty
   Provenance provenance{};
   std::optional<std::string> finished_at;
   std::string request;  ///< tuning runs only
@@ -40,7 +40,7 @@ struct Store::Impl {
   bool wal = false;
   db::WinnerCache cache{};
 
-  /// Equal to the last one if the database is as it was; absent where that cannot be told.
+  /// A stamp that changes with the database. Absent if changes cannot be noticed.
   [[nodiscard]] std::optional<db::Stamp> stamp() const {
     if (frozen) return db::Stamp{};
     if (!wal) return std::nullopt;
@@ -49,12 +49,13 @@ struct Store::Impl {
 
   // Inside a transaction of the caller:
   PlatformId insert_platform(const Platform& platform);
-  /// The id of the run with this uid if there is one; it is then finished if either was.
+  /// Inserts a run, or finds the one with the same uid, and returns its id. A run that is found is
+  /// finished if either of the two is.
   std::int64_t insert_run(RunKind kind, const StoredRun& run);
   void insert_measurement(ProbeRunId run, const Measurement& measurement, db::Conflict conflict);
   void insert_layer_gemm(TuningRunId run, const LayerGemm& gemm, db::Conflict conflict);
   void insert_candidate(TuningRunId run, const Candidate& candidate, db::Conflict conflict);
-  /// With `keep` the present winner of the same key stays unless this one is newer.
+  /// With `keep`, an existing winner of the same key stays unless the new one is newer.
   void insert_winner(const StoredWinner& stored, db::Conflict conflict);
 
   // Row by row, in the order in which they were added:
@@ -67,7 +68,8 @@ struct Store::Impl {
                          const std::function<void(const StoredCandidate&)>& visit) const;
   void each_winner(const std::function<void(const StoredWinner&)>& visit) const;
 
-  /// What was noted for a row that another one refers to. In a damaged file it may not be there.
+  /// The note for a row to which another one refers. Throws `bad_database` if there is none, which
+  /// only a damaged file can cause.
   template <class T>
   [[nodiscard]] const T& noted(const std::map<std::int64_t, T>& notes, std::int64_t id,
                                std::string_view what) const {

@@ -1,5 +1,5 @@
-// `import_json`: a document is made a database in memory, and that is merged; so nothing is written
-// before all of it is known to be sound.
+// `import_json`: the document becomes a database in memory, which is then merged. So nothing is
+// written before the whole document is known to be sound.
 
 #include <istream>
 #include <map>
@@ -53,7 +53,7 @@ void fill(Store::Impl& staging, const Node& document) {
   });
   document["tuning_runs"].each([&](const Node& node) {
     const auto run = insert_run(node, RunKind::tuning);
-    // Exports of programs that did not keep what a model's problems are have no such field.
+    // Exports of older programs, which did not store the products of models, have no such field.
     if (node.has("layer_gemms")) {
       node["layer_gemms"].each([&](const Node& gemm) {
         staging.insert_layer_gemm(run, db::layer_gemm_of(gemm), Conflict::replace);
@@ -74,7 +74,7 @@ void fill(Store::Impl& staging, const Node& document) {
   });
 }
 
-/// One line of reasonable length, whatever the document holds.
+/// An error with one line of limited length, whatever the document holds.
 Error one_line(std::string text) {
   constexpr std::size_t kLongest = 400;
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
@@ -84,7 +84,7 @@ Error one_line(std::string text) {
   return {ErrorKind::bad_input, "import: " + text};
 }
 
-/// What the JSON library says, without its own name before it.
+/// The message of the JSON library, without the library's name before it.
 std::string said(const nlohmann::json::exception& error) {
   const std::string_view text = error.what();
   const auto end = text.find("] ");

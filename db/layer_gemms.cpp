@@ -1,4 +1,4 @@
-// What the problems of tuning runs are in the layers of models.
+// Layer GEMMs: the products of models to which the problems of tuning runs belong.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// `Store::merge`: what another database has and this one lacks, in one transaction.
+// `Store::merge`: copies the rows that another database has and this one lacks, in one transaction.
 
 #include <map>
 
@@ -8,8 +8,8 @@ namespace overlaptune {
 
 using db::Conflict;
 
-// Ids are a database's own. Across databases a platform is known by its fingerprint, a run by the
-// random uid of its provenance, everything else by its place in a run.
+// Ids differ between databases. A platform is recognized by its fingerprint, a run by the random
+// uid of its provenance, and everything else by its place in a run.
 void Store::merge(const Store& other) {
   if (this == &other) return;
   Impl& ours = *impl_;

@@ -16,16 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How long a reader waits where a process has the whole file to itself, which takes moments: to
-/// recover it after a crash, or as the last one to close it. Who keeps it so does not share it.
+/// How long a reader waits for a process that has the file to itself. That takes moments: to
+/// recover the file after a crash, or to close it as the last one. A process that keeps the file
+/// longer does not share it at all.
 constexpr int kReaderTimeoutMs = 2'000;
 
 Failure refused(const fs::path& file, std::string_view text) {
   return {ErrorKind::bad_database, about(file, text)};
 }
 
-/// SQLite reads `?`, `#` and `%` in a URI as its own, and a path that begins with two slashes as
-/// the name of a host, unless it follows an empty one.
+/// The URI of a file. `?`, `#` and `%` have a meaning in a URI and are escaped. The empty host
+/// keeps SQLite from taking a path that begins with two slashes as the name of a host.
 std::string uri(const fs::path& file, std::string_view parameters) {
   std::string text = "file://";
   for (const char c : fs::absolute(file).string()) {
@@ -38,7 +39,7 @@ std::string uri(const fs::path& file, std::string_view parameters) {
   return fmt::format("{}?{}", text, parameters);
 }
 
-/// The schema version, once all else is known to be sound.
+/// Checks the schema and returns its version.
 int check_schema(Connection& connection) {
   const fs::path& file = connection.file();
   const auto version = connection.integer("PRAGMA user_version");
@@ -75,8 +76,8 @@ std::unique_ptr<Connection> connect_memory(const fs::path& name) {
                                       ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
 }
 
-/// A connection that cannot write, once all that can be known of the file is sound. `frozen`: for a
-/// file that nobody is writing, without a lock and without the files that readers share with
+/// Opens a read-only connection and checks all that can be checked. `frozen`: the file is one that
+/// no process is writing; it is read without a lock, and without the files that readers share with
 /// writers.
 Opened look(const fs::path& file, bool frozen) {
   const auto* parameters = frozen ? "mode=ro&immutable=1" : "mode=ro";
@@ -86,8 +87,8 @@ Opened look(const fs::path& file, bool frozen) {
   return {std::move(connection), version, frozen};
 }
 
-/// A file that another process is just bringing up to date can look damaged to one who takes no
-/// locks; one that is damaged stays so.
+/// Looks several times. While another process migrates a file, it can look damaged to a reader
+/// without locks; a damaged file stays so.
 template <class F>
 Opened patiently(const fs::path& file, const F& look_once) {
   constexpr int kSecondLooks = 3;
@@ -102,8 +103,8 @@ Opened patiently(const fs::path& file, const F& look_once) {
   }
 }
 
-/// A name beside `file` that nobody else uses, removed at the end with all that SQLite puts beside
-/// it.
+/// A name beside `file` that no other process uses. The destructor removes that file, and all files
+/// that SQLite puts beside it.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& file) {
@@ -125,8 +126,9 @@ class TemporaryFile {
   fs::path path_;
 };
 
-/// Complete before it gets its name, so that a process killed meanwhile leaves no half of a
-/// database. If another process has made the file by then, that one stays.
+/// Creates an empty database. The file is complete before it gets its name, so that a process that
+/// is killed leaves no half of a database. If another process has made the file by then, that one
+/// stays.
 void create_file(const fs::path& file) {
   const fs::path folder = fs::absolute(file).parent_path();
   std::error_code error;
@@ -138,9 +140,9 @@ void create_file(const fs::path& file) {
   {
     Connection connection(file, uri(temporary.path(), "mode=rwc"),
                           SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    // Who loads all winners reads the file page by page, and each read is a call of the system.
+    // Loading all winners reads the file page by page, and each read is a system call.
     connection.execute("PRAGMA page_size = 16384");
-    connection.execute("PRAGMA journal_mode = MEMORY");  // what fails here is thrown away whole
+    connection.execute("PRAGMA journal_mode = MEMORY");  // if this fails, the file is removed
     migrate(connection);
     connection.execute("PRAGMA journal_mode = WAL");
   }
@@ -161,7 +163,7 @@ Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
   try {
     migrate(*memory);
   } catch (const Failure& failure) {
-    // No place can be full or locked here: what stands in the way is in the file.
+    // In memory no place can be full or locked, so the file is the cause.
     if (failure.kind() == ErrorKind::bad_database) throw;
     throw refused(file, "damaged (cannot be brought up to date); restore a copy");
   }
@@ -173,8 +175,8 @@ Opened open_for_reading(const fs::path& file) {
     try {
       return look(file, false);
     } catch (const Failure& failure) {
-      // In a folder where we may not write and nobody else has the file open, SQLite cannot share
-      // it with a writer; then nobody of our rights is writing.
+      // If this process may not write in the folder and no process has the file open, SQLite cannot
+      // share it with a writer. No process with these rights can be writing it then.
       if (failure.kind() != ErrorKind::cannot_write || has_log(file)) throw;
       return look(file, true);
     }
@@ -183,7 +185,7 @@ Opened open_for_reading(const fs::path& file) {
   return copy_to_memory(file, *opened.connection, opened.file_version);
 }
 
-/// A file without a log is taken alone to be given one, and for that SQLite does not wait while
+/// Gives the database a log. A file without a log is locked for that, and SQLite does not wait if
 /// another process is about to do the same.
 void use_log(Connection& connection) {
   constexpr const char* kUse = "PRAGMA journal_mode = WAL";
@@ -195,19 +197,19 @@ void use_log(Connection& connection) {
          std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kPause);
   }
-  connection.execute(kUse);  // nothing where it is done; otherwise its error
+  connection.execute(kUse);  // does nothing if it is done already; otherwise reports its error
 }
 
 Opened open_for_writing(const fs::path& file) {
-  // Whoever is refused leaves nothing beside the file, not even a lock file where there is no log.
+  // A file that is refused gets no new file beside it, not even a lock file if there is no log.
   const int version = patiently(file, [&] { return look(file, !has_log(file)); }).file_version;
   auto connection = connect(file, "mode=rw", SQLite::OPEN_READWRITE);
   if (sqlite3_db_readonly(connection->database().getHandle(), "main") != 0) {
     throw Failure(ErrorKind::cannot_write, about(file, "is read-only; make it writable"));
   }
   use_log(*connection);
-  // A process that dies loses nothing; a machine that loses power may lose the last transactions,
-  // never the consistency of the file (sqlite.org/pragma.html#pragma_synchronous).
+  // If a process dies, nothing is lost. If the machine loses power, the last transactions may be
+  // lost, but the file stays consistent (sqlite.org/pragma.html#pragma_synchronous).
   connection->execute("PRAGMA synchronous = NORMAL");
   (void)connection->integer("SELECT count(*) FROM platforms");  // makes the log, or fails now
   if (version < kSchemaVersion) migrate(*connection);

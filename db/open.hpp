@@ -1,5 +1,5 @@
 #pragma once
-// Opening a database file without harming it, and making a new one without leaving half of one.
+// Opening a database file without harming it, and creating one without leaving half of one.
 
 #include <filesystem>
 #include <memory>
@@ -12,15 +12,17 @@ namespace overlaptune::db {
 struct Opened {
   std::unique_ptr<Connection> connection;
   int file_version = 0;  ///< schema version of the file itself
-  /// The connection sees a copy or a file that nobody can be writing: what it reads never changes.
+  /// Whether what the connection reads never changes: it reads a copy, or a file that no process
+  /// can be writing.
   bool frozen = false;
-  /// In WAL mode, and so with a wal-index (db/freshness.hpp). It stays so while the file is open.
+  /// Whether the database is in WAL mode, and so has a wal-index (db/freshness.hpp). It stays so
+  /// while the file is open.
   bool wal = false;
 };
 
-/// Everything that can be known of a file is checked through a read-only connection before one that
-/// may write is opened: header, application, schema version, the text of the schema, the length of
-/// the file. A file that fails keeps its bytes.
+/// Opens a file. A read-only connection first checks all that can be checked: header, application,
+/// schema version, the text of the schema, the length of the file. Only then a connection that may
+/// write is opened. A file that fails is left unchanged.
 [[nodiscard]] Opened open_file(const std::filesystem::path& file, Access access);
 
 /// An empty database of the current schema in memory.

@@ -1,4 +1,4 @@
-// Probes as columns: a probe of one kind fills the columns of that kind and leaves the others NULL.
+// Probes as columns. A probe fills the columns of its kind and leaves the others NULL.
 
 #include <variant>
 
@@ -7,7 +7,7 @@
 namespace overlaptune::db {
 namespace {
 
-/// A probe taken apart; some have a GEMM and a collective.
+/// The parts of a probe; some probes have a GEMM and a collective.
 struct Parts {
   std::string_view kind;
   std::optional<GemmProbe> gemm;
@@ -38,11 +38,11 @@ void put_nulls(Query& query, int count) {
   for (int i = 0; i < count; ++i) query.bind_null();
 }
 
-// Columns of each part, in the order of kProbeColumns.
+// Number of columns of each part, in the order of kProbeColumns.
 constexpr int kGemmColumns = 11;
 constexpr int kCollectiveColumns = 5;
 constexpr int kCopyColumns = 2;
-// Of kMeasuredColumns.
+// Number of columns of a tile in kMeasuredColumns.
 constexpr int kTileColumns = 5;
 
 GemmProbe read_gemm(Query& query) {

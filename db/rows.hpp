@@ -1,6 +1,6 @@
 #pragma once
-// Values as columns: for each, which columns in which order, how to put them into a statement and
-// how to read them.
+// Values as columns: the columns of each value in their order, how to put it into a statement and
+// how to read it.
 
 #include <initializer_list>
 #include <string>
@@ -18,9 +18,9 @@ inline constexpr std::string_view kPlatformColumns =
 inline constexpr std::string_view kProvenanceColumns =
     "program_version, host, command_line, seed, started_at";
 inline constexpr std::string_view kProblemColumns = "op, m, n, k, dtype, ranks";
-/// What tells the products of a model apart; beside it there is `times_per_pass`.
+/// The columns that identify a product of a model. `times_per_pass` is the only other one.
 inline constexpr std::string_view kLayerGemmKey = "model, product, parallelism, tokens";
-/// What became of a candidate: all of it but problem, launch, config and verdict.
+/// The outcome of a candidate: all of it except problem, launch, config and verdict.
 inline constexpr std::string_view kOutcomeColumns =
     "origin, rank_by_model, predicted_us, reason, measured_median_us, measured_p10_us, "
     "measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz, "
@@ -38,7 +38,8 @@ inline constexpr std::string_view kMeasuredColumns =
 /// Several column lists as one.
 [[nodiscard]] std::string join(std::initializer_list<std::string_view> lists);
 
-/// A row whose key is there already is left as it is (`keep`) or overwritten (`replace`).
+/// The treatment of a row whose key exists: it is left as it is (`keep`) or overwritten
+/// (`replace`).
 enum class Conflict { keep, replace };
 
 /// `INSERT INTO table (key, values) VALUES (?, …) ON CONFLICT (key) …`.
@@ -60,15 +61,16 @@ void put_measured(Query& query, const Measurement& measurement);
 [[nodiscard]] Platform read_platform(Query& query);
 [[nodiscard]] Provenance read_provenance(Query& query);
 [[nodiscard]] Problem read_problem(Query& query);
-/// Problem, key, times_per_pass.
+/// Columns: problem, key, times_per_pass.
 [[nodiscard]] LayerGemm read_layer_gemm(Query& query);
-/// Problem, launch, config, verdict, outcome.
+/// Columns: problem, launch, config, verdict, outcome.
 [[nodiscard]] Candidate read_candidate(Query& query);
-/// Problem, launch, config, outcome, comparison. Only what is valid has won.
+/// Columns: problem, launch, config, outcome, comparison. The verdict is `valid`, as of every
+/// winner.
 [[nodiscard]] Winner read_winner(Query& query);
 [[nodiscard]] std::optional<Summary> read_summary(Query& query);
 [[nodiscard]] Conditions read_conditions(Query& query);
-/// Probe, measured.
+/// Columns: probe, measured.
 [[nodiscard]] Measurement read_measurement(Query& query);
 
 }  // namespace overlaptune::db

@@ -34,7 +34,7 @@ Complaint within(std::string_view field, std::int64_t value, std::int64_t least,
   return fmt::format("{} is {}; expected {} to {}", field, value, least, most);
 }
 
-/// The first of some complaints.
+/// The first complaint that is present.
 template <class... Complaints>
 Complaint first(Complaint complaint, Complaints... others) {
   if constexpr (sizeof...(others) > 0) {
@@ -50,7 +50,7 @@ Complaint tile_complaint(std::string_view field, const Tile& tile) {
   return fmt::format("{}: expected positive sizes, or zeros for the library's choice", field);
 }
 
-/// What the model divides by, and what its sums must hold.
+/// The complaint about a probe: sizes by which the model divides, and limits of what it adds up.
 struct ProbeComplaint {
   Complaint operator()(const GemmProbe& p) const {
     return first(within("m", p.m, 1, kLargestSize), within("n", p.n, 1, kLargestSize),
@@ -167,8 +167,8 @@ Complaint complaint(const Winner& winner) {
 }
 
 Complaint time_complaint(std::string_view field, std::string_view time) {
-  // Letter by letter between two bounds and to the end, in a number as wide as a letter, which a
-  // compiler makes a few instructions: it runs for each of many thousand winners.
+  // Each letter is compared with two bounds, always to the end, in a type as wide as a letter. A
+  // compiler makes few instructions of it; it runs for each of many thousand winners.
   constexpr std::string_view kLeast = "0000-00-00T00:00:00.000Z";
   constexpr std::string_view kMost = "9999-99-99T99:99:99.999Z";
   if (time.size() == kLeast.size()) {

@@ -1,6 +1,6 @@
 #pragma once
-// What may be stored. The same rules hold for what is added, imported and read back, so that nobody
-// who gets a value from a database has to fear a NaN, a negative size or a winner without a time.
+// The rules for values in a database. They hold for values that are added, imported and read back,
+// so that a value from a database is never a NaN, a negative size or a winner without a time.
 
 #include <optional>
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace overlaptune::db {
 
-/// What is wrong with a value, as "FIELD is VALUE; expected …"; absent if nothing is.
+/// The fault of a value, as "FIELD is VALUE; expected …"; absent if there is none.
 using Complaint = std::optional<std::string>;
 
-/// Times, ratios and conditions: finite, 0 or more.
+/// The fault of a time, a ratio or a condition, which must be finite and 0 or more.
 [[nodiscard]] Complaint number_complaint(std::string_view field, double value);
 [[nodiscard]] Complaint complaint(const Platform& platform);
 [[nodiscard]] Complaint complaint(const Measurement& measurement);
@@ -25,7 +25,8 @@ using Complaint = std::optional<std::string>;
 [[nodiscard]] Complaint complaint(const Candidate& candidate);
 [[nodiscard]] Complaint complaint(const Winner& winner);
 
-/// `2026-01-31T12:00:00.000Z`, as `utc_now` writes it: text that sorts as the times do.
+/// The fault of a time in text, which must be as `utc_now` writes it: `2026-01-31T12:00:00.000Z`.
+/// Such texts sort as their times do.
 [[nodiscard]] Complaint time_complaint(std::string_view field, std::string_view time);
 [[nodiscard]] std::string utc_now();
 

@@ -17,8 +17,8 @@ constexpr std::string_view table_of(RunKind kind) {
   return kind == RunKind::probe ? "probe_runs" : "tuning_runs";
 }
 
-/// From the system and not from SQLite, whose generator gives a forked process its parent's
-/// numbers.
+/// A new uid. It comes from the system, because SQLite's generator gives a forked process the same
+/// numbers as its parent.
 std::string new_uid() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
@@ -132,7 +132,7 @@ void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>
     const PlatformId id = query.integer();
     const std::string print = query.text();
     const Platform platform = db::read_platform(query);
-    // A changed field would have its results answer for another platform.
+    // With a changed field, its results would be used for another platform.
     if (print != fingerprint(platform)) {
       query.damaged(fmt::format("the fields of platform {} do not give its fingerprint", id));
     }

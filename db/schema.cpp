@@ -10,11 +10,10 @@
 namespace overlaptune::db {
 namespace {
 
-// Rules: a unit in each name; CHECK for numbers (9e999 is infinity, and SQLite turns NaN into
-// NULL); names of enumerations are checked where rows are read, so that a new name needs no
+// Rules: names contain units. CHECK is for numbers (9e999 is infinity, and SQLite turns NaN into
+// NULL). Names of enumerations are checked where rows are read, so that a new name needs no
 // migration.
-// The text of a version that was ever released stays as it is, comments included: files are
-// compared with it.
+// The text of a released version never changes, comments included: files are compared with it.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE platforms (
   id INTEGER PRIMARY KEY,
@@ -158,8 +157,9 @@ CREATE TABLE winners (
 )sql";
 
 // A winner is a row of its own. In version 1 it pointed to its candidate: a lookup went through
-// four tables, and measuring the candidate again changed what had won. The old table goes before
-// the new one comes, because the text that RENAME leaves behind differs among versions of SQLite.
+// four tables, and a new measurement of the candidate changed the winner. The old table is dropped
+// before the new one is created, because the text that RENAME leaves differs among versions of
+// SQLite.
 constexpr const char* kVersion2 = R"sql(
 CREATE TEMP TABLE old_winners AS
 SELECT w.platform_id, op, m, n, k, dtype, ranks, w.launch, run_id, validated_at,
@@ -228,14 +228,15 @@ ALTER TABLE measurements ADD COLUMN library_stages INTEGER CHECK (library_stages
 ALTER TABLE measurements ADD COLUMN library_cluster INTEGER CHECK (library_cluster > 0);
 )sql";
 
-// How much of the winner's shorter side its trace showed hidden.
+// The overlap fraction in the winner's trace.
 constexpr const char* kVersion4 = R"sql(
 ALTER TABLE winners ADD COLUMN overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1);
 )sql";
 
-// A config is one column, the line that `to_string` prints: ten thousand of them are read in less
-// time than eleven columns each, and a new field of a config needs no new column. In winners what
-// `each_brief_winner` reads comes right after the key; a winner is valid by being there.
+// A config is one column, the line that `to_string` prints. This is faster to read than eleven
+// columns, and a new field of a config needs no new column. In winners, the columns that
+// `each_brief_winner` reads come right after the key. Every winner is valid, so the table has no
+// verdict.
 constexpr const char* kVersion5 = R"sql(
 CREATE TEMP TABLE only_valid (verdict TEXT CHECK (verdict = 'valid'));
 INSERT INTO only_valid SELECT verdict FROM winners;
@@ -338,7 +339,7 @@ DROP TABLE temp.old_candidates;
 DROP TABLE temp.old_winners;
 )sql";
 
-// What the problems of a run are in the layers of a model.
+// The layer GEMMs of a run's problems.
 constexpr const char* kVersion6 = R"sql(
 CREATE TABLE layer_gemms (
   id INTEGER PRIMARY KEY,
@@ -356,7 +357,7 @@ CREATE TABLE layer_gemms (
 constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
 static_assert(kVersions.size() == kSchemaVersion);
 
-/// Name of each table and index, with the text that made it.
+/// The name of each table and index, with the SQL text that creates it.
 std::map<std::string, std::string> objects(Connection& connection) {
   std::map<std::string, std::string> found;
   auto query =
@@ -368,8 +369,9 @@ std::map<std::string, std::string> objects(Connection& connection) {
   return found;
 }
 
-/// Of the objects of each version, as SQLite 3.40 keeps their texts. A file that has another digest
-/// is compared with a schema made for that, which takes longer than all else that opening needs.
+/// Digests of the objects of each version, as SQLite 3.40 keeps their texts. A file with another
+/// digest is compared with a schema made for the comparison, which takes longer than the rest of
+/// opening it.
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
     0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL,
     0xa76a890ff502c397ULL, 0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL};
@@ -380,7 +382,7 @@ std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   return hash;
 }
 
-/// Made by the same steps in memory.
+/// The objects of a version, created in memory by the same steps.
 std::map<std::string, std::string> expected_objects(int version) {
   Connection memory(":memory:", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   migrate(memory, version);

@@ -1,5 +1,5 @@
 #pragma once
-// The database of one or several platforms: everything measured, every candidate, the winners.
+// The database of one or several platforms: all measurements, all candidates, the winners.
 
 #include <array>
 #include <cstdint>
@@ -29,19 +29,19 @@ struct StoredPlatform {
   Platform platform{};
 };
 
-/// Who measured, when, with what: stored with every run.
+/// The origin of a run: who measured, when, with what. It is stored with every run.
 struct Provenance {
   std::string program_version;
   std::string host;
   std::string command_line;
   std::uint64_t seed = 0;
-  std::string started_at;  ///< UTC, ISO 8601; filled in by the store where empty
+  std::string started_at;  ///< UTC, ISO 8601; the store fills it in if it is empty
 };
 
 struct TuningRun {
   TuningRunId id = 0;
   PlatformId platform = 0;
-  /// What was asked for, as one line of text: a run may be resumed only under the same request.
+  /// The request, as one line of text. A run can only be resumed by the same request.
   std::string request;
   bool finished = false;
   Provenance provenance{};
@@ -55,7 +55,7 @@ struct StoredWinner {
   Winner winner{};
 };
 
-/// The part of a winner that an answer holds.
+/// The part of a winner that a query returns.
 struct BriefWinner {
   Problem problem{};
   Launch launch = Launch::graph;
@@ -86,16 +86,16 @@ struct DatabaseInfo {
 };
 
 enum class Access {
-  read,    ///< the file must exist; never written, not even to migrate
-  write,   ///< the file must exist; migrated to the current schema if older
-  create,  ///< as `write`, and created if missing
+  read,    ///< the file must exist; it is never written, not even to migrate
+  write,   ///< the file must exist; it is migrated if its schema is older
+  create,  ///< as `write`; the file is created if it is missing
 };
 
 /// One open database. Every `add_…` is durable when it returns (one transaction each). A handle is
 /// used by one thread at a time; several handles, in one process or many, may be open at once.
 /// All methods throw `Failure`: `bad_database` for a damaged, foreign or newer file (its bytes stay
 /// as they were), `cannot_write` for a read-only place or a full disk, `bad_input` for a file that
-/// is not there or a value that must not be stored (NaN, negative, a problem that breaks a rule).
+/// does not exist or a value that must not be stored (NaN, negative, a problem that breaks a rule).
 class Store {
  public:
   explicit Store(const std::filesystem::path& file, Access access);
@@ -104,9 +104,10 @@ class Store {
   Store& operator=(Store&&) noexcept;
 
   // Platforms
-  PlatformId add_platform(const Platform& platform);  ///< the id of the equal one if there is one
+  PlatformId add_platform(const Platform& platform);  ///< its id; equal platforms share one
   [[nodiscard]] std::vector<StoredPlatform> platforms() const;
-  /// By name or fingerprint; with an empty text the only one stored. Error: none, or several.
+  /// The platform with this name or fingerprint; with an empty text, the only one stored. Error:
+  /// none, or several.
   [[nodiscard]] Expected<StoredPlatform> platform(std::string_view name_or_fingerprint) const;
 
   // Probing
@@ -122,10 +123,11 @@ class Store {
                                const Provenance& provenance);
   void finish_tuning_run(TuningRunId run);
   [[nodiscard]] std::optional<TuningRun> last_tuning_run(PlatformId platform) const;
-  /// What the problems of a run are in their models, all in one transaction. Replaces an earlier
-  /// one of the same run that differs in `times_per_pass` only.
+  /// Stores to which products of models the problems of a run belong, in one transaction. Replaces
+  /// an earlier entry of the same run that differs in `times_per_pass` only.
   void add_layer_gemms(TuningRunId run, std::span<const LayerGemm> gemms);
-  /// The products of models that were tuned on a platform, each once, as the newest run tells it.
+  /// The products of models that were tuned on a platform, each once, from the newest run that has
+  /// it.
   [[nodiscard]] std::vector<LayerGemm> layer_gemms(PlatformId platform) const;
   /// Replaces an earlier candidate of the same run with the same problem, launch and config.
   void add_candidate(TuningRunId run, const Candidate& candidate);
@@ -135,20 +137,22 @@ class Store {
   void put_winner(TuningRunId run, const Winner& winner);
 
   // Answers
-  /// Compiled once and cached: an exact row in under 2 us.
+  /// The winner of a problem, or none. The statement is compiled once, and results are cached while
+  /// the database does not change.
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
                                                    Launch launch) const;
   [[nodiscard]] std::vector<StoredWinner> winners() const;
-  /// The winners of a platform, in a fraction of the time that `winners` takes. What `visit` gets
-  /// holds until it returns.
+  /// Calls `visit` for each winner of a platform; much faster than `winners`. The winner is valid
+  /// until `visit` returns.
   void each_brief_winner(PlatformId platform, const std::function<void(BriefWinner&)>& visit) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
 
   [[nodiscard]] DatabaseInfo info() const;
-  /// Everything that `PRAGMA integrity_check`, `foreign_key_check` and our own rules find wrong.
+  /// All findings of `PRAGMA integrity_check`, of `foreign_key_check` and of our own rules.
   [[nodiscard]] std::vector<std::string> check() const;
 
-  /// Copies what `other` has and this one lacks; of two winners for one key the newer stays.
+  /// Copies the rows that `other` has and this one lacks; of two winners for one key the newer
+  /// stays.
   void merge(const Store& other);
 
   struct Impl;  // db/impl.hpp: the parts, for the rest of this room
@@ -159,8 +163,8 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The whole database as one JSON document (docs/database.md), and back into a new or merged-into
-/// database. Import error: `bad_input` that names the place; nothing is written then.
+/// Writes the whole database as one JSON document (docs/database.md), and reads one into a new or
+/// existing database. Import error: `bad_input` that names the place; nothing is written then.
 void export_json(const Store& store, std::ostream& out);
 [[nodiscard]] Expected<void> import_json(Store& store, std::istream& in);
 

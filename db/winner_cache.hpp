@@ -1,5 +1,5 @@
 #pragma once
-// Winners that were asked for already, decoded, for as long as the database stays as it is.
+// A cache of decoded winners, valid while the database does not change.
 
 #include <optional>
 #include <unordered_map>
@@ -34,8 +34,8 @@ class WinnerCache {
  public:
   using Answer = std::optional<StoredWinner>;
 
-  /// The answer that was put under this stamp; null if there is none. Another stamp than before
-  /// forgets everything.
+  /// The answer that was put under this stamp; null if there is none. A new stamp empties the
+  /// cache.
   [[nodiscard]] const Answer* find(const WinnerKey& key, const Stamp& stamp) {
     if (stamp != stamp_) {
       answers_.clear();
@@ -46,14 +46,15 @@ class WinnerCache {
     return found == answers_.end() ? nullptr : &found->second;
   }
 
-  /// For the stamp of the last `find`: an answer read since then is at least as new.
+  /// Keeps an answer under the stamp of the last `find`. The answer was read after it, so it is at
+  /// least as new.
   void put(const WinnerKey& key, Answer answer) {
     if (answers_.size() >= kMostAnswers) answers_.clear();
     answers_.insert_or_assign(key, std::move(answer));
   }
 
  private:
-  /// Bounds what a caller with ever new shapes can make us remember: about 2 MB.
+  /// Limits the memory (to about 2 MB) if a caller asks for ever new shapes.
   static constexpr std::size_t kMostAnswers = 4096;
 
   Stamp stamp_{};

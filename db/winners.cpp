@@ -1,4 +1,4 @@
-// Winners: written as tuning goes, asked for by everyone else.
+// Winners: writing and reading them.
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ void Store::Impl::each_winner(const std::function<void(const StoredWinner&)>& vi
 void Store::put_winner(TuningRunId run, const Winner& winner) {
   static const std::string select = "SELECT platform_id FROM tuning_runs WHERE id = ?";
   impl_->connection->write([&] {
-    PlatformId platform = 0;  // of no platform: refused as a whole where there is no such run
+    PlatformId platform = 0;  // no platform; the insert is refused if there is no such run
     {
       auto query = impl_->connection->query(select);
       query.bind(run);

@@ -59,7 +59,7 @@ tl::unexpected<Error> cuda_error(const Error& error) {
   return tl::make_unexpected(Error{error.kind, "machine cuda: " + error.message});
 }
 
-/// Who this process is in its launch, and where the ranks meet.
+/// The rank of this process in its launch, and the address at which the ranks meet.
 Expected<cuda::LaunchEnvironment> find_launch() {
   const auto variables = cuda::environment_variables();
   const auto ranks = cuda::read_ranks(variables);
@@ -72,7 +72,7 @@ Expected<cuda::LaunchEnvironment> find_launch() {
   return *launch;
 }
 
-/// The GPUs that this process may use; `launch` then names the one of its own rank.
+/// The GPUs that this process may use. Sets `launch.local_rank` to the GPU of its rank.
 Expected<cuda::Installation> find_gpus(cuda::LaunchEnvironment& launch) {
   auto installation = cuda::find_installation();
   if (!installation) return installation;
@@ -141,7 +141,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
     }
     const bool launched = launch->launcher != cuda::Launcher::plain;
     if (name == "cuda" || launched) return cuda_error(gpus.error());
-    // Not louder: bad input is refused in one line. Commands say what they measure on.
+    // At debug level, because bad input is refused in one line. Commands say what they measure on.
     spdlog::debug("machine auto: a simulated one, since cuda is not available: {}",
                   gpus.error().message);
   }

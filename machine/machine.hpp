@@ -23,30 +23,29 @@ struct RunOptions {
   Launch launch = Launch::graph;
   int repetitions = 9;
   bool timeline = false;
-  /// The repetitions are spread over about a second: at the power limit a GPU's clock swings by
-  /// several percent in tenths of one.
+  /// Spreads the repetitions over about a second: at the power limit a GPU's clock swings by
+  /// several percent within tenths of a second.
   bool spread = false;
-  /// Predicted time of each config, from which the limits derive after which it counts as hung;
-  /// empty: unknown.
+  /// Predicted time of each config; the time-outs follow from it. Empty: unknown.
   std::vector<Microseconds> expected{};
 };
 
 struct RunResult {
   Verdict verdict = Verdict::valid;
-  std::string reason{};  ///< why it is not valid, in one line; empty for `valid`
-  /// Time of repetition i on rank r: `rank_times[r][i]`. Empty where nothing could be timed.
+  std::string reason{};  ///< why the config is not valid, in one line; empty for `valid`
+  /// Time of repetition i on rank r: `rank_times[r][i]`. Empty if nothing could be timed.
   std::vector<std::vector<Microseconds>> rank_times{};
   std::optional<Timeline> timeline{};
   Conditions conditions{};
-  /// The problem's plain GEMM and its single collective, timed in the same rounds, the slowest rank
-  /// of each; empty where the machine does not tell.
+  /// Times of the problem's plain GEMM and of its single collective in the same rounds, on the
+  /// slowest rank of each repetition. Empty if the machine does not measure them.
   std::vector<Microseconds> gemm_alone{};
   std::vector<Microseconds> collective_alone{};
-  /// What the GPUs were seen doing, if `timeline` was asked for and the machine can tell.
+  /// Activities of the GPUs, if `timeline` was asked for and the machine can record them.
   std::vector<Activity> activities{};
 };
 
-/// Of each repetition the slowest rank.
+/// The time of the slowest rank in each repetition.
 [[nodiscard]] std::vector<Microseconds> slowest_rank(const RunResult& result);
 
 class Machine {
@@ -57,25 +56,29 @@ class Machine {
 
   [[nodiscard]] virtual const Platform& platform() const = 0;
 
-  /// What can run here; transport `ring` and strategy `sequential` always can.
+  /// The abilities of this machine. Transport `ring` and strategy `sequential` are always among
+  /// them.
   [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
   [[nodiscard]] std::vector<Transport> transports() const { return transports_of(capabilities()); }
   [[nodiscard]] std::vector<Strategy> strategies() const { return strategies_of(capabilities()); }
 
-  /// Makes ready, all at once and ahead of measuring, what `measure` and `run` are going to need.
-  /// Nothing is timed; what cannot be made is told when it is needed. Error: the machine is lost.
+  /// Compiles the kernels that `measure` and `run` are going to need, all at once. Nothing is
+  /// timed. A kernel that cannot be compiled is reported when it is needed. Error: the machine is
+  /// lost.
   [[nodiscard]] virtual Expected<void> prepare(std::span<const TiledKernel> /*kernels*/) {
     return {};
   }
 
-  /// Measures one point: warmed up, repeated until it is quiet, of each repetition the slowest
-  /// rank. Error: `bad_input` for a probe that this machine cannot do (too many ranks, too much
-  /// memory, an infeasible tile), which is skipped; `machine_unavailable` when the machine is lost.
+  /// Measures one point: warms up, repeats until the spread is small, and takes the slowest rank of
+  /// each repetition. Error: `bad_input` for a probe that this machine cannot do (too many ranks,
+  /// too much memory, an infeasible tile), which is skipped; `machine_unavailable` when the machine
+  /// is lost.
   [[nodiscard]] virtual Expected<Measurement> measure(const Probe& probe) = 0;
 
   /// Checks and times configs of one problem, one repetition of each in turn, so that they can be
-  /// compared pairwise. One result a config, in the same order; a config that fails costs itself
-  /// only. Error: the problem does not fit (ranks, memory), or the machine is lost.
+  /// compared in pairs. Returns one result for each config, in the same order; a config that fails
+  /// does not affect the others. Error: the problem does not fit (ranks, memory), or the machine is
+  /// lost.
   [[nodiscard]] virtual Expected<std::vector<RunResult>> run(const Problem& problem,
                                                              std::span<const Config> configs,
                                                              const RunOptions& options) = 0;

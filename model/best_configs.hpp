@@ -15,17 +15,18 @@ class BestConfigs {
   explicit BestConfigs(int wanted, std::function<bool()> stop = {})
       : wanted_(static_cast<std::size_t>(wanted)), stop_(std::move(stop)) {}
 
-  /// The search is to end with what it has.
+  /// Whether the caller asks the search to end. Its result is then what was found so far.
   [[nodiscard]] bool stopped() const { return stop_ && stop_(); }
 
-  /// Only a time under this can still enter the list, in microseconds.
+  /// A config can enter the list only with a time under this, in microseconds. Infinite while the
+  /// list is not full.
   [[nodiscard]] double limit() const;
   void offer(Scored scored);
-  /// The time to beat to become the first, in microseconds.
+  /// The time of the fastest config, in microseconds. Infinite while the list is empty.
   [[nodiscard]] double first() const;
-  /// Offers it in the place of the one that `same` finds, if there is one.
+  /// Offers `scored` in the place of the config for which `same` is true, if there is one.
   void replace(const std::function<bool(const Config&)>& same, Scored scored);
-  /// Fastest first.
+  /// The configs, fastest first.
   [[nodiscard]] std::vector<Scored> take() && { return std::move(scored_); }
 
  private:

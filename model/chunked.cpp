@@ -9,20 +9,22 @@
 namespace overlaptune {
 namespace {
 
-/// The documented subset: fine where few chunks make a difference, coarse beyond.
+/// Whether the subset (docs/model.md) has this number of chunks. Above 6 it has only a few numbers:
+/// the more chunks, the less one more changes.
 bool in_subset(int chunks) {
   return chunks <= 6 || chunks == 8 || chunks == 12 || chunks == 16;
 }
 
-/// The collectives of chunks, as far as it does not depend on how many there are.
+/// The collectives of chunks: the part that does not depend on the number of chunks.
 struct ChunkCollectives {
-  const ClassGemms& gemms;  ///< beside them
+  const ClassGemms& gemms;  ///< the GEMMs beside the collectives
   CollectiveKey key{};
   const Curve& curve;
   BackgroundLoad background{};
 };
 
-/// Both chains, each alone, without gaps.
+/// The times of the GEMMs and of the collectives, one of each for a chunk. Each chain runs alone
+/// and without gaps.
 struct Chains {
   std::vector<double> gemms{};
   std::vector<double> collectives{};
@@ -57,8 +59,8 @@ Chains chains(const Model::Parts& parts, const Work& work, const ChunkCollective
   return result;
 }
 
-/// For all_gather_gemm `overlap` reports the GEMMs, as they consume: the collectives, back to back,
-/// are what a timeline is about.
+/// For all_gather_gemm, `overlap` returns the times of the GEMMs, because they are the consumer. A
+/// timeline has the times of the collectives instead, which run back to back.
 Timeline gather_timeline(const Timeline& gemms, double start) {
   Timeline timeline;
   timeline.gemm_end = gemms.groups.back().end;
@@ -91,7 +93,8 @@ Prediction predicted(const Model::Parts& parts, const Work& work, Launch launch,
                            .consumer_slowdown = gather ? slowdown.gemm : slowdown.collective,
                            .trigger = gap,
                            .gap = gap};
-  // Eager: the host submits a GEMM and a collective a chunk, and no chunk can be produced faster.
+  // Eager: the host submits one GEMM and one collective for each chunk, and no chunk is produced
+  // faster than that.
   const double submission = launch == Launch::eager ? 2 * parts.launch.eager_submit : 0;
   std::vector<Piece> pieces;
   pieces.reserve(chain.gemms.size());
@@ -136,7 +139,7 @@ void ChunkedModel::search(const Model::Parts& parts, const Problem& problem, Lau
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
     if (best.stopped()) break;
     const Curve& curve = *parts.collectives.find(key);
-    // However it is cut, the collective takes this long.
+    // A lower bound for any number of chunks.
     const auto bytes = static_cast<double>(collective_bytes(problem).count);
     const double least = parts.launch.start(launch) + bytes * curve.least_time_per_byte(bytes);
     if (least >= best.limit()) continue;

@@ -1,6 +1,6 @@
 #pragma once
-// `chunked` under the model: the rows of every row block in nearly equal parts; library GEMMs with
-// an SM budget on one stream, collectives on another.
+// The model of `chunked`: the rows of every row block are cut into nearly equal parts. Library
+// GEMMs with an SM budget run on one stream, collectives on another.
 
 #include "model/strategy_model.hpp"
 

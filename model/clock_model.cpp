@@ -11,7 +11,7 @@ namespace {
 struct Row {
   Load load{};
   double clock_mhz = 0;
-  double gemm = 0;  ///< in turn with a collective: that of the round at full clock; else 0
+  double gemm = 0;  ///< time at full clock, for a GEMM in turn with a collective; else 0
 };
 
 double macs(const GemmProbe& probe) {
@@ -25,7 +25,7 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
     const double time = measurement.time.median.count();
     const double clock = *measurement.conditions.sm_clock_mhz;
     if (const auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) {
-      // Generated ones are timed for too short a while for the clock to settle.
+      // Generated GEMMs are timed too briefly for the clock to settle.
       if (!gemm->tile.is_library()) continue;
       rows.push_back({{.dtype = gemm->dtype,
                        .work = macs(*gemm),
@@ -40,10 +40,12 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
   return rows;
 }
 
-/// Weight of a round that was repeated until the clock had settled, in rows that were not.
+/// Weight of a sustained probe, against 1 of any other row: it was repeated until the clock had
+/// settled.
 constexpr int kSustainedWeight = 4;
 
-/// Those whose collective was also timed alone, so that it is known how long the GEMM took.
+/// Adds the sustained probes whose collective was also timed alone. The rest of the round is the
+/// time of the GEMM.
 void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements,
                    const std::function<double(const GemmProbe&)>& gemm) {
   const auto alone = [&](const CollectiveProbe& wanted) {
@@ -99,7 +101,7 @@ ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& c
           .collective = slowdown(constants.collective_heat)};
 }
 
-/// As the clock of a whole round tells it.
+/// The factor that belongs to the mean clock of a whole round.
 double ClockModel::mean_slowdown(const Load& load, const Constants& constants) {
   const Slowdowns slow = slowdowns(load, constants);
   return load.round / (load.gemm / slow.gemm + (load.round - load.gemm) / slow.collective);
@@ -107,7 +109,7 @@ double ClockModel::mean_slowdown(const Load& load, const Constants& constants) {
 
 ClockModel ClockModel::of(std::span<const Measurement> measurements) {
   ClockModel model;
-  bool known = false;  // how a GEMM changes it
+  bool known = false;  // whether a GEMM recorded its clock
   for (const Row& row : rows_of(measurements)) {
     model.full_clock_mhz_ = std::max(model.full_clock_mhz_, row.clock_mhz);
     known = known || row.load.work > 0;
@@ -146,7 +148,7 @@ void ClockModel::fit(std::span<const Measurement> measurements,
         for (const Row& row : rows) {
           const Load& load = row.load;
           residuals[i++] = mean_slowdown(load, constants) - full_clock_mhz_ / row.clock_mhz;
-          // The less of the round the GEMM is, the less its time is known.
+          // The smaller the GEMM's share of the round, the less certain its time.
           const double longer = row.gemm > 0 ? load.gemm / row.gemm : 0;
           residuals[i++] =
               longer > 0 ? load.gemm / load.round * (slowdowns(load, constants).gemm - longer) : 0;

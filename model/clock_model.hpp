@@ -1,5 +1,5 @@
 #pragma once
-// How far the clock falls under load. Times are microseconds.
+// The model of the SM clock under load. Times are microseconds.
 
 #include <algorithm>
 #include <array>
@@ -13,22 +13,22 @@
 
 namespace overlaptune {
 
-/// Bytes of the operands and the result of a GEMM, each once.
+/// Bytes of the operands and the result of a GEMM, each counted once.
 [[nodiscard]] double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype);
 
-/// What the GPU does again and again while it is measured, or deployed.
+/// One round of the work that a GPU repeats while it is measured or deployed.
 struct Load {
   Dtype dtype = Dtype::bf16;
-  double work = 0;        ///< multiply-adds of one round
-  double bytes = 0;       ///< operands and results of the GEMM of one round
-  double gemm = 0;        ///< time of a round in which GEMMs run, were nothing beside them
-  double stretch = 1;     ///< factor by which the GEMM in question takes longer than that
-  double collective = 0;  ///< time of a round in which collectives run
-  double round = 0;       ///< time of a round
+  double work = 0;     ///< multiply-adds of one round
+  double bytes = 0;    ///< operands and results of the GEMM of one round
+  double gemm = 0;     ///< time of the GEMMs of one round, with nothing beside them
+  double stretch = 1;  ///< factor by which a collective beside the predicted GEMM makes it longer
+  double collective = 0;  ///< time of the collectives of one round
+  double round = 0;       ///< time of one round
 };
 
-/// The most multiply-adds in a microsecond that GEMMs of each rate class were seen to do; infinite
-/// where none was seen.
+/// The highest rate (multiply-adds in a microsecond) among the measured GEMMs of each rate class.
+/// Infinite for a class without measurements.
 class PeakRates {
  public:
   void add(Dtype dtype, double rate) {
@@ -44,36 +44,40 @@ class PeakRates {
   std::array<double, kDtypes.size()> rates_{};
 };
 
-/// The clock is a function of *heat*: in part of the power right now, in part of the mean power
-/// over rounds (tensor cores at the rate of useful work, a share for collectives), approached with
-/// a time constant. Above an onset it falls in proportion.
+/// The clock as a function of *heat*. Heat has two parts: the power while the GEMM runs, and the
+/// mean power over rounds, which is approached with a time constant. Power is counted in useful
+/// multiply-adds and bytes, and a share for collectives. Above an onset the clock falls in
+/// proportion to the heat.
 class ClockModel {
  public:
-  /// Knows the full clock, the highest that a probe recorded. Without any the clock is constant.
+  /// A model that only knows the full clock: the highest one that a probe recorded. If no probe of
+  /// a library GEMM recorded a clock, the clock is constant.
   [[nodiscard]] static ClockModel of(std::span<const Measurement> measurements);
 
-  /// Learns how far it falls: from the clocks of GEMMs and collectives by themselves and in turn,
-  /// and from how much longer than `gemm` tells, at full clock, a GEMM takes in turn with a
-  /// collective. (The clock of such a round is a mean: it does not tell what the GEMM gets of it.)
+  /// Fits how far the clock falls. The data are the clocks of GEMMs and collectives, alone and in
+  /// turn, and the times of GEMMs in turn with a collective. `gemm` returns the time of a GEMM at
+  /// full clock: the ratio of the two times tells the clock of such a GEMM. (The clock that was
+  /// recorded is the mean of the round.)
   void fit(std::span<const Measurement> measurements,
            const std::function<double(const GemmProbe&)>& gemm);
 
-  /// Factor on the times of its GEMMs at full clock.
+  /// Factor on the time of the GEMMs of `load`, which is given at full clock; at least 1.
   [[nodiscard]] double slowdown(const Load& load) const;
 
-  /// Factor by which a measurement was slowed: from its own recorded clock, else 1.
+  /// Factor by which a measurement was slowed, from the clock that was recorded with it; 1 if none
+  /// was.
   [[nodiscard]] double recorded(const Conditions& conditions) const;
 
  private:
   struct Constants {
     PeakRates peak_rate{};
-    double scale = 1;  ///< rounds this long reach 63 % of their heat
+    double scale = 1;  ///< time constant: a round this long reaches 63 % of its heat
     double onset = 1;
     double rounding = 1;   ///< width of the onset
     double loss = 0;       ///< slowdown for one unit of heat above the onset
-    double byte_heat = 0;  ///< one byte in a microsecond brings so much
+    double byte_heat = 0;  ///< heat of one byte in a microsecond
     double collective_heat = 0;
-    double instant = 0;  ///< share of the power right now
+    double instant = 0;  ///< share of the power while the GEMM runs, not of the mean
   };
   struct Slowdowns {
     double gemm = 1;
@@ -82,7 +86,7 @@ class ClockModel {
   [[nodiscard]] static Slowdowns slowdowns(const Load& load, const Constants& constants);
   [[nodiscard]] static double mean_slowdown(const Load& load, const Constants& constants);
 
-  double full_clock_mhz_ = 0;  ///< the highest recorded; 0: none was
+  double full_clock_mhz_ = 0;  ///< the highest recorded clock; 0: none was recorded
   Constants constants_{};
 };
 

@@ -5,7 +5,7 @@
 namespace overlaptune {
 namespace {
 
-/// The shortest time in which GEMM and collective come to their ends beside each other, each slowed
+/// The time until both GEMM and collective have ended, if they start together and each is slowed
 /// while the other runs.
 double beside(double gemm, double collective, const Slowdown& slowdown) {
   const double slowed_gemm = gemm * slowdown.gemm;
@@ -15,21 +15,21 @@ double beside(double gemm, double collective, const Slowdown& slowdown) {
              : slowed_collective + gemm - slowed_collective / slowdown.gemm;
 }
 
-/// One run of a config: what it takes, and what its GEMM takes of that.
+/// Times of one run of a config: the whole run, and the part in which its GEMM runs.
 struct RunTimes {
   double all = 0;
   double gemm = 0;
 };
 
-/// One run of the config is `run(gemm)`. A slower clock makes the run longer, and so itself cooler:
-/// the result is the fixed point.
+/// The factor on `gemm`; `run(gemm)` returns the times of one run. A slower clock makes the run
+/// longer and so the GPU cooler: the result is the fixed point.
 template <class RunOf>
 double clock_slowdown(const ClockModel& clock, const Problem& problem,
                       const BackgroundLoad& background, double gemm, double collective,
                       const RunOf& run) {
   constexpr int kSteps = 4;
   constexpr double kNone = 1.001;
-  constexpr double kTimes = 2;  // the background: within `sequential`, and alone
+  constexpr double kTimes = 2;  // the background runs twice: within `sequential`, and alone
   const double rounds = background.gemm > 0 ? 1 + kTimes : 1;
   double slowdown = 1;
   for (int step = 0; step < kSteps; ++step) {

@@ -1,30 +1,30 @@
 #pragma once
-// By which factor the clock slows the GEMM of a config. The power limit acts on the mean of all
-// that a GPU does, and so the factor depends on what else runs. Times are microseconds.
+// The factor by which a lower clock slows the GEMM of a config. The power limit acts on the mean
+// power of all that a GPU runs, so the factor depends on the other work too. Times are
+// microseconds.
 
 #include "model/parts.hpp"
 
 namespace overlaptune {
 
-/// The background load of a config, which runs in turn with it: `sequential`, and the GEMM and the
-/// collective of the problem alone. It is compared with these; and about as much surrounds one
-/// overlapped operation in a layer.
+/// The work that runs in turn with a config: `sequential`, and the GEMM and the collective of the
+/// problem, each alone. A config is measured in turn with these. In a layer, about as much work
+/// surrounds one overlapped operation.
 struct BackgroundLoad {
-  double gemm = 0;        ///< the library's, on all SMs at full clock
-  double collective = 0;  ///< not in pieces
+  double gemm = 0;        ///< time of the library's GEMM, on all SMs at full clock
+  double collective = 0;  ///< time of the collective in one piece
 };
 
 [[nodiscard]] BackgroundLoad background_of(const Model::Parts& parts, const ClassGemms& gemms,
                                            const Problem& problem);
 
-// The factor on the times of a GEMM that takes `gemm` at full clock.
-
-/// The GEMM and a collective of that time run one after the other.
+/// The factor for a GEMM that takes `gemm` at full clock, in turn with a collective that takes
+/// `collective`.
 [[nodiscard]] double clock_slowdown_in_turn(const ClockModel& clock, const Problem& problem,
                                             const BackgroundLoad& background, double gemm,
                                             double collective);
 
-/// They run beside each other, and slow each other so.
+/// The same if the two run beside each other and slow each other by `slowdown`.
 [[nodiscard]] double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
                                            const BackgroundLoad& background, double gemm,
                                            double collective, const Slowdown& slowdown);

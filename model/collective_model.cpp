@@ -5,11 +5,13 @@
 namespace overlaptune {
 namespace {
 
-/// Pieces of a probe follow one another as groups do, and a group is one piece, however large.
+/// Bytes of the pieces that a probe of the copy engines is cut into. A wave group is one piece,
+/// however large.
 constexpr auto kPieceBytes = static_cast<double>(kCopyPieceBytes);
 
-/// `gap`: flags and the start of a copy to one peer. Every byte beyond the first piece takes what
-/// it takes the largest probes.
+/// The times of exchanges in a row. `gap` is the time to exchange flags with one peer and to start
+/// a copy to it. A byte beyond the first piece takes the time of a byte between the two largest
+/// probes.
 CopyRow row_of(const Curve& curve, int ranks, double gap) {
   const std::span<const CurvePoint> probed = curve.points();
   const double gaps = std::min(curve(0), gap * (ranks - 1));
@@ -36,12 +38,12 @@ CopyRow row_of(const Curve& curve, int ranks, double gap) {
 
 Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> measurements,
                                                const LaunchModel& launch, const GpuLimits& limits) {
-  // Even the smallest collective does something after its launch.
+  // The least time of any collective, without its launch.
   constexpr double kLeastTime = 0.5;
   std::map<CollectiveKey, std::vector<CurvePoint>> points;
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
-    // A database may hold rows of a transport that has served more collectives once.
+    // A database may hold collectives that their transport does not carry any more.
     if (probe == nullptr || probe->bytes.count <= 0 ||
         !serves(probe->transport, probe->collective)) {
       continue;

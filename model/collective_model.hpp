@@ -12,7 +12,7 @@
 
 namespace overlaptune {
 
-/// What a curve holds for: everything that a `CollectiveProbe` says but the bytes.
+/// The key of a curve: every field of a `CollectiveProbe` except the bytes.
 struct CollectiveKey {
   Collective collective = Collective::all_reduce;
   int ranks = 0;
@@ -21,35 +21,37 @@ struct CollectiveKey {
   friend auto operator<=>(const CollectiveKey&, const CollectiveKey&) = default;
 };
 
-/// Exchanges by copy engines in a row, with all SMs for own parts: while the flags of one are
-/// written, the next one is copied.
+/// The times of exchanges by copy engines that follow one another, with all SMs for the rank's own
+/// part. While the flags of one exchange are written, the next one is copied.
 struct CopyRow {
-  /// Time of an exchange that others follow, `drain` included.
+  /// Time of an exchange that another one follows, with `drain`.
   Curve curve;
-  /// Time of the last one.
+  /// Time of the last exchange, with `drain`.
   Curve last;
-  /// What each takes after its copies; only the last one's counts.
+  /// Time of an exchange after its copies. In a row only that of the last one counts.
   double drain = 0;
 };
 
 class CollectiveModel {
  public:
-  /// The curves hold the time inside a graph: the cost of a replay is taken off. `limits`: what
-  /// copies cost where no probe tells.
+  /// Fits the curves: times inside a graph, without the cost of a replay. `limits` has the costs of
+  /// copies that no probe tells.
   /// Error: no collective was probed.
   [[nodiscard]] static Expected<CollectiveModel> fit(std::span<const Measurement> measurements,
                                                      const LaunchModel& launch,
                                                      const GpuLimits& limits);
 
-  /// The probed curve, or null. Rank counts are never extrapolated: rings change with them.
+  /// The probed curve; null if the key was never probed. Rank counts are never extrapolated,
+  /// because rings change with them.
   [[nodiscard]] const Curve* find(const CollectiveKey& key) const;
-  /// The same; error: never probed.
+  /// As `find`. Error: the key was never probed.
   [[nodiscard]] Expected<const Curve*> curve(const CollectiveKey& key) const;
 
-  /// Null but for transport `copy_engine` with all SMs (`comm_ctas` 0).
+  /// The times of exchanges in a row. Null for all keys except transport `copy_engine` with all SMs
+  /// (`comm_ctas` 0).
   [[nodiscard]] const CopyRow* find_row(const CollectiveKey& key) const;
 
-  /// The settings that were probed with CTAs of their own, for this op and rank count.
+  /// The probed keys of this op and rank count that have a fixed number of CTAs (`comm_ctas` > 0).
   [[nodiscard]] std::vector<CollectiveKey> overlap_settings(Collective collective, int ranks) const;
 
  private:

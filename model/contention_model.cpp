@@ -13,7 +13,8 @@ Slowdown mix(const Slowdown& a, const Slowdown& b, double t) {
   return {std::lerp(a.gemm, b.gemm, t), std::lerp(a.collective, b.collective, t)};
 }
 
-/// Between the nearest of `list` (ascending in what `place` tells), the first or last beyond.
+/// Linear interpolation between the two items of `list` next to `at`; the first or the last item
+/// beyond. `list` ascends in `place`.
 template <class T, class Place, class Value>
 Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value value) {
   const auto high =
@@ -30,7 +31,8 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
                                      const LaunchModel& launch, const ClockModel& clock,
                                      const CollectiveModel& collectives, const GemmModel* generated,
                                      int all_sms) {
-  // Beside a collective the clock is another one than alone: the two are compared at full clock.
+  // The clock beside a collective differs from the clock alone, so times are compared at full
+  // clock.
   auto at_full_clock = [&](const Measurement& measurement) {
     return (measurement.time.median.count() - launch.replay) /
            clock.recorded(measurement.conditions);
@@ -58,8 +60,8 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   if (generated != nullptr) {
     model.feed_ = FeedModel::fit(measurements, *generated, all_sms, slowdown_of);
   }
-  // Several GEMMs of one depth may be probed beside one collective: the factors are their geometric
-  // means.
+  // Several GEMMs of the same k may be probed beside one collective. The factors are their
+  // geometric means.
   struct Sum {
     double log_gemm = 0;
     double log_collective = 0;
@@ -77,7 +79,7 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     const Curve* curve = collectives.find(key);
     if (!gemm_factor || curve == nullptr) continue;
     const double alone = (*curve)(static_cast<double>(c.bytes.count));
-    // What passes before it has its SMs counts for each group, however small.
+    // The wait for SMs counts for each group, however small, so the factor leaves it out.
     const double waits =
         one_by_one(*probe)
             ? until_handed_over(*gemm_factor, generated->tile_time(probe->gemm, all_sms, false))
@@ -111,8 +113,8 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
 
 namespace {
 
-/// Whether what one of them does to a GEMM says something of the other: not where only one has SMs
-/// of its own.
+/// Whether the factors of one key may stand for the other. They may not if only one of the two has
+/// SMs of its own.
 bool are_alike(const CollectiveKey& a, const CollectiveKey& b) {
   return a.collective == b.collective && a.ranks == b.ranks && a.transport == b.transport &&
          (a.comm_ctas == 0) == (b.comm_ctas == 0);
@@ -158,8 +160,8 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
   if (family == GemmFamily::library) {
     return library == nullptr ? Slowdown{} : at(*library, bytes, k);
   }
-  // A generated GEMM is probed at few CTA counts: what is taken from there is how it differs from
-  // the library's (from nothing, where that is never run so).
+  // A generated GEMM is probed at few CTA counts. These probes give the ratio of its factors to
+  // those of the library's GEMM, or to 1 where the library's was not probed.
   std::vector<std::pair<double, Slowdown>> differences;
   for (const Setting& setting : settings_) {
     const CollectiveKey& probed = setting.collective;

@@ -1,5 +1,5 @@
 #pragma once
-// By which factors a GEMM and a collective slow each other while both run.
+// The factors by which a GEMM and a collective slow each other while both run.
 
 #include <span>
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace overlaptune {
 
-/// Where a GEMM is slowed more than this, nobody overlaps.
+/// The largest factor on a GEMM. Overlap does not pay where a GEMM is slowed more than this.
 inline constexpr double kLargestGemmSlowdown = 4;
 
 struct Slowdown {
@@ -21,35 +21,36 @@ struct Slowdown {
   double collective = 1;  ///< at least 1
 };
 
-/// The time until a collective without SMs of its own has those that it takes from a GEMM which it
-/// slows so: tiles end evenly over the time of one.
+/// The time until a collective without SMs of its own gets them from the GEMM that it slows by
+/// `gemm_slowdown`. That factor tells the share of the SMs; tiles end evenly over `tile_time`.
 [[nodiscard]] inline double until_handed_over(double gemm_slowdown, double tile_time) {
   return (1 - 1 / gemm_slowdown) * tile_time;
 }
 
 class ContentionModel {
  public:
-  /// Learns from concurrent probes and, for the times apart, the GEMM and collective probes of the
-  /// same points. Where one of these is missing the concurrent probe is not used. All GEMMs are of
-  /// one rate class. `generated`: null where generated kernels were never probed.
+  /// Fits the factors to concurrent probes, compared with the GEMM and the collective alone. A
+  /// concurrent probe is not used if one of the two was not probed alone. All GEMMs are of one rate
+  /// class. `generated` is null if generated kernels were never probed.
   [[nodiscard]] static ContentionModel fit(std::span<const Measurement> measurements,
                                            const LaunchModel& launch, const ClockModel& clock,
                                            const CollectiveModel& collectives,
                                            const GemmModel* generated, int all_sms);
 
-  /// The factors of collectives of about `bytes` each beside a GEMM of this depth and family.
-  /// Linear in log bytes and in 1/k between what was probed, constant beyond. A setting that was
-  /// not probed has those of the probed setting nearest in CTAs; {1, 1} if there is none of this
-  /// transport. The factors of a generated GEMM are the library's times what differs where both
-  /// were probed, linear in log CTAs between; they are those of the tile that most was probed with
-  /// (see `feed`).
+  /// The factors of collectives of about `bytes` each beside a GEMM of this depth and family. They
+  /// are linear in log bytes and in 1/k between the probed points, and constant beyond. A key that
+  /// was not probed has the factors of the probed one nearest in CTAs; {1, 1} if none of its op,
+  /// rank count and transport was probed.
+  /// The factors of a generated GEMM are those of the library's GEMM times the ratio of the two.
+  /// The ratio is taken where both were probed, and is linear in log CTAs between. It holds for the
+  /// tile with the most probes (see `feed`).
   [[nodiscard]] Slowdown operator()(const CollectiveKey& key, double bytes, std::int64_t k,
                                     GemmFamily family) const;
 
-  /// Whether exactly this was probed beside a GEMM.
+  /// Whether exactly this key was probed beside a GEMM.
   [[nodiscard]] bool knows(const CollectiveKey& key) const;
 
-  /// How other tiles of generated GEMMs differ from that one.
+  /// How other tiles of generated GEMMs differ from the tile with the most probes.
   [[nodiscard]] const FeedModel& feed() const { return feed_; }
 
  private:
@@ -58,7 +59,7 @@ class ContentionModel {
     Slowdown slowdown{};
   };
   struct Depth {
-    double per_k = 0;  ///< -1 / k: what a GEMM asks of memory in its time goes with it
+    double per_k = 0;  ///< -1 / k; 1 / k is the share of its time in which a GEMM loads from memory
     std::vector<Point> points{};
   };
   /// A collective beside GEMMs of one family.
@@ -67,7 +68,7 @@ class ContentionModel {
     GemmFamily family{};
     std::vector<Depth> depths{};
   };
-  /// The setting nearest in CTAs; null: none of this op, rank count and transport was probed.
+  /// The setting nearest in CTAs; null if none of this op, rank count and transport was probed.
   [[nodiscard]] const Setting* nearest(const CollectiveKey& key, GemmFamily family) const;
   [[nodiscard]] static Slowdown at(const Setting& setting, double bytes, std::int64_t k);
 

@@ -7,7 +7,7 @@
 namespace overlaptune {
 namespace {
 
-/// Replaces times that fall by the geometric mean of their neighbourhood.
+/// Makes the times non-decreasing: neighbours out of order all get their geometric mean.
 void make_isotonic(std::vector<CurvePoint>& points) {
   struct Pool {
     double log_sum;

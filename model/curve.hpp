@@ -11,21 +11,21 @@ struct CurvePoint {
   double time = 0;
 };
 
-/// Non-decreasing in bytes and through every measured point that is not out of order; points that
-/// are (small collectives often are) are pooled by isotonic regression in log space (pool adjacent
-/// violators; Barlow et al., Statistical Inference under Order Restrictions, 1972). Between two
-/// points a segment is latency + bytes / bandwidth; beyond the last one its segment goes on, below
-/// the first one the time stays.
+/// A non-decreasing function of bytes through the measured points. Points that are out of order
+/// (those of small collectives often are) are pooled by isotonic regression in log space (pool
+/// adjacent violators; Barlow et al., Statistical Inference under Order Restrictions, 1972).
+/// Between two points a segment is latency + bytes / bandwidth. Beyond the last point its segment
+/// goes on; below the first one the time is constant.
 class Curve {
  public:
-  /// At least one point, positive times and bytes, in any order.
+  /// `points`: at least one, in any order, with positive times and bytes.
   explicit Curve(std::vector<CurvePoint> points);
 
   [[nodiscard]] double operator()(double bytes) const;
 
-  /// The least time per byte of any piece of at most `bytes`: however `bytes` are split, the pieces
-  /// together take at least `bytes` times this. Each piece takes `less` less than the curve says,
-  /// at most its time for no bytes.
+  /// The least time per byte of any piece of at most `bytes`. However `bytes` are split, the pieces
+  /// together take at least `bytes` times this. `less` is taken off the time of each piece; it is
+  /// at most the curve's time for no bytes.
   [[nodiscard]] double least_time_per_byte(double bytes, double less = 0) const;
 
   [[nodiscard]] std::span<const CurvePoint> points() const { return points_; }

@@ -1,5 +1,5 @@
 #pragma once
-// Chance, for configs that are drawn without asking the model.
+// Random choices for configs that are drawn without the model.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace overlaptune {
 
-/// What the collectives of a config run on.
+/// The CTAs and the transport of a config's collectives.
 struct CommSetting {
   int comm_ctas = 0;
   Transport transport = Transport::ring;
   friend auto operator<=>(const CommSetting&, const CommSetting&) = default;
 };
 
-/// A counter-based generator: the standard's distributions differ between libraries, this does not.
+/// A generator that gives the same numbers with every standard library, whose distributions differ.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
-  /// 0 .. sides - 1.
+  /// A number from 0 to sides - 1.
   std::size_t roll(std::size_t sides) {
     state_ = mix(state_);
     return static_cast<std::size_t>(state_ % sides);
@@ -33,7 +33,8 @@ class Dice {
   std::uint64_t state_;
 };
 
-/// Deals the items of a list in random order, again and again: each comes equally often.
+/// Deals the items of a list in random order, then all of them again in another order. So each item
+/// comes equally often.
 template <class T>
 class Deck {
  public:
@@ -55,19 +56,19 @@ class Deck {
   std::size_t next_ = 0;
 };
 
-/// How the waves of a GEMM are divided into groups.
+/// Ways of dividing the waves of a GEMM into groups.
 enum class PartitionKind { one_group, every_wave, equal_groups, random_cuts, ever_smaller };
 
-/// The dice, and a deck for each field of which every value shall come equally often.
+/// The dice, and one deck for each field whose values shall all come equally often.
 struct Draws {
-  /// Tiles are those that a GPU of the platform allows.
+  /// The tiles are those that a GPU of the platform allows.
   Draws(std::uint64_t seed, const Platform& platform, Dtype dtype);
 
   Dice dice;
-  int sms = 0;                     ///< one GPU's
-  Deck<std::vector<Tile>> shapes;  ///< each is the tiles of one block_m and block_n
-  Deck<int> rasters;               ///< before they are limited to the panels of a row block
-  Deck<Wait> waits;                ///< the driver's three times in four
+  int sms = 0;                     ///< SMs of one GPU
+  Deck<std::vector<Tile>> shapes;  ///< each item: all tiles of one block_m and block_n
+  Deck<int> rasters;               ///< not yet limited to the panels of a row block
+  Deck<Wait> waits;                ///< `driver` three times in four
   Deck<PartitionKind> partitions;
 };
 

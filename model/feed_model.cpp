@@ -11,7 +11,7 @@ int sms_of(const GemmProbe& probe, int all_sms) {
   return probe.sms > 0 ? probe.sms : all_sms;
 }
 
-/// Elements of A and B that a tile takes for each multiply-add.
+/// Elements of A and B that a tile loads for each multiply-add.
 double appetite(const Tile& tile) {
   return 1.0 / tile.block_m + 1.0 / tile.block_n;
 }
@@ -33,7 +33,7 @@ class Slope {
   double squares_ = 0;
 };
 
-/// How slowly operands must come for a GEMM to be slowed so.
+/// The feed that slows the GEMM of `probe` by `slowdown`.
 Feed feed_of(const GemmModel& generated, const GemmProbe& probe, int sms, double slowdown) {
   constexpr int kSteps = 12;
   double low = 1;
@@ -45,11 +45,11 @@ Feed feed_of(const GemmModel& generated, const GemmProbe& probe, int sms, double
   return {.times = low, .probed = generated.fed_slower(probe, sms, low)};
 }
 
-/// A GEMM that was seen beside a collective.
+/// The measurement of a GEMM beside a collective.
 struct Seen {
   GemmProbe gemm{};
   double slowdown = 1;
-  double collective = 0;  ///< time
+  double collective = 0;  ///< time of the collective
 };
 
 }  // namespace
@@ -59,7 +59,7 @@ double Feed::gemm_factor(const GemmWork& work, const GemmConstants& constants) c
 }
 
 double Feed::collective_factor(const Tile& other) const {
-  constexpr double kFarthest = 2;  // from what was probed
+  constexpr double kFarthest = 2;  // ratio to the probed tile
   if (collective_share == 0) return 1;
   const double more = appetite(other) / appetite(tile);
   return std::pow(std::clamp(more, 1 / kFarthest, kFarthest), collective_share);
@@ -72,7 +72,7 @@ FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmMo
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<ConcurrentProbe>(&measurement.probe);
     if (probe == nullptr || probe->gemm.tile.is_library()) continue;
-    if (probe->collective.comm_ctas == 0) continue;  // which slows it by taking its SMs
+    if (probe->collective.comm_ctas == 0) continue;  // slows the GEMM by taking its SMs
     const auto slowdown = slowdown_of(measurement);
     if (!slowdown || !measurement.collective_time) continue;
     ++counts[probe->gemm.tile];
@@ -90,7 +90,7 @@ FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmMo
     model.usual_[beside] = tile;
     if (!model.probed_ || counts[model.probed_->tile] < counts[tile]) model.probed_ = usual.gemm;
     const Feed feed = feed_of(generated, usual.gemm, sms_of(usual.gemm, all_sms), usual.slowdown);
-    const double weight = feed.probed - 1;  // without contention nothing is seen
+    const double weight = feed.probed - 1;  // a probe without contention tells nothing
     for (const Seen& each : list) {
       const double longer = generated.fed_slower(each.gemm, sms_of(each.gemm, all_sms), feed.times);
       gemm.add(weight, std::log(longer / feed.probed), std::log(each.slowdown / usual.slowdown));

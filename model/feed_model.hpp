@@ -1,6 +1,6 @@
 #pragma once
-// How the tiles of generated GEMMs differ beside a collective, which takes from what L2 delivers to
-// all SMs together: a tile that asks for more of it is slowed more, and slows the collective more.
+// Contention by tile of a generated GEMM. A collective takes bandwidth from what L2 delivers to all
+// SMs together. A tile that loads more operands is slowed more, and slows the collective more.
 
 #include <functional>
 #include <map>
@@ -13,18 +13,18 @@
 
 namespace overlaptune {
 
-/// What one collective leaves to the operands of tiles, against the tile that was probed.
+/// The operand feed that a collective leaves to a GEMM, relative to the tile that was probed.
 struct Feed {
-  double times = 1;   ///< operands come so many times slower (see `fed_slower`)
-  double probed = 1;  ///< factor by which the probed tile is slowed by that
-  /// How much of the difference to another tile was seen where both were probed.
+  double times = 1;   ///< factor by which operands come more slowly (see `fed_slower`)
+  double probed = 1;  ///< factor by which this slows the probed tile
+  /// Share of the difference to another tile that counts, fitted where both tiles were probed.
   double share = 0;
   Tile tile{};                  ///< the probed one
-  double collective_share = 0;  ///< the same for how many more operands a tile asks for
+  double collective_share = 0;  ///< the same for the effect on the collective
 
-  /// Factor on the slowdown of the GEMM.
+  /// Factor on the slowdown of the GEMM `work`, relative to the probed tile.
   [[nodiscard]] double gemm_factor(const GemmWork& work, const GemmConstants& constants) const;
-  /// Factor on the slowdown of the collective.
+  /// Factor on the slowdown of the collective beside tile `other`, relative to the probed tile.
   [[nodiscard]] double collective_factor(const Tile& other) const;
 };
 
@@ -39,17 +39,18 @@ class FeedModel {
                                      const GemmModel& generated, int all_sms,
                                      const SlowdownOf& slowdown_of);
 
-  /// Whether it has the tile which, of those probed beside its collective, most were probed with.
+  /// Whether the GEMM of the probe has the usual tile: of the tiles probed beside this collective
+  /// at this depth, the one with the most concurrent probes in all.
   [[nodiscard]] bool is_usual(const ConcurrentProbe& probe) const;
 
-  /// The feed beside a collective that slows the probed tile, in a GEMM of depth `k`, by that
-  /// factor.
+  /// The feed beside a collective that slows the probed tile, in a GEMM of depth `k`, by
+  /// `slowdown`.
   [[nodiscard]] Feed operator()(const GemmModel& generated, std::int64_t k, double slowdown) const;
 
  private:
-  std::map<std::pair<CollectiveProbe, std::int64_t>, Tile> usual_{};  ///< by k
-  std::optional<GemmProbe> probed_{};                                 ///< beside most collectives
-  int sms_ = 0;                                                       ///< SMs that it ran on
+  std::map<std::pair<CollectiveProbe, std::int64_t>, Tile> usual_{};  ///< by collective and k
+  std::optional<GemmProbe> probed_{};  ///< a GEMM of the tile with the most concurrent probes
+  int sms_ = 0;                        ///< SMs that `probed_` ran on
   double share_ = 0;
   double collective_share_ = 0;
 };

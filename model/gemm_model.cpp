@@ -18,7 +18,7 @@ struct Row {
   int sms = 0;
   double time = 0;  ///< measured, at full clock and without the replay
   std::optional<Tile> library_tile{};
-  int ctas = 1;  ///< that share a tile, in a generated GEMM
+  int ctas = 1;  ///< CTAs that share a tile, in a generated GEMM
 };
 
 std::vector<Row> rows_of(std::span<const Measurement> measurements, bool library,
@@ -36,8 +36,8 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements, bool library
   return rows;
 }
 
-/// Where the constants of any recent GPU lie; the fit starts here and is drawn weakly towards it,
-/// so that what the probes leave open keeps a plausible value.
+/// Typical constants of recent GPUs. The fit starts here and is drawn weakly towards them, so that
+/// a constant which the probes leave open keeps a plausible value.
 GemmConstants typical(const std::vector<Row>& rows) {
   double per_mac = std::numeric_limits<double>::max();
   for (const Row& row : rows) {
@@ -48,7 +48,7 @@ GemmConstants typical(const std::vector<Row>& rows) {
   }
   const Dtype dtype = rows.front().probe.dtype;
   const auto row_bytes = static_cast<double>(block_k_of(dtype) * bytes_of(dtype));
-  const double step = per_mac * 128 * 128 * block_k_of(dtype);  // one k block of a middling tile
+  const double step = per_mac * 128 * 128 * block_k_of(dtype);  // one k block of a 128x128 tile
   return {
       .per_mac = per_mac * 0.95,
       .per_fragment = per_mac * 6,
@@ -66,8 +66,8 @@ GemmConstants typical(const std::vector<Row>& rows) {
       .per_launch = 1.0};
 }
 
-/// What the correction may depend on: smooth in the logarithms of everything that was varied, and
-/// in how close the second bound is to the slowest.
+/// The features that the correction depends on: smooth functions of the logarithms of everything
+/// that was varied, and of how close the second bound is to the slowest.
 constexpr int kFeatures = 28;
 using Features = Eigen::Matrix<double, kFeatures, 1>;
 
@@ -119,8 +119,8 @@ double whole(const GemmWork& work, double tile, const GemmConstants& constants) 
   return constants.per_launch + produced(tile, work.order.tiles(), work.sms, constants.spread);
 }
 
-/// The tiles that libraries offer on every architecture since Ampere, for a library that does not
-/// tell; block_k is that of 2-byte elements.
+/// The tiles that libraries offer on every architecture since Ampere: the menu of a library that
+/// does not tell its tile. `block_k` is that of 2-byte elements.
 constexpr std::array<Tile, 11> kUsualMenu{{{64, 64, 64, 4, 1},
                                            {64, 128, 64, 4, 1},
                                            {128, 64, 64, 4, 1},
@@ -145,7 +145,7 @@ std::vector<Tile> menu_of(const std::vector<Row>& rows) {
   return usual;
 }
 
-/// What the library runs, as far as the physics can tell: the best of the menu.
+/// The GEMM that the library is taken to run: the best tile of the menu.
 GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::vector<Tile>& menu,
                       const GemmConstants& constants) {
   GemmWork best;
@@ -162,7 +162,7 @@ GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::ve
   return best;
 }
 
-/// The work that explains a row: of a library that does not tell its tile, the best of the menu.
+/// The GEMM of a row. For a library that does not tell its tile, it is the best of the menu.
 GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConstants& constants) {
   if (!row.probe.tile.is_library()) {
     GemmWork work = work_of(row.probe, row.probe.tile, row.probe.raster, row.sms);
@@ -192,7 +192,7 @@ GemmConstants fit_constants(const std::vector<Row>& rows, const std::vector<Tile
                    }));
 }
 
-/// Mean of the squared logarithms of predicted over measured.
+/// Mean of the squared logarithms of predicted over measured time.
 double misfit(const std::vector<Row>& rows, const GemmConstants& constants) {
   double sum = 0;
   for (const Row& row : rows) {
@@ -202,11 +202,12 @@ double misfit(const std::vector<Row>& rows, const GemmConstants& constants) {
   return sum / static_cast<double>(rows.size());
 }
 
-/// The constants of kernels whose tile is known.
+/// The constants of kernels whose tile is given.
 GemmConstants fit_tiled(const std::vector<Row>& rows) {
-  // What a full probe asks for comes first and is spread over all shapes; from there the fit of
-  // all, most of which may be of few layers, cannot lose its way (it has: to tiles 1.4 of whose
-  // time the SMs drift apart in one wave).
+  // The first rows are those of a full probe, which are spread over all shapes. Most of the others
+  // may be of few layers, and resemble one another. The fit of all rows starts from the constants
+  // of the first ones, because a direct fit can end at implausible constants: it once did, at SMs
+  // that drift apart by more than a tile within one wave.
   constexpr std::size_t kSpreadOut = 192;
   const std::vector<Row> first(
       rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kSpreadOut)));
@@ -214,8 +215,8 @@ GemmConstants fit_tiled(const std::vector<Row>& rows) {
     const GemmConstants near = fit_constants(first, {}, start);
     return rows.size() > first.size() ? fit_constants(rows, {}, near) : near;
   };
-  // Waves load what L2 does not hold again, or a good order spares them that: no step of the fit
-  // leads from one to the other.
+  // The fit starts from two points: an L2 beyond which each wave loads operands again, and one that
+  // nothing exceeds, as with a good order of tiles. No step of the fit leads from one to the other.
   GemmConstants ample = typical(rows);
   ample.cache_bytes = 1e9;
   const GemmConstants missing = fitted(typical(rows));
@@ -230,7 +231,7 @@ tl::unexpected<Error> too_few(const char* what, std::size_t count) {
                    " are needed: run `overlaptune probe` first");
 }
 
-/// The correction is added to the logarithm of the tile time.
+/// The coefficients of the correction, which is added to the logarithm of the tile time.
 Eigen::VectorXd fit_correction(const std::vector<Row>& rows, const std::vector<Tile>& menu,
                                const GemmConstants& constants) {
   constexpr double kRidge = 0.5;
@@ -283,7 +284,8 @@ GemmWork GemmModel::work(const GemmProbe& probe, int sms) const {
 
 double GemmModel::tile_time(const GemmWork& work) const {
   const double time = corrected(tile_bounds(work, constants_), correction_, work);
-  // What a launch takes once: to start, to fill the pipeline, and to store what nothing hides.
+  // Costs that a persistent launch has once and every tile has if it starts alone: to start, to
+  // fill the pipeline, and to store results with nothing beside.
   const double alone = constants_.per_launch - per_launch(work.persistent);
   const auto layer = layers_.find({work.order.n, work.k});
   if (layer == layers_.end()) return time + alone;
@@ -318,7 +320,7 @@ double LayerResiduals::at(const Tile& tile, double log_m) const {
   const auto limited = [&](double residual) { return std::clamp(residual, -kLargest, kLargest); };
   const auto same = tiles_.find(tile);
   if (same == tiles_.end()) return limited(sum_ / (count_ + kPull));
-  // The mean of all at the nearest m, whatever SMs and raster.
+  // The mean of all residuals at the nearest m, with any SMs and raster.
   const auto distance = [&](const Seen& seen) { return std::abs(seen.log_m - log_m); };
   double nearest = std::numeric_limits<double>::infinity();
   for (const Seen& seen : same->second) nearest = std::min(nearest, distance(seen));
@@ -346,12 +348,12 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
   model.dtype_ = rows.front().probe.dtype;
   model.menu_ = menu_of(rows);
   model.constants_ = fit_constants(whole_gpu, model.menu_, typical(whole_gpu));
-  // A prediction takes the best of the menu, which by choice errs low: the correction is fitted to
-  // that, whatever tile was seen.
+  // A prediction takes the fastest tile of the menu, so on average it errs low. The correction is
+  // fitted to such predictions, not to the tiles that the library told.
   for (Row& row : whole_gpu) row.library_tile.reset();
   model.correction_ = fit_correction(whole_gpu, model.menu_, model.constants_);
   model.all_sms_ = all_sms;
-  constexpr double kPull = 3;  // towards 1, where few were probed
+  constexpr double kPull = 3;  // towards a factor of 1, where few were probed
   double log = 0;
   for (const Row& row : partial) {
     log += std::log(row.time / model.time(row.probe.m, row.probe.n, row.probe.k, row.sms));

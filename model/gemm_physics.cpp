@@ -37,9 +37,9 @@ double spilled(double bytes, double cache_bytes) {
 }
 
 /// Bytes that a wave moves to and from HBM. Its tiles form a rectangle of whole columns of the
-/// swizzle group, over several swizzle groups where n is narrow. What lies in L2 from the wave
-/// before is not loaded again; every byte is loaded once. Results go out while the next wave is
-/// computed.
+/// swizzle group, over several swizzle groups where n is narrow. Operands that are still in L2 from
+/// the wave before are not loaded again; every byte is loaded at least once. Results are written
+/// while the next wave is computed.
 double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
   const TileOrder& order = work.order;
   const auto columns = static_cast<double>(order.columns());
@@ -65,14 +65,14 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const Tile& tile = work.tile;
   const TileOrder& order = work.order;
-  // What one CTA computes.
+  // The steps along k of one CTA.
   const auto steps =
       std::ceil(static_cast<double>((work.k + tile.block_k - 1) / tile.block_k) / work.ctas);
   const double depth = steps * tile.block_k;
   const auto element_bytes = static_cast<double>(order.element_bytes);
   const double bytes = depth * element_bytes;
-  // The tensor cores always work on whole tiles; what lies outside C is not stored, and partly not
-  // loaded.
+  // The tensor cores always compute whole tiles. The part of a tile that lies outside C is not
+  // stored, and only some of it is loaded.
   const double rows =
       static_cast<double>(order.block_rows) / static_cast<double>(order.panels_per_block());
   const double columns = static_cast<double>(order.n) / static_cast<double>(order.columns());
@@ -90,7 +90,7 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
       operands * bytes;
   const double missed =
       constants.per_missed_byte * missed_bytes(work, active, constants.cache_bytes);
-  // The first load is waited for; then the pipeline turns once in as many steps as it is deep.
+  // The first load is waited for. After that, the pipeline turns once in `stages` steps.
   const double latency = constants.load_latency * (1 + steps / tile.stages);
 
   TileBounds bounds;
@@ -104,7 +104,7 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   }
   const double drain =
       constants.per_tile + constants.per_output_byte * rows * columns * element_bytes;
-  bounds.once = work.ctas * drain;  // to add up is as much work again
+  bounds.once = work.ctas * drain;  // adding up two halves costs as much as the end of another tile
   return bounds;
 }
 
@@ -121,7 +121,7 @@ double produced(double tile_time, std::int64_t tiles, int sms, double spread) {
   const double waves = std::ceil(share);
   const double drift = spread * std::sqrt(waves);
   const double apart = std::min(drift, 1.0);
-  constexpr double kLatest = 0.6;  // no SM lags further: it would not have been given a tile
+  constexpr double kLatest = 0.6;  // an SM that lagged further would not have got the tile
   return tile_time * ((1 - apart) * waves + apart * (share + 0.5) + std::min(drift, kLatest));
 }
 

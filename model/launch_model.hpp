@@ -1,5 +1,5 @@
 #pragma once
-// What starting things costs, in microseconds.
+// The costs of launches, triggers and copies into place, in microseconds.
 
 #include <algorithm>
 #include <optional>
@@ -12,22 +12,23 @@
 namespace overlaptune {
 
 struct LaunchModel {
-  double replay = 0;        ///< part of every time measured alone that is not the work itself
-  double kernel_gap = 0;    ///< between dependent kernels of one graph
-  double eager_submit = 0;  ///< host time a kernel
+  double replay = 0;        ///< cost of a graph replay, which every time measured alone contains
+  double kernel_gap = 0;    ///< time between dependent kernels of one graph
+  double eager_submit = 0;  ///< host time for each kernel
   double eager_first = 0;
-  double trigger = 0;  ///< last store of a group to the start of its collective
-  // The trigger in a graph, where the driver waits and where a kernel does; absent: not probed.
+  double trigger = 0;  ///< from the last store of a group to the start of its collective
+  // The trigger in a graph, for a wait of the driver and for a wait of a kernel; absent if not
+  // probed.
   std::optional<double> driver_trigger{};
   std::optional<double> kernel_trigger{};
-  double reorder_per_byte = 0;  ///< copying staged bytes into place, on all SMs
-  /// Copying them on one SM; absent: not probed.
+  double reorder_per_byte = 0;  ///< copying a staged byte into place, on all SMs
+  /// Copying a staged byte on one SM; absent if not probed.
   std::optional<double> reorder_per_byte_and_sm{};
 
   /// Error: a launch cost that is not optional here was not probed.
   [[nodiscard]] static Expected<LaunchModel> fit(std::span<const Measurement> measurements);
 
-  /// The wait to prefer: the driver's, which needs no SM, unless a kernel is much quicker.
+  /// The wait to prefer: the driver's, which needs no SM, unless a kernel is much faster.
   [[nodiscard]] Wait wait(Launch launch) const {
     constexpr double kMuch = 0.9;
     const bool known = launch == Launch::graph && driver_trigger && kernel_trigger;
@@ -38,13 +39,14 @@ struct LaunchModel {
     return (wait == Wait::kernel ? kernel_trigger : driver_trigger).value_or(trigger);
   }
 
-  /// `reorder_per_byte` where a GEMM leaves so many SMs (0: unknown how many).
+  /// `reorder_per_byte` while a GEMM leaves `sms` SMs; 0: their number is unknown.
   [[nodiscard]] double reorder_beside(int sms) const {
     if (sms == 0 || !reorder_per_byte_and_sm) return reorder_per_byte;
     return std::max(reorder_per_byte, *reorder_per_byte_and_sm / sms);
   }
 
-  /// From the start of a config to its first kernel, the way back to the last event included.
+  /// The time before the first kernel of a config and after its last one, between the two events
+  /// that time it.
   [[nodiscard]] double start(Launch launch) const {
     return launch == Launch::graph ? replay : eager_first;
   }

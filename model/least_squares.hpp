@@ -7,12 +7,13 @@
 
 namespace overlaptune {
 
-/// Fills in the residuals of a set of constants.
+/// Computes the residuals of a set of constants.
 using ResidualFunction =
     std::function<void(const Eigen::VectorXd& constants, Eigen::Ref<Eigen::VectorXd> residuals)>;
 
-/// Levenberg-Marquardt over the logarithms of the constants, from `typical` and weakly drawn to it
-/// (a residual of `pull` for a factor e), so that what the data leave open stays plausible.
+/// Levenberg-Marquardt over the logarithms of the constants. The fit starts from `typical` and is
+/// weakly drawn to it: a factor of e from there is a residual of `pull`. So a constant that the
+/// data leave open stays plausible.
 [[nodiscard]] Eigen::VectorXd fit_positive(const Eigen::VectorXd& typical, Eigen::Index residuals,
                                            double pull, const ResidualFunction& function);
 

@@ -33,7 +33,8 @@ std::vector<Measurement> with_gemms_of(Dtype rate_class,
   return list;
 }
 
-/// `measurements` are those with GEMMs of the class. Error: too few GEMMs of the library.
+/// The models of one rate class; `measurements` are those with its GEMMs. Error: too few GEMMs of
+/// the library.
 Expected<ClassGemms> fit_gemms(std::span<const Measurement> measurements,
                                const Model::Parts& parts) {
   const int sms = parts.platform.sms;

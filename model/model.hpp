@@ -14,13 +14,13 @@
 namespace overlaptune {
 
 struct Prediction {
-  Microseconds time{};              ///< slowest rank, from start to the result in place
-  Microseconds gemm_alone{};        ///< the config's own GEMM (all chunks), nothing beside it
-  Microseconds collective_alone{};  ///< the config's own collectives, nothing beside them
+  Microseconds time{};        ///< time of the slowest rank, until the result is in place
+  Microseconds gemm_alone{};  ///< time of the config's GEMM (all chunks), with nothing beside it
+  Microseconds collective_alone{};  ///< time of the config's collectives, with nothing beside them
   Timeline timeline{};
 };
 
-/// Fitted once, then immutable: any number of threads may ask it.
+/// A model is fitted once and does not change: any number of threads may use it.
 class Model {
  public:
   /// Error: the measurements lack what every prediction needs (library GEMM, collectives, launch
@@ -31,16 +31,17 @@ class Model {
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
-  /// `work` was checked with the capabilities of the platform. Error: something that it needs was
-  /// never probed (collectives of this op, rank count and transport).
+  /// Predicts a config; `work` was checked with the capabilities of the platform. Error: something
+  /// that it needs was never probed (collectives of this op, rank count and transport).
   [[nodiscard]] Expected<Prediction> predict(const Work& work, Launch launch) const;
 
-  /// Makes the work first. Error: also what `check` refuses on the platform.
+  /// As above; makes the work first. Error: also what `check` refuses on the platform.
   [[nodiscard]] Expected<Prediction> predict(const Problem& problem, const Config& config,
                                              Launch launch) const;
 
-  /// What a probe of a GEMM or of a collective would measure, replay of the graph included. Error:
-  /// another kind of probe, a collective or tiles that were never probed.
+  /// The time that a probe of a GEMM or of a collective would measure, with the replay of the
+  /// graph. Error: another kind of probe; a collective, a dtype or generated GEMMs that were never
+  /// probed.
   [[nodiscard]] Expected<Microseconds> predict(const Probe& probe) const;
 
   struct Parts;  // model/parts.hpp: the fitted parts, for the search

@@ -19,8 +19,8 @@ Timeline overlap(double start, std::span<const Piece> pieces, const OverlapRates
                                .end = us(step.state.consumer_end)});
     if (last) timeline.gemm_end = us(step.ready);
   }
-  // Ends beyond the producer's were computed as if it went on: after it, what remains of them runs
-  // at full speed.
+  // Times beyond the producer's end were computed as if it went on. After that end the consumer
+  // runs at full speed.
   const double producer_end = timeline.gemm_end.count();
   for (std::size_t i = 0; i + 1 < timeline.groups.size(); ++i) {
     auto corrected = [&](Microseconds t) {

@@ -19,23 +19,26 @@ struct OverlapRates {
   double gap = 0;                ///< between two pieces of a busy consumer
 };
 
-/// Where the two queues stand when a piece has just been produced. The consumer's end assumes that
-/// the producer goes on; `finish` corrects it. Smaller is better in both, whatever comes after:
-/// `advance` and `finish` are non-decreasing in both fields (tested), which is what makes the
+/// The state of both queues when a piece has just been produced. The consumer's end assumes that
+/// the producer goes on; `finish` corrects it. `advance` and `finish` are non-decreasing in both
+/// fields (a test checks it), so a state that is smaller in both stays ahead. This makes the
 /// partition search exact.
 struct OverlapState {
-  /// The moment from which the producer, slowed without interruption, would stand where it does.
+  /// Effective time of the producer: its next piece is ready at this time plus the slowed work, if
+  /// it is slowed without interruption. It is less than the real time by the credit that `advance`
+  /// gives.
   double producer = 0;
   double consumer_end = 0;  ///< end of everything handed to the consumer so far
 };
 
 struct Step {
   OverlapState state{};
-  double ready = 0;  ///< the piece is produced
-  double start = 0;  ///< the consumer starts on it
+  double ready = 0;  ///< time at which the piece is produced
+  double start = 0;  ///< time at which the consumer starts on it
 };
 
-/// Produces `work` more (alone), then hands the piece, worth `consumption` alone, to the consumer.
+/// Produces one more piece and hands it to the consumer. `work` and `consumption` are its times on
+/// either side, each alone.
 [[nodiscard]] inline Step advance(const OverlapState& from, double work, double consumption,
                                   const OverlapRates& rates) {
   const double slowed = from.producer + work * rates.producer_slowdown;
@@ -48,9 +51,9 @@ struct Step {
   const double idle_start = ready + rates.trigger;
   const double busy_start = from.consumer_end + rates.gap;
   step.start = idle_start > busy_start ? idle_start : busy_start;
-  // Until an idle consumer is triggered the producer runs free; credit it at once (a next piece of
-  // less work than that time would be ready too early). No more than that time itself: else who is
-  // ready later would stand ahead.
+  // Until an idle consumer is triggered, the producer runs free. That time is credited at once, so
+  // a next piece of less work than that time is ready too early. The credit is at most that time:
+  // with more, a state that is ready later would be ahead.
   double free = idle_start - (ready > from.consumer_end ? ready : from.consumer_end);
   if (free < 0) free = 0;
   const double gain = rates.producer_slowdown - 1;
@@ -59,7 +62,8 @@ struct Step {
   return step;
 }
 
-/// As `advance` for the last piece: after it the consumer runs alone. Returns the end.
+/// As `advance`, for the last piece: after it the consumer runs alone. `consumer_end` of the result
+/// is the end of all.
 [[nodiscard]] inline Step finish(const OverlapState& from, double work, double consumption,
                                  const OverlapRates& rates) {
   Step step = advance(from, work, 0, rates);
@@ -79,13 +83,13 @@ struct Step {
   return {.producer = start, .consumer_end = start};
 }
 
-/// One piece: what it costs the producer and the consumer, each alone.
+/// One piece: its time on the producer and on the consumer, each alone.
 struct Piece {
   double production = 0;
   double consumption = 0;
 };
 
-/// Runs all pieces. `exposed` is what the consumer spends after the producer's end.
+/// The timeline of all pieces. `exposed` is the time of the consumer after the producer's end.
 [[nodiscard]] Timeline overlap(double start, std::span<const Piece> pieces,
                                const OverlapRates& rates);
 

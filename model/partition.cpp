@@ -14,9 +14,9 @@ struct Node {
   std::uint32_t parent = 0;
 };
 
-/// The earliest end after a state from which some production and at least some consumption remain.
-/// Each is slowed while both run; the most that both can run beside each other is bounded by
-/// either's length. The last group follows the producer. Non-decreasing in the state.
+/// A lower bound on the end after a state, from which some production and at least some consumption
+/// remain. Each side is slowed while both run. Both run together no longer than the shorter of the
+/// two takes. The last group follows the producer. The bound is non-decreasing in the state.
 class EarliestEnd {
  public:
   EarliestEnd(const OverlapRates& rates, double last_group)
@@ -30,10 +30,11 @@ class EarliestEnd {
     return (*this)(state, state.consumer_end, production, consumption);
   }
 
-  /// As if what remains is not consumed before `from`, which may be later than the consumer's end.
+  /// The same if the remaining pieces are not consumed before `from`, which may be later than the
+  /// consumer's end.
   [[nodiscard]] double operator()(const OverlapState& state, double from, double production,
                                   double consumption) const {
-    const double end = advance(state, production, 0, rates_).ready;  // with nothing more beside it
+    const double end = advance(state, production, 0, rates_).ready;  // with no collective after it
     if (from >= end) {
       return std::max(end + idle_, end + (from - end) * consumer_speed_ + consumption);
     }
@@ -49,8 +50,8 @@ class EarliestEnd {
   double gain_;
 };
 
-/// For each cut the least that what follows it can take, however it is divided. Without gaps: an
-/// idle consumer pays none, and slows nobody where a busy one would.
+/// For each cut, the least consumption of what follows it, however it is divided. Gaps are left
+/// out: an idle consumer has none, and it does not slow the producer as a busy one would.
 std::vector<double> least_rests(const PartitionProblem& problem) {
   const std::size_t cuts = problem.cuts.size();
   std::vector<double> rests(cuts, std::numeric_limits<double>::infinity());
@@ -63,13 +64,13 @@ std::vector<double> least_rests(const PartitionProblem& problem) {
   return rests;
 }
 
-/// The times of the groups from one cut, each found out once.
+/// The times of the groups that begin at one cut, each computed once.
 class GroupsFrom {
  public:
   GroupsFrom(const PartitionProblem& problem, std::size_t begin)
       : problem_(problem), begin_(begin) {}
 
-  /// Asked for by ascending `end`, again and again.
+  /// The time of the group that ends at cut `end`.
   double operator()(std::size_t end) {
     while (begin_ + times_.size() < end) {
       times_.push_back(problem_.group_time(begin_, begin_ + times_.size() + 1));
@@ -83,10 +84,10 @@ class GroupsFrom {
   std::vector<double> times_;
 };
 
-/// States at one cut of which none dominates another, by ascending producer.
+/// The states at one cut, ascending in `producer`. None of them dominates another.
 class Front {
  public:
-  /// False if a state that is as good is already there.
+  /// Returns false if there is a state already that is as good.
   bool add(const Node& node) {
     auto at = std::lower_bound(
         nodes_.begin(), nodes_.end(), node,
@@ -114,7 +115,7 @@ double end_of(const PartitionProblem& problem, std::span<const std::size_t> ends
   return overlap(problem.start, pieces(problem, ends), problem.rates).groups.back().end.count();
 }
 
-/// The best of the partitions into equal groups, to prune with from the beginning.
+/// The best partition into equal groups, with which the search prunes from the beginning.
 Partition equal_groups(const PartitionProblem& problem) {
   const std::size_t last = problem.cuts.size() - 1;
   Partition best;
@@ -127,8 +128,8 @@ Partition equal_groups(const PartitionProblem& problem) {
   return best;
 }
 
-/// Whatever group comes last holds at least the last cut's bytes; what it may have to copy besides
-/// depends on where it begins.
+/// The least time of the last group, which holds at least the last cut's bytes. Its copy into place
+/// is left out, because it depends on where the group begins.
 double least_last_group(const PartitionProblem& problem) {
   const std::size_t last = problem.cuts.size() - 1;
   const Curve& curve = problem.last != nullptr ? *problem.last : *problem.collective;
@@ -136,7 +137,8 @@ double least_last_group(const PartitionProblem& problem) {
   return std::max(curve(bytes) - problem.shared, problem.least_last);
 }
 
-/// Solves one problem, first group by first group: what follows depends on where that ends.
+/// Solves one problem, for each end of the first group in turn: the production of all later groups
+/// depends on that end.
 class PartitionSearch {
  public:
   PartitionSearch(const PartitionProblem& problem, double limit)
@@ -150,7 +152,7 @@ class PartitionSearch {
 
   [[nodiscard]] Partition solve() {
     const OverlapState initial = initial_state(problem_.start);
-    double all = problem_.produced(last_, last_);  // the least, wherever the first group ends
+    double all = problem_.produced(last_, last_);  // the least over all ends of the first group
     for (std::size_t first = 1; first < last_; ++first) {
       all = std::min(all, problem_.produced(first, last_));
     }
@@ -162,7 +164,8 @@ class PartitionSearch {
         break;
       }
       const Step step = advance(initial, produced, group_time(first), problem_.rates);
-      // Nothing of the rest is consumed before this start, nor before those of larger groups.
+      // The rest is not consumed before this start, which only gets later with a larger first
+      // group.
       if (earliest_end_(initial, step.start, all, rests_[0]) >= best_.time) {
         break;
       }
@@ -214,7 +217,7 @@ class PartitionSearch {
     }
   }
 
-  /// The last group's node.
+  /// Keeps the partition whose last group ends at `node`, if it is the best so far.
   void close(const Node& node) {
     if (node.state.consumer_end >= best_.time) return;
     best_.time = node.state.consumer_end;
@@ -230,8 +233,8 @@ class PartitionSearch {
   std::vector<double> rests_;
   EarliestEnd earliest_end_;
   Partition best_;
-  std::vector<double> produced_{};  // behind the first group at hand
-  std::vector<Node> kept_{};        // every state that was extended, for the way back
+  std::vector<double> produced_{};  // by cut, for the current first group
+  std::vector<Node> kept_{};        // every state that was extended: `parent` is an index here
 };
 
 }  // namespace
@@ -253,7 +256,7 @@ std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::
 
 double lower_bound(const WholeProblem& problem) {
   const double idle = problem.first + problem.rates.trigger;
-  // As if the consumer were busy, without slowing the producer, until its first piece can come.
+  // The consumer is taken to be busy, without slowing the producer, until its first piece can come.
   const OverlapState state{.producer = problem.start - (problem.rates.producer_slowdown - 1) * idle,
                            .consumer_end = problem.start + idle};
   return EarliestEnd(problem.rates, problem.least_time)(

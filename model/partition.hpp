@@ -12,17 +12,17 @@
 
 namespace overlaptune {
 
-/// A place where the GEMM may be cut.
+/// A cut: a place where the GEMM may be divided.
 struct CutPoint {
-  double bytes = 0;  ///< the collective's up to here
+  double bytes = 0;  ///< bytes of the collective up to here
   bool contiguous = true;
 };
 
-/// Copying a staged group into place, after its collective.
+/// The time of copying a staged group into place, after its collective.
 struct Reorder {
   double start = 0;
   double per_byte = 0;       ///< for each byte of the collective
-  double last_per_byte = 0;  ///< for those of the last group: the GEMM has ended
+  double last_per_byte = 0;  ///< the same in the last group, when the GEMM has ended
 
   [[nodiscard]] double time(double bytes, bool is_last) const {
     return start + bytes * (is_last ? last_per_byte : per_byte);
@@ -31,19 +31,20 @@ struct Reorder {
 
 struct PartitionProblem {
   double start = 0;                   ///< when the GEMM starts
-  std::span<const CutPoint> cuts{};   ///< [0] is the start (0, true), then ascending
+  std::span<const CutPoint> cuts{};   ///< [0] is the start (0 bytes, contiguous), then ascending
   const Curve* collective = nullptr;  ///< time of a group's collective against its bytes
-  const Curve* last = nullptr;        ///< the last group's, if it has one of its own
-  double least_last = 0;              ///< what the last group takes at least, but for `shared`
-  double shared = 0;                  ///< time that a group shares with the next one: not counted
-  double first_more = 0;              ///< what the first group takes besides
-  Reorder reorder{};                  ///< what groups that are not contiguous take besides
+  const Curve* last = nullptr;        ///< the same for the last group; null: as the others
+  double least_last = 0;              ///< least time of the last group, without `shared`
+  double shared = 0;  ///< part of each group's time that it shares with the next group; not counted
+  double first_more = 0;  ///< additional time of the first group
+  Reorder reorder{};      ///< additional time of groups that are not contiguous
   OverlapRates rates{};
-  /// GEMM time (alone) up to `cut` when the first group ends at `first` <= `cut`. It does not fall
-  /// in `cut`, nor in `first` where both are the same.
+  /// Time of the GEMM alone up to `cut`, if the first group ends at `first` <= `cut`. It is
+  /// non-decreasing in `cut`, and in `first` where both are equal.
   std::function<double(std::size_t first, std::size_t cut)> produced{};
 
-  /// Consumption of the group after cut `begin` up to cut `end`.
+  /// Time of the collective (alone) of the group from cut `begin` to cut `end`, with its copy into
+  /// place.
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {
     const double bytes = cuts[end].bytes - cuts[begin].bytes;
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
@@ -56,7 +57,7 @@ struct PartitionProblem {
 };
 
 struct Partition {
-  /// To the end of the last group.
+  /// Time at which the last group ends.
   double time = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> ends{};  ///< the cut that ends each group; the last is cuts.size() - 1
 };
@@ -65,24 +66,25 @@ struct Partition {
 [[nodiscard]] std::vector<Piece> pieces(const PartitionProblem& problem,
                                         std::span<const std::size_t> ends);
 
-/// What is known of a partition problem before its cuts are.
+/// The part of a partition problem that is known before its cuts.
 struct WholeProblem {
   double start = 0;
-  double first = 0;     ///< production of the first wave: nothing is consumed before it
+  double first = 0;     ///< production of the first wave, before which nothing is consumed
   double produced = 0;  ///< production of everything
   double bytes = 0;
-  double least_time_per_byte = 0;  ///< any group takes so long
-  double least_time = 0;           ///< any group takes so long, whatever its size
-  double first_more = 0;           ///< what the first group takes besides
+  double least_time_per_byte = 0;  ///< least of any group
+  double least_time = 0;           ///< least of any group, whatever its size
+  double first_more = 0;           ///< additional time of the first group
   OverlapRates rates{};
 };
 
-/// A time that no partition can beat.
+/// A lower bound on the time of any partition.
 [[nodiscard]] double lower_bound(const WholeProblem& problem);
 
-/// The partition of least time among those under `limit`; `ends` is empty if there is none. Exact
-/// under `overlap`: dynamic programming over the cuts that keeps, for each, every state which no
-/// other one dominates. Quadratic in the cuts before pruning.
+/// The partition of least time, if its time is under `limit`; else `ends` is empty. Dynamic
+/// programming over the cuts keeps, at each cut, every state that no other one dominates. It is
+/// exact under `overlap` with one exception (docs/model.md, Timeline). Quadratic in the cuts before
+/// pruning.
 [[nodiscard]] Partition best_partition(const PartitionProblem& problem,
                                        double limit = std::numeric_limits<double>::infinity());
 

@@ -14,11 +14,11 @@
 
 namespace overlaptune {
 
-/// What was learned of the GEMMs of one rate class, by family.
+/// The models of the GEMMs of one rate class, by family.
 struct ClassGemms {
   LibraryGemmModel library{};
   std::optional<GemmModel> generated{};  ///< absent where too few of them were probed
-  ContentionModel contention{};          ///< each family beside collectives
+  ContentionModel contention{};          ///< both families of GEMMs beside collectives
 
   /// Error: `generated` is absent.
   [[nodiscard]] Expected<const GemmModel*> generated_gemm() const;
@@ -26,7 +26,7 @@ struct ClassGemms {
 
 struct Model::Parts {
   Platform platform{};
-  Capabilities capabilities{};  ///< the platform's
+  Capabilities capabilities{};
   GpuLimits limits{};
   LaunchModel launch{};
   CollectiveModel collectives{};

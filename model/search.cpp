@@ -9,8 +9,8 @@
 namespace overlaptune {
 namespace {
 
-/// The config with the fields of which the model says hardly more than nothing at their defaults.
-/// Two configs with one outline differ by so little that one error of the model hits both.
+/// The config with some fields at their defaults: those of which the model knows little. Two
+/// configs with the same outline are so similar that one error of the model hits both.
 Config outline(Config config) {
   const auto forget = [&]<class... Fields>(Fields...) {
     const Config usual = default_config(strategy_of(config));

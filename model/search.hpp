@@ -16,23 +16,24 @@ struct Scored {
 
 enum class Space {
   full,    ///< every feasible tile and every probed number of comm CTAs
-  subset,  ///< few tiles (docs/model.md): for answers in under a millisecond
+  subset,  ///< a few tiles (docs/model.md): for fast answers
 };
 
 struct SearchOptions {
   Space space = Space::full;
-  /// Configs wanted. The first is the optimum of the space; each is the optimum of its combination
-  /// of strategy, tile, raster, chunks, comm CTAs and transport (of many waves, all but the first:
-  /// nearly so, see docs/model.md).
+  /// Number of configs wanted. The first is the optimum of the space. Each of the others is the
+  /// optimum of its combination of strategy, tile, raster, chunks, comm CTAs and transport, or
+  /// nearly so if there are many waves (docs/model.md).
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};
-  /// Asked now and then; once it says so, the search ends with what it has, which need not be the
-  /// best. Empty: never.
+  /// Called now and then. Once it returns true, the search ends with what it has, which need not be
+  /// the best. Empty: never.
   std::function<bool()> stop{};
 };
 
-/// The best configs, fastest first. Never empty: `sequential` is at least the last resort.
+/// The best configs, fastest first. The list is never empty, because `sequential` is always
+/// considered.
 /// Exact under the model unless stopped: no config of the space is predicted to be faster than the
 /// first.
 /// Error: as `Model::predict` for `sequential`.
@@ -40,8 +41,9 @@ struct SearchOptions {
                                                    Launch launch, const SearchOptions& options);
 
 /// At most `size` of the scored configs to try out: the first, then configs that differ from those
-/// already taken in strategy, tile, comm CTAs or partition, so that one error of the model does not
-/// spoil all of them.
+/// already taken in strategy, tile shape, comm CTAs, transport or chunks, so that one error of the
+/// model does not spoil all of them. If there are too few of these, the fastest of the others
+/// follow.
 [[nodiscard]] std::vector<Scored> shortlist(const std::vector<Scored>& scored, int size);
 
 }  // namespace overlaptune

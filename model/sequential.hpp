@@ -1,6 +1,6 @@
 #pragma once
-// `sequential` under the model: the library's GEMM on all SMs, then (for all_gather_gemm: before
-// it) the collective.
+// The model of `sequential`: the library's GEMM on all SMs and the collective after it (for
+// all_gather_gemm: before it).
 
 #include "model/strategy_model.hpp"
 

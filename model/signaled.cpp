@@ -7,7 +7,7 @@ namespace {
 
 using namespace signaled;
 
-/// The collectives of a config's groups. Error: one of them was never probed so.
+/// The collectives of a config's groups. Error: one of them was never probed.
 Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const ClassGemms& gemms,
                                           const Work& work, Launch launch) {
   const Problem& problem = work.problem();

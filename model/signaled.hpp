@@ -1,7 +1,7 @@
 #pragma once
-// `signaled` under the model: one generated GEMM, on all SMs for the first group and on SMs -
-// comm_ctas from then on (`kHandedOver`: on all, which it hands over tile by tile). The collective
-// of each wave group starts on its signal.
+// The model of `signaled`. One generated GEMM runs on all SMs for the first group and on SMs -
+// comm_ctas after it. With `kHandedOver` it runs on all SMs, and hands them over tile by tile. The
+// collective of each wave group starts on its signal.
 
 #include "model/strategy_model.hpp"
 

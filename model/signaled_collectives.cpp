@@ -7,10 +7,10 @@
 namespace overlaptune::signaled {
 namespace {
 
-/// With peer access one kernel takes all groups. Another one costs it `gap`, and as long it takes
-/// to see a signal that it looks for. What the smallest exchange takes but for that counts once:
-/// half of it to start and to meet the peers, which only the first group waits for, half to part
-/// from them.
+/// Adapts `groups` to peer access, where one kernel takes all groups. Another group costs it `gap`,
+/// in which it also sees the signal. The rest of the time of the smallest exchange counts once:
+/// half for starting and meeting the peers, which only the first group waits for, and half for
+/// parting from them.
 void be_one_kernel(GroupCollectives& groups, double gap) {
   groups.shared = std::max(0.0, (*groups.curve)(0) - gap);
   groups.first_more = groups.shared / 2 + std::max(0.0, groups.rates.trigger - gap);
@@ -50,9 +50,9 @@ GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& 
       .rates = {.producer_slowdown = slowdown.gemm,
                 .consumer_slowdown = slowdown.collective,
                 .trigger = trigger,
-                // A wait takes its time even for a signal that is there.
+                // A wait takes its time even for a signal that is there already.
                 .gap = parts.launch.kernel_gap + trigger},
-      // A GEMM that has to hand over SMs is not slowed for want of operands.
+      // A GEMM that hands over SMs is slowed by losing them, not by a lack of operands.
       .feed = key.comm_ctas == kHandedOver
                   ? Feed{}
                   : gemms.contention.feed()(*gemms.generated, problem.k, slowdown.gemm),
@@ -84,7 +84,7 @@ std::optional<GroupCollectives> groups_by_copies(const Model::Parts& parts, cons
   groups.least_time_per_byte = std::min(last.least_time_per_byte(groups.bytes, groups.drain),
                                         row->curve.least_time_per_byte(groups.bytes, groups.drain));
   groups.least_time = std::min(last(0), row->curve(0)) - groups.drain;
-  // Copies go on as if alone; own parts that do not keep up come last.
+  // The GEMM does not slow copies. Own parts that fall behind them come last.
   groups.rates.consumer_slowdown = 1;
   groups.feed.collective_share = 0;
   return groups;

@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-/// The groups of a random partition of that kind; a wave ends at each of `cuts`.
+/// The wave groups of a random partition of this kind. A wave ends at each of `cuts`.
 std::vector<std::int64_t> random_groups(const std::vector<Cut>& cuts, PartitionKind kind,
                                         Dice& dice) {
   const std::size_t last = cuts.size() - 1;

@@ -34,7 +34,7 @@ ClockedGemm clocked(const ClockModel& clock, const Problem& problem, const GemmW
                    .all_sms = groups.all_sms,
                    .fed_slower = slower,
                    .rates = rates};
-  // Where collectives have no SMs of their own each group waits for some, besides its trigger.
+  // If collectives have no SMs of their own, each group waits for some besides its trigger.
   if (!work.persistent) {
     gemm.rates.trigger += until_handed_over(rates.producer_slowdown, gemm.tile_time);
   }

@@ -9,8 +9,9 @@ double gemm_time_beside(const ClockedGemm& gemm, std::int64_t tiles) {
   return gemm.first(tiles) * gemm.rates.producer_slowdown;
 }
 
-/// How much of the copies comes before the GEMM ends depends on where it is cut. Taken for typical
-/// groups: the first is there after its part of the GEMM, and each copy comes after its collective.
+/// The time of copies into place. How much of the copying comes before the GEMM ends depends on the
+/// cuts. It is computed for groups of typical size: the first group is ready after its part of the
+/// GEMM, and each copy comes after its collective.
 Reorder reorder_of(const GroupCollectives& groups, const ClockedGemm& gemm, std::int64_t tiles) {
   Reorder reorder = groups.reorder;
   const double alone = groups.whole + groups.bytes * reorder.last_per_byte;
@@ -20,7 +21,7 @@ Reorder reorder_of(const GroupCollectives& groups, const ClockedGemm& gemm, std:
   return reorder;
 }
 
-/// What own parts that were not moved in time take when the GEMM has ended.
+/// Time after the GEMM's end for own parts that were not moved beside it.
 double left_to_move(const GroupCollectives& groups, const ClockedGemm& gemm, std::int64_t tiles) {
   if (groups.move_after == 0) return 0;
   const double runs = gemm_time_beside(gemm, tiles);

@@ -12,7 +12,7 @@ namespace overlaptune::signaled {
 
 [[nodiscard]] std::vector<CutPoint> cut_points(const std::vector<Cut>& cuts);
 
-/// The result refers to all arguments, and `points` are those of `cuts`.
+/// The result refers to all arguments. `points` are the cut points of `cuts`.
 [[nodiscard]] PartitionProblem partition_problem(const GroupCollectives& groups,
                                                  const ClockedGemm& gemm,
                                                  const std::vector<Cut>& cuts,

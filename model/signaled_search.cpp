@@ -13,9 +13,10 @@ namespace {
 using namespace signaled;
 
 constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-/// A column of a swizzle group must fit a wave, and a group must hold at least one column.
+/// Most row panels in a column of a swizzle group: a column must fit a wave, and a wave group must
+/// hold at least one column.
 constexpr int kMostPanels = 32;
-/// The documented subset solves this many combinations, those of least estimate.
+/// Number of combinations that the subset (docs/model.md) solves: those of least estimate.
 constexpr std::size_t kSubset = 48;
 
 /// A GEMM of the space: a tile and an order of its tiles.
@@ -25,8 +26,8 @@ struct Walk {
   TileOrder order{};
 };
 
-/// The subset's walks have the deepest pipeline that fits and the widest cluster, or none where two
-/// CTAs can share a tile.
+/// Whether the subset has this tile: one with the deepest pipeline that fits and the widest cluster
+/// (no cluster where two CTAs can share a tile).
 bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
   Tile alone = tile;
   alone.cluster = 1;
@@ -54,15 +55,15 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms
   return list;
 }
 
-/// Waves beyond which neighbouring cuts are merged: the time of the search grows with their square,
-/// and what one of so many waves decides is a few thousandths (full) or a hundredth (subset).
+/// Number of cuts beyond which neighbours are merged. The time of the search grows with its square,
+/// and one of so many waves hardly changes the result.
 constexpr std::size_t kMostCuts = 192;
 constexpr std::size_t kMostCutsOfSubset = 96;
-/// In the full space whatever may be the first is then solved again, with every wave of so many.
+/// The same when a combination of the full space, which may be the fastest, is solved again.
 constexpr std::size_t kMostCutsOfFirst = 4096;
 
-/// With peer access each group may be three regions of C, however many groups are best: where the
-/// exchange does not slow the GEMM at all, one for every wave.
+/// The same with peer access, where a group may need three regions of C. Any number of groups may
+/// be best: one for every wave, where the exchange does not slow the GEMM.
 constexpr std::size_t kMostCutsAnywhere = kMostRegions / 3;
 
 std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
@@ -73,7 +74,7 @@ std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
   return kept;
 }
 
-/// One combination of the space, with a time that no partition of it can beat.
+/// One combination of the space, with a lower bound on the time of its partitions.
 struct Combination {
   double bound = 0;
   const Walk* walk = nullptr;
@@ -84,7 +85,7 @@ bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
 }
 
-/// `produced`: what all tiles take.
+/// A lower bound on the time of any partition, if all tiles take `produced`.
 double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups) {
   return groups.drain + lower_bound({.start = groups.start,
                                      .first = gemm.first(1),
@@ -100,8 +101,8 @@ double bound_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollective
   return end_of(gemm, gemm.least(walk.order.tiles()), groups);
 }
 
-/// No bound, but nearer to the truth where waves are few: whole waves, the first one on all SMs,
-/// and after the last one a collective of what it made.
+/// An estimate, not a bound; it is nearer to the truth if waves are few. It counts whole waves, the
+/// first one on all SMs, and a collective of the last wave's results after them.
 double estimate_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
   const std::int64_t tiles = walk.order.tiles();
   const std::int64_t first = std::min<std::int64_t>(tiles, gemm.all_sms);
@@ -119,7 +120,6 @@ ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Wal
   return clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
 }
 
-/// Every combination.
 std::vector<Combination> all_combinations(const Model::Parts& parts, const Problem& problem,
                                           const std::vector<Walk>& walks,
                                           const std::vector<GroupCollectives>& collectives) {
@@ -134,7 +134,7 @@ std::vector<Combination> all_combinations(const Model::Parts& parts, const Probl
   return list;
 }
 
-/// The most promising combinations, as if the tile time did not depend on how many SMs are left.
+/// The combinations of least estimate. The estimate takes the tile time at one SM count.
 std::vector<Combination> promising_combinations(const Model::Parts& parts, const Problem& problem,
                                                 const std::vector<Walk>& walks,
                                                 const std::vector<GroupCollectives>& collectives) {
@@ -186,7 +186,7 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
     begin = cuts[end - 1].tiles;
   }
-  // More groups than a launch has room for are worth it nowhere; but a model may say so.
+  // The model may prefer more groups than a launch has room for; in reality they never pay.
   if (!check(problem, config, parts.capabilities)) return std::nullopt;
   return Scored{std::move(config), us(partition.time + groups.drain)};
 }
@@ -199,8 +199,8 @@ bool is_of(const Combination& combination, const Config& config) {
          combination.groups->transport == own->transport;
 }
 
-/// Solves again, with every wave, whatever was solved with merged cuts and may yet become the
-/// first.
+/// Solves combinations again with every wave: those that were solved with merged cuts and may still
+/// become the first.
 void settle_first(const Model::Parts& parts, const Problem& problem,
                   const std::vector<Combination>& combinations, BestConfigs& best) {
   for (const Combination& combination : combinations) {
@@ -216,12 +216,12 @@ void settle_first(const Model::Parts& parts, const Problem& problem,
   }
 }
 
-/// What was probed for collectives beside a generated GEMM.
+/// The probed collectives that can run beside a generated GEMM.
 std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGemms& gemms,
                                        const Problem& problem, Space space) {
   const Collective collective = collective_of(problem.op);
   std::vector<CollectiveKey> keys = parts.collectives.overlap_settings(collective, problem.ranks);
-  // The subset is of GEMMs that are persistent, which are ranked by one tile time.
+  // The subset has persistent GEMMs only, which are ranked by one tile time.
   if (space == Space::full) {
     for (const Transport transport : {Transport::ring, Transport::symmetric}) {
       const CollectiveKey key{collective, problem.ranks, kHandedOver, transport};
@@ -233,7 +233,7 @@ std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGem
   return keys;
 }
 
-/// The collectives that the space has for the problem.
+/// The collectives of the space for this problem.
 std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const ClassGemms& gemms,
                                               const Problem& problem, Launch launch, Space space) {
   const BackgroundLoad background = background_of(parts, gemms, problem);
@@ -247,13 +247,13 @@ std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const C
       if (copies) list.push_back(*copies);
       continue;
     }
-    // What keeps symmetric kernels apart is the driver's in any case (run/collective.cpp).
+    // A wait of the driver keeps symmetric kernels apart in any case (run/collective.cpp).
     const Wait wait =
         key.transport == Transport::symmetric ? Wait::driver : parts.launch.wait(launch);
     list.push_back(group_collectives(parts, gemms, problem, key, curve, wait, launch, background));
     const GroupCollectives same = list.back();
     if (key.transport != Transport::symmetric || ring == nullptr) continue;
-    // Worth a search where the ring is faster for what a last group may be.
+    // Searched only if the ring is faster for sizes that a last group may have.
     const bool faster =
         (*ring)(same.bytes) < same.whole || (*ring)(same.bytes / 2) < (*same.curve)(same.bytes / 2);
     if (faster) list.push_back(with_last_group(same, Transport::ring, *ring));

@@ -20,7 +20,7 @@ tl::unexpected<Error> unavailable(const std::string& message) {
   return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "machine cuda: " + message});
 }
 
-/// Without a launcher: all of them on this host.
+/// The slots without a launcher: all on this host.
 std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options, int port) {
   std::vector<std::unique_ptr<WorkerSlot>> slots;
   slots.reserve(static_cast<std::size_t>(options.ranks));
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options,
   return slots;
 }
 
-/// The answers of one kind. Error: a refusal, or something else than was asked for.
+/// The answers, all of type T. Error: a refusal, or an answer of another type.
 template <class T>
 Expected<std::vector<T>> only(std::vector<Reply> replies) {
   std::vector<T> answers;
@@ -88,8 +88,8 @@ tl::unexpected<Error> CudaMachine::lose(const std::string& reason) {
   return unavailable(reason);
 }
 
-/// All workers anew, after one was lost. In a second attempt too, since what the fault left behind
-/// on a GPU or on the fabric may take a moment to clear.
+/// Starts all workers again after one was lost. If that fails it tries once more, because a GPU or
+/// the fabric may take a moment to recover from the fault.
 Expected<void> CudaMachine::recover() {
   auto started = pool_->start();
   if (!started) {
@@ -147,7 +147,7 @@ std::string CudaMachine::take_fault(std::size_t configs) {
   return std::exchange(options_.fault, {});
 }
 
-/// The configs of one run: those that fail are taken out until the others have been timed.
+/// The configs of one run. Those that fail are taken out; the others are run again.
 class CudaMachine::RunLoop {
  public:
   RunLoop(CudaMachine& machine, const Problem& problem, std::span<const Config> configs,
@@ -170,7 +170,7 @@ class CudaMachine::RunLoop {
       exclude(replies.error());
       if (const auto alive = machine_.recover(); !alive) return error_of(alive);
     }
-    // Not one config came through: perhaps it is the machine.
+    // All configs failed, so the fault may be the machine's.
     const auto alive = machine_.count_failure(last_reason);
     if (!alive) return error_of(alive);
     return std::move(results_);
@@ -195,7 +195,8 @@ class CudaMachine::RunLoop {
     });
   }
 
-  /// What failed before any config began may have been an accident, once.
+  /// Takes out the config at fault. A failure at no config in particular may be an accident, so the
+  /// first one is followed by another attempt.
   void exclude(const Loss& loss) {
     const auto at = config_at_fault(loss, remaining_.size());
     spdlog::warn("{}: {}: {}", to_string(problem_),

@@ -1,5 +1,5 @@
 #pragma once
-// The GPUs of this host, or of all hosts that a launcher started: one worker process a GPU.
+// The GPUs of this host, or of all hosts that a launcher started: one worker process for each GPU.
 
 #include "machine/cuda/launch/launch_environment.hpp"
 #include "machine/cuda/limits.hpp"
@@ -9,23 +9,23 @@
 namespace overlaptune::cuda {
 
 struct CudaOptions {
-  std::string worker;  ///< the program
+  std::string worker;  ///< path of the worker program
   int ranks = 0;       ///< without a launcher: workers to start
   LaunchEnvironment launch{};
   bool allow_multicast = false;
   std::uint64_t seed = 0;
-  std::string fault{};  ///< to inject, as `RunRequest::fault`, once: where there is such a config
+  std::string fault{};  ///< fault to inject once, as `RunRequest::fault`, when its config is there
   Limits limits{};
   std::string version = program_version();
 };
 
-/// A config or probe that hangs or kills a worker costs itself only: all workers are started again
-/// and the others go on. After three such failures with no success between, or when the workers
-/// cannot be started again, the machine is lost (`machine_unavailable`).
+/// A config or probe that hangs or kills a worker does not affect the others: all workers are
+/// started again, and the others go on. After three such failures without a success between them,
+/// or when the workers cannot be started again, the machine is lost (`machine_unavailable`).
 class CudaMachine : public Machine {
  public:
-  /// Starts the workers. `listener`: where they and the agents of other ranks come; opened here if
-  /// there is none yet. Error: `machine_unavailable`, in the words of whoever failed.
+  /// Starts the workers. They and the agents of other ranks connect to `listener`; without one, a
+  /// listener is opened. Error: `machine_unavailable`, with the message of the process that failed.
   [[nodiscard]] static Expected<std::unique_ptr<CudaMachine>> open(
       const CudaOptions& options, std::optional<Listener> listener = std::nullopt);
 

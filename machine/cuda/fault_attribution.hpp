@@ -8,11 +8,11 @@
 
 namespace overlaptune::cuda {
 
-/// The config that most ranks were at; of two with as many the one of the lost rank. None where
-/// they were at no config in particular.
+/// The config that most ranks were at; of two with equal counts, the one that the lost rank was at.
+/// None if the ranks were at no config in particular.
 [[nodiscard]] std::optional<std::size_t> config_at_fault(const Loss& loss, std::size_t configs);
 
-/// `timeout` for a hang, `rank_died` for a killed worker, otherwise `crashed`.
+/// The verdict: `timeout` for a hang, `rank_died` for a killed worker, otherwise `crashed`.
 [[nodiscard]] Verdict verdict_of(const Loss& loss);
 
 }  // namespace overlaptune::cuda

@@ -7,7 +7,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Zero if unknown.
+/// The expected time of a step; zero if unknown.
 Microseconds expected_of(const RunStep& step, const std::vector<Microseconds>& expected) {
   if (step.config < 0 || step.step == "time")
     return std::accumulate(expected.begin(), expected.end(), Microseconds{});

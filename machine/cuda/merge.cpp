@@ -13,7 +13,7 @@ tl::unexpected<Error> unavailable(std::string message) {
   return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
 }
 
-/// Lists of ranks that took no part are passed over.
+/// The slowest rank of each repetition. Empty lists of ranks that took no part are skipped.
 Expected<Times> slowest(const std::vector<const Times*>& ranks, std::size_t taking_part) {
   Times slowest = *ranks.front();
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
@@ -30,7 +30,7 @@ Expected<Times> slowest(const std::vector<const Times*>& ranks, std::size_t taki
   return slowest;
 }
 
-/// `get` names the list within what one rank saw.
+/// The same for one list of each rank's results, which `get` selects.
 template <class T, class F>
 Expected<Times> slowest_of(const std::vector<T>& ranks, std::size_t taking_part, F get) {
   std::vector<const Times*> lists;
@@ -47,7 +47,7 @@ std::size_t ranks_of(const Probe& probe, std::size_t all) {
   return ranks > 0 ? std::min(all, static_cast<std::size_t>(ranks)) : all;
 }
 
-/// The lowest clock and the highest power: what held the slowest rank back.
+/// The lowest clock and the highest power, as these held the slowest rank back.
 Conditions merged(Conditions all, const Conditions& one) {
   if (one.sm_clock_mhz) {
     all.sm_clock_mhz = std::min(all.sm_clock_mhz.value_or(*one.sm_clock_mhz), *one.sm_clock_mhz);
@@ -82,7 +82,7 @@ RunResult merged_config(const std::vector<RunReply>& replies, std::size_t config
     result.activities.insert(result.activities.end(), samples.activities.begin(),
                              samples.activities.end());
   }
-  // Times of some ranks only say nothing about the slowest.
+  // The slowest rank is unknown if some ranks have no times.
   if (result.rank_times.size() != replies.size()) result.rank_times.clear();
   return result;
 }

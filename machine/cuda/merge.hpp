@@ -1,5 +1,5 @@
 #pragma once
-// What all ranks saw, made one: the slowest rank counts, the worst verdict counts.
+// Merges the results of all ranks: the slowest rank counts, and the worst verdict.
 
 #include <string>
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace overlaptune::cuda {
 
-/// Of each repetition the slowest rank. Ranks that took no part (from `ranks` on) may have nothing.
+/// The slowest rank of each repetition. Ranks that took no part (from `ranks` on) may have nothing.
 /// Error (`machine_unavailable`): the ranks disagree about the number of repetitions, or have none.
 [[nodiscard]] Expected<Measurement> merge(const Probe& probe, const std::vector<Samples>& samples);
 
-/// One result a config. Error (`machine_unavailable`): the ranks disagree about the number of
-/// configs (expected: `configs`) or of repetitions.
+/// One result for each config. Error (`machine_unavailable`): the ranks disagree about the number
+/// of configs (expected: `configs`) or of repetitions.
 [[nodiscard]] Expected<std::vector<RunResult>> merge(const std::vector<RunReply>& replies,
                                                      std::size_t configs);
 
-/// As `platform_of` (core/device.hpp).
+/// The platform of all ranks; see `platform_of` (core/device.hpp).
 [[nodiscard]] Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed);
 
 }  // namespace overlaptune::cuda

@@ -11,11 +11,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kSendLimit = 20s;
-/// For the others to tell what they saw.
+/// Time for the other ranks to report after the first failure.
 constexpr auto kAftermath = 300ms;
-/// For the system to tell how processes ended, whose GPU memory it takes back first.
+/// Time for the system to report how processes ended; it takes their GPU memory back first.
 constexpr auto kEndLimit = 15s;
-/// The end of a process behind an agent wakes nobody here.
+/// Interval between looks at the processes: no event reports the end of one on an agent's host.
 constexpr auto kLook = 200ms;
 
 class Round {
@@ -78,9 +78,9 @@ class Round {
     order_.push_back(i);
   }
 
-  /// Everything that it has said by now.
+  /// Reads all that the rank has sent so far.
   void listen(std::size_t i) {
-    // Also reads its standard error, so that it need not wait for us to do so.
+    // This also reads the worker's standard error, so that the worker never waits for us to do so.
     static_cast<void>(participants_[i].slot->ended());
     while (waits(i)) {
       const Received received = participants_[i].connection->receive(Clock::now());
@@ -110,7 +110,7 @@ class Round {
     }
   }
 
-  /// Its connection ended: how did its process?
+  /// Its connection ended; finds out how its process did.
   void lose_ended(std::size_t i, const std::string& why) {
     WorkerSlot& slot = *participants_[i].slot;
     if (!ended_by_) ended_by_ = Clock::now() + kEndLimit;
@@ -154,7 +154,7 @@ class Round {
     return how == Loss::How::killed || how == Loss::How::died;
   }
 
-  /// The others can tell nothing that matters: one that died did not do so because of them.
+  /// Whether the cause is clear: a process that died did not do so because of the others.
   [[nodiscard]] bool is_clear() const {
     return std::any_of(order_.begin(), order_.end(), [this](std::size_t i) { return has_died(i); });
   }
@@ -178,9 +178,9 @@ class Round {
   const std::vector<Participant>& participants_;
   const StepLimit& limit_;
   std::vector<State> states_;
-  std::vector<std::size_t> order_{};  ///< in which they were lost
+  std::vector<std::size_t> order_{};  ///< ranks in the order in which they were lost
   std::optional<Deadline> first_loss_{};
-  std::optional<Deadline> ended_by_{};  ///< of all whose connection ended
+  std::optional<Deadline> ended_by_{};  ///< for all whose connection ended
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// One question to all workers, and the search for who is at fault when no answer comes.
+// One command to all workers and their answers, or the rank at fault when an answer does not come.
 
 #include <optional>
 #include <string>
@@ -16,9 +16,9 @@ struct Participant {
   WorkerSlot* slot = nullptr;
 };
 
-/// Sends the command to all and waits for one answer of each. When one complains, or says nothing
-/// any more, the others get a moment to end too: a rank that died is then the cause, and what the
-/// others report its consequence; otherwise the first is the cause.
+/// Sends the command to all and waits for one answer of each. After a failure or a time-out of one
+/// rank, the others get a moment to end too. If a rank died, it is the cause, and what the others
+/// report is its consequence. Otherwise the first failure is the cause.
 [[nodiscard]] tl::expected<std::vector<Reply>, Loss> ask_round(
     const std::vector<Participant>& participants, const Command& command, const StepLimit& limit);
 

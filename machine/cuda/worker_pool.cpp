@@ -33,7 +33,7 @@ WorkerPool::WorkerPool(Rendezvous rendezvous, std::vector<std::unique_ptr<Worker
       hellos_(slots_.size()) {}
 
 WorkerPool::~WorkerPool() {
-  // A worker that may end by itself has said all that it had to say.
+  // Workers that end by themselves can still write their last messages.
   constexpr auto kLeaveLimit = 5s;
   const Deadline deadline = Clock::now() + kLeaveLimit;
   for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
@@ -80,7 +80,7 @@ Expected<void> WorkerPool::start() {
   spdlog::debug("{} workers were started", size());
   if (ready) ready = await_hellos(token);
   if (ready) ready = join();
-  // Who does not go is told by the next start.
+  // The next start reports a worker that does not end.
   if (!ready) static_cast<void>(kill());
   return ready;
 }
@@ -126,7 +126,7 @@ Expected<void> WorkerPool::await_hellos(const std::string& token) {
 Expected<void> WorkerPool::admit(Rendezvous::Arrival arrival, const std::string& token) {
   const auto reply = parse_reply(arrival.line);
   const auto* greeting = reply ? std::get_if<Greeting>(&*reply) : nullptr;
-  if (greeting == nullptr || greeting->token != token) return {};  // a stranger
+  if (greeting == nullptr || greeting->token != token) return {};  // not one of our workers
   const Hello& hello = greeting->hello;
   if (hello.rank >= size()) {
     return unavailable(

@@ -1,5 +1,5 @@
 #pragma once
-// The workers of all ranks: started together, asked together, ended together.
+// The workers of all ranks. They are started, asked and ended together.
 
 #include <chrono>
 #include <functional>
@@ -17,26 +17,27 @@ namespace overlaptune::cuda {
 struct PoolOptions {
   std::string version = program_version();
   bool allow_multicast = false;
-  std::chrono::milliseconds start_limit{60'000};      ///< until all said hello
-  std::chrono::milliseconds join_limit{120'000};      ///< until the communicator stands
-  std::chrono::milliseconds kill_limit = kKillLimit;  ///< until all that were killed are gone
+  std::chrono::milliseconds start_limit{60'000};      ///< until all have said hello
+  std::chrono::milliseconds join_limit{120'000};      ///< until the communicator is made
+  std::chrono::milliseconds kill_limit = kKillLimit;  ///< until all killed workers are gone
 };
 
 /// Why an answer did not come.
 struct Loss {
   enum class How {
-    hung,    ///< no word within the limit
-    failed,  ///< the worker said what went wrong, and ended
-    died,    ///< the worker ended without a word
-    killed,  ///< by SIGKILL (the system was short of memory, an administrator), or with its host
+    hung,    ///< no message within the limit
+    failed,  ///< the worker reported an error, and ended
+    died,    ///< the worker ended without a message
+    killed,  ///< ended by SIGKILL (the system was short of memory, an administrator), or with its
+             ///< host
   };
   How how = How::failed;
   int rank = 0;
   std::string reason;                           ///< one line that names the rank and its host
-  std::vector<std::optional<RunStep>> steps{};  ///< the last one that each rank told
+  std::vector<std::optional<RunStep>> steps{};  ///< the last step that each rank reported
 };
 
-/// How long the next word of a rank may take: at first (none), and after each step.
+/// Time-out for the next message of a rank: at first (null), and after each step.
 using StepLimit = std::function<std::chrono::milliseconds(const RunStep*)>;
 
 class WorkerPool {
@@ -47,22 +48,23 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Ends what runs and starts all workers anew: hello, unique id, join.
-  /// Error (`machine_unavailable`): the rank, its host, and the worker's own words; or the process
-  /// that does not go, beside which none is started.
+  /// Ends the workers that run and starts all workers: hello, unique id, join.
+  /// Error (`machine_unavailable`): the rank, its host, and the worker's message. Or the process
+  /// that does not end; no worker is started beside it.
   [[nodiscard]] Expected<void> start();
 
-  /// Asks every rank; one answer a rank (never a `RunStep`). Error: the rank that is at fault, as
-  /// far as can be told from outside; the pool must then be started again.
+  /// Asks every rank, and returns one answer of each (never a `RunStep`). Error: the rank at fault,
+  /// as far as its messages and its end show it. The pool must then be started again.
   [[nodiscard]] tl::expected<std::vector<Reply>, Loss> ask(const Command& command,
                                                            const StepLimit& limit);
 
-  /// Ends all workers at once, and waits until they are gone. Calls that follow without a start
-  /// between add no time. Error (`machine_unavailable`): the ranks and processes that do not go.
+  /// Ends all workers at once, and waits until they are gone. A second call without a start in
+  /// between waits no longer than the first one's limit. Error (`machine_unavailable`): the ranks
+  /// and processes that do not end.
   Expected<void> kill();
 
   [[nodiscard]] int size() const { return static_cast<int>(slots_.size()); }
-  /// Of the workers that run now, by rank.
+  /// The hellos of the workers that run now, by rank.
   [[nodiscard]] const std::vector<Hello>& hellos() const { return hellos_; }
 
  private:
@@ -78,7 +80,7 @@ class WorkerPool {
   PoolOptions options_;
   std::vector<std::optional<Connection>> connections_;  ///< by rank
   std::vector<Hello> hellos_;
-  std::optional<Deadline> gone_by_{};  ///< since the workers were killed
+  std::optional<Deadline> gone_by_{};  ///< set when the workers are killed
 };
 
 }  // namespace overlaptune::cuda

@@ -1,16 +1,16 @@
-// `sequential` and `chunked`: library GEMMs and collectives, one of each a part. `sequential` has
-// one part, whose GEMM has all SMs.
+// `sequential` and `chunked`: library GEMMs and collectives, one of each for a part. `sequential`
+// has one part, and its GEMM has all SMs.
 
 #include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
 namespace {
 
-/// What differs between the two.
+/// The differences between the two.
 struct Parts {
   int comm_ctas = 0;
   Transport transport{};
-  int sms = 0;  ///< of the GEMMs
+  int sms = 0;  ///< SMs of the GEMMs
   /// All rows of all row blocks are one product, not a batch of products that share B.
   bool one_product = false;
 };

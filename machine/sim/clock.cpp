@@ -7,9 +7,9 @@ namespace overlaptune::sim {
 namespace {
 
 constexpr double kPowerOfClock = 2.5;
-constexpr double kLimitSharpness = 6;  // the governor steps in a little before the limit
+constexpr double kLimitSharpness = 6;  // the governor acts a little before the limit
 
-/// Part of a loop of replays of this length in which the running average has filled up.
+/// The share of the running average that a loop of replays of this length fills.
 double heated(double time, double window) {
   return time / (time + window);
 }
@@ -22,7 +22,7 @@ ClockState clock_state(const Profile& profile, const Effects& effects, const Loa
   const double seconds = time * 1e-6;
   const double tensor_w = work.flops * power.flop_joules / seconds;  // as if at the highest clock
   const double other_w = work.wire_bytes * power.byte_joules / seconds;
-  const double steady_load = tensor_w / at;  // what the highest clock would draw
+  const double steady_load = tensor_w / at;  // power at the highest clock
   const double allowed = std::max(power.limit_w - power.idle_w - other_w, 0.1 * power.limit_w);
   ClockState state;
   if (effects.clock_loss) {

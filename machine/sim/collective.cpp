@@ -9,7 +9,7 @@
 namespace overlaptune::sim {
 namespace {
 
-// How the time of the links and the time of the CTAs join where both matter; fits the 4-GPU sweep
+// Norm that joins the time of the links and the time of the CTAs. It is fitted to the 4-GPU sweep
 // of CTAs (docs/profiles.md).
 constexpr double kCtaNorm = 3;
 

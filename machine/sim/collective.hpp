@@ -1,5 +1,5 @@
 #pragma once
-// How long a collective takes when nothing runs beside it.
+// The time of a collective when nothing runs beside it.
 
 #include "machine/sim/profile.hpp"
 
@@ -7,12 +7,11 @@ namespace overlaptune::sim {
 
 struct CollectiveRun {
   double time = 0;        ///< microseconds, launch not included
-  double wire_bytes = 0;  ///< that each rank sends
+  double wire_bytes = 0;  ///< bytes that each rank sends
   double link_load = 0;   ///< share of the best bandwidth that this collective reaches, 0 to 1
 };
 
-/// `bytes` is the whole buffer; `ctas` 0 is the library's default.
-/// Error: more ranks than GPUs, or no such collective over this transport.
+/// The collective on a buffer of `bytes` in all; `ctas` 0 is the library's default.
 [[nodiscard]] Expected<CollectiveRun> collective_run(const Profile& profile, Collective collective,
                                                      double bytes, int ranks, int ctas,
                                                      Transport transport);

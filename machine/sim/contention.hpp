@@ -1,5 +1,6 @@
 #pragma once
-// How much an active GEMM and an active collective slow each other: factors >= 1 on the time.
+// Contention: the factors (>= 1, on the time) by which an active GEMM and an active collective slow
+// each other.
 
 #include "machine/sim/collective.hpp"
 #include "machine/sim/effects.hpp"
@@ -7,12 +8,12 @@
 
 namespace overlaptune::sim {
 
-/// A collective takes memory and crossbar bandwidth from the GEMM in proportion to what it moves;
-/// saturating, since the GEMM keeps its fair share.
+/// The factor on a GEMM. A collective takes memory and crossbar bandwidth in proportion to what it
+/// moves. The factor saturates, because the GEMM keeps its fair share.
 [[nodiscard]] double gemm_slowdown(const Profile& profile, const Effects& effects,
                                    const CollectiveRun& beside);
 
-/// Likewise the GEMM from the collective, by the memory bandwidth that the GEMM uses.
+/// The factor on a collective, by the memory bandwidth that the GEMM uses.
 [[nodiscard]] double collective_slowdown(const Profile& profile, const Effects& effects,
                                          const TileTimes& beside);
 

@@ -22,12 +22,13 @@ class Lane {
   [[nodiscard]] bool busy() const { return busy_; }
   [[nodiscard]] bool waiting() const { return !busy_ && next() < tasks_.size(); }
   [[nodiscard]] double slows_other() const { return busy_ ? current().slows_other : 1; }
-  /// While `other` runs.
+  /// The factor on this lane's time while `other` runs.
   [[nodiscard]] double slowed_by(const Lane& other) const {
     return other.slows_other() * (busy_ && other.busy() ? current().slowed : 1);
   }
 
-  /// When the waiting task may start as far as `producer` has come; never, if not far enough.
+  /// The time at which the waiting task may start, given the progress of `producer`; never, if that
+  /// is not far enough.
   [[nodiscard]] double may_start(const Lane& producer) const {
     if (!waiting()) return kNever;
     const Task& task = tasks_[next()];
@@ -36,7 +37,7 @@ class Lane {
     return std::max({task.earliest, after, ready + (task.needs ? task.needs->delay : 0)});
   }
 
-  /// Load of `producer` that the waiting task still waits for; never, if none.
+  /// Work of `producer` that the waiting task still waits for; never, if none.
   [[nodiscard]] double awaited_work(const Lane& producer) const {
     if (!waiting() || !tasks_[next()].needs) return kNever;
     const double position = position_of(tasks_[next()], producer);
@@ -55,7 +56,7 @@ class Lane {
     return before_[result.tasks.size()] - result.progress.work();
   }
 
-  /// Moves on to `now`, having reached `work`; ends the task if that is all of it.
+  /// Records that the lane has done `work` at time `now`, and ends the task if that is all of it.
   void advance(double now, double work) {
     const double end = before_[result.tasks.size()];
     result.progress.record(now, std::min(work, end));
@@ -83,12 +84,12 @@ class Lane {
   }
 
   const std::vector<Task>& tasks_;
-  std::vector<double> before_;  ///< work of all tasks before each, and of all
+  std::vector<double> before_;  ///< total work before each task, and of all tasks
   bool busy_ = false;
 };
 
-/// The time until the next thing happens to `lane` while it runs at `rate`: its task ends or
-/// reaches what the other lane waits for. `target` receives the work it will then have done.
+/// The time until the next event of `lane` while it runs at `rate`: its task ends, or reaches what
+/// the other lane waits for. `target` receives the work of the lane at that event.
 double until_event(const Lane& lane, const Lane& other, double rate, double& target) {
   if (!lane.busy()) return kNever;
   const double done = lane.result.progress.work();

@@ -7,20 +7,20 @@
 namespace overlaptune::sim {
 namespace {
 
-// Where more tiles than this would be run for one repetition, ranks share their runs: with so many
+// Most tiles that are run for one repetition. Beyond it several ranks share one run: with so many
 // tiles the ranks hardly differ.
 constexpr std::int64_t kTilesPerRepetition = 1 << 21;
 
-// Tasks of one repetition and what is needed to read its result.
+// The tasks of one repetition, and what is needed to read its result.
 struct Lanes {
   std::vector<Task> compute{};
   std::vector<Task> communication{};
-  std::vector<std::size_t> collective_task{};  // of each collective, in `communication`
-  std::vector<std::size_t> last_task{};        // the same, or its reorder copy
-  std::vector<double> gemm_ends{};             // of each rank, in work of the compute lane
+  std::vector<std::size_t> collective_task{};  // index of each collective in `communication`
+  std::vector<std::size_t> last_task{};        // the same, or of its reorder copy
+  std::vector<double> gemm_ends{};             // end of each rank, in work of the compute lane
 };
 
-/// Where each rank is, in its own work time, at the end of each GEMM and group: the slowest counts.
+/// The work at which the ranks reach the end of each GEMM and each group; the slowest rank counts.
 struct RankWork {
   std::vector<std::vector<double>> group_ends{};  // [gemm][group], slowest rank, from its start
   std::vector<double> gemm_work{};                // [gemm], so that the sum is the slowest rank's
@@ -95,10 +95,10 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
     if (schedule.coupling == Coupling::gemm_first) {
       task.needs = {i, lanes.compute[i].work, costs.kernel};
     } else if (schedule.coupling == Coupling::signaled) {
-      // The CTAs that it takes SMs from end evenly over the time of a tile.
+      // The CTAs from which it takes SMs end evenly over the time of a tile.
       const double handed_over = planned.takes * schedule.gemms[0].times.whole;
       task.needs = {0, work.group_ends[0][i], costs.trigger + handed_over};
-      task.gap += costs.trigger;  // a wait takes its time even for what is there
+      task.gap += costs.trigger;  // a wait takes its time even for a signal that is there already
     }
     lanes.collective_task.push_back(lanes.communication.size());
     lanes.communication.push_back(task);
@@ -139,7 +139,7 @@ Repetition read_result(const Lanes& lanes, const EngineRun& run, double around) 
     const double gemm = run.compute.progress.time_at(end);
     result.rank_times.push_back(around + (gemm_last ? std::max(gemm, communicated) : communicated));
   }
-  // Half of what surrounds the kernels comes before them.
+  // Half of the time around the kernels comes before them.
   const double offset = around / 2;
   result.timeline.gemm_end = us(offset + run.compute.tasks.back().end);
   for (std::size_t i = 0; i < lanes.collective_task.size(); ++i) {
@@ -175,7 +175,7 @@ ClockState settle_clock(const Setting& setting, const Schedule& schedule, const 
 }  // namespace
 
 Background background_of(const Setting& setting, const Schedule& sequential, const Noise& noise) {
-  constexpr double kTimes = 2;  // within `sequential` and alone
+  constexpr double kTimes = 2;  // once within `sequential`, once alone
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
   const Lanes lanes = make_lanes(setting, sequential, run_tiles(setting, sequential, noise), noise);
   const Load work = sequential.work();

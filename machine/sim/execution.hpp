@@ -12,7 +12,7 @@
 
 namespace overlaptune::sim {
 
-/// One repetition: times in microseconds, launch included.
+/// One repetition. Times are microseconds, with the launch.
 struct Repetition {
   std::vector<double> rank_times{};
   Timeline timeline{};
@@ -23,8 +23,8 @@ struct Execution {
   ClockState clock{};
 };
 
-/// The background of a config: what runs in turn with it, again and again. The power limit sees all
-/// of it.
+/// The background of a config: the work that runs in turn with it. The power limit acts on all of
+/// it.
 struct Background {
   Load work{};
   double gemm = 0;   ///< time of its GEMMs at the highest clock
@@ -40,8 +40,8 @@ struct Setting {
   Background background{};
 };
 
-/// The background of a config that is compared with `sequential`: that, its GEMM and its
-/// collective.
+/// The background of a config that is compared with `sequential`: `sequential`, and its GEMM and
+/// its collective alone.
 [[nodiscard]] Background background_of(const Setting& setting, const Schedule& sequential,
                                        const Noise& noise);
 

@@ -7,7 +7,7 @@
 namespace overlaptune::sim {
 namespace {
 
-/// A number in [0, 1], or a negative one.
+/// The value of a text that is a number in [0, 1]; otherwise -1.
 double probability(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

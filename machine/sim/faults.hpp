@@ -1,5 +1,5 @@
 #pragma once
-// Configs that go wrong on purpose, so that what handles them can be tried.
+// Simulated faults: configs that fail on purpose, to test what handles them.
 
 #include <string_view>
 
@@ -15,9 +15,9 @@ struct Faults {
   double wrong = 0;
   double crash = 0;
   double rank_died = 0;
-  bool sequential = false;  ///< `sequential` may go wrong too
+  bool sequential = false;  ///< `sequential` may fail too
 
-  /// What becomes of a config; the same for equal problems and configs. `valid` for most.
+  /// The verdict on a config, `valid` for most. It is the same for equal problems and configs.
   [[nodiscard]] Verdict verdict(const Config& config, const Noise& noise) const;
 };
 
@@ -25,7 +25,7 @@ struct Faults {
 /// Error: an unknown name, a value that is not a probability, or a sum above 1.
 [[nodiscard]] Expected<Faults> parse_faults(std::string_view text);
 
-/// One line that says what happened.
+/// The reason for a verdict, in one line.
 [[nodiscard]] std::string fault_reason(Verdict verdict, int ranks);
 
 }  // namespace overlaptune::sim

@@ -6,17 +6,17 @@
 namespace overlaptune::sim {
 namespace {
 
-/// When each SM becomes free, in ascending order: a window that slides through a buffer. Tiles take
-/// nearly equal times, so what ends last was mostly taken last, and sorting in from the back moves
-/// few entries; a heap takes twice as long.
+/// The times at which SMs become free, in ascending order: a window that slides through a buffer.
+/// Tiles take nearly equal times, so a tile that ends last was mostly taken last, and insertion
+/// from the back moves few entries. A heap would be slower.
 class SmQueue {
  public:
   SmQueue(std::size_t sms, double free_at) : sms_(sms), buffer_(sms + kSlide, free_at) {}
 
-  /// Without the SMs that become free last.
+  /// Removes the `count` SMs that become free last.
   void shrink(std::size_t count) { sms_ -= count; }
 
-  /// Gives `time` of work to the SM that is free first; returns when it ends.
+  /// Gives work of `time` to the SM that is free first, and returns when it ends.
   double take(double time) {
     const double end = buffer_[first_] + time;
     ++first_;
@@ -37,7 +37,7 @@ class SmQueue {
   std::vector<double> buffer_;
 };
 
-/// Appends tiles, merging with the last run of the same time in the same group.
+/// Appends tiles; merges them with the last run if it has the same time and group.
 void append(TileSchedule& schedule, std::int64_t tiles, double time, bool new_group) {
   if (tiles == 0) return;
   if (!new_group && !schedule.runs.empty() && schedule.runs.back().time == time) {

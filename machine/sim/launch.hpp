@@ -1,5 +1,5 @@
 #pragma once
-// What starting things costs, as it applies to the tasks of a plan.
+// The costs of launches, as they apply to the tasks of a schedule.
 
 #include "core/problem.hpp"
 #include "machine/sim/effects.hpp"
@@ -7,14 +7,14 @@
 
 namespace overlaptune::sim {
 
-/// The launch costs under one way of launching, with the effects that are switched off set to zero.
+/// The costs of one way of launching; 0 for effects that are switched off.
 struct LaunchCosts {
-  double around = 0;   ///< before the first kernel and after the last one, once
-  double kernel = 0;   ///< from the end of a kernel to the start of the one that waits for it
-  double trigger = 0;  ///< from a group's last store to the start of its collective
-  double first = 0;    ///< eager: from the first submission to the first start
-  double submit = 0;   ///< eager: the host needs this long for each kernel
-  /// When the i-th submitted kernel can start at the earliest.
+  double around = 0;   ///< time before the first kernel and after the last one, once
+  double kernel = 0;   ///< time from the end of a kernel to the start of the one that waits for it
+  double trigger = 0;  ///< time from a group's last store to the start of its collective
+  double first = 0;    ///< eager: time from the first submission to the first start
+  double submit = 0;   ///< eager: time of the host for each kernel
+  /// The earliest start of the i-th submitted kernel.
   [[nodiscard]] double earliest(std::size_t i) const {
     return first + submit * static_cast<double>(i);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Random numbers that depend on a key and a counter alone: the same in whatever order, and however
-// often, things are simulated.
+// Random numbers that depend on a key and a counter alone. They do not depend on the order in which
+// things are simulated, nor on how often.
 
 #include <cstdint>
 #include <string_view>
@@ -23,7 +23,7 @@ class Noise {
   }
 
   /// Nearly normal, mean 0, standard deviation 1, within +-3.5: the sum of four uniform numbers of
-  /// 16 bits (Irwin-Hall), since one of these is drawn for every tile.
+  /// 16 bits (Irwin-Hall). It is cheap, because every tile needs one.
   [[nodiscard]] double normal(std::uint64_t counter) const {
     const std::uint64_t bits = mix(key_ + counter);
     const auto sum = static_cast<double>((bits & 0xffff) + (bits >> 16 & 0xffff) +

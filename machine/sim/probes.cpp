@@ -1,4 +1,4 @@
-// What each kind of probe measures on the simulated machine.
+// The measurement of each kind of probe on the simulated machine.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRepetitions = 15;
 
-/// Repetitions of a time that varies by `spread`, relative.
+/// The summary of repetitions of a time that varies by `spread`, relative.
 Summary repeated(double time, double spread, const Noise& noise) {
   std::vector<Microseconds> samples;
   for (std::uint64_t i = 0; i < kRepetitions; ++i) {
@@ -23,12 +23,12 @@ Summary repeated(double time, double spread, const Noise& noise) {
   return summarize(samples);
 }
 
-/// A collective varies with its repetition and by itself.
+/// The relative spread of a collective: it varies with its repetition and by itself.
 double collective_spread(const Profile& profile) {
   return profile.noise.collective * std::sqrt(2.0);
 }
 
-/// The slowest rank of each repetition; what lies beyond `around` is stretched by `factor`.
+/// The slowest rank of each repetition; the time beyond `around` is multiplied by `factor`.
 Summary slowest_ranks(const Execution& execution, double around = 0, double factor = 1) {
   std::vector<Microseconds> samples;
   for (const Repetition& repetition : execution.repetitions) {
@@ -47,7 +47,7 @@ double operand_bytes(const GemmProbe& probe) {
 }
 
 Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, int sms) {
-  // The rules for sizes are those of a problem.
+  // The sizes follow the rules of a problem.
   const auto good = validated({.op = Op::gemm_all_reduce,
                                .m = probe.m,
                                .n = probe.n,
@@ -146,7 +146,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
   const TileTimes& times = schedule.gemms.front().times;
 
-  // Neither ever runs alone: both go on at their slowed rates.
+  // Neither runs alone at any time: both go on at their slowed rates.
   Setting setting{.profile = &profile_,
                   .effects = options_.effects,
                   .ranks = probe.collective.ranks,
@@ -158,7 +158,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   const double gemm_time = (slowest_ranks(free).median.count() - around) * slowdown;
   const double collective_time =
       run->time * collective_slowdown(profile_, options_.effects, times) + takes * times.whole;
-  // The clock answers to the power of both.
+  // The clock depends on the power of both.
   ClockState clock;
   for (int pass = 0; pass < 4; ++pass) {
     const double time = around + gemm_time / clock.factor;

@@ -31,26 +31,26 @@ struct GpuProfile {
   int sms = 0;
   int compute_capability = 0;
   double memory_bytes = 0;
-  double clock_mhz = 0;      ///< under no power limit
-  double tensor_flops = 0;   ///< of the whole GPU at that clock, dense, per microsecond
+  double clock_mhz = 0;      ///< without a power limit
+  double tensor_flops = 0;   ///< rate of the whole GPU at that clock, dense, per microsecond
   double tensor_half_m = 0;  ///< block_m at which the tensor cores reach half of their peak
   double tensor_half_n = 0;  ///< likewise block_n
-  double sm_load = 0;        ///< from L2 into one SM's shared memory
-  double l2_load = 0;        ///< from L2 into all SMs together
+  double sm_load = 0;        ///< rate from L2 into one SM's shared memory
+  double l2_load = 0;        ///< rate from L2 into all SMs together
   double l2_bytes = 0;
-  double memory_load = 0;    ///< from device memory
-  double memory_store = 0;   ///< to device memory, while it is also read
-  double sm_store = 0;       ///< from one SM
-  double load_latency = 0;   ///< from the request of an operand block to its arrival
-  double tile_overhead = 0;  ///< pipeline fill and drain that nothing hides, per tile
-  double kernel_start = 0;   ///< until the first tile starts computing
+  double memory_load = 0;    ///< rate from device memory
+  double memory_store = 0;   ///< rate to device memory, while it is also read
+  double sm_store = 0;       ///< rate from one SM
+  double load_latency = 0;   ///< time from the request of an operand block to its arrival
+  double tile_overhead = 0;  ///< pipeline fill and drain of each tile that nothing hides
+  double kernel_start = 0;   ///< time until the first tile starts computing
   double hidden_store = 0;   ///< share of a tile's store that the next tile hides, 0 to 1
   double tile_spread = 0;    ///< standard deviation of a tile's time, relative
 };
 
 /// The GEMM library: it picks the best tile of a fixed menu.
 struct LibraryProfile {
-  double efficiency = 1;  ///< of its kernels, relative to a generated one with the same tile
+  double efficiency = 1;  ///< relative to generated kernels with the same tile
   double hidden_store = 0;
   int raster = 1;
   std::vector<Tile> menu{};
@@ -73,8 +73,8 @@ struct CollectiveProfile {
   Curve cta_rates{};  ///< whole buffer -> bytes that one CTA sends per microsecond
 };
 
-/// How an active side slows the other; `share` is what the slowdown tends to, `half` the load (0 to
-/// 1 of the resource) at which it is half of that.
+/// How an active side slows the other. The slowdown tends to `share`; at the load `half` (0 to 1 of
+/// the resource) it is half of that.
 struct ContentionProfile {
   double gemm_share = 0;
   double gemm_half = 1;
@@ -95,10 +95,10 @@ struct LaunchProfile {
   double graph_kernel = 0;
   double eager_submit = 0;
   double eager_first = 0;
-  double signal = 0;        ///< until the last store of a group is visible to who waits for it
-  double trigger = 0;       ///< from there to the start of the collective
-  double reorder_rate = 0;  ///< of all SMs
-  double reorder_rate_per_sm = 0;  ///< where a GEMM leaves some
+  double signal = 0;               ///< time until a group's last store is visible to its waiter
+  double trigger = 0;              ///< time from there to the start of the collective
+  double reorder_rate = 0;         ///< rate of all SMs
+  double reorder_rate_per_sm = 0;  ///< rate of one SM, where a GEMM leaves few
 };
 
 struct NoiseProfile {
@@ -113,7 +113,7 @@ struct Profile {
   std::string cuda_version{};
   std::string nccl_version{};
   std::string topology{};
-  std::string link{};  ///< what carries peer traffic: "nvlink", "host_memory"
+  std::string link{};  ///< carrier of peer traffic: "nvlink", "host_memory"
   GpuProfile gpu{};
   LibraryProfile library{};
   PowerProfile power{};
@@ -122,7 +122,7 @@ struct Profile {
   CopyProfile copy{};
   LaunchProfile launch{};
   NoiseProfile noise{};
-  std::string digest{};  ///< of the text that it was read from
+  std::string digest{};  ///< hash of the text that it was read from
 };
 
 /// Reads and checks a profile. `origin` (a file, "built in") opens every message, followed by the

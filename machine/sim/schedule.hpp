@@ -1,6 +1,5 @@
 #pragma once
-// What a unit of work makes the machine do: kernels and collectives with their costs alone, and in
-// which order.
+// The schedule of a unit of work: kernels and collectives in their order, with their costs alone.
 
 #include <vector>
 
@@ -18,17 +17,17 @@ struct PlannedGemm {
 
 struct PlannedCollective {
   CollectiveRun run{};
-  double reorder = 0;         ///< copy of what it received into place, after it, on the same stream
-  double reorder_slowed = 1;  ///< while the GEMM leaves it few SMs
+  double reorder = 0;         ///< time of the copy of what it received into place, after it
+  double reorder_slowed = 1;  ///< factor on that copy while the GEMM leaves it few SMs
   double takes = 0;           ///< share of the SMs that the GEMM hands over to it, tile by tile
 };
 
-/// Share of the SMs that a collective with NCCL's own choice of CTAs takes from a GEMM whose tiles
-/// have a CTA each.
+/// Share of the SMs that a collective with NCCL's own choice of CTAs takes from a GEMM with one CTA
+/// for each tile.
 [[nodiscard]] double share_taken(const Profile& profile);
 
-/// How many times longer a copy into place takes when its kernel finds `sms` SMs free than with all
-/// (`kHandedOver`: it gets SMs as all kernels do, and is as fast).
+/// Factor by which a copy into place takes longer on `sms` free SMs than on all. It is 1 for
+/// `kHandedOver`, where the copy's kernel gets SMs as all kernels do.
 [[nodiscard]] double reorder_slowed(const Profile& profile, int sms);
 
 /// How the collectives depend on the GEMMs.
@@ -45,7 +44,7 @@ struct Schedule {
   [[nodiscard]] Load work() const;
 };
 
-/// A GEMM that is one group.
+/// The plan of a GEMM that is one group.
 [[nodiscard]] PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel);
 
 }  // namespace overlaptune::sim

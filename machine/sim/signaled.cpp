@@ -5,7 +5,7 @@
 namespace overlaptune::sim {
 namespace {
 
-/// The collective of one wave group, and what copies its result into place.
+/// The collective of one wave group, and the copy of its result into place.
 Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work, const Cut& begin,
                                        const Cut& end) {
   const auto& config = work.config_as<Signaled>();

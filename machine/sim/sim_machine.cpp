@@ -27,7 +27,7 @@ Platform platform_of(const Profile& profile) {
           .details = "profile " + profile.digest};
 }
 
-/// Operands, output, and the staged or gathered buffer of the collective.
+/// Bytes of the operands, the output, and the staged or gathered buffer of the collective.
 double buffer_bytes(const Problem& problem) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
@@ -97,7 +97,7 @@ Setting SimMachine::setting(const Problem& problem, const RunOptions& options) c
                   .repetitions = std::max(options.repetitions, 1)};
   const auto baseline = schedule_of(problem, Config{});
   if (baseline) {
-    // The stream's name is part of the seed: another one would draw other noise.
+    // The name of the stream is part of the seed: with another name the noise would be another.
     const Noise noise = Noise(options_.seed).stream(to_string(problem)).stream("company");
     setting.background = background_of(setting, *baseline, noise);
   }
@@ -125,7 +125,7 @@ RunResult SimMachine::run_config(const Problem& problem, const Config& config,
   if (result.verdict != Verdict::valid && result.verdict != Verdict::wrong) return result;
 
   const Execution execution = execute(setting, *schedule, noise.stream(to_string(setting.launch)));
-  // A wrong config is tempting: it skips work.
+  // A wrong config is fast, because it skips work.
   const double factor = result.verdict == Verdict::wrong ? 0.8 : 1;
   result.rank_times = by_rank(execution.repetitions, problem.ranks, factor);
   if (timeline) result.timeline = median_repetition(execution.repetitions).timeline;

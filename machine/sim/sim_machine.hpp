@@ -1,5 +1,5 @@
 #pragma once
-// A machine that is simulated from a profile: see docs/profiles.md.
+// A machine that is simulated from a profile (docs/profiles.md).
 
 #include <cstdint>
 
@@ -17,8 +17,8 @@ struct SimOptions {
   Faults faults{};
 };
 
-/// Results depend on the seed, the problem, the config (or probe) and the repetition alone: not on
-/// what was measured before or beside.
+/// Results depend only on the seed, the problem, the config (or probe) and the repetition. Earlier
+/// and concurrent measurements do not change them.
 class SimMachine : public Machine {
  public:
   SimMachine(Profile profile, const SimOptions& options);

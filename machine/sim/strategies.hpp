@@ -1,7 +1,6 @@
 #pragma once
-// What a strategy brings to the simulator: how its work becomes kernels and collectives. To add
-// one: a file with a class of this kind and a function that makes it, and two lines in
-// strategies.cpp.
+// The simulation of one strategy: it turns work into kernels and collectives. To add one, write a
+// file with a class of this kind and a function that makes it, and add two lines to strategies.cpp.
 
 #include <memory>
 
@@ -17,7 +16,8 @@ class StrategySimulation {
 
   [[nodiscard]] virtual Strategy strategy() const = 0;
 
-  /// The work is one of this strategy. Error: what the profile has no curve for.
+  /// The schedule of `work`, which has this strategy. Error: the profile has no curve for one of
+  /// its collectives.
   [[nodiscard]] virtual Expected<Schedule> schedule(const Profile& profile,
                                                     const Work& work) const = 0;
 
@@ -25,10 +25,10 @@ class StrategySimulation {
   StrategySimulation() = default;
 };
 
-/// In the order of `Strategy`, one for each.
+/// One for each strategy, in the order of `Strategy`.
 [[nodiscard]] const std::vector<std::unique_ptr<StrategySimulation>>& strategy_simulations();
 
-/// By the strategy of the work.
+/// The schedule of `work`, by its strategy.
 [[nodiscard]] Expected<Schedule> make_schedule(const Profile& profile, const Work& work);
 
 }  // namespace overlaptune::sim

@@ -6,7 +6,7 @@
 namespace overlaptune::sim {
 namespace {
 
-// Resources that a k step needs at once overlap almost perfectly; where two take equally long the
+// Resources that a k step needs at once overlap almost perfectly. If two take equally long, the
 // step takes 12 % longer than either.
 constexpr double kOverlapNorm = 6;
 
@@ -17,8 +17,8 @@ double smooth_maximum(std::initializer_list<double> times) {
   return largest * std::pow(sum, 1 / kOverlapNorm);
 }
 
-/// Share of `bytes` that stays in the L2 cache while other operands stream through: smooth, one
-/// half where the data fill three quarters of it.
+/// Share of `bytes` that stays in the L2 cache while other operands stream through. It is smooth,
+/// and one half where the data fill three quarters of the cache.
 double resident_share(double bytes, double l2_bytes) {
   return 1 / (1 + std::pow(bytes / (0.75 * l2_bytes), 3));
 }
@@ -32,9 +32,9 @@ double operand_traffic(const GemmKernel& kernel, double active, double l2_bytes)
   const auto swizzle_tiles = static_cast<double>(order.columns() * order.column_tiles(0));
   const auto swizzle_rows = static_cast<double>(order.rows(0));
   const auto tiles = static_cast<double>(order.tiles());
-  // A wave walks the columns of one swizzle group: its rows of A are read anew by the next wave
-  // unless they stay in L2. B is walked once for each swizzle group, or once a wave where a wave
-  // holds several.
+  // A wave walks the columns of one swizzle group. The next wave reads its rows of A again unless
+  // they stay in L2. B is read once for each swizzle group, or once for each wave if a wave holds
+  // several groups.
   const double a_passes = std::max(1.0, swizzle_tiles / active);
   const double b_passes = std::max(1.0, tiles / std::max(swizzle_tiles, active));
   const double a_misses = 1 - resident_share(swizzle_rows * row_bytes, l2_bytes);
@@ -42,7 +42,7 @@ double operand_traffic(const GemmKernel& kernel, double active, double l2_bytes)
   return a * (1 + (a_passes - 1) * a_misses) + b * (1 + (b_passes - 1) * b_misses);
 }
 
-/// Bytes that one tile loads from L2 in one k step; a cluster of two shares half of the larger
+/// Bytes that one tile loads from L2 in one k step. A cluster of two shares the load of the larger
 /// operand (multicast).
 double step_bytes(const Tile& tile, double element_bytes) {
   const double larger = std::max(tile.block_m, tile.block_n);
@@ -65,7 +65,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const TileOrder& order = kernel.order;
   const auto tiles = static_cast<double>(order.tiles());
   const auto element_bytes = static_cast<double>(order.element_bytes);
-  // CTAs that share a tile load and multiply at the same time.
+  // The CTAs that share a tile load and multiply at the same time.
   const int ctas = kernel.library ? 1
                                   : ctas_per_tile(order, tile, kernel.k, kernel.sms,
                                                   gpu_limits(gpu.compute_capability));
@@ -84,8 +84,8 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
       gpu.load_latency / (tile.stages - 1),
   });
 
-  // Stores go through L2; what exceeds it must reach memory while the kernel runs. Much of the rest
-  // is written after the kernel, hence the factor.
+  // Stores go through L2. The part that exceeds it must reach memory while the kernel runs. Much of
+  // the rest is written after the kernel, hence the factor.
   const double c = static_cast<double>(order.block_rows) * order.blocks *
                    static_cast<double>(order.n) * element_bytes;
   const double written_through = 1 - resident_share(c, 2 * gpu.l2_bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// How long one tile of a GEMM occupies an SM. Times in microseconds, nothing else running.
+// The time for which one tile of a GEMM occupies an SM, in microseconds, with nothing else running.
 
 #include <cstdint>
 
@@ -14,9 +14,9 @@ struct GemmKernel {
   std::int64_t k = 0;
   Tile tile{};
   int sms = 0;
-  int more_sms = 0;        ///< besides these, for the first group
-  bool library = false;    ///< the library's code, not generated
-  bool persistent = true;  ///< else each tile starts like a kernel
+  int more_sms = 0;        ///< additional SMs, for the first group
+  bool library = false;    ///< a kernel of the library, not a generated one
+  bool persistent = true;  ///< if not, each tile starts as a kernel does
 };
 
 /// Tiles at the right and bottom edges compute as long as whole ones but store less.
@@ -26,7 +26,7 @@ struct TileTimes {
   double bottom = 0;
   double corner = 0;
   double kernel_start = 0;
-  /// Part of the L2 and device-memory bandwidth that the kernel uses, summed: about 0.3 to 2.
+  /// Share of the L2 and device-memory bandwidth that the kernel uses, summed: about 0.3 to 2.
   double memory_load = 0;
   double flops = 0;
 };

@@ -42,7 +42,7 @@ class Agent {
   }
 
   void start_one(const std::string& token) {
-    // The controller waits for the end of one before it asks for the next.
+    // The controller waits for the end of a worker before it asks for the next one.
     if (process_) return;
     auto process = start_worker(call_, token);
     if (process) {
@@ -53,7 +53,7 @@ class Agent {
     }
   }
 
-  /// Once for each worker.
+  /// Reports the end of a worker, once.
   void report_end() {
     if (!process_) return;
     const auto ending = process_->ending();
@@ -64,12 +64,12 @@ class Agent {
   }
 
   void say(const AgentReply& reply) {
-    // A controller that cannot be told is gone, which the next look at the connection shows.
+    // If this fails, the next look at the connection shows that the controller is gone.
     static_cast<void>(connection_.send(to_line(reply), Clock::now() + kSendLimit));
   }
 
   void wait() const {
-    constexpr int kLookMilliseconds = 50;  // the end of a process wakes nobody
+    constexpr int kLookMilliseconds = 50;  // no event reports the end of a process
     std::array<pollfd, 2> entries{
         {{.fd = connection_.descriptor(), .events = POLLIN, .revents = 0},
          {.fd = process_ ? process_->descriptor() : -1, .events = POLLIN, .revents = 0}}};
@@ -117,7 +117,8 @@ class AgentSlot : public WorkerSlot {
     if (running()) say(KillWorker{});
   }
 
-  /// 0 until the agent told it. Of a lost agent's worker nothing is known: it goes with its agent.
+  /// The process number; 0 until the agent reports it. None if the agent is lost: its worker ends
+  /// with it.
   std::optional<int> running() override {
     listen();
     if (!running_ || ended_ || lost_) return std::nullopt;
@@ -132,7 +133,7 @@ class AgentSlot : public WorkerSlot {
     if (!sent && !lost_) lost_ = "its agent is gone: " + sent.error().message;
   }
 
-  /// To all that it has said by now.
+  /// Takes all that the agent has sent so far.
   void listen() {
     while (!lost_) {
       const Received received = connection_.receive(Clock::now());
@@ -164,8 +165,9 @@ class AgentSlot : public WorkerSlot {
   std::optional<std::string> lost_{};
 };
 
-/// Ctrl-C reaches the processes of all ranks. The controller then finishes what is under way, for
-/// which it needs its workers: the first signal is for it, the second one of its kind kills.
+/// Ctrl-C reaches the processes of all ranks. The controller then finishes what is under way, and
+/// needs its workers for that. So an agent ignores the first signal of a kind; the second one kills
+/// it.
 void leave_signals_to_controller() {
   struct sigaction action {};
   action.sa_handler = [](int) {};
@@ -174,7 +176,7 @@ void leave_signals_to_controller() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/// What is wrong with an agent of this job; empty if nothing is.
+/// The reason why this agent does not fit the job; empty if it does.
 std::string objection(const AgentHello& hello, const LaunchEnvironment& launch,
                       const std::string& version) {
   if (hello.protocol != kProtocol || hello.version != version) {
@@ -209,7 +211,7 @@ int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
   leave_signals_to_controller();
   const AgentHello hello{
       .version = options.version, .rank = launch.rank, .host = host_name(), .job = launch.job};
-  // If it fails, the first look at the connection shows it.
+  // A failure shows at the first look at the connection.
   static_cast<void>(connection->send(to_line(AgentReply(hello)), Clock::now() + kSendLimit));
   return Agent(std::move(*connection), {.program = options.worker,
                                         .host = launch.host,
@@ -220,7 +222,7 @@ int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
 }
 
 Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch) {
-  // Agents of other hosts must reach it; what is on this host needs the loopback only.
+  // Agents of other hosts must reach the listener. If all are on this host, the loopback is enough.
   const bool local =
       launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
   auto listener = Listener::open(local ? "127.0.0.1" : "0.0.0.0", launch.port);

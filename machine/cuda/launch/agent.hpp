@@ -1,7 +1,7 @@
 #pragma once
-// Under a launcher, rank 0's process is the controller; the process of every other rank is an
-// agent, which starts and ends the worker of its rank when the controller says so, and goes when it
-// goes.
+// Under a launcher, rank 0's process is the controller. The process of every other rank is an
+// agent: it starts and ends the worker of its rank when the controller says so, and ends with the
+// controller.
 
 #include <memory>
 #include <vector>
@@ -13,25 +13,26 @@
 namespace overlaptune::cuda {
 
 struct AgentOptions {
-  std::string worker;  ///< the program
+  std::string worker;  ///< path of the worker program
   std::string version = program_version();
-  std::chrono::milliseconds limit = kMeetLimit;  ///< until all must have met
+  std::chrono::milliseconds limit = kMeetLimit;  ///< time in which all ranks must meet
 };
 
-/// Until the controller is done. The exit code: the controller's, or 3 (`machine_unavailable`) when
-/// it could not be found or is gone. Complains by itself.
+/// Serves until the controller is done. Returns the controller's exit code, or 3
+/// (`machine_unavailable`) if the controller was not found or is gone. Logs its own errors.
 [[nodiscard]] int run_agent(const LaunchEnvironment& launch, const AgentOptions& options);
 
-/// Where workers come, and the agents of other ranks: at `launch.port`, or any free port where that
-/// is 0. Error (`machine_unavailable`): it is taken.
+/// A listener for the workers and for the agents of other ranks: on `launch.port`, or on any free
+/// port if that is 0. Error (`machine_unavailable`): the port is taken.
 [[nodiscard]] Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch);
 
-/// The controller's side: rank 0's worker on this host, and the agents' of all other ranks.
-/// Error (`machine_unavailable`): which rank did not come, or is of another version, and its host.
+/// The controller's side: a slot for rank 0's worker on this host, and one for each agent's.
+/// Error (`machine_unavailable`): the rank that did not come, or is of another version, and its
+/// host.
 [[nodiscard]] Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(
     Rendezvous& rendezvous, const LaunchEnvironment& launch, const AgentOptions& options);
 
-/// Agents stay until the controller knows its exit code: the last thing to call.
+/// Tells the agents the exit code, for which they wait. To be called last.
 void dismiss_agents(int code);
 
 }  // namespace overlaptune::cuda

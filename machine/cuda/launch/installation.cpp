@@ -45,7 +45,7 @@ Expected<Installation> find_installation(std::chrono::milliseconds limit) {
   }
   auto devices = parse_devices(process->output());
   if (devices) return Installation{*worker, std::move(*devices)};
-  // Its words, if it could say them: {"error": ...}.
+  // The worker's message, if it could print one: {"error": ...}.
   if (process->output().starts_with("{\"error\"")) return error_of(devices);
   const std::string words = last_lines(process->last_words());
   return unavailable(fmt::format("{} --devices: {}{}", *worker, to_string(*ending),
@@ -59,7 +59,8 @@ Expected<int> own_gpu(const Installation& installation, const LaunchEnvironment&
     return unavailable(fmt::format("{} on this host, and a collective needs at least two",
                                    count == 1 ? "one GPU" : "no GPU"));
   }
-  // As `srun --gpus-per-task=1` does. Whether it is another one on each rank shows when they meet.
+  // Each rank sees one GPU, as with `srun --gpus-per-task=1`. Whether these differ shows when the
+  // ranks meet.
   if (count == 1) return 0;
   if (launch.local_rank < count) return launch.local_rank;
   return unavailable(

@@ -1,5 +1,5 @@
 #pragma once
-// What of the CUDA side is installed here: the worker program, and the GPUs that it sees.
+// The installed CUDA part of the program: the worker program, and the GPUs that it sees.
 
 #include <chrono>
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace overlaptune::cuda {
 
-/// Names another worker program than the one beside this program; for tests.
+/// Environment variable with the path of another worker program than the one beside this program;
+/// for tests.
 inline constexpr const char* kWorkerVariable = "OVERLAPTUNE_WORKER";
 
 struct Installation {
-  std::string worker;  ///< the program
+  std::string worker;  ///< path of the worker program
   std::vector<Device> devices{};
 };
 
 /// Asks the worker program beside this one for the GPUs of this host.
-/// Error (`machine_unavailable`): this build has no worker, or the worker's own words (no driver).
+/// Error (`machine_unavailable`): this build has no worker, or the worker's message (no driver).
 [[nodiscard]] Expected<Installation> find_installation(
     std::chrono::milliseconds limit = std::chrono::seconds(30));
 
-/// The GPU of this process's own rank: its number on this host, or the only one that the launcher
-/// lets it see. Error (`machine_unavailable`): fewer than two GPUs without a launcher, none left
-/// for this rank under one.
+/// The GPU of this process's rank: its number on this host, or the only GPU that the launcher shows
+/// it. Error (`machine_unavailable`): fewer than two GPUs without a launcher; under one, no GPU is
+/// left for this rank.
 [[nodiscard]] Expected<int> own_gpu(const Installation& installation,
                                     const LaunchEnvironment& launch);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLargestPort = 65535;
 
-/// Throws `Failure` (bad_input) for what is malformed.
+/// Reads variables. Throws `Failure` (bad_input) if one is malformed.
 class Reader {
  public:
   explicit Reader(const Variables& variables) : variables_(variables) {}
@@ -71,7 +71,7 @@ LaunchEnvironment mpich(const Reader& read) {
                           .rank = read.rank("PMI_RANK"),
                           .size = read.size("PMI_SIZE"),
                           .job = read.text("PMI_PORT")};
-  // Slurm speaks PMI too, and has its own name for the rank within a host.
+  // Slurm sets the PMI variables too, but has another name for the rank within a host.
   found.local_rank =
       read.rank(read.has("MPI_LOCALRANKID") || !read.has("SLURM_LOCALID") ? "MPI_LOCALRANKID"
                                                                           : "SLURM_LOCALID");
@@ -99,7 +99,7 @@ LaunchEnvironment whoever_launched(const Reader& read) {
   return {};
 }
 
-/// Below the ports that Linux gives out by itself (ip_local_port_range, 32768 and up).
+/// A port below those that Linux gives out by itself (ip_local_port_range, 32768 and up).
 int port_of_job(const std::string& job) {
   constexpr int kFallback = 29400;
   constexpr int kFirst = 20000;
@@ -134,7 +134,7 @@ void choose_meeting_point(LaunchEnvironment& launch, const Reader& read) {
   }
 }
 
-/// What `find` makes of the variables; what it throws becomes the error.
+/// The result of `find` on the variables; a `Failure` that it throws becomes the error.
 template <class F>
 Expected<LaunchEnvironment> launch_from(const Variables& variables, F find) {
   try {

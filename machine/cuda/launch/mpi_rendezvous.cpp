@@ -13,7 +13,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// MPI waits for ever for a rank that never comes.
+/// Ends the process after `kMeetLimit`: MPI would wait for ever for a rank that never comes.
 class Watchdog {
  public:
   Watchdog() {
@@ -28,7 +28,7 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  /// In a signal handler, where little is allowed.
+  /// Runs in a signal handler, where only a few functions are allowed.
   [[noreturn]] static void give_up() {
     constexpr std::string_view kWords =
         "overlaptune: machine cuda: not all ranks came to meet by MPI in time; look for their own "
@@ -38,7 +38,7 @@ class Watchdog {
   }
 };
 
-/// What rank 0 tells all others, as bytes.
+/// The message of rank 0 to all others, as bytes.
 struct Invitation {
   std::array<char, 256> host{};
   std::array<char, 64> job{};
@@ -77,7 +77,7 @@ void find_place(LaunchEnvironment& launch) {
   MPI_Comm_free(&host);
 }
 
-/// Rank 0 listens from here on. Port 0 if it cannot; `why` then says why.
+/// Makes rank 0 listen. The port is 0 if it cannot; `why` then has the reason.
 Invitation invite(const LaunchEnvironment& launch, std::string& why) {
   Invitation invitation;
   put(launch.one_host ? "127.0.0.1" : host_name(), invitation.host);

@@ -1,4 +1,4 @@
-// For builds without MPI.
+// The functions of mpi_rendezvous.hpp in builds without MPI.
 
 #include "machine/cuda/launch/mpi_rendezvous.hpp"
 

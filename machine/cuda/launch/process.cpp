@@ -37,7 +37,7 @@ Expected<Pipe> make_pipe() {
   return pipe;
 }
 
-/// The strings and, for the system, a null-terminated list of pointers to them.
+/// A list of strings, and a null-terminated list of pointers to them for system calls.
 class PointerList {
  public:
   void add(std::string text) { texts_.push_back(std::move(text)); }
@@ -67,11 +67,12 @@ PointerList environment_with(const std::vector<std::pair<std::string, std::strin
   return list;
 }
 
-/// In the child, where only calls that are safe after fork are allowed. Returns if it fails.
+/// Turns the child into the program. Only calls that are safe after fork are allowed here. Returns
+/// if it fails.
 void become(const char* program, char** arguments, char** environment, int output, int error,
             pid_t parent) {
   setpgid(0, 0);
-  // Whatever the parent ignores or blocks is its own affair.
+  // The child does not inherit signals that the parent ignores.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
   signal(SIGINT, SIG_DFL);
@@ -79,7 +80,7 @@ void become(const char* program, char** arguments, char** environment, int outpu
   const int input = open("/dev/null", O_RDONLY);
   const bool ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && input >= 0 && dup2(input, 0) == 0 &&
                      dup2(output, 1) == 1 && dup2(error, 2) == 2;
-  // A parent that died before the prctl sends no signal any more.
+  // If the parent died before the prctl, its death sends no signal any more.
   if (ready && getppid() == parent) execve(program, arguments, environment);
 }
 
@@ -118,7 +119,7 @@ std::string last_lines(const std::string& text, std::size_t longest) {
     }
   }
   if (line.size() <= longest) return line;
-  // Not from within a character.
+  // Starts at a whole UTF-8 character.
   std::size_t start = line.size() - longest;
   while (start < line.size() && (static_cast<unsigned char>(line[start]) & 0xC0U) == 0x80U) ++start;
   return "..." + line.substr(start);
@@ -154,7 +155,7 @@ Expected<Process> Process::start(const ProcessOptions& options) {
     static_cast<void>(!write(failure->write.get(), &code, sizeof code));
     _exit(127);
   }
-  setpgid(pid, pid);  // in both, since either may run first
+  setpgid(pid, pid);  // in parent and child, since either may run first
   failure->write.close();
   int code = 0;
   fcntl(failure->read.get(), F_SETFL, 0);
@@ -186,12 +187,12 @@ Process::~Process() {
 std::optional<Ending> Process::ending() {
   if (ending_ || pid_ < 0) return ending_;
   siginfo_t info{};
-  // Until it is reaped its number stays its own, and its group may be killed safely.
+  // Its number is not used again until it is reaped, so its group can be killed safely.
   const int known = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
   if (known != 0 && errno == ECHILD) {
-    ending_ = Ending{.code = -1};  // somebody else reaped it
+    ending_ = Ending{.code = -1};  // reaped elsewhere
   } else if (known == 0 && info.si_pid == pid_) {
-    ::kill(-pid_, SIGKILL);  // what it started in turn
+    ::kill(-pid_, SIGKILL);  // the processes that it started
     int status = 0;
     waitpid(pid_, &status, 0);
     ending_ = WIFSIGNALED(status) ? Ending{.signal = WTERMSIG(status)}

@@ -1,5 +1,5 @@
 #pragma once
-// A child process that does not outlive this one, with what it says on standard error (and output).
+// A child process that does not outlive this one, with its standard error (and output).
 
 #include <chrono>
 #include <optional>
@@ -12,31 +12,30 @@
 
 namespace overlaptune::cuda {
 
-/// How long a process that was killed may take until it is gone: the driver of a GPU that gives
-/// back tens of gigabytes takes seconds.
+/// How long a killed process may take to end: a GPU's driver takes seconds to give back tens of
+/// gigabytes.
 inline constexpr std::chrono::seconds kKillLimit{25};
 
 /// How a process ended.
 struct Ending {
   int code = 0;    ///< exit code, if no signal killed it
-  int signal = 0;  ///< that killed it, or 0
+  int signal = 0;  ///< number of the signal that killed it, or 0
   friend bool operator==(const Ending&, const Ending&) = default;
 };
 
-/// "ended with code 1", "killed by signal 11 (Segmentation fault)".
+/// In words: "ended with code 1", "killed by signal 11 (Segmentation fault)".
 [[nodiscard]] std::string to_string(const Ending& ending);
 
 struct ProcessOptions {
   std::string program;  ///< a path; PATH is not searched
   std::vector<std::string> arguments{};
   std::vector<std::pair<std::string, std::string>> environment{};  ///< beside this process's own
-  bool keep_output = false;  ///< standard output apart; otherwise it goes with standard error
+  bool keep_output = false;  ///< keeps standard output apart; otherwise it goes to standard error
 };
 
-/// Killed and reaped at the end, unless it is not gone `kKillLimit` after it was killed. It is in a
-/// process group of its own, so that Ctrl-C on the terminal reaches only its parent, which can then
-/// finish what is under way; the system kills it when the thread that started it ends, however that
-/// happens.
+/// A process in a process group of its own, so that Ctrl-C on the terminal reaches only its parent,
+/// which can then finish what is under way. The destructor kills it, and reaps it if it ends within
+/// `kKillLimit`. The system kills it when the thread that started it ends, in whatever way.
 class Process {
  public:
   /// Error (`machine_unavailable`): no such program, no more processes.
@@ -48,21 +47,21 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// None while it runs. Never waits.
+  /// How the process ended; none while it runs. Never waits.
   [[nodiscard]] std::optional<Ending> ending();
-  /// None if it runs longer. Reads what it says meanwhile.
+  /// Waits for the end of the process; none if it runs longer. Reads its output meanwhile.
   [[nodiscard]] std::optional<Ending> wait(Deadline deadline);
-  /// SIGKILL to its whole group, if it runs. Never waits.
+  /// Sends SIGKILL to the whole group, if the process runs. Never waits.
   void kill();
 
-  /// Reads what it said since, so that it need not wait for us, and logs it (debug).
-  /// `name`: of the process, in the log.
+  /// Reads and logs (debug) what the process has written since, so that it never waits for us.
+  /// `name`: the name of the process in the log.
   void drain(const std::string& name = "worker");
-  /// For poll: becomes readable when it says something, or ends.
+  /// Descriptor for poll: becomes readable when the process writes to standard error, or ends.
   [[nodiscard]] int descriptor() const { return error_.get(); }
-  /// The end of what it said on standard error; a few kilobytes.
+  /// The end of its standard error; a few kilobytes.
   [[nodiscard]] const std::string& last_words() const { return words_; }
-  /// What it said on standard output, if kept; at most 1 MiB.
+  /// Its standard output, if kept; at most 1 MiB.
   [[nodiscard]] const std::string& output() const { return output_text_; }
 
  private:
@@ -78,7 +77,7 @@ class Process {
   std::string output_text_{};
 };
 
-/// The last lines of a text as one: "first; second". At most `longest` bytes.
+/// The end of a text in one line: "first; second". At most `longest` bytes.
 [[nodiscard]] std::string last_lines(const std::string& text, std::size_t longest = 400);
 
 }  // namespace overlaptune::cuda

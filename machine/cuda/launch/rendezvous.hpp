@@ -11,15 +11,15 @@
 
 namespace overlaptune::cuda {
 
-/// Anybody may connect: a connection that sends no line in time, or too long a one, is closed and
-/// delays no other.
+/// Any program may connect. A connection that sends no line in time, or too long a line, is closed,
+/// and does not delay the others.
 class Rendezvous {
  public:
   explicit Rendezvous(Listener listener) : listener_(std::move(listener)) {}
 
   struct Arrival {
     Connection connection;
-    std::string line;  ///< the first one
+    std::string line;  ///< the first line
   };
 
   /// The next connection that has sent a line; none by the deadline.

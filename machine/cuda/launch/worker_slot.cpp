@@ -41,7 +41,7 @@ Expected<void> LocalSlot::start(const std::string& token) {
 std::optional<Ended> LocalSlot::ended() {
   if (!process_) return std::nullopt;
   const auto ending = process_->ending();
-  // After the look at its end, so that nothing it said is missed.
+  // Drained after the look at its end, so that no output is missed.
   process_->drain(fmt::format("rank {}", call_.rank));
   if (!ending) return std::nullopt;
   return ended_of(*ending, *process_);

@@ -16,17 +16,16 @@ class WorkerSlot {
   WorkerSlot(const WorkerSlot&) = delete;
   WorkerSlot& operator=(const WorkerSlot&) = delete;
 
-  /// Error (`machine_unavailable`): it cannot be started, its host is lost, or an earlier one still
-  /// runs.
+  /// Starts a worker. Error (`machine_unavailable`): it cannot be started, its host is lost, or an
+  /// earlier worker still runs.
   [[nodiscard]] virtual Expected<void> start(const std::string& token) = 0;
-  /// How the worker ended; none while it runs or where there is none. Never waits.
+  /// How the worker ended; none while it runs, or if there is none. Never waits.
   [[nodiscard]] virtual std::optional<Ended> ended() = 0;
-  /// Why no worker can be started here any more; none while one can.
+  /// The reason why no worker can be started here any more; none if one can.
   [[nodiscard]] virtual std::optional<std::string> lost() const = 0;
   /// Tells the worker, if one runs, to end at once. Never waits for it.
   virtual void kill() = 0;
-  /// The number of the worker's process while it is not gone; none where there is none. Never
-  /// waits.
+  /// The process number of the worker until it is gone; none if there is no worker. Never waits.
   [[nodiscard]] virtual std::optional<int> running() = 0;
   [[nodiscard]] virtual const std::string& host() const = 0;
 
@@ -34,10 +33,10 @@ class WorkerSlot {
   WorkerSlot() = default;
 };
 
-/// What it takes to run a worker on this host.
+/// The arguments of a worker on this host.
 struct WorkerCall {
   std::string program;
-  std::string host;  ///< of the controller
+  std::string host;  ///< host of the controller
   int port = 0;
   int rank = 0;
   int local_rank = 0;
@@ -45,10 +44,10 @@ struct WorkerCall {
 
 [[nodiscard]] Expected<Process> start_worker(const WorkerCall& call, const std::string& token);
 
-/// Why no worker can be started beside the one that still runs.
+/// The error if an earlier worker, process `pid`, still runs.
 [[nodiscard]] Error still_runs(int pid);
 
-/// Of a process that ended.
+/// The report on a process that ended.
 [[nodiscard]] Ended ended_of(const Ending& ending, const Process& process);
 
 class LocalSlot : public WorkerSlot {

@@ -43,7 +43,7 @@ FileDescriptor new_socket(const addrinfo& address) {
 }
 
 void set(int socket, int level, int option, int value) {
-  // A system that lacks one of them is slower to notice things, no more.
+  // Without one of these options only the detection of a lost peer is slower.
   static_cast<void>(setsockopt(socket, level, option, &value, sizeof value));
 }
 
@@ -54,11 +54,11 @@ bool wait_for(int descriptor, short events, Deadline deadline) {
     const int ready = poll(&entry, 1, milliseconds_until(deadline));
     if (ready > 0) return true;
     if (ready == 0) return false;
-    if (errno != EINTR) return true;  // the call that follows tells what is wrong
+    if (errno != EINTR) return true;  // the next call reports the error
   }
 }
 
-/// One attempt; a closed descriptor, with `errno`, if it failed.
+/// Makes one attempt; returns a closed descriptor, with `errno`, if it failed.
 FileDescriptor try_connect(const addrinfo& address, Deadline deadline) {
   FileDescriptor socket = new_socket(address);
   if (!socket.is_open()) return socket;
@@ -83,7 +83,7 @@ Connection::Connection(FileDescriptor socket) : socket_(std::move(socket)) {
   const int flags = fcntl(number, F_GETFL);
   if (flags >= 0) fcntl(number, F_SETFL, flags | O_NONBLOCK);
   set(number, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A host that lost its power says no goodbye: it is taken for dead after 10 + 4 * 5 seconds.
+  // A host that lost its power closes no connection: it counts as dead after 10 + 4 * 5 seconds.
   set(number, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(number, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   set(number, IPPROTO_TCP, TCP_KEEPINTVL, 5);

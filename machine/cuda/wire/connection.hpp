@@ -1,5 +1,5 @@
 #pragma once
-// Lines of text over TCP, each wait with a deadline. One thread at a time.
+// Lines of text over TCP. Each wait has a deadline. A connection is used by one thread at a time.
 
 #include <string>
 #include <string_view>
@@ -10,14 +10,14 @@
 namespace overlaptune::cuda {
 
 inline constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-/// Enough for a first line. Whoever has not said yet who it is may send no more.
+/// The longest first line. A sender that has not identified itself may send no more.
 inline constexpr std::size_t kLongestGreeting = std::size_t{64} << 10;
 
 struct Received {
   enum class What {
     line,     ///< `text` is a line, without its end
     nothing,  ///< no whole line by the deadline
-    closed,   ///< none will come; `text` says why
+    closed,   ///< no line will come any more; `text` says why
   };
   What what = What::nothing;
   std::string text{};
@@ -25,18 +25,19 @@ struct Received {
 
 class Connection {
  public:
-  /// Of a connected socket.
+  /// Takes over a connected socket.
   explicit Connection(FileDescriptor socket);
 
-  /// Sends the line and its end. Error (`machine_unavailable`): the other side is gone, or does not
-  /// read; the connection is then of no further use. Never raises SIGPIPE.
+  /// Sends the line and a line end. Error (`machine_unavailable`): the other side is gone, or does
+  /// not read; the connection is then of no further use. Never raises SIGPIPE.
   [[nodiscard]] Expected<void> send(std::string_view line, Deadline deadline);
 
   /// The next line. A line longer than `longest` closes the connection. Lines that arrived before
   /// the other side closed are still received.
   [[nodiscard]] Received receive(Deadline deadline, std::size_t longest = kLongestLine);
 
-  /// For poll. What `receive` has read already does not show there: receive until `nothing` first.
+  /// Descriptor for poll. It does not show lines that were read already: call `receive` until
+  /// `nothing` first.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
 
  private:
@@ -45,20 +46,20 @@ class Connection {
 
   FileDescriptor socket_;
   std::string buffer_;
-  std::size_t searched_ = 0;  ///< bytes of the buffer in which there is no line end
-  std::string closed_;        ///< why nothing more will come; empty while it may
+  std::size_t searched_ = 0;  ///< bytes of the buffer that have no line end
+  std::string closed_;        ///< why no more lines will come; empty while they may
 };
 
-/// Listens on one address of this host until it goes.
+/// Listens on one address of this host for as long as it exists.
 class Listener {
  public:
-  /// Port 0: any free one. Error (`machine_unavailable`): the address is not of this host, the port
-  /// is taken.
+  /// Opens a port; 0: any free one. Error (`machine_unavailable`): the address is not of this host,
+  /// or the port is taken.
   [[nodiscard]] static Expected<Listener> open(const std::string& address = "127.0.0.1",
                                                int port = 0);
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] int descriptor() const { return socket_.get(); }
-  /// A connection that waits already; a closed one (`descriptor()` < 0) if none does.
+  /// A waiting connection; a closed descriptor (`get()` < 0) if there is none.
   [[nodiscard]] FileDescriptor accept() const;
 
  private:
@@ -67,8 +68,8 @@ class Listener {
   int port_;
 };
 
-/// Tries again until the deadline, since the other side may start later.
-/// Error (`machine_unavailable`): unknown host, nobody listens there.
+/// Connects. Tries again until the deadline, because the other side may start later.
+/// Error (`machine_unavailable`): unknown host, no listener there.
 [[nodiscard]] Expected<Connection> connect(const std::string& host, int port, Deadline deadline);
 
 }  // namespace overlaptune::cuda

@@ -1,6 +1,6 @@
 #pragma once
-// What every conversation needs of the system: file descriptors that close themselves, and the
-// clock of every wait.
+// System basics of every connection: file descriptors that close themselves, and the clock of every
+// wait.
 
 #include <chrono>
 #include <string>
@@ -12,17 +12,17 @@ using Clock = std::chrono::steady_clock;
 /// `Deadline::max()`: never.
 using Deadline = Clock::time_point;
 
-/// For poll: milliseconds until then, at least 0 and rounded up; -1 for never.
+/// Time-out for poll: milliseconds until `deadline`, at least 0 and rounded up; -1 for never.
 [[nodiscard]] int milliseconds_until(Deadline deadline);
 
-/// "Connection refused": `errno` in words.
+/// `errno` in words, as in "Connection refused".
 [[nodiscard]] std::string system_error();
 
-/// Of this host, for messages.
+/// Name of this host, for messages.
 [[nodiscard]] std::string host_name();
 
-/// 128 random bits, hexadecimal: what only those know who were told. Throws `Failure`
-/// (machine_unavailable) where the system gives none.
+/// A secret: 128 random bits, hexadecimal. Throws `Failure` (machine_unavailable) if the system has
+/// none.
 [[nodiscard]] std::string new_token();
 
 class FileDescriptor {

@@ -11,7 +11,7 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What `read` makes of the line; whatever it throws becomes the error.
+/// The result of `read` on the line; an exception that it throws becomes the error.
 template <class F>
 auto parsed(std::string_view line, F read) -> Expected<decltype(read(std::declval<JsonReader>()))> {
   try {

@@ -6,14 +6,14 @@
 //   {"do": "join", "request": {...}}        answered by {"joined": true}
 //   {"do": "prepare", "kernels": [...]}     answered by {"prepared": true}
 //   {"do": "measure", "probe": {...}}       answered by {"samples": {...}}
-//   {"do": "run", "request": {...}}         answered by {"at": {...}} any number of times, {"run":
-//   {...}}
+//   {"do": "run", "request": {...}}         answered by {"at": {...}}, any number of times,
+//                                           and then {"run": {...}}
 //   {"do": "ping"}                          answered by {"pong": true}
 //   {"do": "quit"}                          answered by the end of the connection
 // Worker to controller, beside the answers:
 //   {"hello": {...}, "token": "..."}        its first line
 //   {"refused": "..."}                      instead of an answer: this machine cannot do it
-//   (`bad_input`)
+//                                           (`bad_input`)
 //   {"failed": "..."}                       the worker ends: no answer will come
 // Agent (the launcher's process of another rank) to controller:
 //   {"agent": {...}}                        its first line
@@ -22,8 +22,8 @@
 // Controller to agent:
 //   {"do": "start", "token": "..."}, {"do": "kill"}, {"do": "done", "code": 0}
 //
-// Times are in microseconds, problems as `to_string` writes them, enumerations by name. Whatever
-// cannot be read is an error that names the place, never a crash: the sender may be a stranger.
+// Times are in microseconds, problems as `to_string` writes them, enumerations by name. Text that
+// cannot be read is an error that names the place, never a crash, because any program may connect.
 
 #include <string>
 #include <string_view>
@@ -34,7 +34,7 @@
 
 namespace overlaptune::cuda {
 
-/// Both ends of a connection must be of the same version. That of this build.
+/// The version of this build. Both ends of a connection must have the same.
 [[nodiscard]] const char* program_version();
 
 struct UniqueIdRequest {};
@@ -46,7 +46,8 @@ struct Quit {};
 using Command = std::variant<UniqueIdRequest, JoinRequest, PrepareRequest, MeasureRequest,
                              RunRequest, Ping, Quit>;
 
-/// A worker's first line. The token keeps strangers out: only the controller's own workers know it.
+/// A worker's first line. Only workers that this controller started know the token; others are not
+/// admitted.
 struct Greeting {
   std::string token;
   Hello hello{};
@@ -66,8 +67,8 @@ struct Failed {
 using Reply = std::variant<Greeting, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Pong,
                            Refused, Failed>;
 
-/// An agent's first line. The job is the launcher's: two jobs that chose the same port must not
-/// mix.
+/// An agent's first line. `job` is the launcher's name of the job: two jobs that chose the same
+/// port must not mix.
 struct AgentHello {
   int protocol = kProtocol;
   std::string version;
@@ -75,9 +76,9 @@ struct AgentHello {
   std::string host;
   std::string job;
 };
-/// An agent's worker runs.
+/// The worker of an agent runs.
 struct Started {
-  int pid = 0;  ///< on the agent's host
+  int pid = 0;  ///< process number on the agent's host
 };
 /// How an agent's worker ended, or why it could not be started.
 struct Ended {
@@ -88,28 +89,29 @@ struct Ended {
 using AgentReply = std::variant<AgentHello, Started, Ended>;
 
 struct StartWorker {
-  std::string token;  ///< that the worker is to show
+  std::string token;  ///< the worker shows it in its greeting
 };
 struct KillWorker {};
 struct Done {
-  int code = 0;  ///< exit code of the controller, and so of the agent
+  int code = 0;  ///< exit code of the controller and of the agent
 };
 using AgentCommand = std::variant<StartWorker, KillWorker, Done>;
 
-/// Without a line end; what is not UTF-8 in a text is replaced.
+/// The message without a line end. Bytes of a text that are not UTF-8 are replaced.
 [[nodiscard]] std::string to_line(const Command& command);
 [[nodiscard]] std::string to_line(const Reply& reply);
 [[nodiscard]] std::string to_line(const AgentCommand& command);
 [[nodiscard]] std::string to_line(const AgentReply& reply);
 
-/// Of a greeting of another protocol only protocol, version, rank and host are read.
+/// The message of a line. A greeting of another protocol is read in part: protocol, version, rank
+/// and host only.
 [[nodiscard]] Expected<Command> parse_command(std::string_view line);
 [[nodiscard]] Expected<Reply> parse_reply(std::string_view line);
 [[nodiscard]] Expected<AgentCommand> parse_agent_command(std::string_view line);
 [[nodiscard]] Expected<AgentReply> parse_agent_reply(std::string_view line);
 
-/// What `overlaptune-worker --devices` prints: {"devices": [...]}, or {"error": "..."}, whose words
-/// are then the error (`machine_unavailable`).
+/// The output of `overlaptune-worker --devices`: {"devices": [...]}, or {"error": "..."}, whose
+/// text is then the error (`machine_unavailable`).
 [[nodiscard]] std::string to_line(const std::vector<Device>& devices);
 [[nodiscard]] Expected<std::vector<Device>> parse_devices(std::string_view text);
 

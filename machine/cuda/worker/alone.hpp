@@ -1,6 +1,6 @@
 #pragma once
-// GEMM and collective of a problem, each alone: what an overlapped config is judged by, and the
-// company in which it is timed.
+// GEMM and collective of a problem, each alone. An overlapped config is judged by them, and timed
+// in turn with them.
 
 #include <span>
 
@@ -10,7 +10,8 @@
 
 namespace overlaptune::cuda {
 
-/// As `sequential` runs them: the library's GEMM on all SMs, NCCL's own choice on a ring.
+/// The two as `sequential` runs them: the library's GEMM on all SMs, and NCCL's own choice of CTAs
+/// on a ring.
 class Alone {
  public:
   /// Collective. Captures both for each operand set.

@@ -1,5 +1,6 @@
 #pragma once
-// What a worker can do: on a GPU (gpu_backend.hpp), or pretended by tests.
+// The interface to the abilities of a worker: those of a GPU (gpu_backend.hpp), or a stand-in of
+// tests.
 
 #include <functional>
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace overlaptune::cuda {
 
-/// Called by all ranks alike and in the same order: each call may communicate with the others.
-/// A thrown exception ends the worker after its message was sent: whatever state the GPU is in, a
-/// new process has none of it.
+/// All ranks make the same calls in the same order: each call may communicate with the others. An
+/// exception ends the worker after its message was sent. The GPU may be in any state then, and a
+/// new process starts afresh.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -18,17 +19,18 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 
   [[nodiscard]] virtual Device device() = 0;
-  /// Rank 0 only: what `join` needs, hexadecimal.
+  /// Rank 0 only: the NCCL id that `join` needs, hexadecimal.
   [[nodiscard]] virtual std::string unique_id() = 0;
   virtual void join(const JoinRequest& request, int rank) = 0;
 
-  /// Ahead of what needs it; what cannot be made is told then.
+  /// Compiles kernels before they are needed. A kernel that cannot be compiled is reported when it
+  /// is needed.
   virtual void prepare(const PrepareRequest& request) = 0;
 
-  /// Error: `bad_input` where this machine cannot do it; the same on every rank.
+  /// Measures a probe. Error: `bad_input` if this machine cannot do it; the same on every rank.
   [[nodiscard]] virtual Expected<Samples> measure(const Probe& probe) = 0;
 
-  /// `at` tells the controller how far it is.
+  /// Checks and times configs; `at` reports the progress to the controller.
   [[nodiscard]] virtual Expected<RunReply> run(const RunRequest& request,
                                                const std::function<void(const RunStep&)>& at) = 0;
 

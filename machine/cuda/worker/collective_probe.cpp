@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kElement = bytes_of(kMovedDtype);
 
-/// As `check` for configs.
+/// The rules for probes of collectives, as `check` has them for configs.
 Expected<void> check_probe(const CollectiveProbe& probe, const Capabilities& here) {
   if (probe.ranks < 2 || probe.ranks > here.ranks) {
     return bad_input(fmt::format("ranks = {}: expected 2 to {}", probe.ranks, here.ranks));
@@ -88,7 +88,7 @@ Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& pr
   });
   if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
-  // Sums of sums grow: small numbers stay finite for as long as this is timed.
+  // Sums of sums grow; small numbers stay finite for the whole measurement.
   OVT_CHECK(cudaMemsetAsync(begin, 0x01, bytes, stream));
   if (auto ready = run::make_ready(bench.world, *route); !ready) return error_of(ready);
   const auto submit = [&](cudaStream_t to, int set) {

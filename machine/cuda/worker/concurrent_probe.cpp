@@ -1,5 +1,5 @@
-// GEMM and collective at once, each on a stream of its own. What is timed is a chain of one of
-// them, within a longer chain of the other.
+// GEMM and collective at once, each on a stream of its own. A chain of one of them is timed within
+// a longer chain of the other.
 
 #include <algorithm>
 #include <cmath>
@@ -16,22 +16,22 @@ namespace {
 constexpr int kRepetitions = 3;
 constexpr int kRepetitionsAlone = 2;
 constexpr int kLongestChain = 300;
-/// How much longer the chain around is than the one that is timed, both slowed.
+/// Length of the surrounding chain relative to the timed one, both slowed.
 constexpr double kMargin = 1.6;
 constexpr int kTries = 3;
 constexpr Microseconds kTimed = us(1500);
-/// Host time to enqueue one piece of a chain, at most.
+/// Upper limit of the host time to enqueue one piece of a chain.
 constexpr std::int64_t kSubmission = 9'000;            // ns
-constexpr std::int64_t kSubmissionOfCopies = 130'000;  // some fifty calls
+constexpr std::int64_t kSubmissionOfCopies = 130'000;  // about fifty calls
 
 struct Side {
   Task task;
   run::Priority priority{};
-  Microseconds guess{};  ///< one, on the slowest rank: for the lengths of chains
+  Microseconds guess{};  ///< time of one piece on the slowest rank, for the lengths of chains
   std::int64_t submission = kSubmission;
 };
 
-/// Times of one piece, and by how much the chain around outlasted them, at least.
+/// Times of one piece, and the least time by which the surrounding chain outlasted the timed one.
 struct ChainTimes {
   std::vector<Microseconds> times{};
   std::optional<double> sm_clock_mhz{};
@@ -54,9 +54,10 @@ std::optional<double> clock_of(const kernels::ClockStamp& from, const kernels::C
          static_cast<double>(to.nanoseconds - from.nanoseconds);
 }
 
-/// Runs chains of so many pieces. Not by graphs: parallel branches of these may share a hardware
-/// queue, where a piece of one then waits for a piece of the other. Whatever it takes is made
-/// before: to free memory waits for everything to end, what occupies SMs included.
+/// Runs chains of pieces. They are not graphs: parallel branches of a graph may share a hardware
+/// queue, where a piece of one then waits for a piece of the other. All that a run needs is made in
+/// advance, because freeing memory waits for everything to end, also for the kernel that occupies
+/// SMs.
 class Chains {
  public:
   explicit Chains(Workbench& bench)
@@ -81,7 +82,7 @@ class Chains {
   }
 
  private:
-  /// The collective first in line, wherever SMs become free, as in plans.
+  /// The collective has the higher priority for free SMs, as in plans.
   cudaStream_t stream(const Side& side) const {
     return side.priority == run::Priority::high ? high_.get() : low_.get();
   }
@@ -89,13 +90,13 @@ class Chains {
   void enqueue(const Side& timed, int inner, const Side& around, int outer) {
     run::World& world = bench_.world;
     auto* const stamps = static_cast<kernels::ClockStamp*>(memory_.get());
-    // Until everything is enqueued.
+    // The GPU waits until everything is enqueued.
     kernels::spin(world.stream(), 100'000 + timed.submission * inner + around.submission * outer);
     world.barrier(world.stream());
     OVT_CHECK(cudaEventRecord(go_.get(), world.stream()));
     OVT_CHECK(cudaStreamWaitEvent(stream(around), go_.get(), 0));
     OVT_CHECK(cudaStreamWaitEvent(stream(timed), go_.get(), 0));
-    kernels::spin(stream(timed), 20'000);  // the other is under way
+    kernels::spin(stream(timed), 20'000);  // by then the other chain is under way
     for (int piece = 0; piece < outer; ++piece) around.task(stream(around), piece);
     OVT_CHECK(cudaEventRecord(around_end_.get(), stream(around)));
     kernels::stamp_clock(stream(timed), stamps);
@@ -119,14 +120,16 @@ Microseconds median(const std::vector<Microseconds>& times) {
   return summarize(times).median;
 }
 
-/// Time of one piece at a clock of one MHz where the clock is known: comparable whatever it was.
+/// Time of one piece in clock cycles if the clock is known, which makes times at different clocks
+/// comparable.
 double cycles(Microseconds time, const std::optional<double>& clock_mhz, bool clocked) {
   return time.count() * (clocked ? clock_mhz.value_or(1) : 1);
 }
 
-/// What one takes while the other runs, as if replayed by a graph as every other probe: chains
-/// alone and beside the other give the factor, a replay alone what it applies to. Alone a GEMM
-/// has no more SMs than beside the collective, which has `taken` of its own.
+/// The time of one side while the other runs. It is the time that a replay of a graph would take,
+/// as in all other probes: chains alone and beside the other give a factor, which is applied to a
+/// replay alone. Alone, a GEMM has no more SMs than beside the collective, which has `taken` SMs of
+/// its own.
 Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, const Side& around,
                        bool is_gemm, int taken, bool takes_part) {
   const int inner = length(kTimed, timed);

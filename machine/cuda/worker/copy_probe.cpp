@@ -1,4 +1,4 @@
-// Every rank copies to its neighbour at the same time.
+// Copies between GPUs: every rank copies to its neighbour at the same time.
 
 #include <cstring>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Memory of this rank, and the neighbour's opened here.
+/// Memory of this rank, and the neighbour's memory opened here.
 class Neighbour {
  public:
   Neighbour(run::World& world, std::size_t bytes) : own_(run::device_memory(bytes)) {
@@ -28,7 +28,7 @@ class Neighbour {
   Neighbour(const Neighbour&) = delete;
   Neighbour& operator=(const Neighbour&) = delete;
 
-  /// Before its owner may free it.
+  /// Closes the neighbour's memory; to be done before its owner frees it.
   void close() {
     if (std::exchange(opened_, cudaErrorUnknown) == cudaSuccess) {
       static_cast<void>(cudaIpcCloseMemHandle(memory_));
@@ -69,7 +69,8 @@ Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe) {
     Timed timed = bench.timer.until_quiet(task, 5, 20, us(10'000));
     samples = {.times = std::move(timed.times), .conditions = bench.conditions(timed)};
   }
-  // Nobody closes what it still writes to, nobody frees what another has open.
+  // No rank closes memory to which it still writes, and no rank frees memory that another one has
+  // open.
   OVT_CHECK(cudaStreamSynchronize(world.stream()));
   neighbour.close();
   static_cast<void>(world.largest(0));

@@ -24,8 +24,8 @@ struct Cupti::Calls {
 
 namespace {
 
-/// Records grow from one major version to the next; within one they are what this was built with.
-/// Before CUDA 13 the version was a plain count (cupti_version.h).
+/// The major version. Records grow from one major version to the next, and stay the same within
+/// one. Before CUDA 13 the version was a plain count (cupti_version.h).
 constexpr std::uint32_t major_version(std::uint32_t version) {
   return version / 10000;
 }
@@ -104,7 +104,7 @@ GpuRecord record_of(const CUpti_ActivityMemset4& set) {
           .end_ns = set.end};
 }
 
-/// None for a record of a kind that was not asked for.
+/// None for a record that is not of a recorded kind.
 std::optional<GpuRecord> record_of(const CUpti_Activity* activity) {
   switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -185,7 +185,7 @@ void Cupti::register_callbacks(RequestBuffer request, CompleteBuffer complete) c
 void Cupti::enable() const {
   for (std::size_t i = 0; i < kRecorded.size(); ++i) {
     const int status = calls_->enable(kRecorded[i]);
-    // What cannot be taken back is of no consequence: nobody asks for its records.
+    // A kind that cannot be disabled again does no harm: its records are never read.
     for (std::size_t j = 0; status != CUPTI_SUCCESS && j < i; ++j) calls_->disable(kRecorded[j]);
     check("cuptiActivityEnable", status);
   }

@@ -1,4 +1,4 @@
-// In place of cupti.cpp where CUPTI's headers were not there, or too old, when this was built.
+// Replaces cupti.cpp if CUPTI's headers were missing or too old when this was built.
 
 #include "machine/cuda/worker/cupti.hpp"
 
@@ -20,7 +20,7 @@ Cupti::~Cupti() = default;
 Cupti::Cupti(Cupti&&) noexcept = default;
 Cupti& Cupti::operator=(Cupti&&) noexcept = default;
 
-// Without `load` there is never one of these.
+// The rest is never called, because `load` always fails.
 void Cupti::register_callbacks(RequestBuffer /*request*/, CompleteBuffer /*complete*/) const {}
 void Cupti::enable() const {}
 void Cupti::disable() const {}

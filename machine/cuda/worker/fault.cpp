@@ -8,7 +8,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Longer than any limit of a config, and still an end.
+/// Longer than any time-out of a config, but not endless.
 constexpr std::int64_t kSpin = 300'000'000'000;  // ns
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Faults that tests inject into a config, to see that it costs that config only.
+// Faults that tests inject into a config, to see that only that config fails.
 
 #include <string>
 
@@ -14,13 +14,13 @@ struct Fault {
   run::Mutant mutant = run::Mutant::none;
 };
 
-/// The fault that "INDEX:KIND" names, where INDEX is this config's; KIND is illegal_address, spin,
-/// killed_rank, delays (no fault: a thousand checked runs, before each of which the last rank waits
-/// for a random while), wrong (a skipped tile), skipped_k_step, missing_wait or missing_signal.
-/// Throws `Failure` (bad_input) for another.
+/// The fault that "INDEX:KIND" names if INDEX is this config's, else none. KIND is illegal_address,
+/// spin, killed_rank, wrong (a skipped tile), skipped_k_step, missing_wait, missing_signal or
+/// delays. `delays` is no fault: it means a thousand checked runs, and before each of them the last
+/// rank waits for a random time. Throws `Failure` (bad_input) for another KIND.
 [[nodiscard]] Fault fault_for(const std::string& text, int config);
 
-/// Does it, on the last rank where one is enough.
+/// Brings the fault about; a killed rank is the last one.
 void inject(const Fault& fault, run::World& world);
 
 }  // namespace overlaptune::cuda

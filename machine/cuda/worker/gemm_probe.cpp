@@ -8,7 +8,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Sets of operands to rotate between, filled.
+/// Sets of filled operands to rotate between.
 Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const GemmProbe& probe) {
   const std::int64_t a = probe.m * probe.k;
   const std::int64_t b = probe.n * probe.k;
@@ -30,7 +30,7 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
   return operands;
 }
 
-/// Replays of what `submit(stream, set)` enqueues, while `occupied` SMs are kept from it.
+/// Times replays of `submit(stream, set)`, while `occupied` SMs are kept busy by another kernel.
 Samples timed(Workbench& bench, std::size_t sets, int occupied, Microseconds settling,
               const Task& submit) {
   const Replay replay(bench.world, static_cast<int>(sets), submit);
@@ -60,7 +60,7 @@ Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
   return samples;
 }
 
-/// On so many SMs by the size of its grid.
+/// Measures a generated GEMM; its grid limits it to the SMs of the probe.
 Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
                               std::span<const run::GemmOperands> operands) {
   const auto gemm = generated_gemm(bench, probe);
@@ -71,7 +71,7 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
     launches.push_back(generated_launch(
         **gemm, probe, {.sms = probe.sms > 0 ? probe.sms : bench.sms}, set, counter.get()));
   }
-  // Shorter than the library's, from which the law of the clock is taken.
+  // Settles for a shorter time than the library's GEMMs, to which the law of the clock is fitted.
   return timed(bench, operands.size(), 0, us(15'000), [&](cudaStream_t to, int set) {
     (*gemm)->enqueue(to, launches[static_cast<std::size_t>(set)]);
   });
@@ -81,7 +81,7 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
 
 Expected<const run::GeneratedGemm*> generated_gemm(Workbench& bench, const GemmProbe& probe) {
   auto gemm = bench.generated.gemm({.tile = probe.tile, .dtype = probe.dtype});
-  // All ranks or none: they are going to wait for each other.
+  // All ranks or none, because they are going to wait for each other.
   if (bench.world.largest(gemm ? 0 : 1) > 0) {
     return bad_input(gemm ? "another rank cannot compile it" : gemm.error().message);
   }

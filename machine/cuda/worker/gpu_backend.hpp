@@ -1,5 +1,5 @@
 #pragma once
-// A worker on a GPU.
+// The backend of a worker on a GPU.
 
 #include <memory>
 
@@ -10,7 +10,7 @@ namespace overlaptune::cuda {
 
 class GpuBackend : public Backend {
  public:
-  /// On that GPU of this host. Throws `Failure` where there is none.
+  /// Takes GPU number `device` of this host. Throws `Failure` if there is none.
   explicit GpuBackend(int device);
 
   [[nodiscard]] Device device() override;
@@ -27,7 +27,7 @@ class GpuBackend : public Backend {
   int device_;
   run::Nvml nvml_;
   std::unique_ptr<Workbench> bench_{};
-  std::unique_ptr<TestProblem> test_problem_{};  ///< the last one, as long as its memory is its own
+  std::unique_ptr<TestProblem> test_problem_{};  ///< the last one, until its memory is taken
 };
 
 }  // namespace overlaptune::cuda

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-/// In lower case. From cuBLAS, cuBLASLt, CUTLASS (`sm90_xmma_gemm_…`, `ampere_…`, `nvjet_…`) and
-/// our own.
+/// Parts of the names of GEMM kernels, in lower case: of cuBLAS, cuBLASLt, CUTLASS
+/// (`sm90_xmma_gemm_…`, `ampere_…`, `nvjet_…`) and of generated kernels.
 constexpr std::array<std::string_view, 8> kGemmNames{
     "gemm", "cutlass", "sm90_xmma", "sm80_xmma", "ampere_", "nvjet", "splitkreduce", "gemv"};
 
@@ -27,7 +27,7 @@ std::string demangled(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
-/// Lower case, without template arguments.
+/// The name in lower case, without template arguments.
 std::string plain_name(const std::string& function) {
   std::string plain;
   int depth = 0;
@@ -56,14 +56,14 @@ ActivityKind kind_of_kernel(const std::string& name) {
 
 std::string function_name(std::string_view kernel) {
   std::string name = demangled(std::string(kernel));
-  int depth = 0;  // of template arguments and lambdas
+  int depth = 0;  // depth within template arguments and lambdas
   std::size_t begin = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     if (c == '<' || c == '{') ++depth;
     if ((c == '>' || c == '}') && depth > 0) --depth;
     if (depth > 0) continue;
-    if (c == ' ') begin = i + 1;  // what came before was the return type
+    if (c == ' ') begin = i + 1;  // the text before it was the return type
     if (c != '(') continue;
     if (std::string_view(name).substr(i).starts_with(kAnonymous)) {
       i += kAnonymous.size() - 1;
@@ -80,7 +80,7 @@ ActivityKind classify(const GpuRecord& record) {
     case RecordType::kernel:
       return kind_of_kernel(record.name);
     case RecordType::copy:
-      // Into a peer's memory: that is how copy engines exchange.
+      // Copy engines exchange by copies into a peer's memory.
       return contains(record.name, "peer") ? ActivityKind::collective : ActivityKind::copy;
     case RecordType::set:
       return ActivityKind::signal;

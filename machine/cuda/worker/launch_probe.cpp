@@ -27,7 +27,8 @@ std::vector<Microseconds> replay_times(Workbench& bench, int kernels) {
   return bench.timer.until_quiet(task, kLeast, kMost, kBudget).times;
 }
 
-/// From the end of one kernel to the start of the next: the period of a chain of empty ones.
+/// Time from the end of one kernel to the start of the next: the period of a chain of empty
+/// kernels.
 std::vector<Microseconds> gap_times(Workbench& bench) {
   constexpr int kChain = 33;
   const auto one = replay_times(bench, 1);
@@ -37,8 +38,8 @@ std::vector<Microseconds> gap_times(Workbench& bench) {
   return many;
 }
 
-/// Host time to submit one of the library's GEMMs or one of NCCL's collectives: their mean, since
-/// these are what plans are made of.
+/// Host time to submit a GEMM of the library or a collective of NCCL: the mean of the two, because
+/// plans consist of these.
 Expected<std::vector<Microseconds>> submit_times(Workbench& bench) {
   constexpr int kCalls = 50;
   constexpr std::int64_t kSize = 256;
@@ -72,7 +73,7 @@ Expected<std::vector<Microseconds>> submit_times(Workbench& bench) {
   return times;
 }
 
-/// An empty kernel on an idle stream, from the event before it to the event after it.
+/// Time of an empty kernel on an idle stream, from the event before it to the event after it.
 std::vector<Microseconds> first_times(Workbench& bench) {
   const cudaStream_t stream = bench.world.stream();
   const run::Event start = run::make_event(true);
@@ -91,16 +92,16 @@ std::vector<Microseconds> first_times(Workbench& bench) {
   return times;
 }
 
-/// From a kernel's signal to the start of the kernel that a wait on it holds back, by the GPU's own
-/// timer.
+/// Times the trigger: from a kernel's signal to the start of the kernel behind a wait for it, by
+/// the GPU's own timer.
 class TriggerTimer {
  public:
-  /// A fork of `producer` and a join.
+  /// Forks from `producer`, and joins it again.
   void enqueue(cudaStream_t producer, Wait wait) const {
     OVT_CHECK(cudaMemsetAsync(memory_.get(), 0, kBytes, producer));
     OVT_CHECK(cudaEventRecord(fork_.get(), producer));
     OVT_CHECK(cudaStreamWaitEvent(consumer_.get(), fork_.get(), 0));
-    // The kernel that is waited for is submitted first: no wait can be left without it.
+    // The kernel that signals is submitted before the wait, so no wait can be left without it.
     kernels::spin(producer, 60'000);
     kernels::stamp_and_signal(producer, stamps(), flag());
     run::wait_for_signal(consumer_.get(), {flag(), 1}, wait);
@@ -109,7 +110,8 @@ class TriggerTimer {
     OVT_CHECK(cudaStreamWaitEvent(producer, join_.get(), 0));
   }
 
-  /// What the last run on the stream showed. Never nothing, however coarse the timer is.
+  /// The time that the last run on the stream measured; at least 0.1 us, however coarse the timer
+  /// is.
   [[nodiscard]] Microseconds seen(cudaStream_t stream) const {
     std::uint64_t at[2] = {};
     OVT_CHECK(cudaMemcpyAsync(at, stamps(), sizeof at, cudaMemcpyDeviceToHost, stream));
@@ -150,7 +152,7 @@ std::vector<Microseconds> trigger_times(Workbench& bench, Launch launch, Wait wa
   return times;
 }
 
-/// What a staged group of 64 MB takes on so many SMs, for each of its megabytes.
+/// Time to copy a staged group of 64 MB into place on `sms` SMs, for each megabyte.
 std::vector<Microseconds> reorder_times(Workbench& bench, int sms) {
   constexpr std::int64_t kRows = 4096;
   constexpr std::int64_t kRowBytes = 15616;

@@ -1,4 +1,4 @@
-// overlaptune-worker: one GPU's part of `overlaptune --machine cuda`, which starts it.
+// overlaptune-worker: the program of one GPU in `overlaptune --machine cuda`, which starts it.
 
 #include <cstdio>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 using namespace overlaptune;
 using namespace overlaptune::cuda;
 
-/// What `overlaptune machines` asks.
+/// Prints the GPUs of this host, or why there are none, as one line of JSON.
 int list_devices() {
   try {
     const int count = value_or_throw(run::device_count());

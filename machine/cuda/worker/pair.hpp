@@ -8,7 +8,8 @@ namespace overlaptune::cuda {
 
 class Pair {
  public:
-  /// Collective; fills the operands. `crew`: of the GEMM; of a library's the SMs only, 0: all.
+  /// Collective; fills the operands. `crew` is for the GEMM. A GEMM of the library takes only its
+  /// SMs (0: all).
   [[nodiscard]] static Expected<Pair> make(Workbench& bench, const GemmProbe& gemm,
                                            const run::Crew& crew,
                                            const CollectiveProbe& collective);
@@ -21,9 +22,9 @@ class Pair {
   run::CommKey route_{};
   run::GemmShape shape_{};
   run::GemmChoice choice_{};
-  const run::GeneratedGemm* generated_ = nullptr;  ///< instead of the library's
+  const run::GeneratedGemm* generated_ = nullptr;  ///< null: the GEMM is the library's
   run::GeneratedLaunch generated_launch_{};
-  run::DeviceMemory counter_{};  ///< of its signals
+  run::DeviceMemory counter_{};  ///< counter for the signals of the generated GEMM
   run::GemmOperands operands_{};
   CollectiveBuffers buffers_{};
   std::int64_t count_ = 0;

@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The controller reads at once; one that does not is gone.
+/// The controller reads at once; if it does not, it is gone.
 constexpr auto kSendLimit = 30s;
 constexpr auto kConnectLimit = 30s;
 
-/// The controller cannot be told any more.
+/// Thrown if a message cannot be sent to the controller.
 struct ControllerGone {};
 
 class Server {
@@ -90,14 +90,14 @@ void complain(const std::string& message) {
 /// Tells both the controller and standard error.
 int fail(Connection& connection, const std::string& message) {
   complain(message);
-  // If that fails too there is nobody left to tell.
+  // If this fails too, there is nobody left to tell.
   static_cast<void>(connection.send(to_line(Reply(Failed{message})), Clock::now() + kSendLimit));
   return 1;
 }
 
-/// In whatever state the GPU is, its driver takes back all that was this process's. Destructors
-/// would ask that state to clean up: after a failure they may hang or crash, and without one they
-/// take seconds for dozens of communicators.
+/// Ends the process without destructors. The driver takes back all memory of this process in any
+/// state of the GPU. After a failure destructors may hang or crash, and without one they take
+/// seconds for dozens of communicators.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
   _exit(code);
@@ -121,7 +121,7 @@ Expected<WorkerOptions> worker_options(int argc, const char* const* argv) {
     const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
     std::optional<int> parsed;
     if (flag == "--connect") {
-      // The last colon: an IPv6 address has more.
+      // The port follows the last colon, because an IPv6 address has more of them.
       const std::size_t colon = value.rfind(':');
       if (colon != std::string_view::npos) parsed = number(value.substr(colon + 1), kLargestPort);
       if (parsed) options.host = value.substr(0, colon);

@@ -1,4 +1,4 @@
-// GEMM and collective in turn until clock and power have settled.
+// GEMM and collective in turn, until clock and power have settled.
 
 #include "machine/cuda/worker/pair.hpp"
 

@@ -11,7 +11,7 @@ constexpr std::int64_t kSmallResult = std::int64_t{1} << 20;  // elements
 constexpr std::int64_t kRowStride = 64;
 constexpr int kCheckedSets = 2;
 
-/// Every row, or of each 64 one that differs from stripe to stripe.
+/// Every row, or one of each 64, at a place that differs from stripe to stripe.
 std::vector<std::int64_t> checked_rows(std::int64_t rows, std::int64_t n) {
   std::vector<std::int64_t> list;
   const bool all = rows * n <= kSmallResult;
@@ -22,10 +22,10 @@ std::vector<std::int64_t> checked_rows(std::int64_t rows, std::int64_t n) {
   return list;
 }
 
-/// Rows of one rank's A that checked rows of the result need.
+/// The rows of one rank's A from which checked rows of the result are computed.
 struct Source {
   int rank = 0;
-  std::size_t first = 0;  ///< of the checked rows
+  std::size_t first = 0;  ///< index of the first of these checked rows
   std::vector<std::int64_t> rows{};
 };
 
@@ -34,7 +34,8 @@ std::vector<Source> sources(const Problem& problem, int me,
   const std::int64_t block = problem.m / row_blocks(problem);
   std::vector<Source> list;
   if (problem.op == Op::gemm_all_reduce || problem.op == Op::gemm_reduce_scatter) {
-    // Summed over all ranks; after reduce-scatter row r is that of this rank's block.
+    // The result is summed over all ranks. After reduce-scatter, row r is that of this rank's
+    // block.
     const std::int64_t shift = problem.op == Op::gemm_reduce_scatter ? me * block : 0;
     for (int rank = 0; rank < problem.ranks; ++rank) {
       Source source{.rank = rank};
@@ -43,8 +44,8 @@ std::vector<Source> sources(const Problem& problem, int me,
     }
     return list;
   }
-  // Row block i of the result comes from rank i: its own rows (all_gather_gemm), or those that it
-  // has for this rank.
+  // Row block i of the result comes from rank i: the rows of its A (all_gather_gemm), or the rows
+  // that it has for this rank.
   const std::int64_t shift = problem.op == Op::gemm_all_to_all ? me * block : 0;
   for (std::size_t i = 0; i < checked.size(); ++i) {
     const auto rank = static_cast<int>(checked[i] / block);
@@ -81,7 +82,8 @@ Expected<std::unique_ptr<TestProblem>> TestProblem::prepare(Workbench& bench,
   return made;
 }
 
-/// Cold sets if there is room, at least two different ones, one where no more fits.
+/// Allocates as many sets as keep operands cold, at least two. If they do not fit, it allocates
+/// one.
 Expected<void> TestProblem::allocate() {
   const std::int64_t element = bytes_of(problem_.dtype);
   const std::int64_t a = run::elements_of_a(problem_) * element;
@@ -91,7 +93,7 @@ Expected<void> TestProblem::allocate() {
   const std::int64_t rows = run::elements_of_c(problem_) / problem_.n;
   rows_ = checked_rows(rows, problem_.n);
   const auto checked = static_cast<std::int64_t>(rows_.size());
-  // What `accumulate` takes, and a reference for each set.
+  // Memory of `accumulate`, and of a reference for each set.
   const std::int64_t operands = (checked * problem_.k + problem_.n * problem_.k) * element;
   const std::int64_t reference = checked * problem_.n * static_cast<std::int64_t>(sizeof(double));
   const auto try_sets = [&](int sets) {
@@ -109,7 +111,8 @@ Expected<void> TestProblem::allocate() {
         },
         static_cast<std::size_t>(operands + checked_ * reference));
   };
-  // Not all that run use the workspace: what all of them touch must not stay in the cache.
+  // Not all configs use the workspace, so it does not count: the operands alone must exceed the
+  // cache.
   const auto room = try_sets(std::max(kCheckedSets, bench_.cold_sets(a + b + c)));
   return room ? room : try_sets(1);
 }
@@ -177,7 +180,7 @@ void TestProblem::accumulate(int set, double* reference) {
 void TestProblem::poison(int set) {
   const run::Operands& on = operands_[static_cast<std::size_t>(set)];
   const cudaStream_t stream = bench_.world.stream();
-  // All ones are no number in any type.
+  // All bits set is NaN in every type.
   const std::int64_t bytes = run::elements_of_c(problem_) * bytes_of(problem_.dtype);
   OVT_CHECK(cudaMemsetAsync(on.c, 0xff, static_cast<std::size_t>(bytes), stream));
   OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,

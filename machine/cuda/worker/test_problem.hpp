@@ -1,5 +1,5 @@
 #pragma once
-// A problem on which configs are validated: its inputs, and the right result.
+// A problem for the validation of configs: its inputs and the correct result.
 
 #include <memory>
 #include <utility>
@@ -11,13 +11,13 @@
 
 namespace overlaptune::cuda {
 
-/// Several sets of operands with standard normal inputs of their own, in `World::memory`: anything
-/// else that takes that memory invalidates them. The reference is accumulated in double precision
-/// from inputs that each rank makes itself, so that it depends on no exchange: every row of small
-/// problems, one row in 64 of large ones.
+/// Several sets of operands with different standard normal inputs, in `World::memory`; any other
+/// use of that memory invalidates them. The reference is accumulated in double precision from
+/// inputs that each rank makes itself, so that it depends on no exchange. It has every row of small
+/// problems, and one row in 64 of large ones.
 class TestProblem {
  public:
-  /// Collective. Error: `bad_input` where the memory does not suffice.
+  /// Collective. Error: `bad_input` if the memory does not suffice.
   [[nodiscard]] static Expected<std::unique_ptr<TestProblem>> prepare(Workbench& bench,
                                                                       const Problem& problem,
                                                                       std::uint64_t seed);
@@ -26,14 +26,14 @@ class TestProblem {
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] std::span<const run::Operands> operands() const { return operands_; }
 
-  /// Whether this is the first time that it is asked.
+  /// Returns true for the first call only.
   [[nodiscard]] bool first_validation() { return !std::exchange(validated_, true); }
 
-  /// Fills what a run writes with values that are no numbers.
+  /// Fills all memory that a run writes with NaN.
   void poison(int set);
-  /// What the result that is there is off by; the largest of all ranks.
+  /// The deviation of the result in memory from the reference; the largest of all ranks.
   [[nodiscard]] kernels::Deviation deviation(int set);
-  /// How many sets have a reference.
+  /// Number of sets that have a reference.
   [[nodiscard]] int checked_sets() const { return checked_; }
 
  private:
@@ -48,7 +48,7 @@ class TestProblem {
   Problem problem_;
   std::uint64_t seed_;
   std::vector<run::Operands> operands_{};
-  std::vector<std::int64_t> rows_{};  ///< of the result that are checked
+  std::vector<std::int64_t> rows_{};  ///< rows of the result that are checked
   int checked_ = 0;
   bool validated_ = false;
   run::DeviceMemory rows_on_device_{};

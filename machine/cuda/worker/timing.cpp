@@ -8,12 +8,12 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Long enough for the host to submit a barrier, two events, two stamps and a graph, so many times.
+/// Time in which the host can submit a barrier, two events, two stamps and a graph, for each slot.
 constexpr std::int64_t kHeadStart = 40'000;      // ns
 constexpr std::int64_t kHeadStartSlot = 12'000;  // ns
 constexpr double kQuiet = 0.02;
 constexpr std::size_t kMostSlots = 64;
-/// The GPU's timer ticks in steps of up to a microsecond.
+/// The GPU's timer has steps of up to a microsecond, so short times give no clock.
 constexpr double kLeastForClock = 50'000;  // ns
 
 double spread(std::vector<double> times) {

@@ -10,14 +10,15 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kBufferAlignment = 8;  // cupti_activity.h: ACTIVITY_RECORD_ALIGNMENT
 
-/// CUPTI's callbacks carry no pointer of ours and come from threads of its own.
+/// Receives the records. It is global, because CUPTI's callbacks have no pointer for the user, and
+/// come from CUPTI's threads.
 struct Inbox {
   std::mutex mutex{};
-  const Cupti* reader = nullptr;  ///< of the open tracer; null: nobody listens
+  const Cupti* reader = nullptr;  ///< the open tracer's; null: records are dropped
   std::vector<GpuRecord> records{};
   std::size_t lost = 0;
 
-  /// Leaves it empty.
+  /// Returns and removes the records and the number of losses.
   std::pair<std::vector<GpuRecord>, std::size_t> take() {
     const std::lock_guard lock(mutex);
     return {std::exchange(records, {}), std::exchange(lost, 0)};
@@ -25,12 +26,12 @@ struct Inbox {
 };
 
 Inbox& inbox() {
-  // Never destroyed: a late callback must find it.
+  // It is never destroyed, because callbacks may come late.
   static Inbox* const kInbox = new Inbox;
   return *kInbox;
 }
 
-/// Without memory there is no buffer; CUPTI counts the records that it drops then.
+/// Without memory there is no buffer; CUPTI then counts the records that it drops.
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most) noexcept {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
   *size = *buffer == nullptr ? 0 : kBufferBytes;
@@ -68,7 +69,7 @@ Expected<std::unique_ptr<Tracer>> Tracer::open(const std::vector<std::string>& l
   }
   try {
     tracer->cupti_.register_callbacks(request_buffer, complete_buffer);
-    // Shows at once whether it may.
+    // A missing permission shows here.
     tracer->cupti_.enable();
     tracer->cupti_.disable();
   } catch (const Failure& failure) {
@@ -82,7 +83,7 @@ Tracer::Tracer(Cupti cupti) : cupti_(std::move(cupti)) {}
 Tracer::~Tracer() {
   {
     const std::lock_guard lock(inbox().mutex);
-    if (inbox().reader != &cupti_) return;  // it never was the open one
+    if (inbox().reader != &cupti_) return;  // another tracer is the open one
   }
   try {
     cupti_.disable();
@@ -97,7 +98,7 @@ Tracer::~Tracer() {
 }
 
 void Tracer::start() {
-  // What an earlier recording left behind.
+  // Removes what an earlier recording left.
   cupti_.flush();
   static_cast<void>(cupti_.take_dropped());
   static_cast<void>(inbox().take());

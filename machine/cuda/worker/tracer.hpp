@@ -1,5 +1,5 @@
 #pragma once
-// Records what the GPU of this process does: kernels, copies, memory sets.
+// Records the activities of this process's GPU: kernels, copies, memory sets.
 
 #include <cstddef>
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace overlaptune::cuda {
 
-/// At most one in a process, used by one thread. While it is there CUPTI is attached, which costs a
-/// little on every launch: open it after the timing is done. Nodes of a graph are certain to be
-/// seen if the graph was instantiated after `open`.
+/// At most one exists in a process, and one thread uses it. While it exists CUPTI is attached,
+/// which makes every launch a little slower: open it after the timing is done. The nodes of a graph
+/// are only certain to be recorded if the graph was instantiated after `open`.
 class Tracer {
  public:
-  /// Error (`machine_unavailable`): no CUPTI, no driver, no permission, another profiler, or a
-  /// tracer that is open already; with what can be done.
+  /// Error (`machine_unavailable`), with what can be done: no CUPTI, no driver, no permission,
+  /// another profiler, or a tracer that is open already.
   static Expected<std::unique_ptr<Tracer>> open(
       const std::vector<std::string>& libraries = cupti_libraries());
 
@@ -25,16 +25,16 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  /// From now on everything is recorded. Nothing may be running. Throws `Failure` (as `Cupti`); a
-  /// second call begins anew.
+  /// Starts recording; nothing may be running. Throws `Failure` (as `Cupti`). A second call begins
+  /// anew.
   void start();
 
-  /// All that was recorded since `start` and has ended: synchronize before. Throws `Failure` (as
-  /// `Cupti`); nothing is recorded afterwards either way.
+  /// The activities since `start` that have ended; synchronize before. Throws `Failure` (as
+  /// `Cupti`). In either case recording has stopped afterwards.
   [[nodiscard]] std::vector<Activity> stop(int rank);
 
-  /// What the last `stop` could not tell: records that had no room or no times, and one for each
-  /// buffer that could not be read to its end. Unless it is 0 the trace has holes.
+  /// The number of losses in the last `stop`: records without room or times, and buffers that could
+  /// not be read to their end. Unless it is 0 the trace has holes.
   [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
  private:

@@ -17,26 +17,26 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// A candidate may be off by so much more than `sequential` on the same inputs.
+/// A candidate's error may exceed that of `sequential` on the same inputs by this factor.
 constexpr double kAllowance = 1.5;
 constexpr int kCheckedRuns = 2;
-/// For a checked run of a candidate, and so many times what one of `sequential` took; well within
-/// what a worker is given for it (machine/cuda/limits.cpp).
+/// Time-out of a checked run of a candidate: `kPatience`, and `kSlowest` times what a run of
+/// `sequential` took. It is well within the time-out of the worker (machine/cuda/limits.cpp).
 constexpr std::chrono::duration<double> kPatience{4};
 constexpr double kSlowest = 100;
-/// Until clock and power are those of this mix: the driver holds the power limit on the mean over
-/// about a second, which the validations of one problem, alike as they are, share.
+/// Time until clock and power are those of this mix. The driver holds the power limit on the mean
+/// over about a second. Later validations of the same problem are alike, and need less.
 constexpr Microseconds kFirstSettling = us(1'000'000);
 constexpr Microseconds kSettling = us(100'000);
-/// `sequential` itself: rounding of the elements and of every sum on the way, and no more.
+/// Largest error of `sequential` itself: the rounding of the elements and of every sum on the way.
 constexpr double kMostRounding = 0.03;
 
-/// What the rounding of the result alone amounts to; nobody is held to less.
+/// The rounding of the result alone; an error up to this is always allowed.
 double unit_roundoff(Dtype dtype) {
   return dtype == Dtype::bf16 ? 1.0 / 512 : 1.0 / 2048;
 }
 
-/// Collective. Error: as `check`, or as `make_plan`.
+/// Makes the plan of a config. Collective. Error: as `check`, or as `make_plan`.
 Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem& problem,
                                              const Config& config,
                                              run::Mutant mutant = run::Mutant::none) {
@@ -45,7 +45,7 @@ Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem
   return run::make_plan(bench.engine(), *work, problem.operands(), mutant);
 }
 
-/// A plan as it is launched: a graph for each buffer set, or as deployed eagerly.
+/// A plan as it is launched: by a graph for each buffer set, or eagerly.
 class Entry {
  public:
   Entry(Workbench& bench, const TestProblem& problem, std::unique_ptr<run::Plan> plan,
@@ -54,7 +54,7 @@ class Entry {
     make_ready(bench);
   }
 
-  /// Again, where something must see the graphs being made.
+  /// Captures the graphs. Called again for a tracer, which must be open when graphs are made.
   void make_ready(Workbench& bench) {
     if (launch_ == Launch::eager) return;
     replay_.emplace(bench.world, static_cast<int>(problem_.operands().size()),
@@ -83,7 +83,7 @@ class Entry {
   std::optional<Replay> replay_{};
 };
 
-/// A profiler that fails costs its trace, not what was timed.
+/// Returns false after a `Failure`: a profiler that fails costs the trace, but not the times.
 template <class Call>
 bool succeeds(Call&& call) {
   try {
@@ -94,7 +94,7 @@ bool succeeds(Call&& call) {
   }
 }
 
-/// One more repetition, recorded; without the barrier ahead of it.
+/// The activities of one more repetition, without the barrier ahead of it.
 std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   const cudaStream_t stream = bench.world.stream();
   entry.make_ready(bench);
@@ -106,7 +106,7 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   OVT_CHECK(cudaStreamSynchronize(stream));
   std::vector<Activity> seen;
   if (recording) succeeds([&] { seen = tracer.stop(bench.world.rank()); });
-  if (tracer.dropped() > 0) return {};  // a trace with holes tells less than none
+  if (tracer.dropped() > 0) return {};  // a trace with holes would mislead
   const auto barrier = std::find_if(seen.begin(), seen.end(), [](const Activity& activity) {
     return activity.kind == ActivityKind::collective;
   });
@@ -131,16 +131,16 @@ bool ends_within(cudaStream_t stream, Seconds limit) {
       OVT_CHECK(state);
       return true;
     }
-    static_cast<void>(cudaGetLastError());  // it is none, but may be kept as one
+    static_cast<void>(cudaGetLastError());  // not an error, but CUDA may keep it as one
     const Seconds past = std::chrono::steady_clock::now() - start;
     if (past > limit) return false;
     if (past > kSoon) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
-/// Until what was enqueued has ended on all ranks. False where that took an end to its waits for
-/// signals, again and again if more than one run is under way; where that does not help either,
-/// whoever started the worker ends it.
+/// Waits until the enqueued work has ended on all ranks. Returns false if it ended only after a
+/// release of its waits for signals, which is repeated if several runs are under way. If a release
+/// does not help, the controller ends the worker.
 bool ends(Workbench& bench, Entry& entry, Seconds patience) {
   OVT_CHECK(cudaGetLastError());
   bool late = false;
@@ -152,15 +152,15 @@ bool ends(Workbench& bench, Entry& entry, Seconds patience) {
   return bench.world.largest(late ? 1 : 0) == 0;
 }
 
-/// What several runs showed, each on inputs of its own.
+/// The results of several runs, each on other inputs.
 struct CheckedRuns {
   kernels::Deviation worst{};
-  bool ended = true;  ///< each in time, on all ranks
-  Seconds last{};     ///< what the last one took
+  bool ended = true;  ///< each run ended in time, on all ranks
+  Seconds last{};     ///< time of the last run
 };
 
-/// `delays`: of very many, twice in a row, in which the last rank is late by up to a few times what
-/// a run takes.
+/// Checks several runs. With `delays` it checks a thousand, each of two executions in a row; before
+/// each execution the last rank waits for up to a few times what a run takes.
 CheckedRuns checked(Workbench& bench, TestProblem& problem, Entry& entry, Seconds patience,
                     bool delays = false) {
   constexpr int kDelayedRuns = 1000;
@@ -193,7 +193,7 @@ CheckedRuns checked(Workbench& bench, TestProblem& problem, Entry& entry, Second
   return runs;
 }
 
-/// Why a result is wrong; empty where it is right.
+/// The reason why a result is wrong; empty if it is correct.
 std::string complaint(const kernels::Deviation& seen, double allowed) {
   if (seen.not_finite > 0) {
     return fmt::format("{} elements of the result were not written or are not finite",
@@ -235,7 +235,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
     at({.config = index, .step = "prepare"});
     const Fault fault = fault_for(request.fault, index);
     auto plan = plan_of(bench, problem, request.configs[i], fault.mutant);
-    // What one rank cannot make, none runs: the others would wait for it.
+    // If one rank cannot make the plan, none runs it: the others would wait for it.
     if (bench.world.largest(plan ? 0 : 1) > 0) {
       samples.verdict = Verdict::unsupported;
       samples.reason = plan ? "another rank cannot" : plan.error().message;
@@ -264,7 +264,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   if (!alone) return error_of(alone);
   tasks.push_back([&](cudaStream_t stream, int turn) { alone->gemm(stream, turn); });
   tasks.push_back([&](cudaStream_t stream, int turn) { alone->collective(stream, turn); });
-  // The newest config is the likeliest to hang.
+  // A hang is most likely the newest config's.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
   bench.timer.sustain(tasks, problem.first_validation() ? kFirstSettling : kSettling);
   const int repetitions = std::max(request.repetitions, 1);
@@ -277,7 +277,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   if (request.trace) {
     at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "trace"});
     const auto tracer = Tracer::open();
-    // Either all ranks record or none: a repetition takes all of them.
+    // All ranks record or none: a repetition needs all of them.
     if (bench.world.largest(tracer ? 0 : 1) == 0) {
       for (const std::size_t i : timed) {
         reply.configs[i].activities = traced(bench, *entries[i], **tracer);

@@ -1,5 +1,5 @@
 #pragma once
-// Validation: configs of one problem are checked, and those that are right are timed.
+// Validation: the configs of one problem are checked, and the correct ones are timed.
 
 #include <functional>
 
@@ -8,8 +8,8 @@
 
 namespace overlaptune::cuda {
 
-/// Each config is made ready and checked, then those that are right are timed in turn, together
-/// with the plain GEMM and the plain collective. Error: as `make_plan` for the baseline.
+/// Makes each config ready and checks it. Then it times the correct ones in turn, together with the
+/// plain GEMM and the plain collective. Error: as `make_plan` for the baseline.
 [[nodiscard]] Expected<RunReply> validate(Workbench& bench, TestProblem& problem,
                                           const RunRequest& request,
                                           const std::function<void(const RunStep&)>& at);

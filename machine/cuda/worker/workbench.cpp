@@ -24,7 +24,7 @@ Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_mul
 }
 
 Conditions Workbench::conditions(const Timed& timed) const {
-  // The clock that the driver tells is an average over a time far longer than most measurements.
+  // The driver's clock is an average over a time far longer than most measurements.
   Conditions conditions = nvml.conditions();
   if (timed.sm_clock_mhz) conditions.sm_clock_mhz = timed.sm_clock_mhz;
   return conditions;

@@ -1,5 +1,5 @@
 #pragma once
-// What everything in a worker works with.
+// The workbench: communicators, libraries and memory that all work of a worker uses.
 
 #include "machine/cuda/worker/timing.hpp"
 #include "run/engine.hpp"
@@ -16,18 +16,19 @@ struct Workbench {
   const run::Nvml& nvml;
   int sms = 0;
   std::int64_t l2_bytes = 0;
-  Microseconds replay{};  ///< of a graph with one empty kernel: part of what is measured by replays
+  Microseconds replay{};  ///< time of an empty kernel's graph, part of every replay's time
 
   Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
             const run::Nvml& gpu);
 
   [[nodiscard]] run::Engine engine() { return {world, library, generated, sms}; }
-  /// Conditions of what was timed just now.
+  /// Conditions of what was timed just now. The clock is that of `timed` if it has one; all else is
+  /// from the driver.
   [[nodiscard]] Conditions conditions(const Timed& timed) const;
   [[nodiscard]] int cold_sets(std::int64_t bytes) const { return cuda::cold_sets(bytes, l2_bytes); }
 };
 
-/// Hands out parts of `World::memory`, the same on every rank, each 4 KiB aligned.
+/// Hands out parts of `World::memory`, the same ones on every rank, each aligned to 4 KiB.
 class Bump {
  public:
   explicit Bump(std::byte* base = nullptr) : base_(base) {}
@@ -44,8 +45,8 @@ class Bump {
   std::size_t used_ = 0;
 };
 
-/// Lays out with `layout(Bump&)` twice: once to count, once to place. `beside`: bytes that the
-/// caller is going to allocate itself.
+/// Calls `layout(Bump&)` twice: once to count bytes, once to place buffers. `beside`: bytes that
+/// the caller is going to allocate itself.
 template <class Layout>
 [[nodiscard]] Expected<void> placed(run::World& world, Layout&& layout, std::size_t beside = 0) {
   Bump counted;
