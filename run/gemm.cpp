@@ -45,7 +45,7 @@ T attribute(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttri
   return value;
 }
 
-/// The tile of an algorithm. The library is column-major: its m is our n. It does not tell the
+/// The tile of an algorithm. The library is column-major: its m is n here. It does not tell the
 /// depth of its pipeline, which is taken to be as deep as shared memory allows.
 Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Dtype dtype) {
   const auto id = attribute<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID);

@@ -113,7 +113,7 @@ class HopperKernel : public GeneratedKernel {
     check_room(operands, segments_);
     const int ctas =
         ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
-    // Where no tile is shared: whole clusters. The last cluster may have a tile for only one of its
+    // Whole clusters, unless CTAs share tiles. The last cluster may have a tile for only one of its
     // CTAs.
     const Turns turns = ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * tiles)}
                                  : turns_of(crew, tiles, tile_.cluster);
