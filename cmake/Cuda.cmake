@@ -1,5 +1,5 @@
 # The CUDA toolkit and NCCL. Sets OVERLAPTUNE_HAS_CUDA: whether the CUDA machine is built. Without it
-# everything else is.
+# everything else is built.
 
 set(OVERLAPTUNE_CUDA AUTO CACHE STRING "Build the CUDA machine: AUTO (where all is there), ON, OFF")
 set_property(CACHE OVERLAPTUNE_CUDA PROPERTY STRINGS AUTO ON OFF)

@@ -1,5 +1,5 @@
-# What the build needs from outside. The system's package comes first; what the system lacks is
-# downloaded as a pinned release where OVERLAPTUNE_FETCH is ON, and otherwise named, with the package
+# The libraries that the build needs. The system's package comes first. A library that the system lacks is
+# downloaded as a pinned release where OVERLAPTUNE_FETCH is ON; otherwise an error names it, with the package
 # to install. Without a network: unpack a release and pass FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>.
 
 option(OVERLAPTUNE_FETCH "Download pinned releases of libraries that the system lacks" OFF)
@@ -65,7 +65,7 @@ function(overlaptune_dependency name)
   elseif(TARGET ${name} AND NOT TARGET ${ARG_TARGET})
     add_library(${ARG_TARGET} ALIAS ${name})
   endif()
-  # Our warnings are not for other people's headers.
+  # The warnings of overlaptune do not apply to the headers of others.
   foreach(target IN ITEMS ${ARG_TARGET} ${name})
     if(TARGET ${target})
       get_target_property(real ${target} ALIASED_TARGET)
@@ -106,7 +106,7 @@ overlaptune_dependency(CLI11 TARGET CLI11::CLI11 PACKAGE libcli11-dev HEADERS in
   URL https://github.com/CLIUtils/CLI11/archive/v2.1.2.tar.gz
   SHA256 26291377e892ba0e5b4972cdfd4a2ab3bf53af8dac1f4ea8fe0d1376b625c8cb)
 
-# A build folder runs on hosts that lack these libraries: they are linked statically.
+# These libraries are linked statically, because a build folder also runs on hosts that lack them.
 get_target_property(fmt_type fmt::fmt TYPE)
 if(fmt_type STREQUAL "SHARED_LIBRARY")
   add_library(overlaptune_text STATIC ${CMAKE_CURRENT_LIST_DIR}/text_libraries.cpp)
@@ -128,7 +128,7 @@ else()
 endif()
 find_library(SQLite3_LIBRARY NAMES libsqlite3.a sqlite3)
 
-# STRICT tables need SQLite 3.37. SQLiteCpp's release carries SQLite, and builds it where there is none.
+# STRICT tables need SQLite 3.37. SQLiteCpp's release carries SQLite, and builds it where the system has none.
 find_package(SQLite3 3.37 QUIET)
 if(SQLite3_FOUND)
   set(bundled_sqlite OFF)

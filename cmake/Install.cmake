@@ -1,4 +1,4 @@
-# What `cmake --install` installs. Every part is also a package of Debian's (Packages.cmake).
+# The parts that `cmake --install` installs. Each is also a Debian package (Packages.cmake).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -19,7 +19,7 @@ function(overlaptune_install_library component)
       set_target_properties(${LIB_${upper}} PROPERTIES EXPORT_NAME ${component}_${kind})
     endif()
   endforeach()
-  # Where NCCL and cuBLASLt lie is known here, and often in no place that the loader looks.
+  # The folders of NCCL and cuBLASLt are known here; often the loader does not look there.
   set_target_properties(${LIB_SHARED} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${LIB_SHARED} ${LIB_STATIC} ${LIB_INTERFACE} EXPORT overlaptune-${component}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -32,7 +32,7 @@ function(overlaptune_install_library component)
   install(FILES ${LIB_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/overlaptune
     COMPONENT ${development})
 
-  # pkg-config: found from where the .pc file lies, so that an installed tree may be moved.
+  # The .pc file gives paths relative to its own place, so that an installed tree may be moved.
   get_target_property(name ${LIB_SHARED} OUTPUT_NAME)
   set(pc_folder ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
   foreach(place IN ITEMS PREFIX FULL_LIBDIR FULL_INCLUDEDIR)
@@ -47,7 +47,7 @@ function(overlaptune_install_library component)
   endif()
   set(requires "")
   if(NOT component STREQUAL query)
-    set(requires overlaptune)  # whose header every other one includes
+    set(requires overlaptune)  # every other library includes its header
   endif()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/library.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

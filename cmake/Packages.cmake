@@ -1,4 +1,4 @@
-# `cpack` in the build folder makes packages of Debian's, one for each part of Install.cmake.
+# `cpack` in the build folder makes Debian packages, one for each part of Install.cmake.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The overlaptune developers")
 set(CPACK_PACKAGE_CONTACT "The overlaptune developers <developers@overlaptune.invalid>")

@@ -7,12 +7,12 @@ function(overlaptune_room name)
   add_library(overlaptune::${name} ALIAS overlaptune_${name})
   target_include_directories(overlaptune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(overlaptune_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
-  # Rooms also become part of the shared library of `query/`, which shows its `ovt_` functions only.
+  # Rooms also become part of the shared library of `query/`, which shows only its `ovt_` functions.
   overlaptune_hidden(overlaptune_${name})
   overlaptune_warnings(overlaptune_${name})
 endfunction()
 
-# Code that may lie in several libraries of one process, each with its own.
+# Marks code that may be in several libraries of one process: each library has its own copy.
 function(overlaptune_hidden target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

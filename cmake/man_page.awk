@@ -1,4 +1,4 @@
-# A man page from what `--help` of one command prints. Variables: name, version, date.
+# Makes a man page from the output of `--help` of one command. Variables: name, version, date.
 
 function roff(text) {
   gsub(/\\/, "\\e", text)
@@ -43,7 +43,7 @@ NR == 1 {
 
 verbatim { print roff(substr($0, 3)); next }
 
-# A name and, two blanks or more behind it or on the next line, what it is.
+# A name and its description, which is two blanks or more behind it or on the next line.
 /^  [^ ]/ {
   line = substr($0, 3)
   text = ""

@@ -7,7 +7,7 @@ file(GLOB overlaptune_files "${CMAKE_CURRENT_LIST_DIR}/overlaptune-*-targets.cma
 set(overlaptune_installed "")
 foreach(overlaptune_file IN LISTS overlaptune_files)
   if(overlaptune_file MATCHES "overlaptune-run-targets")
-    # Whoever only asks need not have CUDA; run.h includes its headers, and nccl.h.
+    # A program that only queries need not have CUDA; run.h includes the headers of CUDA and nccl.h.
     if(NOT "run" IN_LIST overlaptune_FIND_COMPONENTS)
       continue()
     endif()

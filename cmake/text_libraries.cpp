@@ -1,6 +1,6 @@
 // fmt and spdlog as part of the program. Debian has them as shared libraries, but a build folder
-// that is to run on a host without them holds them itself: both keep all they are in headers,
-// compiled here once.
+// must also run on hosts without them. Both have all their code in headers, which are compiled here
+// once.
 
 #include <mutex>
 

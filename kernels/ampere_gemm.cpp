@@ -9,17 +9,18 @@
 namespace overlaptune::kernels {
 namespace {
 
-/// fp32 sums that fit the registers of 8 warps beside what is multiplied.
+/// Most fp32 sums that fit the registers of 8 warps beside the operands.
 constexpr int kMostSums = 128 * 256;
-/// More sums than these get 8 warps: two on a scheduler, which hide each other's waits.
+/// Most sums of a tile with 4 warps. More sums get 8 warps: two for each scheduler, so that one
+/// computes while the other waits.
 constexpr int kMostSumsOfFourWarps = 64 * 128;
-/// One 128-byte row of 2-byte elements.
+/// Bytes of a row of A or B in one step of k: 64 elements of 2 bytes.
 constexpr int kRowBytes = 128;
 constexpr int kSlabRows = 16;
 constexpr int kWidestSlab = 64;
 
-/// Warps down and across such that they read the fewest rows of A and B from shared memory. 2 x 2
-/// and 4 x 2 always divide a tile.
+/// Chooses how many warps share the rows and how many the columns, so that they read the fewest
+/// rows of A and B from shared memory. 2 x 2 and 4 x 2 always divide a tile.
 void share(const Tile& tile, AmpereLayout& layout) {
   const int warps = tile.block_m * tile.block_n > kMostSumsOfFourWarps ? 8 : 4;
   int fewest = 0;
@@ -51,7 +52,8 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
   AmpereLayout layout;
   share(tile, layout);
   const int warps = layout.warps_m * layout.warps_n;
-  // As much as `shared_memory_bytes` has for the output, so that no feasible tile is refused.
+  // The slabs take no more than `shared_memory_bytes` has for the output, so that no feasible tile
+  // is refused.
   const int element = static_cast<int>(bytes_of(dtype));
   const int output = element * tile.block_m * std::min(tile.block_n, 64);
   const auto bytes = [&](int slab) { return element * warps * kSlabRows * slab; };

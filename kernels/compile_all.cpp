@@ -13,7 +13,7 @@ Expected<Compiled> not_started() {
   return bad_input("not compiled: stopped before");
 }
 
-/// Takes jobs until there are none, or one thread has met a reason to stop.
+/// The jobs, which threads take until none is left or one thread stops the work.
 class Queue {
  public:
   Queue(const Compiler& compiler, const CubinCache& cache, const std::vector<CompileJob>& jobs,
@@ -41,7 +41,7 @@ class Queue {
     }
   }
 
-  /// After every thread has ended.
+  /// The results, once every thread has ended.
   std::vector<Expected<Compiled>> take_results() {
     if (thrown_) std::rethrow_exception(thrown_);
     return std::move(results_);

@@ -1,5 +1,6 @@
 #pragma once
-// Kernels from the cache, or compiled and put there; many at once, ahead of measuring.
+// Compiles kernels, unless they are in the cache, and stores them there. Many kernels can be
+// compiled at once, before anything is measured.
 
 #include <functional>
 #include <string>
@@ -23,13 +24,14 @@ struct Compiled {
 [[nodiscard]] Expected<Compiled> compile_cached(const Compiler& compiler, const CubinCache& cache,
                                                 const CompileJob& job);
 
-/// Called after each kernel, by one thread at a time; false ends the work after what is under way.
+/// A function that is called after each kernel, by one thread at a time. If it returns false, no
+/// further kernel is started.
 using CompileProgress =
     std::function<bool(std::size_t done, std::size_t total, const CompileJob& job)>;
 
-/// One result a job, in their order; jobs that `progress` kept from being started are errors. What
-/// a thread or `progress` throws comes out here, once every thread has ended. `threads`: 0 for one
-/// a core.
+/// Returns one result for each job, in their order; a job that was not started because of
+/// `progress` is an error. An exception of a thread or of `progress` is thrown again once every
+/// thread has ended. `threads`: 0 means one for each core.
 [[nodiscard]] std::vector<Expected<Compiled>> compile_all(const Compiler& compiler,
                                                           const CubinCache& cache,
                                                           const std::vector<CompileJob>& jobs,

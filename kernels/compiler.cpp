@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kSuccess = 0;  // NVRTC_SUCCESS
 
-/// `--ptxas-options=-v` has the log tell registers, spills and stack, also where NVRTC makes the
-/// cubin itself (checked with 13.0). Without sources beside it nothing can be included.
+/// `--ptxas-options=-v` makes the log tell registers, spills and stack, also where NVRTC makes the
+/// cubin itself (checked with 13.0). With `--no-source-include` a source can include nothing.
 constexpr const char* kFlags[] = {"--std=c++20", "--device-as-default-execution-space",
                                   "--no-source-include", "--ptxas-options=-v"};
 
@@ -103,7 +103,7 @@ bool warns(const std::string& line) {
   return false;
 }
 
-/// 64 of `Used 64 registers` for " registers".
+/// The number before `unit`: 64 in `Used 64 registers` for " registers".
 std::optional<std::int64_t> number_before(std::string_view line, std::string_view unit) {
   const auto end = line.find(unit);
   if (end == std::string_view::npos) return std::nullopt;
@@ -189,7 +189,7 @@ Expected<void> Compiler::check_architecture(const std::string& architecture) con
   }
   for (const int number : known) {
     const std::string name = fmt::format("sm_{}", number);
-    // 90a: what only this GPU has; 100f: what its family has.
+    // The suffix a (sm_90a) is for features of this GPU only, f (sm_100f) for those of its family.
     if (architecture == name || architecture == name + "a" || architecture == name + "f") return {};
   }
   return bad_input(
@@ -200,7 +200,7 @@ Expected<void> Compiler::check_architecture(const std::string& architecture) con
 
 std::string Compiler::key(const KernelSource& source, const std::string& architecture) const {
   std::string key = fmt::format("overlaptune {}, NVRTC {}\n", OVERLAPTUNE_VERSION, version_);
-  // With its length before it no part can be taken for another.
+  // Each part has its length before it, so that different parts never give the same key.
   const auto add = [&](const std::string& part) {
     key += fmt::format("{} {}\n", part.size(), part);
   };

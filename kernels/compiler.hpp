@@ -1,7 +1,7 @@
 #pragma once
 // The run-time compiler of generated kernels: CUDA C++ to a cubin, by NVRTC. It needs the libraries
-// of NVRTC and its builtins, which are loaded when they are asked for (nvrtc.hpp); no GPU, no
-// driver, no nvcc and no headers: sources include nothing.
+// of NVRTC and its builtins, which are loaded at run time (nvrtc.hpp). It needs no GPU, no driver,
+// no nvcc and no headers, because sources include nothing.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +23,8 @@ struct KernelSource {
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-/// What a thread or block takes, as ptxas tells; of several kernels in one source the most of each.
+/// The resources that a thread or block takes, as ptxas reports them. For a source with several
+/// kernels, the largest value of each.
 struct CubinProperties {
   std::int64_t registers = 0;
   std::int64_t spill_bytes = 0;          ///< stores and loads of spilled registers, as instructions
@@ -36,7 +37,7 @@ struct CubinProperties {
 struct Cubin {
   std::string bytes{};
   CubinProperties properties{};
-  /// Lines of the compiler that warn, or tell of a cost (serialised wgmma, an ignored setmaxnreg).
+  /// Lines of the compiler that warn or report a cost (serialised wgmma, an ignored setmaxnreg).
   std::vector<std::string> warnings{};
 
   friend bool operator==(const Cubin&, const Cubin&) = default;
@@ -47,22 +48,23 @@ struct Cubin {
 
 class Compiler {
  public:
-  /// Loads NVRTC; `machine_unavailable` where it is not there.
+  /// Loads NVRTC. Error (`machine_unavailable`): there is none.
   [[nodiscard]] static Expected<Compiler> load(
       const std::vector<std::string>& libraries = nvrtc_libraries());
 
-  /// For `architecture` as in `sm_80`, `sm_90a`. Several threads may compile at once. Errors are
-  /// `bad_input`, one line: kernel, macros, architecture, and the compiler's first lines.
+  /// Compiles for an `architecture` such as `sm_80` or `sm_90a`. Several threads may compile at
+  /// once. Error (`bad_input`): one line with the kernel, its macros, the architecture, and the
+  /// compiler's first lines.
   [[nodiscard]] Expected<Cubin> compile(const KernelSource& source,
                                         const std::string& architecture) const;
 
-  /// Whether this NVRTC knows it.
+  /// Error (`bad_input`): this NVRTC does not know the architecture.
   [[nodiscard]] Expected<void> check_architecture(const std::string& architecture) const;
 
-  /// All that decides what `compile` returns, as one text: the key of a cache.
+  /// The key of a cache entry: one text with everything that decides what `compile` returns.
   [[nodiscard]] std::string key(const KernelSource& source, const std::string& architecture) const;
 
-  /// NVRTC's: `13.0`.
+  /// The version of NVRTC, such as `13.0`.
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:
@@ -72,7 +74,7 @@ class Compiler {
   std::string version_;
 };
 
-/// The properties in a log of `--ptxas-options=-v`; nothing where it names no kernel.
+/// The properties in a log of `--ptxas-options=-v`. Error (`bad_input`): the log names no kernel.
 [[nodiscard]] Expected<CubinProperties> parse_properties(const std::string& log);
 
 }  // namespace overlaptune::kernels

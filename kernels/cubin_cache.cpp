@@ -27,11 +27,11 @@ constexpr std::string_view kMagic = "overlaptune cubin 1\n";
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::string_view kTemporary = "writing-";
 constexpr std::size_t kNameDigits = 32;
-/// A writer takes milliseconds: what is older was killed.
+/// Age of a temporary file whose writer was killed; a writer takes milliseconds.
 constexpr auto kStale = std::chrono::hours(1);
 
-// An entry: the magic, the fields, each a number of 8 bytes or a text after its length, and the
-// FNV-1a of all before it.
+// Layout of an entry: the magic; the fields, each a number of 8 bytes or a text after its length;
+// and the FNV-1a hash of everything before it.
 
 void put(std::string& entry, std::uint64_t number) {
   entry.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -56,7 +56,7 @@ std::string to_entry(std::string_view key, const Cubin& cubin) {
   return entry;
 }
 
-/// Reads the fields one by one; once one is not there, nothing is.
+/// Reads the fields one by one. After a field that is missing, every field reads as zero or empty.
 class Reader {
  public:
   explicit Reader(std::string_view rest) : rest_(rest) {}
@@ -84,7 +84,7 @@ class Reader {
   bool good_ = true;
 };
 
-/// Nothing where it is damaged or another key's.
+/// The kernel in an entry; nothing where the entry is damaged or has another key.
 std::optional<Cubin> from_entry(std::string_view key, std::string_view entry) {
   if (!entry.starts_with(kMagic) || entry.size() < kMagic.size() + sizeof(std::uint64_t)) {
     return std::nullopt;
@@ -124,7 +124,7 @@ struct File {
   bool temporary = false;
 };
 
-/// What of ours is in the folder; files that others remove meanwhile are left out.
+/// The cache's files in the folder, without those that other processes remove meanwhile.
 std::vector<File> files_in(const fs::path& folder) {
   std::vector<File> files;
   std::error_code failure;
@@ -145,7 +145,8 @@ std::vector<File> files_in(const fs::path& folder) {
   return files;
 }
 
-/// Writes, flushes to the disk and renames; the errno of what failed, or 0.
+/// Writes a file, flushes it to the disk and renames it. Returns the errno of the step that failed,
+/// or 0.
 int publish(const fs::path& file, const std::string& content) {
   std::string temporary = (file.parent_path() / kTemporary).string() + "XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
@@ -180,7 +181,7 @@ Expected<CubinCacheOptions> cubin_cache_options(const Variables& variables) {
   if (const auto folder = variables("OVERLAPTUNE_CACHE")) {
     options.folder = *folder;
   } else if (const auto xdg = variables("XDG_CACHE_HOME"); xdg && fs::path(*xdg).is_absolute()) {
-    options.folder = fs::path(*xdg) / "overlaptune";  // the specification ignores relative ones
+    options.folder = fs::path(*xdg) / "overlaptune";  // XDG ignores relative paths
   } else if (const auto home = variables("HOME")) {
     options.folder = fs::path(*home) / ".cache" / "overlaptune";
   }
@@ -203,7 +204,7 @@ bool CubinCache::is_off() const {
 }
 
 fs::path CubinCache::file_of(std::string_view key) const {
-  // Nothing depends on the name: the entry holds the whole key.
+  // Two keys may share a name without harm: the entry holds the whole key.
   return options_.folder /
          fmt::format("{:016x}{:016x}{}", fnv1a(key), fnv1a(key, mix(key.size())), kSuffix);
 }
@@ -231,7 +232,8 @@ std::optional<Cubin> CubinCache::find(std::string_view key) const {
     fs::remove(file, ignored);
     return std::nullopt;
   }
-  // Fails where others own the entries: they then go in the order of their making.
+  // This fails where another user owns the entries. They are then removed in the order in which
+  // they were made.
   fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);
   return cubin;
 }
@@ -294,7 +296,7 @@ CubinCache::Contents CubinCache::clear() const {
   Contents removed;
   const auto now = fs::file_time_type::clock::now();
   for (const File& file : files_in(options_.folder)) {
-    if (file.temporary && now - file.used <= kStale) continue;  // its writer may live
+    if (file.temporary && now - file.used <= kStale) continue;  // its writer may still run
     std::error_code failure;
     const bool was_there = fs::remove(file.path, failure);
     if (failure) {

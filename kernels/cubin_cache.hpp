@@ -1,8 +1,8 @@
 #pragma once
-// Compiled kernels on disk, one file an entry. Any number of threads and processes may use a folder
-// at once: entries appear whole (a temporary file, then a rename), and readers trust nothing that
-// does not hold the key asked for and its own checksum. What goes wrong with the files costs a
-// compilation, never a result: it is logged, once.
+// A cache of compiled kernels on disk, with one file for each entry. Any number of threads and
+// processes may use a folder at once: an entry appears whole (a temporary file, then a rename), and
+// a reader accepts it only with the right key and checksum. A problem with the files costs a
+// compilation, never a result, and is logged once.
 
 #include <atomic>
 #include <cstdint>
@@ -24,12 +24,13 @@ struct CubinCacheOptions {
   friend bool operator==(const CubinCacheOptions&, const CubinCacheOptions&) = default;
 };
 
-/// The value of an environment variable; nothing where it is not set or empty.
+/// A function that gives the value of an environment variable; nothing where it is unset or empty.
 using Variables = std::function<std::optional<std::string>(const char* name)>;
 [[nodiscard]] std::optional<std::string> environment_variable(const char* name);
 
-/// $OVERLAPTUNE_CACHE, or overlaptune in $XDG_CACHE_HOME, or ~/.cache/overlaptune;
-/// $OVERLAPTUNE_CACHE_MB (of 2^20 bytes) instead of 1024.
+/// The options that the environment asks for. The folder is $OVERLAPTUNE_CACHE, else overlaptune in
+/// $XDG_CACHE_HOME, else ~/.cache/overlaptune. The limit is $OVERLAPTUNE_CACHE_MB, in units of 2^20
+/// bytes, else 1024. Error (`bad_input`): the limit is not a whole number.
 [[nodiscard]] Expected<CubinCacheOptions> cubin_cache_options(
     const Variables& variables = environment_variable);
 
@@ -37,11 +38,11 @@ class CubinCache {
  public:
   explicit CubinCache(CubinCacheOptions options) : options_(std::move(options)) {}
 
-  /// The entry of this key (`Compiler::key`), which is then the one used last. A damaged one is
-  /// removed.
+  /// The entry of this key (`Compiler::key`), which becomes the most recently used one. A damaged
+  /// entry is removed.
   [[nodiscard]] std::optional<Cubin> find(std::string_view key) const;
 
-  /// Then removes the entries used longest ago, as many as are over the limit.
+  /// Stores an entry, then removes the least recently used ones until the limit is kept.
   void store(std::string_view key, const Cubin& cubin) const;
 
   struct Contents {
@@ -50,11 +51,11 @@ class CubinCache {
   };
   [[nodiscard]] Contents contents() const;
 
-  /// Removes every entry, and what killed writers left; other files stay. Returns what it removed.
-  /// Throws `Failure` (`cannot_write`) where one cannot be removed.
+  /// Removes every entry, and the files that killed writers left; other files stay. Returns what it
+  /// removed. Throws `Failure` (`cannot_write`) where a file cannot be removed.
   Contents clear() const;  // NOLINT(modernize-use-nodiscard)
 
-  /// Where the entry of this key is or would be.
+  /// The file that holds or would hold the entry of this key.
   [[nodiscard]] std::filesystem::path file_of(std::string_view key) const;
 
   [[nodiscard]] const CubinCacheOptions& options() const { return options_; }

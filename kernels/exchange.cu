@@ -7,7 +7,7 @@ namespace overlaptune::kernels {
 namespace {
 
 constexpr int kThreads = 1024;
-/// Loads of one thread that are under way at once: few CTAs must keep the memory busy.
+/// Loads of one thread that are under way at once: even few CTAs must keep the memory busy.
 constexpr int kAhead = 8;
 constexpr std::int64_t kVector = sizeof(uint4);
 
@@ -15,12 +15,12 @@ __global__ void addresses_kernel(ncclWindow_t window, int ranks, void** addresse
   for (int rank = 0; rank < ranks; ++rank) addresses[rank] = ncclGetLsaPointer(window, 0, rank);
 }
 
-/// `Rows` in vectors.
+/// `Rows`, counted in vectors of 16 bytes.
 struct Vectors {
   uint4* to;
   const uint4* from;
   std::uint32_t columns;
-  std::uint32_t all;  // of one block
+  std::uint32_t all;  // vectors of one block
   std::int64_t stride;
   std::int64_t to_block;
   std::int64_t from_block;
@@ -59,7 +59,7 @@ void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void*
 void move(cudaStream_t stream, const Rows& rows, int ctas) {
   const std::int64_t vectors = rows.rows * rows.row_bytes / kVector;
   if (vectors < 1 || rows.blocks < 1) return;
-  // Each thread has its share of loads under way, if that leaves work for several CTAs.
+  // No more CTAs than have work for `kAhead` loads of each thread.
   constexpr std::int64_t kShare = kThreads * kAhead;
   const std::int64_t needed = (vectors + kShare - 1) / kShare;
   const auto blocks = static_cast<unsigned>(rows.blocks);

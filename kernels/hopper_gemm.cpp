@@ -8,17 +8,18 @@
 namespace overlaptune::kernels {
 namespace {
 
-/// One 128-byte row of 2-byte elements.
+/// Bytes of a row of A or B in one step of k: 64 elements of 2 bytes.
 constexpr int kRowBytes = 128;
-/// The ring begins at a multiple of so many bytes: one pattern of the swizzle.
+/// Alignment of the ring: the bytes of one pattern of the swizzle.
 constexpr int kAlignment = 1024;
-/// Columns of one wgmma whose sums the registers have room for, in the eyes of ptxas, where three
-/// warpgroups share them; two may follow one another and have more.
+/// Most columns of one wgmma where three warpgroups share the registers: ptxas finds no room for
+/// the sums of more. For a wider tile, two wgmmas of half the columns follow one another.
 constexpr int kMostOfThree = 192;
-/// Barriers and what the compiler takes.
+/// Shared memory of the barriers and of the compiler.
 constexpr int kStaticBytes = 512;
 
-/// One wgmma of m64 x n x k16 as a function: its operands cannot be written for all n at once.
+/// The text of a function with one wgmma of m64 x n x k16. The text is made for one n, because the
+/// number of operands depends on it.
 std::string multiply_function(int n, Dtype dtype) {
   const int sums = n / 2;
   const std::string type = dtype == Dtype::bf16 ? "bf16" : "f16";
@@ -58,7 +59,8 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
   const int buffer = layout.consumers * 64 * layout.slab * static_cast<int>(bytes_of(dtype));
-  // Four hold a tile of 256 columns: its consumers are free for the next one at once.
+  // Four buffers hold a tile of 256 columns, so that its consumers are free for the next tile at
+  // once.
   layout.buffers = 1;
   for (const int buffers : {2, 4}) {
     if (ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes)

@@ -8,15 +8,15 @@
 
 namespace overlaptune::kernels {
 
-/// Its compute capability.
+/// The compute capability of Hopper.
 inline constexpr int kHopper = 90;
 
-/// What follows from the tile and the type of the elements.
+/// Numbers that follow from the tile and the element type.
 struct HopperLayout {
   int consumers = 0;     ///< warpgroups that multiply
-  int threads = 0;       ///< of a block
+  int threads = 0;       ///< threads of a block
   int multiplied = 0;    ///< columns of the tile that one wgmma takes
-  int buffers = 0;       ///< for C on its way out, of each consumer
+  int buffers = 0;       ///< staging buffers for C, of each consumer
   int slab = 0;          ///< columns of C that are stored at a time: 64, 32 or 16
   int shared_bytes = 0;  ///< dynamic shared memory of a block
 };
@@ -24,7 +24,7 @@ struct HopperLayout {
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
 [[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
 
-/// For launches of up to `segments` segments.
+/// The source for launches of up to `segments` segments. The name of the kernel is `hopper_gemm`.
 [[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments);
 
 }  // namespace overlaptune::kernels

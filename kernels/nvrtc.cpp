@@ -28,15 +28,15 @@ Expected<Nvrtc> functions_of(const DynamicLibrary& library) {
   return nvrtc;
 }
 
-/// NVRTC opens its builtins by name alone, and has no run path: what is not where the loader looks
-/// must be there already.
+/// Loads the builtins of NVRTC from its folder. NVRTC opens them by name only and has no run path;
+/// where the loader does not find them, they must be loaded already.
 void load_builtins(const DynamicLibrary& library, const Nvrtc& nvrtc) {
   int major = 0;
   int minor = 0;
   if (nvrtc.version(&major, &minor) != 0) return;
   const std::filesystem::path folder = std::filesystem::path(library.path()).parent_path();
   const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
-  // Where this fails NVRTC looks for itself, and says so if it finds none.
+  // If this fails, NVRTC looks for them itself, and reports that it found none.
   static_cast<void>(DynamicLibrary::open((folder / name).string()));
 }
 

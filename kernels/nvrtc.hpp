@@ -1,6 +1,6 @@
 #pragma once
-// NVRTC, opened at run time, as a table of functions: the program starts without CUDA, and neither
-// building nor running it takes CUDA's headers.
+// NVRTC as a table of functions, opened at run time. So the program starts without CUDA, and its
+// build needs no CUDA headers.
 
 #include <cstddef>
 #include <string>
@@ -29,12 +29,12 @@ struct Nvrtc {
   int (*cubin)(Program program, char* bytes) = nullptr;
 };
 
-/// Where NVRTC is looked for: libnvrtc.so.13, then .12, each where the loader looks, beside the
-/// program, and in /usr/local/cuda.
+/// The files in which NVRTC is looked for: libnvrtc.so.13, then libnvrtc.so.12; each where the
+/// loader looks, then beside the program, then in /usr/local/cuda.
 [[nodiscard]] std::vector<std::string> nvrtc_libraries();
 
-/// The first of `libraries` that can be loaded, with libnvrtc-builtins of the same folder where it
-/// has one; `machine_unavailable` where there is none.
+/// Loads the first of `libraries` that can be loaded, with libnvrtc-builtins of the same folder
+/// where it has one. Error (`machine_unavailable`): none can be loaded.
 [[nodiscard]] Expected<Nvrtc> load_nvrtc(const std::vector<std::string>& libraries);
 
 }  // namespace overlaptune::kernels

@@ -1,11 +1,11 @@
-// CTA i of each rank meets CTA i of the others and nobody else:
+// CTA i of each rank meets CTA i of the other ranks, and no other CTA:
 //
-//     tell all "begun"; wait for theirs     every rank has set its counters back
+//     tell all "begun"; wait for theirs     every rank has reset its counters
 //     per piece: wait for all counters; load this CTA's share from all; store
-//     tell all "done"; wait for theirs      nobody reads or writes my matrix any more
+//     tell all "done"; wait for theirs      no rank reads or writes this matrix any more
 //
-// Who waits for a word sets it back to zero. It is written again in the next exchange only, which
-// its writer cannot reach before the reader has told it "done".
+// The CTA that waits for a word resets it to zero. The word is written again only in the next
+// exchange, which its writer cannot reach before the reader has told it "done".
 
 #include <utility>
 
@@ -17,8 +17,8 @@ namespace overlaptune::kernels {
 namespace {
 
 constexpr int kThreads = 512;
-/// Loads of one thread that are under way at once: a peer is two microseconds away, and six CTAs
-/// are to fill the links.
+/// Loads of one thread that are under way at once: the latency to a peer is long, and a few CTAs
+/// must fill the links.
 constexpr int kAhead = 16;
 
 struct Arguments {
@@ -30,10 +30,10 @@ struct Arguments {
   int rank;
   int ranks;
   int pieces;
-  PeerPiece piece[kMostRegions];  ///< columns in vectors
+  PeerPiece piece[kMostRegions];  ///< columns are counted in vectors
 };
 
-/// Not from L1, which knows nothing of what peers store.
+/// Loads past L1, which does not see what peers store.
 __device__ uint4 load(const uint4* from) {
   uint4 vector;
   asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -45,7 +45,7 @@ __device__ uint4 load(const uint4* from) {
 
 enum class Event { begun, done };
 
-/// By one thread a peer.
+/// Meets the same CTA of the peers, with one thread for each peer.
 __device__ void meet(const Arguments& all, Event event) {
   const int peer = static_cast<int>(threadIdx.x);
   if (peer >= all.ranks || peer == all.rank) return;
@@ -58,7 +58,8 @@ __device__ void meet(const Arguments& all, Event event) {
   *theirs = 0;
 }
 
-/// What is stored at `offset` of a row block (all_reduce: of the matrix). `PARTS`: all ranks.
+/// Stores the result at `offset` of a row block (all_reduce: of the matrix). `PARTS`: the number of
+/// ranks.
 template <class Two, Collective KIND, int PARTS>
 __device__ void store(const Arguments& all, std::int64_t offset, const uint4* parts) {
   if constexpr (KIND == Collective::all_to_all) {
@@ -83,7 +84,7 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
   }
 }
 
-/// The same for any number of ranks, one after the other.
+/// Loads and stores at `offset` for any number of ranks, one rank after the other.
 template <class Two, Collective KIND>
 __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offset) {
   Sum<Two> sum;
@@ -104,7 +105,7 @@ __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offse
   }
 }
 
-/// `PARTS`: the ranks, or 0 for any.
+/// Exchanges this CTA's share of a piece. `PARTS`: the number of ranks, or 0 for any number.
 template <class Two, Collective KIND, int PARTS>
 __device__ void take(const Arguments& all, const PeerPiece& piece) {
   constexpr int kAtOnce = PARTS == 0 ? 1 : kAhead / PARTS;

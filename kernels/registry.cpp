@@ -13,10 +13,11 @@ namespace overlaptune::kernels {
 namespace {
 
 constexpr std::string_view kPrefix = "sm_";
-/// Beginnings of cp.async and of mma.sync with bf16.
+/// The first compute capability with cp.async, and with mma.sync for bf16.
 constexpr int kLeastCapability = 80;
 
-/// 90 of `sm_90a`; 0 where it is no such name.
+/// The compute capability in the name of an architecture: 90 for `sm_90a`; 0 for another kind of
+/// name.
 int capability_of(std::string_view architecture) {
   if (architecture.substr(0, kPrefix.size()) != kPrefix) return 0;
   architecture.remove_prefix(kPrefix.size());

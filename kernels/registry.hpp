@@ -1,5 +1,6 @@
 #pragma once
-// Which kernels there are: their sources, which are part of the program, and the macros of each.
+// The list of generated kernels: their sources, which are part of the program, and the macros of
+// each.
 
 #include <string>
 #include <string_view>
@@ -20,9 +21,10 @@ struct EmbeddedSource {
 /// The text of kernels/device/NAME.cu. Throws `std::out_of_range` where there is none.
 [[nodiscard]] std::string embedded_source(std::string_view name);
 
-/// What is worth compiling ahead of time for GPUs of this architecture: for each dtype a GEMM for
-/// each of the `default_tiles` that it can have, for launches of up to 16 regions of C: Hopper's
-/// for `sm_90a`, the one with mma.sync for any other from `sm_80` on.
+/// The kernels that are worth compiling ahead of time for GPUs of this architecture: for each dtype
+/// a GEMM for each of the `default_tiles` that it can have, for launches of up to `kUsualRegions`
+/// regions of C. The GEMM is Hopper's for `sm_90a`, and the one with mma.sync for any other
+/// architecture from `sm_80` on.
 [[nodiscard]] std::vector<KernelSource> kernels_of(const std::string& architecture);
 
 }  // namespace overlaptune::kernels

@@ -1,5 +1,5 @@
 #pragma once
-// Vectors of eight bf16 or fp16 elements, added up in fp32.
+// Sums, in fp32, of vectors of eight bf16 or fp16 elements.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -30,7 +30,7 @@ __device__ inline __half2 narrow(float2 pair) {
   return __float22half2_rn(pair);
 }
 
-/// `Two`: a pair of elements.
+/// The sum of vectors. `Two`: the type of a pair of elements.
 template <class Two>
 struct Sum {
   float2 pairs[kInVector / 2] = {};

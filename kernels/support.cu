@@ -109,12 +109,14 @@ __global__ void products_kernel(const T* a, const T* b, double* sums, std::int64
 
 constexpr int kSegment = 64;
 
-/// What is left over belongs to the last one: few columns alone would be off by chance.
+/// The number of segments of a row. Columns left over belong to the last segment: on their own, few
+/// columns could have a large error by chance.
 __host__ __device__ std::int64_t segments_of(std::int64_t n) {
   return n < kSegment ? 1 : n / kSegment;
 }
 
-/// One warp a segment. Non-negative doubles order like their bits.
+/// Each warp takes one segment. `atomicMax` compares the bits of the errors, because non-negative
+/// doubles have the order of their bits.
 template <class T>
 __global__ void segments_kernel(const T* c, const double* reference, const std::int64_t* rows,
                                 std::int64_t count, std::int64_t n, Deviation* deviation) {

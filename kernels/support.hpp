@@ -1,6 +1,6 @@
 #pragma once
-// Device code around what is measured: inputs, checks, copies and delays. Every function enqueues
-// and returns; errors come out of the stream (`cudaGetLastError`).
+// Device code around measurements: inputs, checks, copies and delays. Every function enqueues and
+// returns; `cudaGetLastError` gives its errors.
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
@@ -9,12 +9,13 @@
 
 namespace overlaptune::kernels {
 
-/// `count` standard normal numbers; element i is a function of (seed, i) alone, so that any rank
-/// can make any other's inputs.
+/// Fills `data` with `count` standard normal numbers. Element i is a function of (seed, i) alone,
+/// so that any rank can make the inputs of any other.
 void fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
                  std::uint64_t seed);
 
-/// Rows `rows[0..count)` (device memory) of the matrix that `fill_normal` makes, k to a row.
+/// Fills `data` with rows `rows[0..count)` (device memory) of the matrix that `fill_normal` makes;
+/// a row has k elements.
 void fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::int64_t* rows,
                       std::int64_t count, std::int64_t k, std::uint64_t seed);
 
@@ -23,36 +24,39 @@ void fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::i
 void add_products(cudaStream_t stream, const void* a, const void* b, double* sums, Dtype dtype,
                   std::int64_t rows, std::int64_t n, std::int64_t k);
 
-/// What a result is off by: the largest relative error (Euclidean norm) of any segment of 64
-/// (the last: up to 127) columns of the given rows of C (n to a row), and the elements of all of C
-/// that are not finite.
+/// The error of a result. `largest` is the largest relative error (Euclidean norm) of a segment: 64
+/// columns of one of the given rows of C (the last segment of a row has up to 127). `not_finite`
+/// counts the elements of all of C that are not finite.
 struct Deviation {
   double largest = 0;
   unsigned long long not_finite = 0;
 };
 
-/// Into `deviation` (device memory, zeroed before).
+/// Compares `count` rows of C, of n elements each, with `reference`. The result goes into
+/// `deviation` (device memory, zeroed before).
 void compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dtype,
              const double* reference, const std::int64_t* rows, std::int64_t count, std::int64_t n,
              Deviation* deviation);
 
-/// 16-byte stores by `ctas` CTAs; bytes a multiple of 16.
+/// Copies by 16-byte stores of `ctas` CTAs; `bytes` is a multiple of 16.
 void copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_t bytes, int ctas);
 
-/// Keeps one thread busy this long.
+/// Keeps one thread busy for so long.
 void spin(cudaStream_t stream, std::int64_t nanoseconds);
 void nothing(cudaStream_t stream);
 
-/// Keeps `ctas` SMs from everything until `flag` (device memory) is not zero, or `nanoseconds` have
-/// passed: it takes all shared memory, of which the GPU reserves some for any CTA (1 KiB since
-/// Ampere).
+/// Keeps all other CTAs from `ctas` SMs until `flag` (device memory) is not zero or `nanoseconds`
+/// have passed. It takes all shared memory of these SMs, and every other CTA needs some: the GPU
+/// reserves 1 KiB for each since Ampere.
 void occupy(cudaStream_t stream, int ctas, const std::uint32_t* flag, std::int64_t nanoseconds);
 
-/// Writes the GPU's timer (nanoseconds) and then, for all the system to see, 1 to `flag`.
+/// Writes the GPU's timer (nanoseconds) to `time`, and then 1 to `flag`, which the whole system can
+/// see.
 void stamp_and_signal(cudaStream_t stream, std::uint64_t* time, std::uint32_t* flag);
 void stamp(cudaStream_t stream, std::uint64_t* time);
 
-/// Cycles of one SM and the time, in nanoseconds: two of the same SM tell its clock in between.
+/// The cycle counter of an SM, and the time in nanoseconds. Two stamps of the same SM give its
+/// clock between them.
 struct ClockStamp {
   std::uint64_t cycles = 0;
   std::uint64_t nanoseconds = 0;
@@ -60,7 +64,8 @@ struct ClockStamp {
 };
 void stamp_clock(cudaStream_t stream, ClockStamp* stamp);
 
-/// Writes where nothing is: a fault for tests of isolation. The context is lost.
+/// Writes to an address without memory: a fault for tests of fault attribution. The CUDA context is
+/// lost.
 void illegal_store(cudaStream_t stream);
 
 }  // namespace overlaptune::kernels

@@ -1,5 +1,5 @@
 #pragma once
-// Words by which kernels tell each other, and waits for them that end.
+// Words in memory by which kernels signal each other, and waits with a time limit for them.
 
 #include <cstdint>
 

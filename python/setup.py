@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: a wheel with the library in it is for one platform."""
+"""A wheel with the library in it is for one platform, which pyproject.toml cannot say."""
 
 from pathlib import Path
 

@@ -65,7 +65,7 @@ class AmpereKernel : public GeneratedKernel {
 
 Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const Tile& tile, Dtype dtype,
                                                          int segments, int compute_capability) {
-  // Its tiles are those of a GPU without wgmma, whatever runs them.
+  // The tiles are limited as on a GPU without wgmma, even where a Hopper GPU runs the kernel.
   const GpuLimits& limits = gpu_limits(compute_capability < 90 ? compute_capability : 80);
   auto source = kernels::ampere_gemm(tile, limits, dtype, segments);
   if (!source) return error_of(source);

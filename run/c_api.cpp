@@ -1,4 +1,5 @@
-// The C interface of plans: checks what comes in, and lets nothing out but a status and a text.
+// The C interface of plans. It checks every argument, and reports a failure as a status and a text;
+// no exception leaves it.
 
 #include <algorithm>
 #include <array>
@@ -60,20 +61,20 @@ void check_multicast(int device) {
       "is made, or ovt_world_options.allow_multicast");
 }
 
-/// The other ranks need not wait for one that makes no world.
+/// Tells the other ranks that this one makes no world, so that they need not wait for it.
 void decline(ncclComm_t comm) noexcept {
   if (comm == nullptr) return;
   try {
     const OnDevice current(run::device_of(comm));
     run::World::decline(comm);
-  } catch (...) {  // they wait as for a rank that is lost; the caller hears of what came first
+  } catch (...) {  // the others wait as for a lost rank; the caller gets the first error
   }
 }
 
-/// What a rank tells the others in place of its request.
+/// The value that a rank tells the others in place of its request when it refuses.
 constexpr std::uint64_t kRefused = 0;
 
-/// Sizes in bytes are products of these; no GPU has near as much.
+/// Refuses matrices that no GPU can hold, so that no size in bytes overflows.
 void check_bytes(const Problem& problem) {
   constexpr double kMost = 1e15;
   const double m = static_cast<double>(problem.m);
@@ -94,7 +95,7 @@ Work work_of(const ovt_problem* problem, const ovt_answer* answer) {
   return std::move(*work);
 }
 
-/// Whether these ranks, with the memory that they share, can run it.
+/// Refuses work that these ranks cannot run, or for which their shared memory is too small.
 void check_fits(const Work& work, const run::Engine& engine) {
   const run::World& world = engine.world;
   if (work.problem().ranks != world.ranks()) {
@@ -112,7 +113,7 @@ void check_fits(const Work& work, const run::Engine& engine) {
   }
 }
 
-/// Throws where a rank asks for something else than this one, or had to refuse.
+/// Throws where another rank asks for other work than this one, or has refused its arguments.
 void agree(run::World& world, const Work& work) {
   const std::uint64_t mine = fnv1a(to_string(work.problem()) + " " + to_string(work.config())) | 1;
   const std::vector<std::uint64_t> all = run::told(world, mine);
@@ -135,7 +136,7 @@ void check_operand(const void* pointer, const char* name) {
 
 }  // namespace
 
-/// Plans hold the ranks, too: they may go in any order.
+/// Plans hold the ranks too, so a world and its plans may be destroyed in any order.
 struct ovt_world {
   std::shared_ptr<Ranks> ranks;
 };

@@ -7,8 +7,8 @@
 #include <nccl.h>
 namespace overlaptune::run {
 
-/// Throws `Failure` (machine_unavailable) unless the code means success. Most CUDA errors stay with
-/// the process for good: whoever catches it should end the process.
+/// Throws `Failure` (`machine_unavailable`) unless the code means success. Most CUDA errors remain
+/// for the life of the process: a caller that catches the failure should end the process.
 void check(cudaError_t code, const char* call, const char* file, int line);
 void check(ncclResult_t code, const char* call, const char* file, int line);
 void check(cublasStatus_t code, const char* call, const char* file, int line);

@@ -1,5 +1,5 @@
-// `chunked`: the rows of every row block in nearly equal parts; GEMMs with an SM budget on the
-// caller's stream, collectives in the same order on a stream of their own.
+// `chunked`: the rows of every row block are cut into nearly equal parts. GEMMs with an SM budget
+// run on the caller's stream; the collectives run in the same order on a stream of their own.
 
 #include "run/pieces.hpp"
 
@@ -35,7 +35,7 @@ class ChunkedPlan : public Plan {
     }
   }
 
-  /// What comes on `to` waits for all that is on `from` by now.
+  /// Later work on `to` waits for all work that is on `from` now.
   static void hand_over(cudaStream_t from, cudaStream_t to, const Event& event) {
     OVT_CHECK(cudaEventRecord(event.get(), from));
     OVT_CHECK(cudaStreamWaitEvent(to, event.get(), 0));

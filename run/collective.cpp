@@ -15,9 +15,9 @@ ncclDataType_t type_of(Dtype dtype) {
   return dtype == Dtype::bf16 ? ncclBfloat16 : ncclFloat16;
 }
 
-/// NCCL 2.28 lets a symmetric kernel start before the kernel ahead of it on its stream has ended.
-/// Something between the two that is no kernel keeps them apart: a wait for what is there already.
-/// (A memset would do, too, but in a graph it may queue behind another stream's GEMM.)
+/// Keeps a symmetric kernel apart from the kernel before it on its stream: NCCL 2.28 lets it start
+/// before that kernel has ended. The wait between the two is for a value that is there already. (A
+/// memset would also do, but in a graph it may queue behind the GEMM of another stream.)
 void keep_apart(cudaStream_t stream, World& world) {
   wait_for_value(stream, world.zero(), 0);
 }

@@ -6,21 +6,23 @@
 
 namespace overlaptune::run {
 
-/// What a collective of that kind takes on the first `ranks` ranks. `ctas`: how many CTAs it has;
-/// or `kNcclsChoice` with NCCL's transports, `kAnySms` with copy engines.
+/// The key of the communicator that a collective uses, over the first `ranks` ranks. `ctas`: its
+/// number of CTAs; `kNcclsChoice` is allowed with NCCL's transports, `kAnySms` with copy engines.
 [[nodiscard]] CommKey route(Collective collective, int ranks, int ctas, Transport transport);
 
-/// Collective: makes the route's communicator. Error (`bad_input`, on every rank): copies or peer
-/// access where the GPUs cannot reach one another's memory, or for more ranks than there are flags.
+/// Collective: makes the communicator of the route. Error (`bad_input`, on every rank): with copy
+/// engines or peer access, the GPUs cannot reach one another's memory, this NCCL is of another
+/// release than the one that the program was built with, or there are more ranks than flags.
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
-/// `count` elements are the whole buffer (`collective_bytes`): what all_reduce reads and writes,
-/// reduce_scatter reads, all_gather writes, all_to_all reads and writes. Enqueues only.
+/// Enqueues a collective. `count`: elements of the whole buffer (`collective_bytes`), which
+/// all_reduce and all_to_all read and write, reduce_scatter reads, and all_gather writes.
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count);
 
-/// Rank r's piece `r` of `send` (each `count` elements) goes to `receive[its rank]`, pieces of the
-/// receiver `stride` elements apart.
+/// Enqueues an all_to_all with `count` elements from each rank to each. The piece that begins at
+/// element `r * count` of `send` goes to rank r; the piece from rank r is received at element
+/// `r * stride` of `receive`.
 void enqueue_all_to_all(cudaStream_t stream, World& world, const CommKey& route, Dtype dtype,
                         const void* send, void* receive, std::int64_t count, std::int64_t stride);
 

@@ -1,19 +1,21 @@
-// An exchange of ranks p and q, seen from p (flags of p are written by q and set back by p):
+// An exchange between ranks p and q, as p sees it. Flags of p are written by q and reset by p.
 //
-//     copies:  tell q "ready"; wait for q's      what q sent before may be overwritten from here on
+//     copies:  tell q "ready"; wait for q's      now earlier results may be overwritten
 //              wait for the signal of piece i; copy part q to q; tell q "arrived" i
 //     own:     wait for the signal of piece i; move this rank's own part
 //     then:    wait for all of q's "arrived"
 //
 // Lanes may share a hardware queue, in any order that their events allow (in a graph the driver
-// chooses one). So every wait for what peers tell comes after what this rank tells them, by an
-// event where it is on the other lane: no order makes two ranks wait for each other.
+// chooses one). So each wait for a flag from the peers comes after this rank has written its own
+// flags to them; where the two are on different lanes, an event orders them. Then two ranks never
+// wait for each other, in whatever order the lanes run.
 //
-// An own part is moved by more CTAs than the SMs that a GEMM leaves, which take all others once
-// that has ended; what has not been moved meanwhile holds up no copy.
+// The own part is moved by more CTAs than the GEMM leaves SMs for, so that they take all SMs once
+// the GEMM has ended. An own part that is not moved yet delays no copy to a peer.
 //
-// Nobody writes a flag again before its reader has set it back: q's next exchange waits for p's
-// next "ready", which p tells after it has seen, and set back, all that q told it in this one.
+// A flag is written again only after its reader has reset it: the next exchange of q waits for the
+// next "ready" of p, and p writes that after it has seen and reset all flags that q wrote in this
+// exchange.
 
 #include "run/copies.hpp"
 
@@ -78,7 +80,8 @@ void Copies::wait_for_peers(MemoryOperations& operations, Event event, int piece
   }
 }
 
-/// To each peer its part, beginning with the next rank: no two ranks begin with the same one.
+/// Copies its part to each peer, beginning with the next rank, so that no two ranks begin with the
+/// same peer.
 void Copies::push_parts(const CopyPiece& piece) const {
   const int me = world_.rank();
   for (int step = 1; step < key_.ranks; ++step) {

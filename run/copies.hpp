@@ -10,32 +10,35 @@
 
 namespace overlaptune::run {
 
-/// An all_to_all, or one piece of it, on `World::memory` of every rank, at the same offsets.
-/// Strides and sizes are in bytes, multiples of 16.
+/// An all_to_all, or one piece of one. Its operands lie in `World::memory`, at the same offset on
+/// every rank. Strides and sizes are in bytes and multiples of 16.
 struct CopyPiece {
-  void* send = nullptr;  ///< part r, for rank r, at r * `send_stride`
+  void* send = nullptr;  ///< the part for rank r is at r * `send_stride`
   std::int64_t send_stride = 0;
-  void* receive = nullptr;  ///< what rank r sent, at r * `stride`
+  void* receive = nullptr;  ///< the part from rank r is at r * `stride`
   std::int64_t stride = 0;
-  std::int64_t part = 0;
+  std::int64_t part = 0;  ///< bytes of one part
 };
 
-/// One exchange of up to `kMostPieces` pieces, enqueued on the lanes of the world. No CTA is held
-/// while something is waited for. It may be captured. All ranks enqueue the same pieces; between
-/// two exchanges all flags are zero.
+/// One exchange of up to `kMostPieces` pieces, enqueued on the copy lanes of the world. Its waits
+/// occupy no CTA. It may be captured. All ranks enqueue the same pieces. Between two exchanges all
+/// flags are zero.
 class Copies {
  public:
   static constexpr int kMostPieces = 192;
   static constexpr int kMostRanks = 64;
 
-  /// Begins after what `stream` holds. `key.copies`, made ready. One exchange at a time: all share
-  /// the world's lanes and flags.
+  /// The exchange begins after the work that `stream` holds. `key.copies` is set, and `make_ready`
+  /// was called for the key. Only one exchange runs at a time, because all use the world's lanes
+  /// and flags.
   Copies(World& world, const CommKey& key, cudaStream_t stream);
 
-  /// At least one. It is sent once its signal is there.
+  /// Enqueues a piece; call it at least once. The piece is sent once its signal has come, or at
+  /// once where there is none.
   void enqueue(const CopyPiece& piece, const std::optional<Signal>& signal);
 
-  /// What comes on `stream` later finds all pieces received, and may overwrite what was sent.
+  /// Work that is enqueued on `stream` after this call finds all pieces received, and may overwrite
+  /// the pieces that were sent.
   void finish(cudaStream_t stream);
 
  private:
@@ -50,14 +53,14 @@ class Copies {
   World& world_;
   CommKey key_;
   int pieces_ = 0;
-  // Not enqueued yet: the waits for the peers' "ready", as one piece of work with the first
-  // signal's, and those for what arrives.
+  // Operations that are not enqueued yet: the waits for the peers' "ready", which are enqueued
+  // together with the wait for the first signal, and the waits for the pieces that arrive.
   MemoryOperations on_copies_{};
   MemoryOperations at_the_end_{};
 };
 
-/// A whole all_to_all of `bytes` (of all parts together), in pieces as groups are. `send` and
-/// `receive` as for `run::enqueue`.
+/// Enqueues a whole all_to_all, in pieces as wave groups are. `bytes`: the size of all parts
+/// together. `send` and `receive`: as for `run::enqueue`.
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
                     void* receive, std::int64_t bytes);
 

@@ -9,7 +9,7 @@ namespace overlaptune::run {
 namespace {
 
 constexpr std::int64_t kAlign = 4096;
-/// Kernels are compiled by then.
+/// Time limit of the first run; kernels are compiled before it.
 constexpr std::chrono::seconds kFirstRun{60};
 
 std::int64_t aligned(std::int64_t bytes) {
@@ -21,14 +21,14 @@ std::int64_t exchanged_bytes(const Problem& problem) {
   return (gathers ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
 }
 
-/// In a captured graph NCCL 2.28 lets a send write where it is to be received if the memory on
-/// either side is registered, as ours is; with plain memory on the other the two wait for each
-/// other.
+/// Whether NCCL sends from rank to rank. In a captured graph NCCL 2.28 lets a send write directly
+/// into the receiver's memory if the memory of either rank is registered, as the world's is. If the
+/// other rank's memory is not registered, the two ranks wait for each other.
 bool sends_to_peers(const Problem& problem) {
   return collective_of(problem.op) == Collective::all_to_all;
 }
 
-/// Whether A or C must be memory that all ranks share.
+/// Whether A or C must lie in memory that all ranks share.
 bool goes_through_world(const Problem& problem, Transport transport) {
   switch (transport) {
     case Transport::ring:
@@ -36,13 +36,13 @@ bool goes_through_world(const Problem& problem, Transport transport) {
     case Transport::symmetric:
     case Transport::copy_engine:
       return true;
-    case Transport::peer_access:  // whose other ops exchange the workspace
+    case Transport::peer_access:  // other ops exchange the workspace
       return problem.op == Op::gemm_all_reduce;
   }
   return true;
 }
 
-/// With what is thrown as an error.
+/// Runs a step. A `Failure` that it throws is returned as an error.
 template <class Step>
 Expected<void> caught(const Step& step) {
   try {
@@ -84,7 +84,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   const Problem& problem = work.problem();
   std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work));
   World& world = engine.world;
-  // What one rank cannot do, none goes on with: the others would wait for it.
+  // If one rank cannot do a step, no rank goes on: the others would wait for it.
   const auto on_all_ranks = [&](const auto& step) -> Expected<void> {
     Expected<void> here = caught(step);
     if (world.largest(here ? 0 : 1) == 0 || !here) return here;
@@ -104,7 +104,8 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
                           .b = b.get(),
                           .c = c ? c.get() : made->exchanged_c(),
                           .workspace = made->workspace_};
-  // Normal numbers: the clock, and so the choice of an algorithm, depends on what is multiplied.
+  // Normally distributed numbers: the SM clock depends on the data, and the fastest algorithm on
+  // the clock.
   const auto seed = static_cast<std::uint64_t>(world.rank());
   kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
                        elements_of_a(problem), 2 * seed);
@@ -121,7 +122,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   try {
     finish(world.stream(), kFirstRun, "the first run of the plan");
   } catch (const Failure&) {
-    // What has not ended would be waited for by whatever gives memory back.
+    // Freeing memory would wait for the run that has not ended.
     for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();
     static_cast<void>(made.release());
     throw;

@@ -12,7 +12,7 @@ namespace {
 
 using Text = std::array<char, 64>;
 
-/// A `PlacedDevice` as bytes, of which each rank sends as many. Longer texts are cut.
+/// A `PlacedDevice` as bytes, the same number on every rank. Longer texts are cut.
 struct Card {
   std::array<char, 256> host{};
   std::array<char, 256> model{};

@@ -1,5 +1,5 @@
 #pragma once
-// Where an element lies in memory.
+// Addresses of matrix elements.
 
 #include <cstddef>
 #include <cstdint>

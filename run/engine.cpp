@@ -19,8 +19,9 @@ Capabilities Engine::capabilities() const {
                     .comm_ctas = kMostCommCtas,
                     .gemms = gemm_families(capability),
                     .limits = gpu_limits(capability)};
-  // The others need a driver that has waits on memory: copy engines wait for peers that way, and
-  // between two symmetric kernels there is such a wait (run/collective.cpp).
+  // The other transports need a driver that has waits on memory: copy engines wait for peers in
+  // this way, and such a wait keeps a symmetric kernel apart from the kernel before it
+  // (run/collective.cpp).
   if (!can_wait_for_value()) here.transports = {Transport::ring, Transport::peer_access};
   return here;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What all plans of a process share, and what it can run.
+// The parts that all plans of a process share, and the capabilities that follow from them.
 
 #include "core/capabilities.hpp"
 #include "run/gemm.hpp"
@@ -12,10 +12,10 @@ struct Engine {
   World& world;
   GemmLibrary& library;
   GeneratedGemms& generated;
-  int sms = 0;  ///< of one GPU
+  int sms = 0;  ///< SMs of one GPU
 
-  /// What the world's ranks, the current GPU, its driver and NCCL can run. Whether the GPUs reach
-  /// one another's memory is not part of it: that is found out when a plan is made.
+  /// The configs that the world's ranks, the current GPU, its driver and NCCL can run. It does not
+  /// say whether the GPUs reach one another's memory; `make_plan` finds that out.
   [[nodiscard]] Capabilities capabilities() const;
 };
 

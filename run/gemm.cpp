@@ -12,11 +12,11 @@
 namespace overlaptune::run {
 namespace {
 
-/// What NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
+/// Workspace that NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 constexpr int kProposals = 32;
 constexpr std::size_t kFinalists = 8;
-/// Time of what does not run, in milliseconds.
+/// Time of an algorithm that does not run, in milliseconds.
 constexpr double kNever = 1e30;
 
 /// Tile shapes by cuBLASLt's identifiers, made from its header (run/tile_names.cmake).
@@ -29,7 +29,7 @@ constexpr NamedTile kTiles[] = {
 #include "run/tile_names.inc"
 };
 
-/// Thread block clusters by their identifiers: those of up to two blocks.
+/// The cluster size of an identifier: 1, or 2 for every larger cluster.
 int cluster_of(std::uint16_t id) {
   return id == CUBLASLT_CLUSTER_SHAPE_1x1x1 || id == CUBLASLT_CLUSTER_SHAPE_AUTO ? 1 : 2;
 }
@@ -45,8 +45,8 @@ T attribute(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttri
   return value;
 }
 
-/// The library counts columns first: its m is our n. The depth of its pipeline is not told; it is
-/// as deep as shared memory allows.
+/// The tile of an algorithm. The library is column-major: its m is n here. It does not tell the
+/// depth of its pipeline, which is taken to be as deep as shared memory allows.
 Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Dtype dtype) {
   const auto id = attribute<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID);
   const auto* named = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const NamedTile& t) {
@@ -69,7 +69,7 @@ Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Dtyp
 using Layout = Handle<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
 using Operation = Handle<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
 
-/// Column-major, columns `pitch` elements apart.
+/// The layout of a column-major matrix, whose columns are `pitch` elements apart.
 Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
               int batch, std::int64_t stride) {
   cublasLtMatrixLayout_t made = nullptr;
@@ -97,14 +97,14 @@ std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOpera
       all |= reinterpret_cast<std::uint64_t>(pointer);
     }
   }
-  return static_cast<std::uint32_t>(all & (~all + 1));  // the lowest bit of any
+  return static_cast<std::uint32_t>(all & (~all + 1));  // the lowest bit that is set in any
 }
 
 }  // namespace
 
 struct GemmLibrary::Descriptors {
   Operation operation{};
-  Layout a{};  // ours: the library's second operand
+  Layout a{};  // the library's second operand
   Layout b{};
   Layout c{};
 };
@@ -124,8 +124,8 @@ GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memor
 const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape) const {
   auto& entry = descriptors_[shape];
   if (entry) return *entry;
-  // Row-major C = A * B^T is column-major C^T = B * A^T: B, stored n x k by rows, is to be
-  // transposed, and A is taken as it is.
+  // Row-major C = A * B^T is column-major C^T = B * A^T: B, stored n x k by rows, must be
+  // transposed; A is taken as it is.
   const cudaDataType type = shape.dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
   auto made = std::make_shared<Descriptors>();
   cublasLtMatmulDesc_t operation = nullptr;
@@ -228,8 +228,8 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   if (const auto known = choices_.find(shape); known != choices_.end()) return known->second;
   const auto algorithms = proposals(shape, operands);
   if (algorithms.empty()) return bad_input("cuBLASLt has no algorithm for this GEMM");
-  // A kernel is loaded when it is launched first, and that waits for all others to end: not while
-  // SMs are occupied.
+  // The first launch of a kernel loads it, and loading waits for all other kernels to end. So each
+  // algorithm runs once before SMs are occupied.
   for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
     static_cast<void>(multiply(world_->stream(), shape, algorithm, operands.front()));
   }

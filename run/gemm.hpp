@@ -1,6 +1,6 @@
 #pragma once
-// The library's GEMM: cuBLASLt with an algorithm that was measured to be the fastest of its
-// heuristics' proposals.
+// The library GEMM: cuBLASLt, with the algorithm that was measured to be the fastest among the
+// proposals of its heuristics.
 
 #include <map>
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace overlaptune::run {
 
-/// `GemmShape::sms`: no part of them is left to anything else.
+/// Value of `GemmShape::sms`: the GEMM may use all SMs.
 inline constexpr int kAllSms = 0;
 
-/// C = A * B^T, row-major: A is m x k, B is n x k, C is m x n. A batch shares B: its matrices A and
-/// C follow one another at the given distances (elements), m rows each.
+/// C = A * B^T, row-major: A is m x k, B is n x k, C is m x n. The products of a batch share B;
+/// their matrices A and C have m rows each and begin `stride_a` and `stride_c` elements apart.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -25,7 +25,7 @@ struct GemmShape {
   std::int64_t stride_a = 0;
   std::int64_t stride_c = 0;
   std::int64_t row_stride = 0;  ///< elements from one row of A or B to the next; 0: k
-  int sms = 0;                  ///< SMs that it may use; or `kAllSms`
+  int sms = 0;                  ///< SMs that the GEMM may use, or `kAllSms`
   friend auto operator<=>(const GemmShape&, const GemmShape&) = default;
 };
 
@@ -37,24 +37,25 @@ struct GemmOperands {
 
 struct GemmChoice {
   cublasLtMatmulAlgo_t algorithm{};
-  Tile tile{};    ///< as the library names it; all zero where it does not tell
+  Tile tile{};    ///< the tile that the library names; all zero where it names none
   int tried = 0;  ///< algorithms that were measured
 };
 
-/// cuBLASLt's handle and workspace, and the choices made so far. GEMMs of one library run on one
-/// stream at a time: they share the workspace.
+/// cuBLASLt's handle and workspace, and the choices made so far. GEMMs of one `GemmLibrary` run on
+/// one stream at a time, because they share the workspace.
 class GemmLibrary {
  public:
   explicit GemmLibrary(World& world);
 
-  /// Collective: every rank takes the same algorithm, the one whose slowest rank is fastest among
-  /// up to 32 proposals (two products each, then three of the best eight); with an SM budget, while
-  /// the other SMs are occupied. `operands` are alternated between, and overwritten. Error:
-  /// `bad_input` where the library has no algorithm.
+  /// Collective: chooses an algorithm, the same on every rank. Up to 32 proposals of the library's
+  /// heuristics run twice each, then the best eight run three times; the one with the shortest time
+  /// on its slowest rank is taken. For a shape with an SM budget, the other SMs are occupied
+  /// meanwhile. The runs alternate between the `operands` and overwrite them. Error (`bad_input`):
+  /// the library has no algorithm that runs.
   [[nodiscard]] Expected<GemmChoice> choose(const GemmShape& shape,
                                             std::span<const GemmOperands> operands);
 
-  /// Enqueues it; no allocation, no synchronization.
+  /// Enqueues the GEMM: no allocation, no synchronization.
   void enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
                const GemmOperands& operands) const;
 

@@ -16,10 +16,10 @@
 namespace overlaptune::run {
 namespace {
 
-/// Kernels are made for so many segments at a time: they are parameters.
+/// Numbers of segments that kernels are compiled for; segments are parameters of a kernel.
 constexpr std::array<int, 2> kSegmentCounts{kUsualRegions, kMostRegions};
 
-/// The compiler, and where its results are kept.
+/// The compiler, and the cache that keeps its results.
 struct Workshop {
   kernels::Compiler compiler;
   kernels::CubinCacheOptions cache;
@@ -58,7 +58,7 @@ GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std:
   OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   library_ = Handle<cudaLibrary_t, &cudaLibraryUnload>(library);
   OVT_CHECK(cudaLibraryGetKernel(&handle_, library, kernel_->source().name.c_str()));
-  // Also loads it now: not while something waits.
+  // This also loads the kernel, so that it is not loaded later, while other work waits.
   OVT_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(handle_),
                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  kernel_->shared_bytes()));
@@ -84,7 +84,7 @@ void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch) 
       cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(handle_), parameters.data()));
 }
 
-/// What is to be compiled for a kernel.
+/// A kernel, and the job that compiles it.
 struct GeneratedGemms::Job {
   TiledKernel key{};
   std::unique_ptr<GeneratedKernel> kernel{};

@@ -1,6 +1,6 @@
 #pragma once
-// Generated GEMMs: kernels whose source this program has and compiles at run time. Their tiles run
-// in an order that a plan chooses, and are counted as they are stored.
+// Generated GEMMs: kernels whose source is part of the program, which compiles them at run time. A
+// plan chooses the order of their tiles, and counters rise as tiles are stored.
 
 #include <map>
 #include <memory>
@@ -12,21 +12,23 @@
 
 namespace overlaptune::run {
 
-/// The kernel of one tile, loaded on the current GPU.
+/// The generated GEMM of one tile shape, loaded on the current GPU.
 class GeneratedGemm {
  public:
-  /// How far the counter of a group goes up for each of its tiles.
+  /// The increase of a wave group's counter for each of its tiles.
   [[nodiscard]] int signals_a_tile() const { return kernel_->signals(); }
 
-  /// `counters` (device memory, zero before) go up as tiles are stored; null: none do. Throws
-  /// `Failure` (`bad_input`) for what the GPU cannot address.
+  /// Makes a launch ready. `counters`: one for each wave group, in device memory, zero before the
+  /// launch; they rise as tiles are stored. Null: nothing is counted. Throws `Failure`
+  /// (`bad_input`): the GPU cannot address the operands, there are too many segments, or no CTA of
+  /// the crew would stay.
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
                                         const GeneratedOperands& operands,
                                         std::uint32_t* counters) const {
     return kernel_->prepare(order, crew, operands, counters);
   }
 
-  /// No allocation on the GPU, no synchronization.
+  /// Enqueues the launch: no allocation on the GPU, no synchronization.
   void enqueue(cudaStream_t stream, const GeneratedLaunch& launch) const;
 
  private:
@@ -39,23 +41,23 @@ class GeneratedGemm {
 };
 
 enum class KernelFamily {
-  best,      ///< that this GPU has
+  best,      ///< the family made for this GPU
   portable,  ///< mma.sync, on any GPU since Ampere
 };
 
-/// The kernels of all tiles: compiled when they are first asked for, or taken from the cache on
-/// disk.
+/// The generated GEMMs of all tile shapes. A kernel is compiled when it is first needed, or taken
+/// from the cache on disk.
 class GeneratedGemms {
  public:
   explicit GeneratedGemms(KernelFamily family = KernelFamily::best) : family_(family) {}
 
-  /// Error: `bad_input` for a tile that cannot be, or a GPU that is neither Ampere, Ada nor Hopper;
-  /// `machine_unavailable` where NVRTC is not there.
+  /// Error: `bad_input` for a tile or a number of regions that no kernel can have, or on a GPU that
+  /// is neither Ampere, Ada nor Hopper; `machine_unavailable` where NVRTC is missing.
   [[nodiscard]] Expected<const GeneratedGemm*> gemm(const TiledKernel& kernel);
 
-  /// Compiles what the cache lacks, several at once. Processes that share a cache share the work,
-  /// too: each begins at another place (`part` of `parts`). What cannot be compiled is told by
-  /// `gemm`.
+  /// Compiles the kernels that the cache lacks, several at once. Processes that share a cache share
+  /// the work: process `part` of `parts` begins at its own place in the list. A kernel that cannot
+  /// be compiled is an error of `gemm`, not of this call.
   void compile(std::span<const TiledKernel> kernels, int part, int parts) const;
 
  private:
@@ -63,7 +65,7 @@ class GeneratedGemms {
   [[nodiscard]] Expected<Job> job_of(const TiledKernel& kernel) const;
 
   KernelFamily family_;
-  std::map<TiledKernel, GeneratedGemm> gemms_{};  ///< by the regions that they were compiled for
+  std::map<TiledKernel, GeneratedGemm> gemms_{};  ///< by the regions that each was compiled for
 };
 
 }  // namespace overlaptune::run

@@ -1,7 +1,7 @@
 #pragma once
-// How a generated kernel is launched: what differs between its families (kernels/hopper_gemm.hpp,
-// kernels/ampere_gemm.hpp). To add one: a file with a function as those below, and a line in
-// generated_gemm.cpp.
+// The launch of generated GEMMs, which each family (kernels/hopper_gemm.hpp,
+// kernels/ampere_gemm.hpp) makes ready in its own way. To add a family: write a file with a
+// function like those at the end of this header, and add a line in generated_gemm.cpp.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace overlaptune::run {
 
-/// Where the tiles of a region store what they fill: element (row 0, column 0) of the region in the
-/// first row block, rows and row blocks so many elements apart.
+/// The memory into which the tiles of a region store: `c` is the address of row 0, column 0 of the
+/// region in the first row block. Rows are `row_stride` elements apart, row blocks `block_stride`.
 struct GeneratedSegment {
   Region region{};
-  int counter = 0;  ///< of its wave group
+  int counter = 0;  ///< counter of its wave group
   void* c = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t block_stride = 0;
@@ -29,41 +29,41 @@ struct GeneratedOperands {
   const void* a = nullptr;  ///< [block][row][k]
   const void* b = nullptr;  ///< [n][k]
   std::int64_t k = 0;
-  std::vector<GeneratedSegment> segments{};  ///< of consecutive tiles, all of them
-  // For what is wrong on purpose:
-  std::int64_t left_out_k = 0;
-  std::int64_t left_out_tiles = 0;  ///< the last ones
+  std::vector<GeneratedSegment> segments{};  ///< in the order of the tiles; they hold all tiles
+  // For plans that are wrong on purpose (run/mutant.hpp):
+  std::int64_t left_out_k = 0;      ///< last elements of k that are not multiplied
+  std::int64_t left_out_tiles = 0;  ///< last tiles that are not computed
 };
 
-/// The SMs of a launch, one persistent CTA on each. Once the first `early` tiles are given out,
-/// `leaving` of the CTAs end as they have no more, and leave their SMs to somebody else.
+/// The SMs of a launch, with one persistent CTA on each. After the first `early` tiles, `leaving`
+/// of the CTAs end and leave their SMs to the collectives.
 struct Crew {
   int sms = 0;
   int leaving = 0;
   std::int64_t early = 0;
-  /// Otherwise each tile has a CTA of its own, and whoever is first in line gets the SM of one that
-  /// ends.
+  /// If false, each tile has a CTA of its own. An SM whose CTA has ended is free for the next CTA,
+  /// of this kernel or of another one.
   bool persistent = true;
 };
 
-/// The same, as kernels take it (kernels/device/tiles.cu).
+/// A crew in the form that kernels take (kernels/device/tiles.cu).
 struct Turns {
   unsigned blocks = 0;
   int early = 0;
   int leaving = 0;
 };
 
-/// In whole clusters. Throws `Failure` (`bad_input`) where nobody would stay.
+/// The turns of a crew, in whole clusters. Throws `Failure` (`bad_input`) where no CTA would stay.
 [[nodiscard]] Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster);
 
-/// All that one launch takes, made ready.
+/// The grid and the parameters of one launch, ready to be enqueued.
 struct GeneratedLaunch {
   std::vector<std::vector<std::byte>> parameters{};
   unsigned blocks = 0;
-  unsigned cluster = 1;  ///< CTAs; where the kernel itself has clusters, 1
+  unsigned cluster = 1;  ///< CTAs of a cluster; 1 where the kernel itself declares its clusters
 };
 
-/// The bytes of all values, one behind the other.
+/// The bytes of all values, one after the other.
 template <class... T>
 std::vector<std::byte> packed(std::span<const T>... values) {
   std::vector<std::byte> all((values.size_bytes() + ...));
@@ -75,7 +75,7 @@ std::vector<std::byte> packed(std::span<const T>... values) {
   return all;
 }
 
-/// Throws `Failure` where a launch has more segments than its kernel was made for.
+/// Throws `Failure` (`bad_input`) where a launch has more segments than its kernel was made for.
 inline void check_room(const GeneratedOperands& operands, std::size_t segments) {
   if (operands.segments.size() <= segments) return;
   throw Failure(ErrorKind::bad_input, "a launch of " + std::to_string(operands.segments.size()) +
@@ -83,7 +83,8 @@ inline void check_room(const GeneratedOperands& operands, std::size_t segments) 
                                           std::to_string(segments));
 }
 
-/// A kernel for one tile and up to so many segments, and how its launches are made ready.
+/// The source of a kernel for one tile shape and a largest number of segments, and the function
+/// that makes its launches ready.
 class GeneratedKernel {
  public:
   virtual ~GeneratedKernel() = default;
@@ -93,7 +94,7 @@ class GeneratedKernel {
   [[nodiscard]] const kernels::KernelSource& source() const { return source_; }
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] int shared_bytes() const { return shared_bytes_; }
-  /// How far a counter goes up with each tile.
+  /// The increase of a counter for each tile.
   [[nodiscard]] int signals() const { return signals_; }
 
   [[nodiscard]] virtual GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,

@@ -8,7 +8,7 @@
 namespace overlaptune::run {
 namespace {
 
-/// How groups move: every one but the last, and the last.
+/// The routes of wave groups: for every group except the last one, and for the last one.
 struct GroupRoutes {
   CommKey beside_gemm{};
   CommKey last{};
@@ -16,7 +16,8 @@ struct GroupRoutes {
 
 /// CTAs of the collectives beside the GEMM.
 int ctas_beside_gemm(const Signaled& config) {
-  // What stays on a rank is moved by the SMs that the GEMM leaves, and by the others after it.
+  // The part that stays on a rank is moved by the SMs that the GEMM leaves, and by all SMs after
+  // the GEMM.
   if (config.transport.beside_gemm == Transport::copy_engine) return kAnySms;
   return config.is_persistent() ? config.comm_ctas : kNcclsChoice;
 }
@@ -70,7 +71,7 @@ class StagedGroups : public GroupExchange {
   DeviceMemory counters_;
 };
 
-/// A collective of NCCL's for each group.
+/// An NCCL collective for each group.
 class CollectiveGroups : public StagedGroups {
  public:
   CollectiveGroups(const Request& request, const GroupRoutes& routes)
@@ -88,7 +89,7 @@ class CollectiveGroups : public StagedGroups {
   Wait wait_;
 };
 
-/// All groups as pieces of one exchange by copy engines, which wait for the signals themselves.
+/// All groups as the pieces of one exchange by copy engines, which itself waits for the signals.
 class CopiedGroups : public StagedGroups {
  public:
   using StagedGroups::StagedGroups;
@@ -103,9 +104,9 @@ class CopiedGroups : public StagedGroups {
   }
 };
 
-/// One kernel of ours takes all groups from the peers' memory, and looks for the signals of all
-/// ranks itself. Tiles are stored in the standard layout: in C for sums of all, else in a matrix of
-/// what was computed.
+/// One overlaptune kernel exchanges all groups through the peers' memory, and polls the signals of
+/// all ranks itself. Tiles are stored in the standard layout: for gemm_all_reduce in C, for other
+/// ops in a matrix in the workspace.
 class PeerGroups : public GroupExchange {
  public:
   PeerGroups(const Request& request, const GroupRoutes& routes)
@@ -147,7 +148,7 @@ class PeerGroups : public GroupExchange {
 
   void enqueue(cudaStream_t stream, const Operands& operands,
                std::span<const std::optional<Signal>> signals) override {
-    // Not before the first group is there: until then the GEMM has all SMs.
+    // The kernel starts after the first group's signal: until then the GEMM has all SMs.
     if (signals.front()) wait_for_signal(stream, *signals.front(), wait_);
     enqueue_peers(stream, world_, route_,
                   {.collective = collective_of(problem_.op),
@@ -188,7 +189,7 @@ class PeerGroups : public GroupExchange {
   Problem problem_;
   std::int64_t block_rows_;
   bool takes_part_;
-  DeviceMemory counters_{};  ///< of a rank that takes no part
+  DeviceMemory counters_{};  ///< for a rank that takes no part
   std::vector<std::vector<Region>> groups_{};
 };
 

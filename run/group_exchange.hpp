@@ -1,6 +1,6 @@
 #pragma once
-// How the wave groups of `signaled` become part of the result as their signals come. To add a way:
-// a class in group_exchange.cpp, and a line in `make_group_exchange`.
+// The exchange of the wave groups of `signaled`: each group is exchanged after its signal. To add
+// another way: write a class in group_exchange.cpp, and add a line in `make_group_exchange`.
 
 #include <memory>
 #include <optional>
@@ -19,14 +19,14 @@ class GroupExchange {
   GroupExchange(const GroupExchange&) = delete;
   GroupExchange& operator=(const GroupExchange&) = delete;
 
-  /// One for each group, in device memory: what the GEMM counts finished tiles with.
+  /// The counters of stored tiles, one for each group, in device memory. The GEMM increments them.
   [[nodiscard]] virtual std::uint32_t* counters() const = 0;
 
-  /// Where the tiles store: one a region, in the order of the tiles.
+  /// The memory into which the tiles store: one segment for each region, in the order of the tiles.
   [[nodiscard]] virtual std::vector<GeneratedSegment> segments(const Operands& operands) const = 0;
 
-  /// All groups in their order, each once its signal is there (none: at once). Enqueues only. On
-  /// ranks that take part.
+  /// Enqueues the exchange of all groups, in their order. Each begins once its signal has come, or
+  /// at once where it has none. Only ranks that take part call this.
   virtual void enqueue(cudaStream_t stream, const Operands& operands,
                        std::span<const std::optional<Signal>> signals) = 0;
 
@@ -37,8 +37,9 @@ class GroupExchange {
 /// Collective: makes the communicators. Error: as `make_ready`.
 [[nodiscard]] Expected<std::unique_ptr<GroupExchange>> make_group_exchange(const Request& request);
 
-/// Workspace of the groups. What NCCL moves may be any tiles: they are staged, and in all_to_all
-/// received apart. Other transports leave sums of all ranks in place, and stage all else.
+/// Bytes of workspace that the groups need. Groups that NCCL moves may end within a row panel, so
+/// they are staged; in all_to_all they are also received in the workspace. With other transports
+/// all_reduce works in place, and the other collectives are staged.
 [[nodiscard]] std::int64_t workspace_of_groups(const Work& work);
 
 }  // namespace overlaptune::run

@@ -1,6 +1,6 @@
 #pragma once
-// Owners of CUDA's handles. Moved, never copied; what they hold is given back in the destructor,
-// where errors no longer matter.
+// Owners of CUDA handles. They can be moved but not copied. The destructor gives the handle back
+// and ignores errors.
 
 #include <cstddef>
 #include <memory>
@@ -25,7 +25,7 @@ class Handle {
     if (value_ != T{}) static_cast<void>(destroy(value_));
   }
   [[nodiscard]] T get() const { return value_; }
-  /// It is not given back any more.
+  /// Forgets the handle without giving it back.
   void leak() { value_ = T{}; }
   [[nodiscard]] explicit operator bool() const { return value_ != T{}; }
 
@@ -43,11 +43,11 @@ using NcclMemory = Handle<void*, &ncclMemFree>;
 enum class Priority { normal, high };
 
 [[nodiscard]] Stream make_stream(Priority priority = Priority::normal);
-/// With `timed` its times can be read.
+/// `timed`: the event's time can be read.
 [[nodiscard]] Event make_event(bool timed);
 [[nodiscard]] DeviceMemory device_memory(std::size_t bytes);
 
-/// What `submit(stream)` enqueues, as a graph that is ready to be launched.
+/// A graph of the work that `submit(stream)` enqueues.
 template <class Submit>
 [[nodiscard]] Graph captured(cudaStream_t stream, Submit&& submit) {
   OVT_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

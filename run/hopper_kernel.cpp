@@ -12,10 +12,11 @@
 namespace overlaptune::run {
 namespace {
 
-/// What each consumer adds to the counter for a tile: two CTAs that share one add half of it each.
+/// The amount that each consumer adds to the counter for a tile. Two CTAs that share the tile add
+/// half of it each.
 constexpr int kSignal = 2;
 
-// What the kernel takes, as kernels/device/hopper_gemm.cu declares it.
+// The parameters of the kernel, as kernels/device/hopper_gemm.cu declares them.
 struct Segment {
   int end;
   int counter;
@@ -61,8 +62,9 @@ struct Matrix {
   std::int64_t block_stride = 0;  ///< elements
 };
 
-/// Blocks of rows, of which a box of `rows` by `columns` is copied at a time; what lies outside a
-/// block is read as zero and not written. Rows in shared memory are swizzled as wide as they are.
+/// The tensor map of blocks of rows. One copy moves a box of `rows` by `columns`. Elements outside
+/// of a block are read as zero and not written. The swizzle in shared memory is as wide as a row of
+/// the box.
 CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype) {
   const std::array<cuuint64_t, 3> size{static_cast<cuuint64_t>(matrix.columns),
                                        static_cast<cuuint64_t>(matrix.rows),
@@ -111,7 +113,8 @@ class HopperKernel : public GeneratedKernel {
     check_room(operands, segments_);
     const int ctas =
         ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
-    // Otherwise whole clusters, of which the last may have a tile for one of its CTAs only.
+    // Whole clusters, unless CTAs share tiles. The last cluster may have a tile for only one of its
+    // CTAs.
     const Turns turns = ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * tiles)}
                                  : turns_of(crew, tiles, tile_.cluster);
     const CUtensorMap a = tensor_map({.base = operands.a,

@@ -17,7 +17,8 @@ bool is_set(const char* variable) {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-/// What NCCL will use between these GPUs, as its environment and the links say.
+/// The link that NCCL will use between these GPUs, according to its environment variables and to
+/// the NVLinks.
 std::string link_of(const Nvml::Links& links, bool peers) {
   if (is_set("NCCL_P2P_DISABLE") && is_set("NCCL_SHM_DISABLE")) return "socket";
   if (is_set("NCCL_P2P_DISABLE") || !peers) return "host_memory";

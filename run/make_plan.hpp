@@ -1,5 +1,5 @@
 #pragma once
-// How a plan is made.
+// The function that makes a plan of a unit of work.
 
 #include <memory>
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace overlaptune::run {
 
-/// Collective: makes communicators, registers memory, chooses algorithms on the given operands
-/// (whose contents are overwritten). Error (`bad_input`): as `check` with the engine's
+/// Collective: makes communicators, registers memory, and chooses algorithms by runs on the given
+/// operands, whose contents are overwritten. Error (`bad_input`): as `check` with the engine's
 /// capabilities; GPUs that cannot reach one another's memory; a GEMM for which there is no kernel.
 [[nodiscard]] Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Work& work,
                                                         std::span<const Operands> operands,

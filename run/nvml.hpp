@@ -1,6 +1,6 @@
 #pragma once
-// NVML, NVIDIA's management library: what it tells of a GPU. It comes with the driver and is opened
-// at run time; what it does not tell is absent.
+// Facts about a GPU from NVML, NVIDIA's management library. NVML comes with the driver and is
+// opened at run time. A fact that it does not report is absent.
 
 #include <memory>
 #include <optional>
@@ -13,7 +13,8 @@ namespace overlaptune::run {
 
 class Nvml {
  public:
-  /// The GPU at that PCI address ("0000:1b:00.0"), by the first of `libraries` that is there.
+  /// Opens the first of `libraries` that exists, and finds the GPU at the PCI address `pci_bus`
+  /// ("0000:1b:00.0").
   explicit Nvml(const std::string& pci_bus,
                 const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"});
   ~Nvml();
@@ -28,7 +29,7 @@ class Nvml {
 
   struct Links {
     int active = 0;
-    bool switched = false;  ///< to NVSwitches, not to other GPUs
+    bool switched = false;  ///< the links go to NVSwitches, not to other GPUs
   };
   [[nodiscard]] Links links() const;
 

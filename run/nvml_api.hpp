@@ -1,7 +1,7 @@
 #pragma once
-// The part of NVML that nvml.cpp calls, from NVML's own header where the CUDA toolkit has it. The
-// header comes in a package of its own (Debian: cuda-nvml-dev-13-0), which many toolkits lack: for
-// these the declarations below say the same.
+// The part of NVML that nvml.cpp calls. NVML's own header comes in a package of its own (Debian:
+// cuda-nvml-dev-13-0), which many CUDA toolkits lack. Where it is missing, the declarations below
+// replace it.
 
 #if __has_include(<nvml.h>)
 #include <nvml.h>

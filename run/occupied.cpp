@@ -5,7 +5,7 @@
 namespace overlaptune::run {
 namespace {
 
-/// Until the others hold their SMs.
+/// Time until the occupying CTAs hold their SMs.
 constexpr std::int64_t kStart = 50'000;  // ns
 
 }  // namespace
@@ -15,7 +15,7 @@ Occupied::Occupied(cudaStream_t stream, int sms) : stream_(stream) {
   beside_ = make_stream(Priority::high);
   flag_ = device_memory(sizeof(std::uint32_t));
   OVT_CHECK(cudaMemsetAsync(flag_.get(), 0, sizeof(std::uint32_t), beside_.get()));
-  kernels::spin(stream, 0);  // loaded by now
+  kernels::spin(stream, 0);  // loads the kernel
   kernels::occupy(beside_.get(), sms, static_cast<std::uint32_t*>(flag_.get()), kLongest);
   OVT_CHECK(cudaGetLastError());
   kernels::spin(stream, kStart);

@@ -1,5 +1,5 @@
 #pragma once
-// What it is to run on some of the SMs only: the others are busy.
+// Occupied SMs: a kernel can be timed on some of the SMs, while the others are busy.
 
 #include <cstdint>
 
@@ -7,10 +7,11 @@
 
 namespace overlaptune::run {
 
-/// While it lives, `sms` SMs have no shared memory left, of which any CTA takes some, for what
-/// comes on `stream`: as if a collective held them, but without its traffic and heat. All kernels
-/// that are going to run must have run before: to load one waits for everything else to end. Gives
-/// up after `kLongest`, so that nothing can hang. The destructor waits for what is on `stream`.
+/// While the object lives, `sms` SMs take no CTA of the work that is enqueued on `stream`, because
+/// all their shared memory is taken and every CTA needs some. The work runs as if a collective held
+/// those SMs, but without its traffic and heat. Kernels of this work must have run before, because
+/// loading a kernel waits for everything else to end. The SMs are free again after `kLongest` at
+/// the latest, so nothing can hang. The destructor waits for the work on `stream`.
 class Occupied {
  public:
   static constexpr std::int64_t kLongest = 2'000'000'000;  // ns

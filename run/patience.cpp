@@ -10,7 +10,7 @@
 namespace overlaptune::run {
 namespace {
 
-/// Asks again and again; rarely enough to leave the processor to others.
+/// Polls until the work has ended, with pauses that leave the processor to others.
 template <class Ended>
 void wait_until(const Ended& ended, std::chrono::seconds limit, const char* what) {
   const auto deadline = std::chrono::steady_clock::now() + limit;

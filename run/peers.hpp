@@ -1,5 +1,6 @@
 #pragma once
-// Collectives by CTAs of ours on the peers' memory, instead of NCCL's.
+// Collectives by an overlaptune kernel, whose CTAs read and write the peers' memory
+// (kernels/peer_exchange.hpp).
 
 #include <cstdint>
 #include <span>
@@ -9,26 +10,29 @@
 
 namespace overlaptune::run {
 
-/// What a GEMM counts its tiles with, for all ranks to see (in `World::memory` of this one).
-/// `key.peers`, made ready.
+/// The counters with which this rank's GEMM counts its tiles. They are among the flags of the
+/// world, where all ranks can read them. `key.peers` is set, and `make_ready` was called for the
+/// key.
 [[nodiscard]] std::uint32_t* peer_counters(const World& world, const CommKey& key);
 
-/// A row-major matrix of `n` columns in `World::memory`, at the same offset on every rank, and what
-/// becomes of it (kernels/peer_exchange.hpp).
+/// A row-major matrix of `n` columns in `World::memory`, at the same offset on every rank, and the
+/// collective on it (kernels/peer_exchange.hpp).
 struct PeerMatrix {
   Collective collective = Collective::reduce_scatter;
   Dtype dtype = Dtype::bf16;
   std::int64_t n = 0;
   std::int64_t block_rows = 0;
   void* matrix = nullptr;
-  void* result = nullptr;  ///< wherever; not for all_reduce, whose sums come to lie in the matrix
+  void* result = nullptr;  ///< any device memory; unused by all_reduce, whose sums go to `matrix`
 };
 
-/// Enqueues only. One exchange at a time: all share the world's flags. `key.peers`, made ready.
+/// Enqueues an exchange. Only one exchange runs at a time, because all use the world's flags.
+/// `key.peers` is set, and `make_ready` was called for the key. Throws `Failure` (`bad_input`): the
+/// matrix is not in `World::memory`, a piece is too large, or there are more than `kMostRegions`.
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
                    std::span<const kernels::PeerPiece> pieces);
 
-/// A whole collective. `count`, `send` and `receive` as for `run::enqueue`.
+/// Enqueues a whole collective. `count`, `send` and `receive`: as for `run::enqueue`.
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
                    Dtype dtype, void* send, void* receive, std::int64_t count);
 

@@ -107,7 +107,7 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
               rows.rows * blocks_ * problem_.k);
       return;
     case Op::gemm_all_to_all:
-      // Received pieces lie apart: one in each source's row block.
+      // Received parts lie apart: each in the row block of its source.
       enqueue_all_to_all(stream, world, route_, dtype, staged(rows, operands), part, rows.rows * n,
                          block_rows_ * n);
       return;

@@ -1,6 +1,6 @@
 #pragma once
-// A problem cut into pieces of rows: the library's GEMM and the exchange of each. `sequential` has
-// one piece, `chunked` has several.
+// A problem that is cut into pieces of rows. Each piece has a library GEMM and an exchange.
+// `sequential` has one piece, `chunked` has several.
 
 #include <vector>
 
@@ -16,12 +16,12 @@ struct Piece {
 
 class Pieces {
  public:
-  /// Collective. `gemm_sms`: SMs left to the GEMMs, or `kAllSms`. Error: no algorithm for one of
-  /// the GEMMs.
+  /// Collective. `gemm_sms`: SMs left to the GEMMs, or `kAllSms`. Error: as `make_ready`, or no
+  /// algorithm for one of the GEMMs.
   [[nodiscard]] static Expected<Pieces> make(const Request& request, int gemm_sms);
 
   [[nodiscard]] std::size_t count() const { return pieces_.size(); }
-  /// all_gather_gemm exchanges first, the others last.
+  /// Whether the exchange of a piece comes before its GEMM: only for all_gather_gemm.
   [[nodiscard]] bool exchanges_first() const { return problem_.op == Op::all_gather_gemm; }
 
   void enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
@@ -45,7 +45,8 @@ class Pieces {
   std::vector<GemmChoice> choices_{};
 };
 
-/// Workspace of a plan made of pieces: sums of all ranks are made in place, all else is staged.
+/// Bytes of workspace of a plan made of pieces. gemm_all_reduce works in place; for other ops the
+/// pieces are staged.
 [[nodiscard]] std::int64_t workspace_of_pieces(const Work& work);
 
 }  // namespace overlaptune::run

@@ -53,7 +53,7 @@ Ranks::~Ranks() {
   try {
     world.barrier(world.stream());
     finish(world.stream(), kOthers, "the end of the world");
-  } catch (const Failure&) {  // a rank is lost: there is nobody to tell
+  } catch (const Failure&) {  // a rank is lost; a destructor cannot report it
     world.abandon();          // memory is given back once nothing runs
     static_cast<void>(cudaGetLastError());
   }

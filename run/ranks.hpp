@@ -1,11 +1,11 @@
 #pragma once
-// The ranks of another program's communicator, and what all plans on it share.
+// The ranks of another program's communicator, and the parts that all plans on it share.
 
 #include "run/engine.hpp"
 
 namespace overlaptune::run {
 
-/// For the length of a call that GPU is the current one.
+/// Makes a GPU the current one for the length of a call.
 class OnDevice {
  public:
   explicit OnDevice(int device);
@@ -20,14 +20,15 @@ class OnDevice {
 
 [[nodiscard]] int device_of(ncclComm_t comm);
 
-/// Whether the GPU has NVLink multicast and NCCL was not told (NCCL_NVLS_ENABLE=0) to leave it.
+/// Whether the GPU has NVLink multicast, and the environment does not forbid it to NCCL
+/// (NCCL_NVLS_ENABLE=0).
 [[nodiscard]] bool multicast_is_on(int device);
 
 struct Ranks {
-  /// Collective. On the communicator's GPU, which is the current one.
+  /// Collective. The communicator's GPU must be the current one.
   Ranks(ncclComm_t comm, bool multicast);
-  /// Collective, for nobody's memory may go while another rank still reads it; but no rank waits
-  /// longer than 10 s for one that is lost.
+  /// Collective, because no rank may free memory that another rank still reads. A rank waits at
+  /// most 10 s for one that is lost.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -42,7 +43,7 @@ struct Ranks {
   GeneratedGemms generated{};
 };
 
-/// Collective: what each rank told, in order.
+/// Collective: the value `mine` of every rank, in the order of the ranks.
 [[nodiscard]] std::vector<std::uint64_t> told(World& world, std::uint64_t mine);
 
 }  // namespace overlaptune::run

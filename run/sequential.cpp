@@ -1,4 +1,5 @@
-// `sequential`: the library's GEMM on all SMs, then (for all_gather_gemm: after) one collective.
+// `sequential`: the library GEMM on all SMs, and one collective after it (all_gather_gemm: before
+// it).
 
 #include "run/pieces.hpp"
 

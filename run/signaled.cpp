@@ -1,9 +1,10 @@
-// `signaled`: one generated GEMM. Each wave group has a counter, which rises as the group's tiles
-// are stored; on a second stream the group's collective waits for it. A persistent GEMM has all SMs
-// for the tiles of the first group, then leaves comm_ctas of them to the collectives (with copy
-// engines: to the copies of this rank's own parts; with peer access: to one kernel of ours that
-// looks for each group's signals itself). Otherwise the GEMM has one CTA for each tile, and a
-// collective that is ready comes before tiles that have not begun (`kHandedOver`).
+// `signaled`: one generated GEMM, whose wave groups are exchanged while it runs. Each wave group
+// has a counter; it is incremented as tiles of the group are stored. On a second stream, the
+// exchange of a group waits for the group's counter. A persistent GEMM has all SMs for the tiles of
+// the first group. Then it leaves comm_ctas of them to the collectives. (With copy engines it
+// leaves them to the copies of this rank's own parts; with peer access, to one overlaptune kernel
+// that polls the signals itself.) A GEMM that is not persistent (`kHandedOver`) has one CTA for
+// each tile; a collective that is ready then gets SMs before tiles that have not begun.
 
 #include <algorithm>
 
@@ -12,7 +13,8 @@
 namespace overlaptune::run {
 namespace {
 
-/// Launches that a plan keeps ready: more operands than a program alternates between.
+/// Launches that a plan keeps ready, one for each set of operands: more sets than a program
+/// alternates between.
 constexpr std::size_t kRemembered = 64;
 
 class SignaledPlan : public Plan {
@@ -39,7 +41,7 @@ class SignaledPlan : public Plan {
     set_counters(stream, 0);
     OVT_CHECK(cudaEventRecord(fork_.get(), stream));
     OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
-    // The GEMM before any wait for it.
+    // The GEMM is enqueued before any wait for it.
     enqueue_gemm(stream, operands);
     if (takes_part_) exchange_->enqueue(comm_.get(), operands, signals_);
     OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
@@ -47,7 +49,7 @@ class SignaledPlan : public Plan {
   }
 
   void release(cudaStream_t aside) override {
-    constexpr int kFar = 0x7f;  // beyond whatever is waited for
+    constexpr int kFar = 0x7f;  // more than any value that is waited for
     set_counters(aside, kFar);
   }
 
@@ -65,7 +67,7 @@ class SignaledPlan : public Plan {
                               signals_.size() * sizeof(std::uint32_t), stream));
   }
 
-  /// How high each group's counter is when its tiles are stored.
+  /// The value of each group's counter when all its tiles are stored.
   [[nodiscard]] std::vector<std::optional<Signal>> signals_of(std::span<const Cut> cuts) const {
     std::vector<std::optional<Signal>> signals(cuts.size());
     if (mutant_ == Mutant::missing_wait) return signals;
@@ -85,7 +87,7 @@ class SignaledPlan : public Plan {
     return mutant_ == Mutant::skipped_tile ? 1 : 0;
   }
 
-  /// For operands that were not seen lately, a few microseconds a region.
+  /// Takes a few microseconds a region for operands that are not among the launches kept.
   void enqueue_gemm(cudaStream_t stream, const Operands& operands) {
     auto known = std::find_if(launches_.begin(), launches_.end(),
                               [&](const auto& each) { return each.first == operands; });

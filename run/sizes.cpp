@@ -27,7 +27,8 @@ std::int64_t workspace_bytes(const Work& work) {
 }
 
 std::int64_t most_workspace_bytes(const Problem& problem) {
-  // Wave groups that NCCL moves: staged, and in all_to_all received apart.
+  // Wave groups that NCCL moves need most: they are staged, and in all_to_all also received in the
+  // workspace.
   const std::int64_t bytes = collective_bytes(problem).count;
   return collective_of(problem.op) == Collective::all_to_all ? 2 * bytes : bytes;
 }

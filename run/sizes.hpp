@@ -1,5 +1,5 @@
 #pragma once
-// How much memory a plan works on, on one rank.
+// Sizes of the memory that a plan works on, on one rank.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ namespace overlaptune::run {
 [[nodiscard]] std::int64_t elements_of_c(const Problem& problem);
 
 [[nodiscard]] std::int64_t workspace_bytes(const Work& work);
-/// Enough for any config of the problem.
+/// Bytes of workspace that are enough for any config of the problem.
 [[nodiscard]] std::int64_t most_workspace_bytes(const Problem& problem);
 
 }  // namespace overlaptune::run

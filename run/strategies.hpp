@@ -1,6 +1,7 @@
 #pragma once
-// What a strategy brings to `run/`: how its plans are made, and the workspace that they take. To
-// add one: a file with those two functions, and a row in the table in strategies.cpp.
+// The part of a strategy that is in `run/`: a function that makes its plans, and one that gives the
+// size of their workspace. To add a strategy: write a file with these two functions, and add a row
+// to the table in strategies.cpp.
 
 #include <memory>
 #include <span>
@@ -12,7 +13,7 @@
 
 namespace overlaptune::run {
 
-/// A plan to be made. The engine can run the work.
+/// A plan to be made. The work was checked with the engine's capabilities.
 struct Request {
   const Engine& engine;
   const Work& work;

@@ -14,7 +14,8 @@ using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
 
 using BatchOperations = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
 
-/// By the runtime, so that the program starts where there is no driver.
+/// A function of the driver, found through the runtime, so that the program starts where there is
+/// no driver. Null where the driver lacks it.
 template <class Entry>
 Entry entry_point(const char* name) {
   void* entry = nullptr;
@@ -69,7 +70,7 @@ void MemoryOperations::write(std::uint32_t* address, std::uint32_t value) {
 }
 
 void MemoryOperations::enqueue(cudaStream_t stream) {
-  constexpr std::size_t kMost = 256;  // that the driver takes at once
+  constexpr std::size_t kMost = 256;  // operations that the driver takes at once
   for (std::size_t begin = 0; begin < operations_.size(); begin += kMost) {
     std::vector<CUstreamBatchMemOpParams> batch(std::min(kMost, operations_.size() - begin));
     for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Waits of a stream on memory and writes to it, which no kernel and no copy engine takes part in.
+// Waits and writes of a stream on memory. The driver does them, without a kernel or a copy engine.
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
@@ -10,32 +10,34 @@
 
 namespace overlaptune::run {
 
-/// Whether the driver and the GPU know how.
+/// Whether the driver has a wait on memory.
 [[nodiscard]] bool can_wait_for_value();
 
-/// What comes on the stream later starts once `*address` (device memory) is at least `value`
-/// (within 2^31 of it: the driver compares as counters that wrap do). It may be captured. Throws
-/// `Failure` where `can_wait_for_value` is false.
+/// Work that is enqueued on the stream later starts once `*address` (device memory) is at least
+/// `value`. The driver compares them as counters that wrap, so they must be within 2^31 of each
+/// other. The wait may be captured. Throws `Failure` where `can_wait_for_value` is false.
 void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value);
 
-/// What a GEMM of this GPU says: `*counter` (device memory) is at least `value`.
+/// A signal of a GEMM on this GPU. It has come when `*counter` (device memory) is at least `value`.
 struct Signal {
   const std::uint32_t* counter = nullptr;
   std::uint32_t value = 0;
 };
 
-/// What comes on the stream later starts once the signal is there; who waits is the config's
-/// choice, but a kernel always where the driver has no such wait.
+/// Work that is enqueued on the stream later starts once the signal has come. `wait`, from the
+/// config, says whether the driver or a kernel waits; where the driver has no such wait, a kernel
+/// does.
 void wait_for_signal(cudaStream_t stream, const Signal& signal, Wait wait);
 
-/// Several waits by the driver, and writes, in the order in which they were added, as few pieces of
-/// work.
+/// A list of waits and writes, which the driver does in the order in which they were added. They
+/// are enqueued as few pieces of work.
 class MemoryOperations {
  public:
   void wait(const std::uint32_t* address, std::uint32_t value);
-  /// After all that is before it on the stream, copies to peers included, for them to see.
+  /// The write comes after all earlier work on the stream, copies to peers included, and the peers
+  /// can see it.
   void write(std::uint32_t* address, std::uint32_t value);
-  /// And forgets them. Throws `Failure`.
+  /// Enqueues all operations and empties the list. Throws `Failure` where the driver refuses.
   void enqueue(cudaStream_t stream);
 
  private:

@@ -1,4 +1,4 @@
-# Writes OUTPUT from cuBLASLt's header HEADER: one line `{id, m, n},` a tile shape.
+# Writes OUTPUT from cuBLASLt's header HEADER: one line `{id, m, n},` for each tile shape.
 file(STRINGS ${HEADER} lines REGEX "CUBLASLT_MATMUL_TILE_[0-9]+x[0-9]+ += [0-9]+")
 set(table "")
 foreach(line IN LISTS lines)

@@ -34,7 +34,7 @@ std::byte* WaveGroup::staged(const Operands& operands) const {
 
 void WaveGroup::add_segments(int counter, const Operands& operands,
                              std::vector<GeneratedSegment>& to) const {
-  // Sums of whole rows are made in place.
+  // An all-reduce of whole rows works in place.
   const bool in_place = contiguous_ && problem_.op == Op::gemm_all_reduce;
   std::int64_t offset = 0;
   for (const Region& region : regions_) {
@@ -48,8 +48,8 @@ void WaveGroup::add_segments(int counter, const Operands& operands,
   }
 }
 
-/// From [row block][region][row][column] to where they belong in C. (gemm_reduce_scatter: the one
-/// block that this rank has.)
+/// Copies a group from [row block][region][row][column] into place in C (for gemm_reduce_scatter,
+/// only the block of this rank).
 void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
                                 const Operands& operands) const {
   const std::int64_t bytes = bytes_of(problem_.dtype);

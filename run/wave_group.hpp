@@ -1,6 +1,7 @@
 #pragma once
-// A wave group of `signaled` whose tiles are staged where they are not in place: where they store,
-// and how that becomes part of the result.
+// A wave group of `signaled` that a collective or copy engines exchange: the memory into which its
+// tiles store, and the way from there into the result. Tiles that cannot be stored in place are
+// staged.
 
 #include <vector>
 
@@ -12,19 +13,19 @@ namespace overlaptune::run {
 
 class WaveGroup {
  public:
-  /// The tiles between two cuts. Cuts that are contiguous need no copies: the rows of the group are
-  /// whole, and received where they belong.
+  /// The group of the tiles between two cuts. Between two contiguous cuts the rows are whole, and
+  /// are received in place, without copies.
   WaveGroup(const Problem& problem, const CommKey& route, const TileOrder& order, const Cut& begin,
             const Cut& end);
 
-  /// One a region, in the order of their tiles.
+  /// Appends one segment for each region, in the order of their tiles.
   void add_segments(int counter, const Operands& operands, std::vector<GeneratedSegment>& to) const;
 
-  /// The collective, and the copies that a group which is not contiguous takes. On ranks that take
-  /// part.
+  /// Enqueues the collective and, for a group that is not contiguous, the copies into place. Only
+  /// ranks that take part call this.
   void enqueue_exchange(cudaStream_t stream, World& world, const Operands& operands) const;
 
-  /// The same by copy engines. Contiguous groups only.
+  /// The group as a piece of an exchange by copy engines. Only for contiguous groups.
   [[nodiscard]] CopyPiece copy_piece(const Operands& operands) const;
 
  private:
@@ -37,8 +38,8 @@ class WaveGroup {
   std::vector<Region> regions_;
   bool contiguous_;
   int blocks_;             ///< row blocks
-  std::int64_t elements_;  ///< of one row block
-  std::int64_t before_;    ///< elements of the groups before, all row blocks
+  std::int64_t elements_;  ///< elements of the group in one row block
+  std::int64_t before_;    ///< elements of the earlier groups, in all row blocks
   std::int64_t block_rows_;
 };
 

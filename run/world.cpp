@@ -14,14 +14,15 @@ namespace overlaptune::run {
 namespace {
 
 constexpr std::size_t kScratch = std::size_t{1} << 20;
-/// Left to CUDA's and NCCL's own needs when the memory grows.
+/// Memory left to CUDA and NCCL when `memory()` grows.
 constexpr std::size_t kSpare = std::size_t{2} << 30;
 constexpr std::size_t kFirst = std::size_t{4} << 30;
 constexpr std::size_t kGranularity = std::size_t{64} << 20;
 
 constexpr std::size_t kFlagBytes = World::kFlags * sizeof(std::uint32_t);
 
-/// What needs the window only has one communicator, with however many CTAs and of whatever kind.
+/// The key that a communicator is made with. Copies and peer access need only its window, so they
+/// share one communicator, whatever their number of CTAs.
 CommKey communicator_of(const CommKey& key) {
   if (!key.maps_memory()) return key;
   return {.ranks = key.ranks, .symmetric = true, .copies = true};
@@ -63,7 +64,7 @@ Comm split(ncclComm_t parent, int color) {
   config.blocking = 1;
   ncclComm_t comm = nullptr;
   OVT_CHECK(ncclCommSplit(parent, color, rank_of(parent), &comm, &config));
-  finish(parent, World::kPatience, "ncclCommSplit");  // which may be one that does not block
+  finish(parent, World::kPatience, "ncclCommSplit");  // calls on the parent may not block
   return Comm(comm);
 }
 
@@ -131,8 +132,9 @@ void World::release_memory() {
   }
   windows_.clear();
   memories_.clear();
-  // NCCL remembers buffers of captured collectives, and opens them on the peers, for as long as the
-  // communicator lives: memory that comes to lie at the same address would not be what it opened.
+  // As long as a communicator lives, NCCL keeps the buffers of captured collectives open on the
+  // peers. New memory at the same address would not be the memory that it opened, so the
+  // communicators end here.
   comms_.clear();
   memory_ = {};
   capacity_ = 0;
@@ -151,7 +153,7 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
                                  gib(needed + others), gib(least)));
   }
   if (bytes <= capacity_ && capacity_ + others <= least) return {};
-  // Changing it is rare: see `release_memory` for what it costs.
+  // Growing is expensive (`release_memory`), so it takes more than is needed now.
   const std::size_t wanted = rounded(std::max({bytes, kFirst, 2 * capacity_}));
   if (bytes > capacity_ && wanted + others <= least && allocate(wanted)) return {};
   return allocate(needed);
@@ -169,7 +171,7 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
   return allocate(wanted);
 }
 
-/// What could be had if the memory that is there were given back.
+/// Bytes that would be free, on the rank that has least, if `memory()` were given back.
 std::size_t World::least_free() {
   std::size_t free = 0;
   std::size_t total = 0;
@@ -177,14 +179,15 @@ std::size_t World::least_free() {
   return static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
 }
 
-/// Error: as of `reserve`; there is none then on any rank.
+/// Error: as `reserve`; then no rank has memory.
 Expected<void> World::allocate(std::size_t bytes) {
   release_memory();
   void* memory = nullptr;
   const ncclResult_t made = ncclMemAlloc(&memory, bytes + kFlagBytes);
   const bool here = made == ncclSuccess;
   memory_ = NcclMemory(here ? memory : nullptr);
-  // Others would wait in the next collective for a rank that has none.
+  // The ranks agree here; otherwise they would wait in the next collective for a rank that has no
+  // memory.
   if (largest(here ? 0 : 1) > 0) {
     memory_ = {};
     static_cast<void>(cudaGetLastError());
@@ -213,8 +216,9 @@ void World::register_window(const CommKey& key, ncclComm_t communicator) {
   windows_.emplace(key, window);
 }
 
-/// Empty where not all ranks are in one NVLink domain, or where this NCCL is not the one whose
-/// device code was compiled in (windows are described in its own way).
+/// The addresses of the peers' memory. Empty where not all ranks are in one NVLink domain, or where
+/// this NCCL is of another release than the one whose device code was compiled in: each release
+/// describes windows in its own way.
 std::vector<void*> World::mapped(const CommKey& key, ncclComm_t communicator,
                                  ncclWindow_t window) const {
   int version = 0;
@@ -272,7 +276,7 @@ double World::largest(double value) {
 }
 
 void World::barrier(cudaStream_t stream) {
-  // Above what `largest` uses: both may be in flight.
+  // At an address above those that `largest` uses, because both may be in flight.
   auto* device = static_cast<std::byte*>(scratch_.get()) + kScratch - 256;
   OVT_CHECK(ncclAllReduce(device, device, 1, ncclInt8, ncclMax, world_.get(), stream));
 }

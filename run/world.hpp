@@ -17,32 +17,37 @@ namespace overlaptune::run {
 
 using Comm = Handle<ncclComm_t, &ncclCommAbort>;
 
-/// `CommKey::ctas` of copies: what stays on a rank is moved by however many SMs are free.
+/// Value of `CommKey::ctas` with copy engines: the part that stays on a rank is moved by as many
+/// SMs as are free.
 inline constexpr int kAnySms = 0;
 
-/// How a communicator is made. Beside a GEMM the collective's CTAs must find free SMs one by one:
-/// such communicators use `ctas` CTAs exactly and no clusters (NCCL's default clusters of 4 need 4
-/// free SMs in one GPC).
+/// The key of a communicator. Beside a GEMM the CTAs of a collective must find free SMs one by one,
+/// so such a communicator uses exactly `ctas` CTAs and no clusters. (NCCL's default clusters of 4
+/// need 4 free SMs in one GPC.)
 struct CommKey {
   int ranks = 0;
-  int ctas = kNcclsChoice;  ///< which has clusters, too
-  /// Its window is `World::memory`. Collectives on memory in a window take symmetric kernels, asked
-  /// or not: what is not to take them needs a communicator without one.
+  int ctas = kNcclsChoice;  ///< with `kNcclsChoice`, NCCL also uses clusters
+  /// Whether `World::memory` is a window of the communicator. NCCL uses symmetric kernels for every
+  /// collective on memory in a window, so collectives that must not use them need a communicator
+  /// without one.
   bool symmetric = false;
-  /// For sends and receives alone: in NCCL 2.28 a captured collective that follows them on their
-  /// communicator reads what is not there (NCCL issue 1859, mended in 2.29.2).
+  /// Whether the communicator is for sends and receives only. In NCCL 2.28 a captured collective
+  /// that follows them on the same communicator reads data that is not there (NCCL issue 1859,
+  /// fixed in 2.29.2).
   bool pairwise = false;
-  /// No collectives of NCCL's at all: copy engines write into the peers' `World::memory`, which its
-  /// window maps, and `ctas` CTAs move what stays here (or `kAnySms`).
+  /// Exchanges by copy engines instead of NCCL's collectives. They write into the peers'
+  /// `World::memory`, which the window maps; `ctas` CTAs (or `kAnySms`) move the part that stays on
+  /// this rank.
   bool copies = false;
-  /// None either: `ctas` CTAs of ours load from the peers' `World::memory`.
+  /// Exchanges by an overlaptune kernel instead of NCCL's collectives. Its `ctas` CTAs load from
+  /// the peers' `World::memory`.
   bool peers = false;
   /// Whether addresses of the peers' memory are needed.
   [[nodiscard]] bool maps_memory() const { return copies || peers; }
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };
 
-/// What exchanges by copy engines run on beside the caller's stream.
+/// The streams and events of exchanges by copy engines, beside the caller's stream.
 struct CopyLanes {
   Stream copies = make_stream(Priority::high);
   Stream own = make_stream(Priority::high);
@@ -51,50 +56,56 @@ struct CopyLanes {
   Event moved = make_event(false);
 };
 
-/// All its functions but the plain getters are collective: every rank calls them in the same order.
+/// The ranks of a run. All functions except the plain getters are collective: every rank calls them
+/// in the same order.
 class World {
  public:
-  /// `id` as of `ncclGetUniqueId`.
+  /// `id`: from `ncclGetUniqueId`.
   World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast);
-  /// The ranks of somebody else's communicator, which is not used but to split another from it.
-  /// Whether NCCL may use multicast is decided by then. What the ranks tell each other they wait
-  /// for no longer than `kPatience`.
+  /// A world on the ranks of another program's communicator, from which it splits its own; it uses
+  /// the parent for nothing else. Whether NCCL may use multicast is decided by then. A rank waits
+  /// at most `kPatience` for values of the others.
   explicit World(ncclComm_t parent);
-  /// Instead, on a rank that makes no world: the others then throw `Failure` (`bad_input`).
+  /// A rank that makes no world calls this instead of the constructor above, which then throws
+  /// `Failure` (`bad_input`) on the others.
   static void decline(ncclComm_t parent);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Ends all communicators, and with them what waits for a rank that is lost.
+  /// Ends all communicators, and with them all work that waits for a lost rank.
   void abandon();
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
 
-  /// The first `key.ranks` ranks; null on the others. Before it is used, `reserve` what it is to
-  /// work on: growing that ends the windows, which the next call of `comm` makes again.
+  /// The communicator of the first `key.ranks` ranks; null on the others. Call `reserve` first for
+  /// the memory that it will work on: growing the memory ends these communicators and their
+  /// windows, and the next call makes them again.
   [[nodiscard]] ncclComm_t comm(const CommKey& key);
 
-  /// Memory that every rank allocates alike and that collectives may use: `bytes` are there when
-  /// this returns. Growing it invalidates every pointer into it. Error: `bad_input`, on every rank,
-  /// with what is needed and what is free on the rank that has least, or that some rank has not as
-  /// much in one piece (then there is none left). `beside`: bytes that the caller is going to
-  /// allocate itself.
+  /// Makes `memory()` at least `bytes` large. Every rank allocates the same size, and collectives
+  /// may use the memory. Growing it invalidates every pointer into it. `beside`: bytes that the
+  /// caller is going to allocate itself. Error (`bad_input`, on every rank), in one of two cases.
+  /// Too little is free: the message says what is needed, and what is free on the rank that has
+  /// least. Or a rank has no block of this size: then `memory()` is gone.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
-  /// The same with next to no byte to spare: for memory that is somebody else's. Error: as above.
+  /// As `reserve`, but with next to no spare bytes: for a process whose GPU memory is another
+  /// program's. Error: as `reserve`.
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
   [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
-  /// Whether the memory of every rank of `key` can be reached from here, after `comm(key)`.
+  /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
-  /// Where rank `peer` has its `memory()`, as addresses here, and behind that its `kFlags` flags,
-  /// which are zero between exchanges (but for the counters of peers). Where `reaches(key)`.
+  /// The address on this GPU of rank `peer`'s `memory()`, and of its `kFlags` flags behind it. The
+  /// flags are zero between exchanges, except the counters of peer access. Both need
+  /// `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
   static constexpr std::size_t kFlags = std::size_t{1} << 15;
-  static constexpr std::size_t kCopyFlags = kFlags / 2;  ///< the first ones; then those of peers
+  /// The first flags are for copies, the others for peer access.
+  static constexpr std::size_t kCopyFlags = kFlags / 2;
   [[nodiscard]] const CopyLanes& copy_lanes() const { return copy_lanes_; }
   /// A zero in device memory.
   [[nodiscard]] const std::uint32_t* zero() const;
@@ -104,10 +115,11 @@ class World {
   [[nodiscard]] double largest(double value);
   /// Every rank waits, on `stream`, for all others.
   void barrier(cudaStream_t stream);
-  /// What each rank gave, `mine.size()` bytes a rank, in order.
+  /// The bytes `mine` of every rank, in the order of the ranks. Every rank gives the same number of
+  /// bytes.
   [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> mine);
 
-  /// For what takes as long as it takes to compile kernels.
+  /// Time limit of a wait for ranks that may have to compile kernels first.
   static constexpr std::chrono::seconds kPatience{300};
 
  private:
@@ -122,9 +134,9 @@ class World {
 
   int rank_;
   int ranks_;
-  std::optional<std::chrono::seconds>
-      patience_;  ///< absent: somebody else ends a process that waits
-  // Memory outlives the communicators that know it.
+  /// Absent: no limit, because another process ends one that hangs.
+  std::optional<std::chrono::seconds> patience_;
+  // Declared before the communicators, so that the memory outlives them.
   NcclMemory memory_{};
   std::size_t capacity_ = 0;
   DeviceMemory scratch_;
@@ -132,7 +144,7 @@ class World {
   Comm world_;
   std::map<CommKey, Comm> comms_{};
   std::map<CommKey, ncclWindow_t> windows_{};
-  std::map<CommKey, std::vector<void*>> memories_{};  ///< of the peers, as mapped here
+  std::map<CommKey, std::vector<void*>> memories_{};  ///< addresses of the peers' memory
   CopyLanes copy_lanes_{};
 };
 

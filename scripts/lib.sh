@@ -1,5 +1,5 @@
-# What the scripts here share: installing what is missing, configuring and building. Sourced, not run.
-# shellcheck shell=bash disable=SC2034
+# The common part of the scripts: installing what is missing, configuring and building. Sourced, not
+# run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=$(nproc)
@@ -30,7 +30,7 @@ compiler() {
   done
 }
 
-# Those of the given packages that are not here.
+# Prints the given packages that are not installed.
 missing_of() {
   local item
   for item in "$@"; do
@@ -52,12 +52,12 @@ apt_install() {
     apt-get install -qq --yes --no-install-recommends "$@" > /dev/null
 }
 
-# Installs those of the given packages that are not here. Asks nothing: where it may not install, it
-# ends with the line to run. A package that the distribution does not have is left to CMake, which
-# then downloads its pinned release.
+# Installs the given packages that are missing. It asks nothing: where it may not install, it ends with
+# the command to run. A package that the distribution does not have is left to CMake, which then
+# downloads its pinned release.
 fetch=OFF
 install_missing() {
-  # Elsewhere than on Debian and its kin CMake says what is missing.
+  # On systems without Debian's tools, CMake says what is missing.
   command -v apt-get > /dev/null && command -v dpkg-query > /dev/null || return 0
   local missing wanted=() package
   mapfile -t missing < <(missing_of "$@")
@@ -85,7 +85,7 @@ sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${miss
   fi
 }
 
-# configure PRESET [-DNAME=VALUE ...]: into build/PRESET.
+# configure PRESET [-DNAME=VALUE ...]: configures build/PRESET.
 configure() {
   local preset=$1
   shift
@@ -110,7 +110,7 @@ build() {
   cmake --build "$root/build/$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
-# The program's own files that end in .SUFFIX, for each given suffix.
+# Prints the program's own files that end in .SUFFIX, for each given suffix.
 sources_of() {
   local suffix names=()
   for suffix in "$@"; do names+=(-o -name "*.$suffix"); done

@@ -1,12 +1,13 @@
 // C = A * B^T with mma.sync: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte
 // elements, sums in fp32. For sm_80 and sm_89, and for any later GPU that has no kernel of its own.
-// One persistent CTA an SM. All threads copy tiles of A and B into a ring of stages (cp.async),
-// always STAGES - 1 steps of k ahead, past the end of a tile too: the first steps of the next one
-// arrive while C is stored. Where a wave group's tiles are stored its counter says so. Compiled at
-// run time, after the text of tiles.cu; includes nothing. Macros, all given by the caller of the compiler
+// A persistent launch has one CTA on each SM. All threads copy tiles of A and B into a ring of
+// stages (cp.async), always STAGES - 1 steps of k ahead. They copy ahead past the end of a tile,
+// too: the first steps of the next tile arrive while C is stored. Each wave group has a counter; it
+// is incremented when one of the group's tiles is in memory. Compiled at run time, after the text
+// of tiles.cu; includes nothing. Macros, all given by the caller of the compiler
 // (kernels/ampere_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
-//   STAGES            of the ring, 2 or more
+//   STAGES            stages of the ring, 2 or more
 //   WARPS_M, WARPS_N  warps that share the rows, and the columns, of a tile
 //   SLAB              columns of C that a warp turns into whole rows at a time: 16, 32 or 64
 //   SEGMENTS          most segments that a launch may have
@@ -23,22 +24,22 @@ constexpr int kBlockK = 64;
 constexpr int kRowBytes = 2 * kBlockK;
 constexpr int kABytes = BLOCK_M * kRowBytes;
 constexpr int kStageBytes = (BLOCK_M + BLOCK_N) * kRowBytes;
-/// Of a warp.
+/// Rows and columns of a warp.
 constexpr int kRows = BLOCK_M / WARPS_M;
 constexpr int kColumns = BLOCK_N / WARPS_N;
-/// mma m16n8k16: so many down, across, and along a step of k.
+/// Number of mma.m16n8k16 of a warp: down, across, and along a step of k.
 constexpr int kDown = kRows / 16;
 constexpr int kAcross = kColumns / 8;
 constexpr int kDeep = kBlockK / 16;
-/// 16 rows of C.
+/// Bytes of a slab: 16 rows of C.
 constexpr int kSlabBytes = 16 * SLAB * 2;
 static_assert(BLOCK_M % (16 * WARPS_M) == 0 && BLOCK_N % (8 * WARPS_N) == 0 && STAGES >= 2);
 
-/// Tiles before `end` (and not of the segment before) that fill one matrix of every row block: its
+/// Consecutive tiles, up to tile `end` (exclusive), that fill one matrix of every row block: its
 /// rows from `first_row` on and its columns from `first_column` on. Strides in elements.
 struct Segment {
   int end;
-  int counter;  // of its wave group
+  int counter;  // counter of its wave group
   int first_row;
   int first_column;
   void* c;
@@ -46,17 +47,17 @@ struct Segment {
   i64 block_stride;
 };
 
-/// As core/tiling.hpp's TileOrder.
+/// The order of the tiles, as `TileOrder` in core/tiling.hpp.
 struct Order {
-  int panels;   // of one row block
+  int panels;   // row panels of one row block
   int blocks;   // row blocks
   int columns;  // tiles across n
   int raster;
   int tiles;
   int k_steps;
   int early;    // tiles before the first CTAs leave
-  int leaving;  // CTAs
-  u32* counters;  // up by 1 with each tile that is stored; null: none
+  int leaving;  // CTAs that leave then
+  u32* counters;  // of the wave groups, up by 1 with each stored tile; null: none
   Segment segments[SEGMENTS];
 };
 
@@ -65,14 +66,14 @@ struct Operands {
   const void* a;  // [block][row][k]
   const void* b;  // [n][k]
   i64 a_block_stride;
-  int a_stride;  // from row to row; k or more
+  int a_stride;  // from row to row; at least k
   int b_stride;
-  int rows;  // of one row block
+  int rows;  // rows of one row block
   int n;
   int k;
 };
 
-/// 16 bytes, of which the first `bytes` are read and the rest become zero.
+/// Copies 16 bytes: the first `bytes` are read, the others become zero.
 __device__ __forceinline__ void copy(u32 to, const char* from, u32 bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
                : "memory");
@@ -82,13 +83,13 @@ __device__ __forceinline__ void end_step() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/// Until all but the last `pending` steps of this thread have arrived.
+/// Waits until all but the last `pending` steps of this thread have arrived.
 template <int pending>
 __device__ __forceinline__ void wait_for_steps() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-/// Four 8 x 8 matrices, a row of each from 8 lanes.
+/// Loads four 8 x 8 matrices. Eight lanes give the rows of each.
 __device__ __forceinline__ void load_four(u32 (&to)[4], u32 from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -120,7 +121,7 @@ __device__ __forceinline__ void put(u32 to, u32 pair) {
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(pair) : "memory");
 }
 
-/// 16 bytes of C.
+/// Stores 16 bytes of C, from shared memory.
 __device__ __forceinline__ void deliver(char* to, u32 from) {
   asm volatile(
       "{\n"
@@ -132,20 +133,20 @@ __device__ __forceinline__ void deliver(char* to, u32 from) {
       : "memory");
 }
 
-/// After a barrier that all who stored have passed: what they stored comes before the count, for
-/// all the system to see.
+/// Increments a counter, after a barrier that all storing threads have passed. What they stored
+/// comes before the increment, for the whole system.
 __device__ __forceinline__ void signal(u32* counter) {
   __threadfence_system();
   asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
 }
 
-/// Where the next step of k is read, ahead of the multiplications.
+/// The next step of k to copy, ahead of the multiplications.
 struct Cursor {
   int tile;
   int step;
   const char* a;  // row 0 of the row block
-  int row;        // of A, that this thread's first copy has
-  int column;     // of C, so row of B
+  int row;        // of A, for this thread's first copy
+  int column;     // of C, and row of B, likewise
 };
 
 __device__ __forceinline__ void go_to(Cursor& cursor, const Operands& operands, const Order& order,
@@ -160,7 +161,8 @@ __device__ __forceinline__ void go_to(Cursor& cursor, const Operands& operands, 
   cursor.column = place.column + row;
 }
 
-/// ROWS rows of 128 bytes. Rows beyond `last` are copies of it: what becomes of them is not stored.
+/// Copies ROWS rows of 128 bytes. Rows beyond `last` are copies of it; their products are not
+/// stored.
 template <int ROWS>
 __device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, int row, int last,
                                           u32 bytes) {
@@ -174,7 +176,7 @@ __device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, 
   }
 }
 
-/// One step of k of A and B, if there is one left, and the cursor goes on.
+/// Copies one step of k of A and B, if there is one left, and moves the cursor to the next.
 __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operands,
                                           const Order& order, u32 stage) {
   if (cursor.tile < order.tiles) {
@@ -184,7 +186,7 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operan
     const int first = cursor.step * kBlockK + chunk * 8;
     const int left = operands.k - first;
     const u32 bytes = left >= 8 ? 16 : left > 0 ? 2 * left : 0;
-    // An address inside the row even where nothing is read.
+    // The address stays inside the row even where nothing is read.
     const int offset = left > 0 ? 2 * first : 0;
     load_rows<BLOCK_M>(to, cursor.a + offset, 2 * operands.a_stride, cursor.row, operands.rows - 1,
                        bytes);
@@ -194,18 +196,20 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operan
       go_to(cursor, operands, order, next_tile(order, cursor.tile));
     }
   }
-  end_step();  // an empty one too: waits count them
+  end_step();  // an empty step too, because waits count them
 }
 
-/// What a warp multiplies at a time: 16 of k.
+/// The operands that a warp multiplies at a time: 16 elements of k.
 struct Fragments {
   u32 a[kDown][4];
   u32 b[kAcross][2];
 };
 
-/// `a` and `b`: the address in the stage that this lane gives for k = 0.
+/// Loads the operands of part `k` of a stage. `a` and `b`: the addresses in the stage that this
+/// lane gives for k = 0.
 __device__ __forceinline__ void load_fragments(Fragments& fragments, u32 a, u32 b, int k) {
-  // Column group 2 * k + (0 or 1) of a row, swizzled: with these bits of its own, by exclusive or.
+  // Column group 2 * k + (0 or 1) of a row. The swizzle is an exclusive or, so another one with
+  // these bits turns the address for k = 0 into the address for k.
   const u32 turned_a = a ^ (32 * k);
   const u32 turned_b = b ^ (32 * k);
 #pragma unroll
@@ -224,19 +228,20 @@ __device__ __forceinline__ void load_fragments(Fragments& fragments, u32 a, u32 
   }
 }
 
-/// Where the 16 bytes of column group `chunk` of a row lie in a slab: swizzled, so that neither 8
-/// rows of one column group nor the groups of a row meet in a bank.
+/// The offset in a slab of the 16 bytes of column group `chunk` of a row. It is swizzled, so that
+/// neither 8 rows of one column group nor the groups of a row meet in a bank.
 __device__ __forceinline__ u32 slab_offset(int row, int chunk) {
   const int turn = SLAB == 64 ? row & 7 : SLAB == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
   return static_cast<u32>(row * SLAB * 2 + (chunk ^ turn) * 16);
 }
 
-/// Stores this warp's part of a tile, by way of its own slab: no other warp is waited for. `c`: where
-/// row 0 and column 0 of the row block would be.
+/// Stores this warp's part of a tile through the warp's own slab, so that no other warp is waited
+/// for. `c`: the address that row 0 and column 0 of the row block would have.
 __device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], char* c, i64 stride,
                                       int row, int rows, int column, int n, u32 slab) {
   int lane = static_cast<int>(threadIdx.x) % 32;
-  // What follows from it is not to be kept in registers while the sums grow.
+  // Keeps the compiler from holding values that follow from `lane` in registers while the sums
+  // grow.
   asm volatile("" : "+r"(lane));
 #pragma unroll
   for (int i = 0; i < kDown; ++i) {
@@ -278,9 +283,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const u32 ring = shared_address(memory);
   const u32 end = ring + STAGES * kStageBytes;
   const u32 slab = end + warp * kSlabBytes;
-  // Of four 8 x 8 matrices this lane gives a row's address. Of A they are rows 0-7 and 8-15 of the
-  // first 8 of k, then of the second; of B the first and second 8 of k of rows 0-7, then of rows
-  // 8-15.
+  // This lane gives the address of one row of four 8 x 8 matrices. For A they are rows 0-7 and 8-15
+  // of the first 8 of k, then of the second. For B they are the first and second 8 of k of rows
+  // 0-7, then of rows 8-15.
   const u32 a_row = first_row + lane % 16;
   const u32 a_offset = a_row * kRowBytes + ((lane / 16) ^ (a_row & 7)) * 16;
   const u32 b_row = first_column + lane / 16 * 8 + lane % 8;
@@ -309,9 +314,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         if (k + 1 < kDeep) {
           load_fragments(fragments[(k + 1) % 2], stage + a_offset, stage + b_offset, k + 1);
         } else {
-          // Of the steps under way only the last STAGES - 2 may still be: the next one is here, and
-          // after the barrier all of it is, and nobody reads this stage any more. (After the last
-          // step of all the next one is an old one, whose fragments nobody multiplies.)
+          // Only the last STAGES - 2 steps may still be under way: this thread's copies of the next
+          // step have arrived. After the barrier the whole step is here, and no thread reads this
+          // stage any more. (After the very last step the next stage holds an old one, whose
+          // operands are not multiplied.)
           wait_for_steps<STAGES - 2>();
           __syncthreads();
           load_fragments(fragments[0], next + a_offset, next + b_offset, 0);

@@ -1,21 +1,23 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
-// sums in fp32. One persistent CTA an SM. Of its first warpgroup one thread loads tiles of A and B by
-// TMA into a ring of stages, and one for each consumer stores C by TMA; CONSUMERS warpgroups multiply
-// (wgmma). Two CTAs of a cluster compute tiles that follow one another, and where both are of one
-// column each loads half of B for the two. Launched in clusters of two without having been made for
-// them, two CTAs share a tile: each multiplies half of k, and stores half of the columns. Where a wave
-// group's tiles are stored its counter says so.
+// sums in fp32. A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
+// tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
+// the consumers, CONSUMERS other warpgroups, multiply (wgmma). The two CTAs of a cluster compute
+// tiles that follow one another; where both tiles are in one column, each CTA loads half of B for
+// both. A kernel that was not made for clusters may be launched in clusters of two: then two CTAs
+// share a tile; each multiplies half of k, and stores half of the columns. Each wave group has a
+// counter; it is incremented when one of the group's tiles is in memory.
 // Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
 // (kernels/hopper_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
 //   MULTIPLIED        columns of one wgmma: BLOCK_N or half of that
-//   STAGES            of the ring
+//   STAGES            stages of the ring
 //   CLUSTER           CTAs: 1 or 2
 //   CONSUMERS         warpgroups, each of BLOCK_M / CONSUMERS rows (64 or 128)
-//   BUFFERS           for C on its way out, of each consumer: 1, 2 or 4
+//   BUFFERS           staging buffers for C, of each consumer: 1, 2 or 4
 //   SEGMENTS          most segments that a launch may have
 //   HALF              1: fp16, 0: bf16
-// and before this text that of tiles.cu and the function `multiply`, one wgmma of m64 x MULTIPLIED x k16.
+// The text of tiles.cu and the function `multiply`, one wgmma of m64 x MULTIPLIED x k16, come
+// before this text.
 //
 // Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
@@ -28,42 +30,43 @@ constexpr int kRowBytes = 2 * kBlockK;
 constexpr int kABytes = BLOCK_M * kRowBytes;
 constexpr int kBBytes = BLOCK_N * kRowBytes;
 constexpr int kStageBytes = kABytes + kBBytes;
-/// Columns of B, rows of its tensor map, that are loaded at a time.
+/// Columns of the tile, rows of the tensor map of B, that are loaded at a time.
 constexpr int kBLoad = BLOCK_N / CLUSTER;
 constexpr int kBLoadBytes = kBLoad * kRowBytes;
-/// C is staged so many columns at a time: as many as divide BLOCK_N, one swizzled row.
+/// Columns of C that are staged at a time: the widest swizzled row that divides BLOCK_N.
 constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
 constexpr int kSlabs = BLOCK_N / kSlab;
 constexpr int kSlabBytes = 64 * kSlab * 2;
-constexpr int kParts = BLOCK_M / 64 / CONSUMERS;  // of 64 rows, for each consumer
+constexpr int kParts = BLOCK_M / 64 / CONSUMERS;  // parts of 64 rows, for each consumer
 constexpr int kAccumulators = BLOCK_N / 2;
 
 struct alignas(64) TensorMap {
   char opaque[128];
 };
 
-/// Tiles before `end` (and not of the segment before) that fill one matrix of every row block, with a
-/// tensor map of its own: row 0 of that is row `first_row` of the block, column 0 `first_column`.
+/// Consecutive tiles, up to tile `end` (exclusive), that fill one matrix of every row block. The
+/// segment has a tensor map of its own, whose row 0 is row `first_row` of the block, and whose
+/// column 0 is column `first_column`.
 struct Segment {
   int end;
-  int counter;  // of its wave group
+  int counter;  // counter of its wave group
   int first_row;
   int first_column;
 };
 
-/// As core/tiling.hpp's TileOrder.
+/// The order of the tiles, as `TileOrder` in core/tiling.hpp.
 struct Order {
-  int panels;   // of one row block
+  int panels;   // row panels of one row block
   int blocks;   // row blocks
   int columns;  // tiles across n
   int raster;
   int tiles;
   int k_steps;
   int early;    // tiles before the first CTAs leave; whole clusters
-  int leaving;  // CTAs, whole clusters
-  int ctas;     // that share a tile: 1 or, where each computes no other, 2
-  int signal;   // of each consumer that has stored what it has of a tile
-  u32* counters;  // up by the signals; null: none
+  int leaving;  // CTAs that leave then, whole clusters
+  int ctas;     // CTAs that share a tile: 1, or 2 where each computes no other tile
+  int signal;   // increment by each consumer that has stored its part of a tile
+  u32* counters;  // of the wave groups; null: none
   Segment segments[SEGMENTS];
 };
 
@@ -104,14 +107,14 @@ __device__ __forceinline__ u32 cluster_rank() {
   return rank;
 }
 
-/// Where the other CTA of the cluster has what this one has at `address`.
+/// The address in the other CTA of the cluster that corresponds to `address` in this one.
 __device__ __forceinline__ u32 at_other(u32 address) {
   u32 there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(cluster_rank() ^ 1));
   return there;
 }
 
-/// Both CTAs' threads, all of them.
+/// A barrier of all threads of both CTAs.
 __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
@@ -132,7 +135,7 @@ __device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, 
       : "memory");
 }
 
-/// To the same place in both CTAs, each of whose barriers counts the bytes.
+/// Loads to the same place in both CTAs; the barrier of each counts the bytes.
 __device__ __forceinline__ void load_for_both(u32 to, const TensorMap* map, u32 barrier, int x, int y,
                                               int z) {
   asm volatile(
@@ -149,20 +152,21 @@ __device__ __forceinline__ void store(const TensorMap* map, u32 from, int x, int
       : "memory");
 }
 
-/// Of 128-byte rows, swizzled: 1024 bytes from one group of 8 rows to the next.
+/// The matrix descriptor of swizzled 128-byte rows: 1024 bytes from one group of 8 rows to the
+/// next.
 __device__ __forceinline__ u64 descriptor(u32 address) {
   return (u64{1} << 62) | (u64{1024 >> 4} << 32) | (u64{1} << 16) | ((address & 0x3ffff) >> 4);
 }
 
-/// Where the 16 bytes of column group `chunk` of a row lie in a slab, swizzled as the tensor map of C
-/// says: rows of 128, 64 or 32 bytes.
+/// The offset in a slab of the 16 bytes of column group `chunk` of a row. Rows of 128, 64 or 32
+/// bytes are swizzled as the tensor map of C says.
 __device__ __forceinline__ u32 slab_offset(int row, int chunk) {
   const int turn = kSlab == 64 ? row & 7 : kSlab == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
   return static_cast<u32>(row * kSlab * 2 + (chunk ^ turn) * 16);
 }
 
-/// The tiles of a CTA. A cluster takes part in its last step as a whole: a CTA that finds no tile of
-/// its own left computes that of its partner once more, and stores nothing.
+/// Whether a CTA has a step at this tile. A cluster takes part in its last step as a whole: a CTA
+/// that has no tile of its own left computes its partner's once more, and stores nothing.
 __device__ __forceinline__ bool has_step(const Order& order, int tile) {
   return (CLUSTER == 2 ? tile & ~1 : tile) < order.tiles;
 }
@@ -170,7 +174,7 @@ __device__ __forceinline__ int computed(const Order& order, int tile) {
   return tile < order.tiles ? tile : tile - 1;
 }
 
-/// Whether each tile has two CTAs. (Three consumers have no registers for that.)
+/// Whether two CTAs share each tile. (Three consumers have no registers for that.)
 __device__ __forceinline__ bool shares_tiles(const Order& order) {
   return CLUSTER == 1 && CONSUMERS < 3 && order.ctas == 2;
 }
@@ -180,7 +184,7 @@ __device__ __forceinline__ int first_step(const Order& order) {
 __device__ __forceinline__ int last_step(const Order& order) {
   return shares_tiles(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
 }
-/// Of a tile's slabs the first CTA stores these, the second the others.
+/// Number of a tile's slabs that the first CTA stores; the second CTA stores the others.
 constexpr int kFirstSlabs = (kSlabs + 1) / 2;
 __device__ __forceinline__ bool stores(const Order& order, int slab) {
   return !shares_tiles(order) || (slab < kFirstSlabs) == (cluster_rank() == 0);
@@ -189,7 +193,7 @@ __device__ __forceinline__ int own_tile(const Order& order) {
   return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
 }
 
-/// The loading thread.
+/// The work of the loading thread.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, const Order& order,
                                         u32 stages, u32 full, u32 empty) {
   const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
@@ -202,7 +206,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, 
     const bool shared =
         CLUSTER == 2 && place_of(order, computed(order, tile ^ 1)).column == place.column;
     for (int step = begin; step < end; ++step) {
-      // In both CTAs: their consumers release a stage to both.
+      // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, kStageBytes);
       const u32 to = stages + stage * kStageBytes;
@@ -225,7 +229,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, 
   }
 }
 
-/// The storing thread of one consumer.
+/// The work of the thread that stores C for one consumer.
 __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order, int consumer,
                                         u32 slabs, u32 filled, u32 free) {
   int buffer = 0;
@@ -237,7 +241,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     const Place place = place_of(order, tile);
     const int first_row = place.row + consumer * kParts * 64 - part.first_row;
     const int first_column = place.column - part.first_column;
-    int under_way = 0;  // slabs that are being read: the last ones, up to this buffer
+    int under_way = 0;  // slabs that are being read, in the buffers before this one
     const auto release = [&](int count) {
       for (; count > 0; --count) barrier_arrive(free + 8 * ((buffer - under_way-- + BUFFERS) % BUFFERS));
     };
@@ -260,7 +264,8 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
     release(under_way);
     if (order.counters != nullptr) {
-      // Stored, not only read; then for all the system to see. The consumers do not wait for it.
+      // Waits until the slabs are in memory, not only read; then signals to the whole system. The
+      // consumers do not wait for this.
       asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
       asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(order.counters + part.counter),
                    "r"(order.signal)
@@ -270,12 +275,12 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-/// Two CTAs have each half of a tile's sums: each hands the other those of the slabs that that one
-/// stores, through its ring, which nobody loads into any more, and adds what it is handed. All threads
-/// of both CTAs meet twice.
+/// Adds up the sums of a tile that two CTAs share; each has those of half of k. Each CTA writes the
+/// sums of the slabs that the other one stores into the other's ring, which is no longer loaded
+/// into, and adds the sums that it receives. All threads of both CTAs meet twice.
 __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulators], int consumer,
                                                 u32 ring) {
-  constexpr int kQuads = kSlab / 8;  // of a slab, for each thread
+  constexpr int kQuads = kSlab / 8;  // quads of sums in a slab, for each thread
   constexpr int kQuadBytes = 128 * 16;
   constexpr int kPartBytes = kFirstSlabs * kQuads * kQuadBytes;
   static_assert(CONSUMERS * kParts * kPartBytes <= STAGES * kStageBytes, "more than the ring");
@@ -318,7 +323,8 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
   const int warp = thread / 32;
   const int lane = thread % 32;
   const int first_row = consumer * kParts * 64;
-  // Of four 8 x 8 matrices this lane gives a row's address: of rows 0-7 and 8-15, two column groups.
+  // This lane gives the address of one row of four 8 x 8 matrices: rows 0-7 and 8-15, in two column
+  // groups.
   const int matrix = lane / 8;
   const int slab_row = warp * 16 + (matrix & 1) * 8 + lane % 8;
   int stage = 0;
@@ -354,7 +360,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
         }
       }
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-      // The one before has been read when this one is the only one under way.
+      // The stage before has been read once this step's group of wgmma is the only one under way.
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
       if (last >= 0) release(last);
       last = stage;
@@ -364,7 +370,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
       }
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    // The compiler does not know that the sums were not there before.
+    // The compiler does not know that the sums are complete only from here on.
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
@@ -434,7 +440,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
-  // No CTA of a cluster may load for one whose barriers are not there yet ...
+  // A CTA may load for the other one only after the other's barriers are initialised ...
   if (CLUSTER == 2) cluster_barrier();
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
@@ -460,7 +466,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     consume(order, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
             free + 8 * first);
   }
-  // ... nor release a stage to one that is gone.
+  // ... and may end only after the other one has released its last stage to it.
   if (CLUSTER == 2) {
     __syncwarp();
     cluster_barrier();

@@ -1,17 +1,18 @@
-// What our GEMMs have in common, in front of the text of each: which tiles a CTA computes, where a
-// tile lies, and small things.
-// Uses the macros BLOCK_M, BLOCK_N and HALF of whoever follows.
+// The common part of the generated GEMMs, in front of the text of each: the tiles that a CTA
+// computes, the place of a tile, and small helpers. It uses the macros BLOCK_M, BLOCK_N and HALF of
+// the text that follows.
 
 using u32 = unsigned;
 
-/// Of a tile.
+/// The place of a tile.
 struct Place {
   int block;
   int row;  // in its block
   int column;
 };
 
-/// `Order`: as core/tiling.hpp's TileOrder, by the names of its fields.
+/// The place of a tile in the order. `Order`: the fields of `TileOrder` (core/tiling.hpp), by these
+/// names.
 template <class Order>
 __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   const int swizzle_tiles = order.columns * order.blocks * order.raster;
@@ -29,8 +30,8 @@ __device__ __forceinline__ Place place_of(const Order& order, int tile) {
 
 constexpr int kNoTile = 0x7ffffffe;
 
-/// The CTA's first tile after the early ones. The first CTAs have left; of the others those begin that
-/// had none of the last early tiles. `Order` has besides `early` (tiles), `leaving` (CTAs).
+/// The CTA's first tile after the early ones. The first CTAs have left. Of the others, those that
+/// had none of the last early tiles begin. `Order` also has `early` (tiles) and `leaving` (CTAs).
 template <class Order>
 __device__ __forceinline__ int first_late_tile(const Order& order) {
   const int all = static_cast<int>(gridDim.x);

@@ -20,8 +20,8 @@ AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
 
 
 class _Handle:
-    """A handle of the C interface that closes when nothing refers to it any more. So a call that runs
-    in another thread keeps it open."""
+    """A handle of the C interface that closes when nothing refers to it any more. So a call that
+    runs in another thread keeps it open."""
 
     def __init__(self, pointer: ctypes.c_void_p) -> None:
         self.pointer = pointer

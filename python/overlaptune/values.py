@@ -105,7 +105,8 @@ class Platform:
 @dataclass(frozen=True)
 class Answer:
     """How to run a problem, how long it takes, and why this is the answer. Times are microseconds
-    of the slowest rank; None where not known. Fields that a strategy does not use are 0, chunks 1."""
+    of the slowest rank; None where not known. Fields that a strategy does not use are 0, chunks
+    is 1."""
 
     source: Source
     strategy: Strategy
@@ -115,7 +116,8 @@ class Answer:
     stages: int  #: depth of the load pipeline, in k blocks
     cluster: int  #: CTAs that share operand loads
     raster: int  #: row panels walked together, column by column
-    #: SMs that the collective may use; 0: NCCL chooses, with SIGNALED on SMs of tiles that have ended
+    #: SMs that the collective may use. 0: NCCL chooses; with SIGNALED on the SMs of tiles that have
+    #: ended.
     comm_ctas: int
     chunks: int  #: CHUNKED: parts of the rows of each row block
     transport: Transport

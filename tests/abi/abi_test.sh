@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A library of ours is as its released versions were:
+# Checks that a library is as its released versions were:
 #   abi_test.sh COMPONENT HEADER LIBRARY VERSION C_COMPILER
 set -euo pipefail
 

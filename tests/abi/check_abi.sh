@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Compares what list_abi.sh printed with the files of a folder, VERSION.txt for each released version:
+# Compares the output of list_abi.sh with the files of a folder, VERSION.txt for each released version:
 #   check_abi.sh LIST GOLDENS VERSION
-# Status 1 and a line for each difference: what an earlier version of the same major number had must still
-# be as it was, and all that there is must stand in the file of this version.
+# Status 1 and a line for each difference. Everything in an earlier version of the same major number
+# must be unchanged, and the file of this version must list everything that there is.
 set -euo pipefail
 export LC_ALL=C
 
@@ -10,7 +10,7 @@ list=$1 goldens=$2 version=$3
 golden=$goldens/$version.txt
 wrong=no
 
-# complain TEXT: TEXT, with a line of standard input behind it, for each.
+# complain TEXT: prints TEXT and a line of standard input, for each line.
 complain() {
   local line
   while IFS= read -r line; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_abi.sh finds what it is for: check_abi_test.sh LIBRARY VERSION C_COMPILER
+# Checks that check_abi.sh finds differences: check_abi_test.sh LIBRARY VERSION C_COMPILER
 set -euo pipefail
 
 library=$1 version=$2 cc=$3
@@ -13,7 +13,7 @@ failures=0
 mkdir -p "$work/include/overlaptune" "$work/goldens"
 "$here/list_abi.sh" "$root/include" $header "$library" "$cc" > "$work/goldens/$version.txt"
 
-# after SED_SCRIPT: the list, and in $work/list, of a header that was edited so.
+# after SED_SCRIPT: writes into $work/list the list of a header that sed has edited.
 after() {
   sed "$1" "$root/include/overlaptune/$header" > "$work/include/overlaptune/$header"
   ! cmp --silent "$root/include/overlaptune/$header" "$work/include/overlaptune/$header" ||
@@ -21,7 +21,7 @@ after() {
   "$here/list_abi.sh" "$work/include" $header "$library" "$cc" > "$work/list"
 }
 
-# expect NAME STATUS TEXT [VERSION]: of a check of $work/list.
+# expect NAME STATUS TEXT [VERSION]: checks the result of check_abi.sh for $work/list.
 expect() {
   local name=$1 status=$2 text=$3 output code=0
   output=$("$here/check_abi.sh" "$work/list" "$work/goldens" "${4:-$version}") || code=$?
@@ -54,7 +54,8 @@ expect 'a symbol that is gone' 1 "${gone}symbol ovt_explain@@"
 after 's/OVT_EAGER = 1/OVT_EAGER = 1, OVT_LAZY = 2/'
 expect 'an enumerator that the list lacks' 1 'add it'
 
-# A field at the end, in the next version, with its own list; then a break, in the same and the next major.
+# A field is added at the end, in the next version, with its own list; then there is a break, in the
+# same major version and in the next.
 after 's/^} ovt_answer;/  double new_us;\n} ovt_answer;/'
 expect 'a version without its list' 1 'expected a list of version 0.99.0' 0.99.0
 cp "$work/list" "$work/goldens/0.99.0.txt"

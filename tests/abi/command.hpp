@@ -10,7 +10,7 @@
 
 namespace overlaptune {
 
-/// What a command prints; its exit code must be `code`.
+/// Runs a command and returns what it prints; its exit code must be `code`.
 inline std::string output_of(const std::string& command, int code = 0) {
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return "popen failed";

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints what programs rely on that are linked to a library of ours, one thing a line, sorted:
+# Prints the symbols, sizes and values that programs linked to a library rely on, one in a line, sorted:
 #   list_abi.sh INCLUDE_FOLDER HEADER LIBRARY C_COMPILER
-# Sizes and values are the compiler's, symbols those of the library.
+# Sizes and values come from the compiler, symbols from the library.
 set -euo pipefail
 
 include=$1 header=$2 library=$3 cc=$4

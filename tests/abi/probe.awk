@@ -1,5 +1,5 @@
-# Reads a C header of ours and writes a C program that prints what other programs rely on. A declaration
-# that it does not know is an error.
+# Reads a C header of overlaptune and writes a C program that prints what other programs rely on. A
+# declaration that it does not know is an error.
 { text = text $0 "\n" }
 
 function print_line(format, arguments) { code = code "  printf(\"" format "\\n\"" arguments ");\n" }
@@ -30,7 +30,7 @@ function fields(of, declaration,    i, n, parts, type) {
   }
 }
 
-# Names of parameters do not count.
+# The names of parameters do not count.
 function prototype(declaration,    name) {
   sub(/^OVT_API /, "", declaration)
   match(declaration, /ovt_[a-z0-9_]+\(/)

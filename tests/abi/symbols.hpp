@@ -1,5 +1,5 @@
 #pragma once
-// What a library shows to those who link to it.
+// The symbols that a library shows to programs that link to it.
 
 #include <sstream>
 #include <string>
@@ -10,7 +10,7 @@
 namespace overlaptune {
 
 /// Names of the functions and data that other code could link to, without their versions. `nm`: the
-/// command, with a flag that says which.
+/// command, with a flag that selects the symbols.
 inline std::vector<std::string> symbols(const std::string& nm, const std::string& library) {
   std::istringstream lines(output_of(nm + " --defined-only --format=posix '" + library + "'"));
   std::vector<std::string> names;

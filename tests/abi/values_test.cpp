@@ -20,7 +20,7 @@ ovt_answer empty_answer() {
   return answer;
 }
 
-/// What the refusal says; empty where there is none.
+/// The message of the refusal; empty where there is none.
 std::string refusal(const ovt_answer& answer) {
   try {
     (void)config_of(&answer);
@@ -81,7 +81,7 @@ TEST(ValuesTest, AnAnswerHasEveryFieldOfAConfig) {
   ASSERT_EQ(answer.wave_group_count, 2);
   EXPECT_EQ(answer.wave_groups[0], 64);
   EXPECT_EQ(answer.wave_groups[1], 128);
-  // Written over that one: nothing of it may stay.
+  // The second config is written over the first, of which nothing may stay.
   write(Chunked{.comm_ctas = 16, .chunks = 7, .transport = Transport::symmetric}, &answer);
   EXPECT_EQ(answer.strategy, OVT_CHUNKED);
   for (const auto field : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
@@ -158,7 +158,7 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
       {"tile", [](auto& answer) { answer.block_m = -128; }},
       {"tile", [](auto& answer) { answer.block_n = 0; }},
       {"tile", [](auto& answer) { answer.block_k = INT32_MAX; }},
-      {"tile", [](auto& answer) { answer.block_m = 0; }},  // the library's signals nothing
+      {"tile", [](auto& answer) { answer.block_m = 0; }},  // a library GEMM cannot signal
       {"stages", [](auto& answer) { answer.stages = 0; }},
       {"stages", [](auto& answer) { answer.stages = INT32_MIN; }},
       {"cluster", [](auto& answer) { answer.cluster = 3; }},
@@ -215,7 +215,7 @@ TEST(ValuesTest, FieldsThatAStrategyDoesNotUseAreRefusedByName) {
       EXPECT_THAT(refusal(bad), HasSubstr(fmt::format("{} does not use it; expected 0",
                                                       to_string(strategy_of(config)))));
     }
-    // What lies behind the groups that hold is nobody's.
+    // Elements after the last group may have any value.
     good.wave_groups[0] = 64;
     EXPECT_EQ(refusal(good), "");
     ovt_answer then_ring = good;
@@ -233,7 +233,7 @@ TEST(ValuesTest, FieldsThatAStrategyDoesNotUseAreRefusedByName) {
   }
 }
 
-/// Their header has no `wait`: what lies there is not theirs.
+/// The header of these callers has no `wait`: the memory at its place is not part of their struct.
 TEST(ValuesTest, CallersOfTheFirstVersionHaveTheDriverWait) {
   constexpr std::size_t kFirst = 2128;
   ovt_answer answer = empty_answer();

@@ -1,7 +1,8 @@
-// How well the model predicts, and how well it chooses, on simulated machines and problems of
-// random sizes. Judges it twice: as `tune` uses it, which first probes a few of our GEMMs at the
-// size of each problem (layer probes), and without those, when no probe has the size of a problem.
-// Prints a table each with a row a profile; exits with 1 if the first exceeds a bound.
+// Measures how well the model predicts, and how well it chooses, on simulated machines and problems
+// of random sizes. It judges the model twice: as `tune` uses it, which first probes a few generated
+// GEMMs at the size of each problem (layer probes); and without layer probes, when no probe has the
+// size of a problem. Prints one table for each, with a row for each profile; exits with 1 if the
+// first exceeds a bound.
 
 #include <algorithm>
 #include <chrono>
@@ -43,7 +44,7 @@ struct Arguments {
   bool by_op = false;
 };
 
-/// A database in a place of its own, gone with this object unless it is kept.
+/// A database in a place of its own, removed with this object unless it is kept.
 class ScratchDatabase {
  public:
   ScratchDatabase(const std::string& name, const std::string& keep)
@@ -78,7 +79,7 @@ const GemmProbe* gemm_of(const Probe& probe) {
   return std::get_if<GemmProbe>(&probe);
 }
 
-/// How many probes have a GEMM of the size of one of the problems.
+/// The number of probes that have a GEMM of the size of one of the problems.
 std::ptrdiff_t probes_of_own_size(const Store& store, const std::vector<Problem>& problems) {
   const auto measurements = store.measurements(store.platforms().front().id);
   return std::count_if(measurements.begin(), measurements.end(), [&](const Measurement& each) {

@@ -1,5 +1,5 @@
 #pragma once
-// Problems of random sizes, which no probe plan has, to judge the model by.
+// Problems of random sizes, which no probe plan has: the model is judged by them.
 
 #include <cstdint>
 #include <vector>

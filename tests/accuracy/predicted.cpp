@@ -1,6 +1,6 @@
-// What it costs to run what the library predicts for problems that nobody tuned: the answers of the
-// C interface against the shortlist of the full search, all measured on the simulated machine.
-// Prints a row a profile and one for all; exits with 1 if the bound is exceeded.
+// Measures the regret of the library's predictions for problems that nobody tuned: the answers of
+// the C interface are compared with the shortlist of the full search, all measured on the simulated
+// machine. Prints a row for each profile and one for all; exits with 1 if the bound is exceeded.
 
 #include <algorithm>
 #include <cmath>
@@ -37,10 +37,11 @@ struct Arguments {
   double tolerance = 1;
 };
 
-/// Of some problems: the regret of each answer, and how many were the fastest that was measured.
+/// The results for some problems: the regret of each answer, and the number of answers that were
+/// the fastest config measured.
 struct Result {
   std::vector<double> regrets{};
-  std::vector<double> of_full_search{};  ///< regrets of its first choice
+  std::vector<double> of_full_search{};  ///< regrets of the full search's first choice
   int best = 0;
   int not_valid = 0;  ///< answers that the machine refused
 };
@@ -61,7 +62,7 @@ std::vector<Problem> problems_for(const Platform& platform, int count, std::uint
   return fitting;
 }
 
-/// Median of what each config takes, all of them interleaved; infinite where it is not valid.
+/// Median time of each config, all of them interleaved; infinite where a config is not valid.
 std::vector<double> times(Machine& machine, const Problem& problem,
                           const std::vector<Config>& configs, int repetitions) {
   std::vector<double> medians;
@@ -81,7 +82,8 @@ void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& 
   if (answer.source != OVT_PREDICTED) {
     throw Failure(ErrorKind::bad_input, to_string(problem) + ": " + answer.reason);
   }
-  // The answer first, then `sequential` and the shortlist; a config that is in several places once.
+  // The answer first, then `sequential` and the shortlist; a config that is in several places is
+  // taken once.
   std::vector<Config> configs{c::config_of(&answer)};
   const auto add = [&](const Config& config) {
     if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
@@ -107,7 +109,7 @@ void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& 
   result.best += measured.front() == best ? 1 : 0;
 }
 
-/// A database of all that was probed, and no winner.
+/// Makes a database of all that was probed, without a winner.
 void store_probes(const std::filesystem::path& file, const FittedMachine& fitted) {
   Store store(file, Access::create);
   const auto run = store.begin_probe_run(store.add_platform(fitted.machine->platform()), {});

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kWinners = 1000;
 
-/// One row of 2416 tiles of the winners' config.
+/// One row panel with the 2416 tiles of the winners' config.
 Problem problem(int index) {
   return {.op = Op::gemm_all_reduce, .m = 128, .n = 2416 * 256, .k = 8 * (index + 1), .ranks = 8};
 }
@@ -44,7 +44,7 @@ class Sample {
         store.impl().insert_candidate(run, winner.candidate, db::Conflict::keep);
         store.impl().insert_winner({platform_, run, db::utc_now(), winner}, db::Conflict::keep);
       }
-      // The others by SQLite itself: the same rows with other numbers of comm CTAs.
+      // SQLite itself adds the others: the same rows with other numbers of comm CTAs.
       store.impl().connection->execute(fmt::format(
           "INSERT INTO candidates (run_id, problem_id, launch, config, verdict, {0}) WITH "
           "RECURSIVE "
@@ -94,7 +94,7 @@ BENCHMARK_CAPTURE(exact_row, reader, Access::read, small_sample);
 BENCHMARK_CAPTURE(exact_row, writer, Access::write, small_sample);
 BENCHMARK_CAPTURE(exact_row, reader_of_1000000_rows, Access::read, large_sample);
 
-/// The same when each row is asked for once: SQLite finds and we decode it.
+/// The same when each row is asked for once, so that SQLite finds it and the store decodes it.
 void exact_row_first_time(benchmark::State& state) {
   const Store store(small_sample().file(), Access::read);
   int index = 0;
@@ -120,7 +120,7 @@ void open_1000000_rows(benchmark::State& state, Access access) {
 BENCHMARK_CAPTURE(open_1000000_rows, reader, Access::read)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(open_1000000_rows, writer, Access::write)->Unit(benchmark::kMillisecond);
 
-/// One candidate, durable when the call returns.
+/// Adds one candidate, which is durable when the call returns.
 void add_candidate(benchmark::State& state) {
   Store store(small_sample().file(), Access::write);
   const auto run = store.last_tuning_run(small_sample().platform())->id;

@@ -1,5 +1,5 @@
 #pragma once
-// What benchmarks of generated GEMMs on a GPU share.
+// The common part of benchmarks of generated GEMMs on a GPU.
 
 #include <exception>
 #include <span>
@@ -13,7 +13,7 @@ namespace overlaptune::run {
 
 constexpr int kRounds = 15;
 
-/// Microseconds of one launch, of several that take turns between two events.
+/// Microseconds of one launch: the mean of several that take turns between two events.
 inline double time_of(cudaStream_t stream, const GeneratedGemm& gemm,
                       std::span<const GeneratedLaunch> launches) {
   constexpr std::size_t kLaunches = 8;
@@ -34,7 +34,7 @@ inline std::size_t bytes_of_elements(std::int64_t elements) {
   return static_cast<std::size_t>(2 * elements);
 }
 
-/// The status of a program: `measure` on GPU 0, or word that there is none.
+/// Runs `measure` on GPU 0, or prints that there is no GPU. Returns the exit code of the program.
 template <class Measure>
 int measured(const char* program, const Measure& measure) {
   try {

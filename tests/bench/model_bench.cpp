@@ -1,4 +1,4 @@
-// How long the model and the search take, on one core, with measurements of a simulated machine.
+// Times the model and the search on one core, with measurements of a simulated machine.
 
 #include <algorithm>
 

@@ -58,8 +58,8 @@ ovt::Database& shared_database() {
   return database;
 }
 
-/// The mean that is printed, and percentiles of batches of ten (reading the clock takes as long as
-/// a hit); p99 of single calls, less what reading the clock takes.
+/// Reports the mean, percentiles of batches of ten (reading the clock takes as long as a hit), and
+/// the p99 of single calls, less the time of reading the clock.
 void exact_hit(benchmark::State& state) {
   const ovt_database* database = shared_database().handle();
   const auto problems = random_problems(static_cast<std::uint64_t>(state.thread_index()) + 1);
@@ -129,16 +129,16 @@ void open_and_first_query(benchmark::State& state) {
 }
 BENCHMARK(open_and_first_query)->Unit(benchmark::kMillisecond);
 
-/// How often this thread gave up its core of itself: it waited for a lock or a file. That it lost
-/// the core to another thread does not count.
+/// The number of times that this thread gave up its core, to wait for a lock or a file. It does not
+/// include the times when the core was taken away for another thread.
 long waits() {
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
   return used.ru_nvcsw;
 }
 
-/// Thread 0 reloads, eight ask. Of the queries that took more than 1 ms those that waited are
-/// stalls; the others lost their core, as happens where there are fewer cores than threads.
+/// Thread 0 reloads, eight threads query. A query that takes more than 1 ms is a stall if it
+/// waited; otherwise it lost its core, as happens where there are fewer cores than threads.
 void reload_while_8_query(benchmark::State& state) {
   ovt::Database& database = shared_database();
   const auto problems = random_problems(static_cast<std::uint64_t>(state.thread_index()) + 1);

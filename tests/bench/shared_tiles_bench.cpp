@@ -1,5 +1,6 @@
-// What it brings that two CTAs share a tile (`ctas_per_tile`): GEMMs of so few tiles that half of
-// the SMs would be idle, by one CTA a tile and by two, in turn. Needs a Hopper GPU.
+// Measures the gain when two CTAs share a tile (`ctas_per_tile`): GEMMs with so few tiles that half
+// of the SMs would be idle run with one CTA for each tile and with two, in turn. Needs a Hopper
+// GPU.
 
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace overlaptune::run {
 namespace {
 
-constexpr int kSets = 4;  // of operands, in turn
+constexpr int kSets = 4;  // sets of operands, used in turn
 
 struct Memory {
   DeviceMemory a;

@@ -1,5 +1,6 @@
-// What signals and the order of tiles that groups need cost a generated GEMM: the same tile, plain
-// (no signal, the best raster) and in four groups that signal, in turn. Needs a GPU from Ampere on.
+// Measures the cost of signals, and of the tile order that groups need, for a generated GEMM: the
+// same tile runs plain (no signal, the best raster) and in four groups that signal, in turn. Needs
+// a GPU from Ampere on.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,7 @@ struct Memory {
   DeviceMemory counters = device_memory(kGroups * sizeof(std::uint32_t));
 };
 
-/// Groups of whole swizzle groups, as even as these are.
+/// Wave groups of whole swizzle groups, as even as possible.
 GeneratedLaunch in_groups(const GeneratedGemm& gemm, const TileOrder& order, std::int64_t k,
                           int sms, const Memory& memory) {
   GeneratedOperands operands{.a = memory.a.get(), .b = memory.b.get(), .k = k};
@@ -61,7 +62,7 @@ GeneratedLaunch plain(const GeneratedGemm& gemm, const TileOrder& order, std::in
                       nullptr);
 }
 
-/// Signalled over plain, the median of paired ratios.
+/// Time with signals divided by the plain time: the median of paired ratios.
 double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks, int sms) {
   constexpr std::int64_t kColumns = 8192;
   const bool hopper = sms >= 100;
@@ -77,7 +78,7 @@ double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks
   };
   const GeneratedGemm& one = *kernel_for(1);
   const GeneratedGemm& several = *kernel_for(kGroups);
-  // The fastest raster of each, of those with enough swizzle groups.
+  // The fastest raster of each kind, among those with enough swizzle groups.
   struct Best {
     GeneratedLaunch launch{};
     int raster = 0;

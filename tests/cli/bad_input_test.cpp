@@ -21,7 +21,7 @@ const std::string kLlama =
 const std::string kTune = "tune --machine sim:h200-nvlink-x8 --db new.db ";
 const std::string kGood = "--problem gemm_all_reduce:4096,8192,3584:bf16:8 ";
 
-/// Runs it and checks everything that holds for all bad input.
+/// Runs a command line and checks everything that holds for all bad input.
 void expect_refused(const Folder& folder, const std::string& command_line, int status,
                     const std::string& words) {
   SCOPED_TRACE(command_line);

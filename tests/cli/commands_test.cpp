@@ -1,4 +1,4 @@
-// What each subcommand prints, on a database that a small run has filled.
+// The output of each subcommand, on a database that a small run has filled.
 
 #include <fcntl.h>
 #include <filesystem>
@@ -28,8 +28,8 @@ const std::string kUnknown =
     " --db f.db --op gemm_all_reduce --m 6k --n 4k --k 1k --dtype bf16"
     " --ranks 4";
 
-/// Every test is a process of its own: the first one tunes, for all of them, once a build of the
-/// program.
+/// Every test is a process of its own. The first one tunes for all of them, once for each build of
+/// the program.
 void tune_once(const Folder& folder) {
   namespace fs = std::filesystem;
   const fs::path program = OVERLAPTUNE_PROGRAM;
@@ -130,7 +130,7 @@ TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
     EXPECT_THAT(outcome.out, HasSubstr(words));
   }
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("left")));       // no progress bar in a pipe
-  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("| product")));  // of no model
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("| product")));  // no model has the problem
 }
 
 TEST_F(Commands, query_is_exact_for_what_was_tuned) {

@@ -104,7 +104,7 @@ TEST(Interruption, signals_stop_cleanly) {
   for (const auto& [number, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
     const Folder folder;
     tool::Process process(folder, words(kTune));
-    // Into the candidates; the time to get there differs from machine to machine.
+    // Stops the run among its candidates; the time to get there differs from machine to machine.
     while (process.is_running() && kept(folder).candidates < 5) {
       tool::pause(milliseconds(5));
     }

@@ -1,4 +1,4 @@
-// overlaptune kernels and cache: with NVRTC, without it, and in a build without CUDA.
+// The subcommands `kernels` and `cache`: with NVRTC, without it, and in a build without CUDA.
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Two of each architecture, which are compiled in a second.
+/// Two kernels of each architecture, which are compiled in a second.
 constexpr const char* kFew = "kernels --compile-all --only BLOCK_M=64,BLOCK_N=16,STAGES=5 --arch ";
 
 class Kernels : public testing::Test {

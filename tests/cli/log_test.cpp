@@ -1,4 +1,4 @@
-// How much the tool says on standard error.
+// The amount of output of the tool on standard error.
 
 #include <cstdlib>
 #include <set>
@@ -22,8 +22,8 @@ class Log : public testing::Test {
   void SetUp() override { unsetenv("OVERLAPTUNE_LOG"); }
   void TearDown() override { unsetenv("OVERLAPTUNE_LOG"); }
 
-  /// The levels of the lines that a run which has something to say at `debug`, `info` and
-  /// `warning` prints.
+  /// The levels of the lines that a run prints, if it has messages at `debug`, `info` and
+  /// `warning`.
   std::set<std::string> levels(const std::string& flags = "") {
     const tool::Folder folder;
     const tool::Outcome outcome = tool::run(

@@ -1,4 +1,5 @@
-// export-nccl-tuner, read back as NCCL's example tuner plugin reads it, beside what was measured.
+// `export-nccl-tuner`, read back as NCCL's example tuner plugin reads it, and compared with the
+// measurements.
 
 #include <limits>
 #include <map>
@@ -52,7 +53,8 @@ const std::map<Collective, std::string> kNames{{Collective::all_reduce, "allredu
                                                {Collective::reduce_scatter, "reducescatter"},
                                                {Collective::all_gather, "allgather"}};
 
-/// The rows that the plugin could take: the first that fits is taken, so there must be one.
+/// The rows that the plugin could take. It takes the first one that fits, so there must be exactly
+/// one.
 std::vector<Row> fitting(const std::vector<Row>& rows, const CollectiveProbe& probe) {
   std::vector<Row> found;
   for (const Row& row : rows) {
@@ -64,10 +66,10 @@ std::vector<Row> fitting(const std::vector<Row>& rows, const CollectiveProbe& pr
   return found;
 }
 
-/// Checks each measured size of rings; the number of sizes.
+/// Checks each measured size of rings, and returns the number of sizes.
 std::size_t check(const std::vector<Row>& rows, const std::vector<Measurement>& measurements,
                   std::int64_t from, int most_ctas) {
-  std::map<CollectiveProbe, std::map<int, double>> times;  // by probe less its CTAs, and CTAs
+  std::map<CollectiveProbe, std::map<int, double>> times;  // by probe without CTAs, and CTAs
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
     if (probe == nullptr || !kNames.contains(probe->collective)) continue;

@@ -13,7 +13,7 @@ TEST(Progress, time_left_from_the_speed_so_far) {
   // 30 of 120 in 10 s: 90 more take 30 s.
   EXPECT_THAT(progress_line(30, 120, "gemm", seconds(10), 0, 80),
               HasSubstr("30/120 30s left  gemm"));
-  // 20 of these were there at the start: 10 in 10 s.
+  // 20 of these were there at the start, so 10 took 10 s.
   EXPECT_THAT(progress_line(30, 120, "gemm", seconds(10), 20, 80), HasSubstr("1m30s left"));
   EXPECT_THAT(progress_line(1, 7201, "gemm", seconds(1), 0, 80), HasSubstr("2h00m left"));
   EXPECT_THAT(progress_line(20, 120, "gemm", seconds(10), 20, 80), HasSubstr("? left"));

@@ -67,7 +67,7 @@ Process::Process(const Folder& folder, const std::vector<std::string>& arguments
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("cannot fork");
   if (pid_ > 0) return;
-  // In the child only calls that are safe after fork.
+  // The child makes only calls that are safe after fork.
   const int in = open("/dev/null", O_RDONLY);
   const int out = open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err = open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -31,7 +31,7 @@ class Folder {
     return path_ / name;
   }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Names of what is in it.
+  /// Names of the files in the folder.
   [[nodiscard]] std::vector<std::string> entries() const;
   /// Writes a file and returns its name.
   std::string write(const std::string& name, const std::string& text) const;
@@ -43,7 +43,7 @@ class Folder {
 /// A running `overlaptune` with its standard output and error in files of `folder`'s parent.
 class Process {
  public:
-  /// `largest_file`: how large a file it may write (a full disk), in bytes.
+  /// `largest_file`: the size in bytes up to which it may write a file, to act as a full disk.
   Process(const Folder& folder, const std::vector<std::string>& arguments,
           rlim_t largest_file = RLIM_INFINITY);
   void signal(int number) const;
@@ -58,17 +58,18 @@ class Process {
   int status_ = 0;
 };
 
-/// Of a whole file.
+/// The content of a file.
 std::string content(const std::filesystem::path& file);
 
-/// Waits, without <thread>: the program is tested here, not its threads.
+/// Waits without <thread>: tests that include it also run under ThreadSanitizer, but here the
+/// program is tested, not its threads.
 void pause(std::chrono::milliseconds time);
 
 /// Runs it to the end. The command line is split at blanks.
 Outcome run(const Folder& folder, const std::string& command_line,
             rlim_t largest_file = RLIM_INFINITY);
 
-/// Its standard output as JSON, after checking that it ended well.
+/// The standard output as JSON, after a check that the program ended well.
 nlohmann::json json(const Folder& folder, const std::string& command_line);
 
 }  // namespace overlaptune::tool

@@ -18,7 +18,8 @@ inline Activity activity(int rank, ActivityKind kind, double start, double end, 
           .end = us(end)};
 }
 
-/// Any number of any kind, in whole microseconds, so that looking at the middle of each tells all.
+/// Any number of activities of any kind. They begin and end at whole microseconds, so that the
+/// middle of each microsecond stands for all of it.
 inline std::vector<Activity> random_activities(std::mt19937& random, int ranks, int latest) {
   std::vector<Activity> activities;
   std::uniform_int_distribution<int> count(0, 30);

@@ -14,7 +14,7 @@ namespace {
 using activities::activity;
 using activities::random_activities;
 
-/// By looking at every microsecond.
+/// The busy times, by a look at every microsecond.
 BusyTimes sampled(const std::vector<Activity>& activities, int rank, int latest) {
   BusyTimes times;
   double first = 1e9;
@@ -93,7 +93,7 @@ TEST(Busy, unsound_activities_count_for_nothing) {
 
 TEST(Busy, overlap_fraction_is_1_where_the_shorter_is_all_hidden) {
   using enum ActivityKind;
-  // In thirds, whose sums are rounded: what is counted twice is never more than either.
+  // Thirds, whose sums are rounded: the time in both may never exceed the time in either.
   std::vector<Activity> list{activity(0, gemm, 0, 100)};
   for (int i = 0; i < 20; ++i) list.push_back(activity(0, collective, i / 3.0, (i + 1) / 3.0, 1));
   EXPECT_DOUBLE_EQ(*overlap_fraction(busy(list).mean), 1);

@@ -25,7 +25,8 @@ TEST(Winner, has_no_hidden_fraction_where_there_is_nothing_to_hide) {
 }
 
 TEST(Candidate, is_compared_by_the_ratio_of_its_own_run) {
-  // Measured while the clock was low: slower than the other, and yet the better one.
+  // The candidate was measured while the clock was low: it is slower than the other, and still the
+  // better one.
   Candidate hot;
   hot.measured = Summary{us(120), us(119), us(121), 9};
   hot.speedup = Candidate::Speedup{1.25, 1.2, 1.3};

@@ -19,7 +19,7 @@ class Draw {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
   bool coin() { return from(0, 1) == 1; }
-  /// A number of any number of digits.
+  /// A number with any number of digits.
   template <class T>
   T number(T least, T most) {
     const int bits = std::numeric_limits<T>::digits;
@@ -31,7 +31,7 @@ class Draw {
     return all[static_cast<std::size_t>(from(0, static_cast<std::int64_t>(all.size()) - 1))].value;
   }
 
-  /// Any values that the fields may have, also such as do not go together.
+  /// Any values that the fields may have, even if they do not go together.
   Config config() {
     switch (any<Strategy>()) {
       case Strategy::sequential:
@@ -86,7 +86,7 @@ class Draw {
 
 TEST(CanonicalConfig, is_read_from_the_line_that_is_printed) {
   Draw draw(1);
-  Config read;  // the same for all: nothing of the one before may stay
+  Config read;  // the same for all lines: nothing of the line before may stay
   for (int i = 0; i < 20'000; ++i) {
     const Config config = draw.config();
     const std::string line = to_string(config);
@@ -181,7 +181,7 @@ TEST(CanonicalConfig, a_line_with_anything_else_is_none) {
   }
 }
 
-/// Whoever reads by the ten thousand has one config for all lines.
+/// A caller that reads ten thousands of lines has one config for all of them.
 TEST(CanonicalConfig, nothing_of_the_line_before_stays) {
   Draw draw(3);
   Config read;
@@ -206,7 +206,7 @@ TEST(CanonicalConfig, wave_groups_keep_the_room_that_they_have) {
   EXPECT_EQ(*wave_groups_of(read), (std::vector<std::int64_t>{9, 10, 11}));
 }
 
-/// Two steps on purpose: a database says which field is wrong.
+/// Reading and checking are two steps on purpose: a database says which field is wrong.
 TEST(CanonicalConfig, whether_the_fields_go_together_is_not_judged) {
   Config read;
   ASSERT_TRUE(read_canonical("sequential ctas=0 transport=peer_access", read));

@@ -15,7 +15,7 @@
 namespace overlaptune {
 namespace {
 
-/// A sound refusal says what is wrong in one line.
+/// A refusal says in one line what is wrong.
 void expect_refusal(const Expected<void>& outcome, const std::string& what) {
   ASSERT_FALSE(outcome) << what;
   EXPECT_EQ(outcome.error().kind, ErrorKind::bad_input) << what;
@@ -141,7 +141,7 @@ TEST(Check, random_wave_groups_are_judged_as_their_tiles_are) {
                     .transport = all_groups_by(below(2) == 0 ? Transport::copy_engine
                                                              : Transport::peer_access)};
     const TileOrder order = tile_order(problem, config.tile, config.raster);
-    // Mostly where it can be cut, now and then a tile off.
+    // Wave groups that mostly end at a legal cut, now and then a tile beside it.
     const bool by_panels = config.transport.last == Transport::copy_engine;
     for (std::int64_t end = 0; end < order.tiles();) {
       std::int64_t next = cut_at(order, end + 1 + below(64)).tiles;
@@ -243,9 +243,9 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
   expect_named(check(gathered, good), "strategy signaled: cannot run all_gather_gemm");
 }
 
-// Machines.
+// Checks on a machine.
 
-/// docs/architecture.md and core/transport.hpp: by what each collective can go.
+/// The transports of each collective, as docs/architecture.md and core/transport.hpp give them.
 const std::map<Op, std::set<Transport>> kCarriers{
     {Op::gemm_all_reduce, {Transport::ring, Transport::symmetric, Transport::peer_access}},
     {Op::gemm_reduce_scatter, {Transport::ring, Transport::symmetric, Transport::peer_access}},
@@ -339,7 +339,7 @@ TEST(Check, a_machine_needs_the_kernels_and_the_memory_for_the_tile) {
   expect_named(check(problem, signaled(large), ampere),
                "tile 128x256x64 stages=4 cluster=1: does not fit this GPU");
   EXPECT_TRUE(check(problem, signaled(shared), hopper));
-  EXPECT_FALSE(check(problem, signaled(shared), ampere));  // which has no clusters
+  EXPECT_FALSE(check(problem, signaled(shared), ampere));  // Ampere has no clusters
   EXPECT_TRUE(check(problem, signaled(large), {}));
   const Capabilities without{.gemms = {GemmFamily::library}};
   expect_named(check(problem, signaled(small), without), "strategy signaled: no kernels of ours");

@@ -1,5 +1,6 @@
 #pragma once
-// Configs from one end of the rules to the other, legal and not, for all who judge configs.
+// Configs from one end of the rules to the other, legal and illegal, for every part of the program
+// that judges configs.
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace overlaptune::cases {
 
-/// Which strategies, transports and waits go together, and the fewest CTAs that they need, written
-/// out one by one: what is not here is illegal.
+/// A strategy with a transport, the fewest CTAs that it needs, and whether a kernel may wait. The
+/// legal combinations are written out one by one; all others are illegal.
 struct Way {
   Strategy strategy;
   GroupTransports transport;
@@ -66,7 +67,7 @@ inline constexpr Edge<int> kClusters[] = {
     {-1, false}, {0, false}, {1, true}, {2, true}, {3, false}};
 inline constexpr Edge<int> kRasters[] = {
     {-1, false}, {0, false}, {1, true}, {1 << 30, true}, {(1 << 30) + 1, false}};
-/// The numbers after those of the names are no transports and no waits.
+/// The numbers from here on stand for no transport and no wait.
 inline constexpr int kTransports = 5;
 inline constexpr int kWaits = 3;
 
@@ -151,8 +152,8 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
   }
 }
 
-/// Ways to cut so many tiles into wave groups, some of them wrong; `column` and `swizzle_group` are
-/// tiles of the first of each.
+/// Ways to cut a number of tiles into wave groups, some of them wrong. `column` and
+/// `swizzle_group`: the tiles of the first column and of the first swizzle group.
 inline std::vector<std::vector<std::int64_t>> ways_to_cut(std::int64_t tiles, std::int64_t column,
                                                           std::int64_t swizzle_group) {
   const auto steps = [&](std::int64_t step) {
@@ -184,8 +185,8 @@ inline std::vector<Case> alone() {
   return cases;
 }
 
-/// Configs of every way that are legal by themselves; their chunks and wave groups make up the
-/// problem, or nearly so.
+/// Configs of every strategy and transport that are legal by themselves. Their chunks and wave
+/// groups make up the problem, or nearly so.
 inline std::vector<Config> around(const Problem& problem) {
   std::vector<Config> configs;
   const std::int64_t rows = problem.m / row_blocks(problem);

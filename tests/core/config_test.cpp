@@ -100,7 +100,7 @@ TEST(Config, what_is_left_out_keeps_its_default) {
             Config(Signaled{.tile = {128, 256, 64, 4, 1}, .raster = 8, .wave_groups = {4}}));
 }
 
-/// Tables have a column for it, and people copy from tables.
+/// Tables have a column for the field, and people copy from tables.
 TEST(Config, a_field_that_the_strategy_does_not_have_may_be_said_to_be_none) {
   EXPECT_EQ(parse_config("sequential tile=library chunks=1 wait=driver"), Config(Sequential{}));
   EXPECT_EQ(parse_config("chunked ctas=8 tile=library wait=driver"),
@@ -303,7 +303,7 @@ TEST(Config, damaged_lines_are_refused_or_read_and_never_more) {
     }
     const auto config = parse_config(line);
     if (config) {
-      // Whatever was understood is a config like any other.
+      // Every text that is understood gives a config like any other.
       EXPECT_EQ(parse_config(to_string(*config)), *config) << line;
       continue;
     }

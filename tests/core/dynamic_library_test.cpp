@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-// The C library's own mathematics: on every machine, and its values are known.
+// The C library's own mathematics library: it is on every machine, and its values are known.
 const std::string kLibrary = "libm.so.6";
 const std::string kMissing = "/no/such/folder/libmissing.so.1";
 

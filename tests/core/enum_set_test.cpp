@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-/// The values at both ends of what a set has room for, and some between.
+/// The values at both ends of the range of a set, and some between.
 enum class Letter { a = 0, b = 1, c = 17, d = 31 };
 constexpr Letter kLetters[] = {Letter::a, Letter::b, Letter::c, Letter::d};
 

@@ -53,7 +53,7 @@ TEST(TileOrder, a_cut_holds_the_bytes_of_its_tiles) {
       }
       ASSERT_EQ(cut.bytes.count, bytes);
       for (const auto& [block, elements] : rows_of_block) ASSERT_EQ(elements, rows_of_block[0]);
-      // Contiguous: the next tile, if any, opens a swizzle group.
+      // A cut is contiguous if the next tile, if any, opens a swizzle group.
       const bool opens =
           cut.tiles == order.tiles() || tiles[static_cast<std::size_t>(cut.tiles)].column == 0;
       ASSERT_EQ(cut.contiguous, opens);
@@ -74,8 +74,9 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
       last = cut.tiles;
     }
     ASSERT_EQ(last, order.tiles());
-    // No coarser than waves: one cut for each wave that completes a swizzle group, or, in the last
-    // of several and of a single panel, a column.
+    // Cuts are as fine as waves: there is one for each wave that completes a swizzle group. In the
+    // last of several swizzle groups, and where there is a single panel, there is one for each wave
+    // that completes a column.
     const std::int64_t swizzle_group = order.column_tiles(0) * order.columns();
     const std::int64_t before_last = (order.swizzle_groups() - 1) * swizzle_group;
     std::set<std::int64_t> expected{order.tiles()};
@@ -140,7 +141,8 @@ TEST(TileOrder, deep_tiles_that_leave_half_of_the_sms_idle_have_two_ctas_each) {
   EXPECT_EQ(ctas_per_tile(order, kTile, 8192, 79, gpu_limits(90)), 1);
   EXPECT_EQ(ctas_per_tile(order, kTile, 1024, 132, gpu_limits(90)), 2);
   EXPECT_EQ(ctas_per_tile(order, kTile, 512, 132, gpu_limits(90)), 1);
-  // Clusters share operands already; three warpgroups have no registers; others have no clusters.
+  // No tile is shared where clusters share operands already, where three warpgroups have no
+  // registers for it, and on GPUs without clusters.
   EXPECT_EQ(ctas_per_tile(order, {128, 256, 64, 4, 2}, 8192, 132, gpu_limits(90)), 1);
   const TileOrder higher{1024, 1280, 1, 192, 256, 8};
   EXPECT_EQ(ctas_per_tile(higher, {192, 256, 64, 3, 1}, 8192, 132, gpu_limits(90)), 1);

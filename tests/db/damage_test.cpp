@@ -1,5 +1,5 @@
-// Files that are not sound: a clear error or a usable database, never a crash, and if refused not a
-// byte changed.
+// Files that are not sound: each gives a clear error or a usable database, never a crash. A refused
+// file does not change by a byte.
 
 #include <functional>
 #include <random>
@@ -42,7 +42,7 @@ class DamageTest : public testing::Test {
     return message;
   }
 
-  /// As `refused`, for a database that this SQL makes of the sound one.
+  /// As `refused`, for a database that this SQL makes out of the sound one.
   std::string refused_after(const std::string& sql) {
     samples::write_bytes(file_, sound_);
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
@@ -58,7 +58,7 @@ class DamageTest : public testing::Test {
   std::string sound_;
 };
 
-/// Asks for everything; what is damaged may only be told by a `Failure` of this kind.
+/// Asks for everything. Damage may only end in a `Failure` of kind `bad_database`.
 void read_all(const Store& store) {
   const std::vector<std::function<void()>> questions{
       [&] { (void)store.info(); },

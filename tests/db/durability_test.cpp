@@ -1,4 +1,4 @@
-// What was acknowledged is there, whatever became of the process that wrote it.
+// Acknowledged rows are in the database, whatever became of the process that wrote them.
 
 #include <random>
 #include <set>
@@ -15,7 +15,7 @@ using samples::Child;
 using samples::Folder;
 using samples::Generator;
 
-/// The i-th candidate of a test: its config tells which it is.
+/// The i-th candidate of a test; its config tells which one it is.
 Candidate numbered(int i) {
   Candidate candidate = Generator(static_cast<std::uint64_t>(i)).candidate();
   candidate.config = samples::numbered_config(i + 1);

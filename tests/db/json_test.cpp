@@ -66,7 +66,7 @@ class JsonTest : public testing::Test {
     return out.str();
   }
 
-  /// Imports into an empty database, which must stay so; the message.
+  /// Imports into an empty database, which must stay empty. Returns the message.
   std::string refused(const std::string& text) {
     std::istringstream in(text);
     const auto outcome = import_json(target_, in);
@@ -271,7 +271,7 @@ TEST_F(JsonTest, AnExportFromBeforeProductsOfModelsWereKeptIsTaken) {
   EXPECT_EQ(samples::content(target_), expected);
 }
 
-/// Two candidates and a winner, written by hand as programs of before wrote them.
+/// Two candidates and a winner, written by hand as programs of format 1 wrote them.
 constexpr const char* kSequentialOfFormat1 = R"({
   "problem": {"op": "all_gather_gemm", "m": 4096, "n": 1024, "k": 8192, "dtype": "fp16", "ranks": 4},
   "launch": "eager",
@@ -305,7 +305,7 @@ constexpr const char* kSignaledOfFormat1 = R"({
   "speedup": {"median": 1.25, "p10": 1.2, "p90": 1.3}, "sm_clock_mhz": 1800, "power_w": 512.5
 })";
 
-/// A document of format 1 around those.
+/// A document of format 1 with these rows.
 json by_hand(const Store& with_a_run) {
   std::ostringstream out;
   export_json(with_a_run, out);
@@ -461,7 +461,7 @@ TEST_F(JsonTest, AConfigOfFormat1ThatIsNoneIsToldByItsPlace) {
   }
 }
 
-/// Programs of before took it, answered it as exact, and could not run it.
+/// Earlier programs took such a winner, answered with it as exact, and could not run it.
 TEST_F(JsonTest, AWinnerThatCannotRunItsProblemIsRefusedAndNamed) {
   const json older = by_hand(with_a_run(folder_ / "run.db"));
   json newer = older;
@@ -531,11 +531,11 @@ TEST_F(JsonTest, EveryMissingFieldIsRefused) {
   for (const json& document : {newer, in_format_1(newer)}) {
     const auto flat = document.flatten();
     for (const auto& [path, value] : flat.items()) {
-      // One of each kind of place is enough.
+      // One place of each kind is enough.
       std::string kind;
       for (const char c : path) kind += c >= '0' && c <= '9' ? '#' : c;
       if (!seen.insert(kind).second || path.find("wave_groups") != path.npos) continue;
-      // Younger than the format.
+      // These fields are younger than the format.
       if (path.ends_with("/overlap_fraction") || path.ends_with("/config/wait")) continue;
       json::json_pointer pointer(path);
       if (pointer.back().find_first_not_of("0123456789") == std::string::npos) continue;

@@ -40,7 +40,7 @@ constexpr const char* kWinningConfigs =
     "SELECT config FROM winners ORDER BY platform_id, op, m, n, k, dtype, ranks, launch";
 
 // Most configs of the dumps were drawn at random when a config was one struct: no program ever ran
-// them. Migration keeps their text, and says nothing about them; whoever reads them is told.
+// them. Migration keeps their text without a message; an error tells those who read them.
 
 /// The configs of the winners in the dumps of versions 1 to 3.
 const std::vector<std::string> kConfigs{
@@ -55,7 +55,7 @@ const std::vector<std::string> kConfigs{
     "sequential tile=128x96x64 stages=3 cluster=1 raster=2 ctas=24 transport=symmetric chunks=5 "
     "groups=3981,1486|"};
 
-/// A config of the run that v4.sql adds, and what is wrong with it, if anything: as a candidate,
+/// A config of the run that v4.sql adds. If it is wrong, the error that it gives as a candidate,
 /// and as the winner of its problem. The n-th has m = 512 n.
 struct MadeUp {
   std::string line;
@@ -101,7 +101,7 @@ const std::vector<MadeUp> kEveryConfig{
     {"copy_engine ctas=24 transport=symmetric_then_ring chunks=24", kNoStrategy},
     {"copy_engine ctas=25 transport=peer_access chunks=25 groups=1099511627801,1", kNoStrategy}};
 
-/// Its lines, as `rows` gives them.
+/// The lines of these configs, as `rows` gives them.
 std::vector<std::string> every_line() {
   std::vector<std::string> lines;
   for (const MadeUp& config : kEveryConfig) lines.push_back(config.line + "|");
@@ -134,7 +134,7 @@ std::filesystem::path restored(const Folder& folder, const std::string& version,
   return file;
 }
 
-/// How versions 1 to 4 stored a config: as columns, and without a wait, for the driver always
+/// A config as versions 1 to 4 stored it: as columns, and without `wait`, because the driver always
 /// waited.
 std::string columns_of(const Config& config) {
   const Tile tile = tile_of(config);
@@ -336,7 +336,7 @@ TEST_F(MigrationTest, AVersion2DatabaseHoldsTheSameAfterItIsWritten) {
   }
 }
 
-/// SQLite converts such texts as they are asked for, and where they lie.
+/// SQLite converts texts of another encoding when they are read, and leaves them in the file.
 TEST_F(MigrationTest, TextsOfAnotherEncodingAreTheSame) {
   const Measured old = measured(folder_, "v3", "PRAGMA encoding = 'UTF-16';");
   ASSERT_EQ(rows(old.file, "PRAGMA encoding").front(), "UTF-16le|");
@@ -394,7 +394,7 @@ Candidate key_of(const std::filesystem::path& file, std::size_t index) {
           .launch = value_or_throw(parse_name<Launch>(query.getColumn(2).getString()))};
 }
 
-/// Takes away the first finding that says so; whether there was one.
+/// Removes the first finding that contains `said`. Returns whether there was one.
 bool take_finding(std::vector<std::string>& findings, const std::string& said) {
   const auto found = std::find_if(findings.begin(), findings.end(), [&](const std::string& each) {
     return each.find(said) != each.npos;
@@ -436,7 +436,7 @@ TEST_F(MigrationTest, ConfigsThatNoProgramRanAreToldAndNotServed) {
         EXPECT_TRUE(take_finding(findings, wrong_winner)) << line;
       }
     }
-    // What is left are the 30 candidates and 6 winners that were drawn at random.
+    // The rows left are the 30 candidates and 6 winners that were drawn at random.
     EXPECT_EQ(findings.size(), 36U);
     for (const std::string& finding : findings) {
       EXPECT_NE(finding.find("damaged row (config: "), std::string::npos) << finding;

@@ -18,7 +18,7 @@ using samples::Generator;
 
 constexpr int kSkipped = 77;
 
-/// Adds candidates until that fails as it should; how many were acknowledged.
+/// Adds candidates until that fails as it should. Returns the number that were acknowledged.
 int add_until_full(Store& store, TuningRunId run) {
   for (int i = 0; i < 100'000; ++i) {
     try {
@@ -122,7 +122,7 @@ TEST(PlaceTest, AFullDisk) {
       const Store again(file, Access::read);
       if (again.info().candidates != added || !again.check().empty()) return 2;
     }
-    // Nothing left at all: neither a log for this one nor another database.
+    // There is no space at all: neither for the log of this database nor for another one.
     samples::write_bytes(folder / "ballast", std::string(1 << 20, 'x'));
     const std::string bytes = samples::read_bytes(file);
     const int refused = refuses_to_write([&] {

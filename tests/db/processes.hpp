@@ -15,7 +15,7 @@
 
 namespace overlaptune::samples {
 
-/// A forked process that runs `work` and exits with what that returns; 99 if it throws.
+/// A forked process that runs `work` and exits with its return value; 99 if it throws.
 class Child {
  public:
   explicit Child(const std::function<int()>& work) : pid_(fork()) {

@@ -196,7 +196,7 @@ class Generator {
       case 1:
         return collective;
       case 2:
-        // The library's GEMM leaves a collective no SMs but those that it is kept from.
+        // Beside a library GEMM, a collective gets no SMs except those that the GEMM is kept from.
         collective.comm_ctas += gemm.tile.is_library() ? 1 : 0;
         return ConcurrentProbe{gemm, collective};
       case 3:
@@ -241,7 +241,7 @@ class Generator {
   std::mt19937_64 random_;
 };
 
-/// One of many configs that differ in their number only.
+/// One of many configs that differ only in their number.
 inline Config numbered_config(int number) {
   return Chunked{.comm_ctas = 8, .chunks = number};
 }
@@ -249,7 +249,7 @@ inline int number_of(const Config& config) {
   return std::get<Chunked>(config).chunks;
 }
 
-/// Platforms, runs, measurements, candidates and winners: a bit of everything.
+/// Adds platforms, runs, measurements, candidates and winners: a bit of everything.
 inline void fill(Store& store, std::uint64_t seed, int rows) {
   Generator draw(seed);
   Generator draw_workload(seed + 1000);
@@ -268,7 +268,7 @@ inline void fill(Store& store, std::uint64_t seed, int rows) {
   }
 }
 
-/// Everything that the public interface tells of a database, to be compared.
+/// Everything that the public interface gives of a database, to be compared.
 struct Content {
   std::vector<Platform> platforms;
   std::vector<std::vector<Measurement>> measurements;

@@ -35,8 +35,8 @@ struct Shared {
   }
 };
 
-/// Reads until the writer's last winner is seen; what it sees may only ever advance.
-/// 0: all was well; 1: it went back; 2: candidate and winner disagree.
+/// Reads until the writer's last winner is seen; the winners seen may only ever advance. Returns 0:
+/// all was well; 1: they went back; 2: candidate and winner disagree.
 int read_until(const Shared& shared, int last) {
   const Store store(shared.file, Access::read);
   const auto& key = shared.winner.candidate;
@@ -167,9 +167,9 @@ TEST(SharingTest, ADatabaseThatIsKeptWithoutALogGetsNone) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(shared.folder.path()), {}), 1);
 }
 
-/// As the SQLite of another process asks before it takes the log away: for a lock on the bytes
-/// that every reader holds (sqlite.org/lockingv3.html). Not with SQLite, which in a forked process
-/// still believes what it knew of its parent's locks.
+/// Asks as the SQLite of another process does before it removes the log: for a lock on the bytes
+/// that every reader holds (sqlite.org/lockingv3.html). It does not use SQLite, which in a forked
+/// process still believes what it knew of its parent's locks.
 bool another_process_may_take_the_log(const std::filesystem::path& file) {
   Child other([&] {
     const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);

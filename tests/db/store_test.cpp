@@ -364,7 +364,7 @@ TEST_F(StoreTest, WhatIsNotANumberIsRefusedAndNothingIsWritten) {
   EXPECT_EQ(info.winners, 0);
 }
 
-/// What a call fails with; empty where it does not.
+/// The message with which a call fails; empty where it does not.
 std::string refusal(const std::function<void()>& add) {
   try {
     add();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The documents are up to date and whole:
+# Checks that the documents are up to date and complete:
 #   docs_test.sh reference PROGRAM          docs/cli.md is what --help says
 #   docs_test.sh man_pages PROGRAM FOLDER   so are the man pages
 #   docs_test.sh links                      every link of a document leads somewhere
@@ -12,7 +12,8 @@ failures=0
 
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
-# rendered PAGE: as a reader sees it, in one line without emphasis; warnings go to standard error.
+# rendered PAGE: prints the page as a reader sees it, in one line without emphasis; warnings go to
+# standard error.
 rendered() {
   if command -v groff > /dev/null; then
     groff -man -ww -Tutf8 -P-c -P-b -P-u -P-o "$1"
@@ -46,13 +47,13 @@ man_pages() {
   echo "$pages pages"
 }
 
-# anchors PAGE: what its headings are called after a #, one a line.
+# anchors PAGE: prints the names of its headings in links, one in a line.
 anchors() {
   sed -n 's/^##* //p' "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]' |
     LC_ALL=C sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
 
-# Links to other hosts are left alone.
+# Links to other hosts are not checked.
 links() {
   local page target file links=0
   while IFS= read -r page; do

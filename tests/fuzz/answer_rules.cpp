@@ -30,7 +30,7 @@ std::int64_t tiles(const ovt_problem& problem, const ovt_answer& answer) {
   return blocks * pieces(problem.m / blocks, answer.block_m) * pieces(problem.n, answer.block_n);
 }
 
-/// Which collective a transport carries: what cannot run is no answer.
+/// Whether a transport carries the collective; an answer that cannot run is wrong.
 bool carries(ovt_transport transport, ovt_op op) {
   switch (transport) {
     case OVT_TRANSPORT_RING:
@@ -44,7 +44,7 @@ bool carries(ovt_transport transport, ovt_op op) {
   }
 }
 
-/// What a strategy does not use is 0, and it has what it uses.
+/// Fields that the strategy does not use are 0, and it has all that it uses.
 void require_fields(const ovt_problem& problem, const ovt_answer& answer) {
   const bool by_nccl = answer.transport != OVT_TRANSPORT_COPY_ENGINE &&
                        answer.transport != OVT_TRANSPORT_PEER_ACCESS;
@@ -113,7 +113,7 @@ std::string groups(const ovt_answer& answer) {
   return list;
 }
 
-/// As a database has it since version 5.
+/// The line of the config, as databases have it since version 5.
 std::string line(const ovt_answer& answer) {
   std::string line = kStrategies[answer.strategy];
   const auto add = [&](const char* name, const std::string& value) {

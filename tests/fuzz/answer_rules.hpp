@@ -1,6 +1,6 @@
 #pragma once
-// What every answer must be, whatever the database: checked with nothing of the library but its
-// header.
+// Rules that every answer must keep, whatever the database. The check uses nothing of the library
+// except its header.
 
 #include <overlaptune/overlaptune.h>
 
@@ -13,10 +13,10 @@ namespace overlaptune::fuzz {
 /// transport carries the collective, its wave groups make up the tiles, its chunks the rows.
 void require_sound(const ovt_problem& problem, const ovt_answer& answer);
 
-/// An exact answer is a row of the file, as plain SQL reads it (all rows, without an index).
-/// A value that was changed to another one that is allowed cannot be told from a right one: rows
-/// have no checksums. So the answer is held against the file that the input is, not against the
-/// seed that it was made of. Nothing is said where SQLite itself stumbles over the damage.
+/// An exact answer is a row of the file, as plain SQL reads it (all rows, without an index). A
+/// value that was changed to another one that is allowed cannot be told from a right one: rows have
+/// no checksums. So the answer is compared with the file of the input, not with the seed that the
+/// input was made of. There is no check where SQLite itself fails on the damage.
 void require_stored(sqlite3* database, const ovt_problem& problem, ovt_launch launch,
                     const ovt_answer& answer);
 

@@ -1,5 +1,5 @@
-// libFuzzer: `db import` of any bytes. A document is refused in one line and nothing is written, or
-// what was imported is sound and exports to a document that imports to the same.
+// libFuzzer: `db import` of any bytes. Either the document is refused in one line and nothing is
+// written, or the imported database is sound and exports to a document that imports to the same.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Mutations that know what a JSON document is: half of the inputs have values, fields and elements
-// changed, and stay JSON. libFuzzer's own mutations make the other half.
+// Mutations that know JSON: half of the inputs have values, fields and elements changed, and stay
+// JSON. libFuzzer's own mutations make the other half.
 
 #include <algorithm>
 #include <cstdint>
@@ -70,7 +70,7 @@ void change(Json& document, Random& random) {
         place.push_back(copy);
       }
       break;
-    case 2:  // what stands elsewhere
+    case 2:  // a value from another place
       place = Json(*places[random() % places.size()]);
       break;
     default:

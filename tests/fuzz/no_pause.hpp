@@ -1,6 +1,6 @@
 #pragma once
 // A file that looks damaged is looked at again after a pause, in which another process may finish
-// with it. Here there is none: the C library's function is replaced.
+// with it. Here the pause is left out: the C library's function is replaced.
 
 #include <ctime>
 

@@ -44,7 +44,7 @@ class Plain {
   Plain& operator=(const Plain&) = delete;
   [[nodiscard]] sqlite3* database() { return database_; }
 
-  /// Calls `row` for the first few rows, until SQLite stumbles.
+  /// Calls `row` for the first few rows, until SQLite fails.
   template <class F>
   void each(const char* sql, F&& row) {
     constexpr int kMost = 4;
@@ -59,7 +59,7 @@ class Plain {
   sqlite3* database_ = nullptr;
 };
 
-/// The problems of some winners, for exact answers, and two that a model is needed for.
+/// The problems of some winners, for exact answers, and two that need a model.
 std::vector<Question> questions(Plain& plain) {
   std::vector<Question> list;
   const auto add = [&](sqlite3_stmt* row) {
@@ -87,7 +87,7 @@ void require_refusal(ovt_status status) {
   require(std::strlen(said) > 10 && std::strchr(said, '\n') == nullptr, "one line of text");
 }
 
-/// Absent: the question breaks a rule of problems, as a damaged row may.
+/// A problem; absent where it breaks a rule of problems, as a damaged row may.
 std::optional<ovt_answer> ask(const ovt_database* database, const Question& asked) {
   ovt_answer answer;
   std::memset(&answer, 0x5a, sizeof answer);
@@ -159,7 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (name != nullptr && length < sizeof platform.name) std::memcpy(platform.name, name, length);
   });
   use(file.path(), plain, platform.name[0] == '\0' ? nullptr : &platform);
-  // One that nobody has stored: a baseline, and what differs.
+  // A platform that is not stored: the answer is a baseline, with what differs.
   std::strcpy(platform.machine, platform.name[0] == '\0' ? "cuda" : "sim");
   std::strcpy(platform.name, "mine");
   platform.sms = 7;

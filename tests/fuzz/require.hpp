@@ -1,5 +1,5 @@
 #pragma once
-// What must hold for every input: where it does not, the fuzzer has found something.
+// A condition that must hold for every input: where it fails, the fuzzer has found an error.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Mutations that know what a database is. Bytes changed at random mostly break the page they are
-// in; so half of the inputs are changed through SQLite: values, rows, tables and pragmas, with its
-// rules off. libFuzzer's own mutations make the other half.
+// Mutations that know SQLite. Bytes changed at random mostly break the page they are in, so half of
+// the inputs are changed through SQLite: values, rows, tables and pragmas, with its rules off.
+// libFuzzer's own mutations make the other half.
 
 #include <array>
 #include <cstdint>
@@ -95,7 +95,7 @@ std::string value(const std::string& name, Random& random) {
 }
 
 std::string statement(sqlite3* database, Random& random) {
-  // Those that answers are made of come twice.
+  // The tables that answers are made of come twice.
   const auto tables = column(database,
                              "SELECT name FROM sqlite_schema WHERE type = 'table' UNION ALL VALUES "
                              "('platforms'), ('measurements'), ('winners')");
@@ -127,9 +127,9 @@ std::string statement(sqlite3* database, Random& random) {
   }
 }
 
-/// The bytes of the database after some statements; of those that fail nothing stays.
+/// The bytes of the database after some statements; a statement that fails changes nothing.
 std::vector<std::uint8_t> changed(std::span<const std::uint8_t> bytes, Random& random) {
-  // What random() gives in SQL: the same for the same seed.
+  // The function random() of SQL: the same values for the same seed.
   sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, static_cast<int>(random() >> 1), nullptr);
   const ScratchFile file("mutated", bytes);
   sqlite3* database = nullptr;

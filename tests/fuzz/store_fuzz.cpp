@@ -1,6 +1,6 @@
 // libFuzzer: a database file of any bytes, through the commands that read all of it: `db check`,
-// `db export`, and `db merge` into an empty one. What they refuse is damaged, and said so in one
-// line; and what `check` finds nothing wrong with, the others can read.
+// `db export`, and `db merge` into an empty one. They refuse a damaged file in one line; and the
+// others can read a file in which `check` finds nothing wrong.
 
 #include <functional>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace overlaptune::fuzz {
 namespace {
 
-/// What the failure says; absent if there was none.
+/// The message of the failure; absent if there was none.
 std::optional<std::string> failure_of(const std::function<void()>& work) {
   try {
     work();
@@ -29,7 +29,7 @@ std::optional<std::string> failure_of(const std::function<void()>& work) {
   return std::nullopt;
 }
 
-/// What the commands ask beside: a winner that is looked up is the one that is listed.
+/// Asks as the commands do, and checks that a winner that is looked up is the one that is listed.
 void ask(const Store& store) {
   (void)store.info();
   for (const StoredPlatform& stored : store.platforms()) {

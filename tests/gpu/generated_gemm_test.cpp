@@ -123,8 +123,8 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
       kBf16);
 }
 
-/// Few tiles and many steps: with an odd number of steps and of slabs, groups, row blocks, and SMs
-/// that are left to others.
+/// Few tiles and many steps: with odd numbers of steps and of slabs, with groups, with row blocks,
+/// and with SMs that are left to others.
 TEST_F(GeneratedGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle) {
   if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
   GeneratedGemms gemms;
@@ -156,7 +156,7 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_with_mma_sync) {
   }
 }
 
-/// Every tile is stored once, whoever leaves and when: the counters and the sums say so.
+/// Every tile is stored once, whichever CTAs leave and when: the counters and the sums show it.
 TEST_F(GeneratedGemmTest, the_others_compute_what_the_leaving_do_not) {
   const Shape shape{.rows = 640, .n = 520, .k = 136};  // 45 tiles of 128 x 64
   for (const KernelFamily family : {KernelFamily::best, KernelFamily::portable}) {

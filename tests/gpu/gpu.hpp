@@ -1,5 +1,5 @@
 #pragma once
-// What tests on a GPU share.
+// The common part of tests on a GPU.
 
 #include <cuda_runtime_api.h>
 #include <vector>
@@ -33,7 +33,7 @@ class GpuTest : public ::testing::Test {
   Stream stream_{};
 };
 
-/// The value of bfloat16's bits.
+/// The value of a bfloat16, from its bits.
 inline double bf16(std::uint16_t bits) {
   const std::uint32_t wide = std::uint32_t{bits} << 16;
   float value = 0;

@@ -13,7 +13,7 @@ using Element = std::uint16_t;
 
 class Move : public GpuTest {
  protected:
-  /// What `rows` (addresses apart) make of a matrix of `size` zeros.
+  /// A matrix of `size` zeros after a move of `rows`, whose addresses are set here.
   std::vector<Element> moved(kernels::Rows rows, std::size_t stored, std::size_t size, int ctas) {
     std::vector<Element> values(stored);
     std::iota(values.begin(), values.end(), Element{1});

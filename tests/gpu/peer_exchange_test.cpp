@@ -55,7 +55,7 @@ std::vector<PeerPiece> pieces_of(std::int64_t rows, std::int64_t n) {
 
 class PeerAccess : public GpuTest {
  protected:
-  /// Runs the exchange twice on matrices that are there only when the counters say so.
+  /// Runs the exchange twice, on matrices that are complete only when the counters say so.
   template <class T>
   void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n) {
     const bool sums_all = collective == Collective::all_reduce;

@@ -56,7 +56,7 @@ TEST_F(Support, products_are_those_of_the_host) {
   }
 }
 
-/// 72 columns: one segment of 64 and what is left, together.
+/// 72 columns: one segment, of 64 columns and the 8 left over together.
 TEST_F(Support, deviation_finds_one_wrong_element_and_one_that_is_no_number) {
   constexpr std::int64_t kN = 72;
   const std::int64_t row = 0;
@@ -91,14 +91,14 @@ TEST_F(Support, occupied_sms_are_given_back) {
   cudaDeviceProp properties{};
   OVT_CHECK(cudaGetDevice(&device));
   OVT_CHECK(cudaGetDeviceProperties(&properties, device));
-  kernels::nothing(stream());  // loaded by now
+  kernels::nothing(stream());  // loads the kernel
   OVT_CHECK(cudaStreamSynchronize(stream()));
   const auto start = std::chrono::steady_clock::now();
   {
     const Occupied most(stream(), properties.multiProcessorCount - 1);
     kernels::nothing(stream());
   }
-  // Neither kept out for good nor left to the limit.
+  // The kernel runs on the last SM, before the occupied SMs are free at the time limit.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 

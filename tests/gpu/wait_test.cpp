@@ -9,7 +9,7 @@ namespace {
 
 using StreamWait = GpuTest;
 
-/// By the driver and by a kernel, as it is and captured into a graph.
+/// The wait by the driver and by a kernel, eager and captured into a graph.
 TEST_F(StreamWait, what_comes_later_starts_when_the_value_is_there_and_not_before) {
   const DeviceMemory memory = device_memory(sizeof(std::uint32_t));
   auto* const word = static_cast<std::uint32_t*>(memory.get());

@@ -11,7 +11,7 @@ installed=$work/moved
 
 fail() { echo "FAILED: $*"; exit 1; }
 
-# answers NAME PROGRAM...: the program tells the tuned problem's answer.
+# answers NAME PROGRAM...: checks that the program prints the tuned problem's answer.
 answers() {
   local name=$1 output
   shift
@@ -31,7 +31,7 @@ fi
 "$installed/bin/overlaptune" tune --machine sim:h200-nvlink-x8 --quick-probe --db "$work/tuned.db" \
   --problem gemm_all_reduce:4096,8192,3584:bf16:8 > /dev/null 2>&1 || fail "the tool: status $?"
 
-# find_package, in a project that has C only.
+# find_package works in a project that has C only.
 cmake -S "$root/examples" -B "$work/cmake" -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$installed" > "$work/log" || fail "$(< "$work/log")"
 cmake --build "$work/cmake" > "$work/log" || fail "$(< "$work/log")"

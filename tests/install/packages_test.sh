@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes packages of Debian's and looks into them: packages_test.sh BUILD. Status 77: not possible here.
+# Makes Debian packages and checks their content: packages_test.sh BUILD. Status 77: not possible here.
 set -euo pipefail
 
 build=$1
@@ -24,7 +24,7 @@ for deb in "${debs[@]}"; do
   echo "ok: $name"
 done
 
-# has PACKAGE PATH...: patterns below /usr, each of which is there.
+# has PACKAGE PATH...: checks that each pattern below /usr is in the package.
 has() {
   local package=$1 pattern
   shift
@@ -39,14 +39,14 @@ has liboverlaptune-dev include/overlaptune/overlaptune.{h,hpp} "lib*/liboverlapt
   "lib*/cmake/overlaptune/overlaptune-config.cmake"
 if [[ -e $build/overlaptune-worker ]]; then has overlaptune-worker bin/overlaptune-worker; fi
 
-# All that is installed is in some package, and in one only.
+# Every installed file is in exactly one package.
 cmake --install "$build" --prefix "$work/usr" > /dev/null
 files() { (cd "$1" && find . ! -type d | sort); }
 diff <(files "$work/usr") <(for deb in "${debs[@]}"; do
   files "$work/$(dpkg-deb --field "$deb" Package)/usr"
 done | sort) || fail 'the packages and cmake --install differ'
 
-# Their dependencies can be met, and are known where the tools for that are here.
+# The dependencies of the packages can be met, and are known where the tools for that are here.
 if command -v dpkg-shlibdeps > /dev/null && command -v file > /dev/null; then
   for name in overlaptune liboverlaptune0; do
     depends=$(dpkg-deb --field "$work/cpack/${name}_${version}_"*.deb Depends)

@@ -26,7 +26,7 @@ TEST(AmpereGemm, has_every_feasible_tile_whose_sums_fit_the_registers) {
       EXPECT_LE(tile.block_m * tile.block_n / layout->threads, 128);
       EXPECT_TRUE(layout->slab == 16 || layout->slab == 32 || layout->slab == 64);
       EXPECT_LE(layout->slab, tile.block_n / layout->warps_n);
-      // Not more than the search thinks that it takes.
+      // The kernel takes no more than the search expects.
       EXPECT_LE(layout->shared_bytes, shared_memory_bytes(tile, Dtype::bf16));
       EXPECT_LE(layout->shared_bytes, limits.shared_memory_bytes);
     }
@@ -70,7 +70,7 @@ TEST(AmpereGemm, compiles_without_spills) {
     EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
     EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
   };
-  // Those that take the most registers, and the smallest.
+  // The tiles that take the most registers, and the smallest.
   check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16);
   check({128, 256, 64, 3, 1}, "sm_80", 80, Dtype::fp16);
   check({192, 96, 64, 2, 1}, "sm_89", 89, Dtype::bf16);

@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(1024) spilling(float* p, int n) {
 }
 )"};
 
-/// An array with an index that nobody knows before, and 256 bytes of shared memory.
+/// An array with an index that the compiler does not know, and 256 bytes of shared memory.
 const KernelSource kIndexing{.name = "indexing", .text = R"(
 extern "C" __global__ void indexing(float* p, int n) {
   __shared__ float shared[64];
@@ -128,7 +128,7 @@ TEST_F(CompilerTest, the_key_holds_all_that_decides_the_cubin) {
   EXPECT_NE(key, compiler->key(other, "sm_90a"));
 }
 
-// A few of them; scripts/test compiles all.
+// A few of the kernels; scripts/test compiles all.
 TEST_F(CompilerTest, registered_kernels_compile_without_spills_and_local_memory) {
   for (const char* architecture : {"sm_80", "sm_89", "sm_90a"}) {
     const auto sources = kernels_of(architecture);

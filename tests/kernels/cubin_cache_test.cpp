@@ -121,7 +121,7 @@ TEST_F(CubinCacheTest, files_of_others_stay_and_those_of_killed_writers_go) {
   EXPECT_EQ(cache.clear().entries, 0U);
 }
 
-/// What is logged while it lives.
+/// The log of the time in which this object lives.
 class Log {
  public:
   Log() {
@@ -140,7 +140,7 @@ class Log {
 
 TEST_F(CubinCacheTest, a_folder_that_cannot_be_written_warns_once) {
   const Log log;
-  write(temporary.path() / "file", "");  // stops root too, whom no permission does
+  write(temporary.path() / "file", "");  // a file in place of a folder stops root, too
   const CubinCache none({.folder = temporary.path() / "file" / "cache"});
   none.store("a", sample('a'));
   none.store("b", sample('b'));
@@ -172,7 +172,7 @@ TEST_F(CubinCacheTest, many_writers_readers_and_removers_at_once) {
   std::atomic<int> wrong = 0;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      // As a process of its own; the limit leaves room for 5 of 8.
+      // Stores as a process of its own; the limit leaves room for 5 of 8 entries.
       const CubinCache own({.folder = folder, .largest_bytes = 6000});
       for (int i = 0; i < 60; ++i) {
         const char letter = static_cast<char>('a' + (i * 5 + t) % 8);

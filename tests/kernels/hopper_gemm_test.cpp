@@ -21,7 +21,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
     // its sums leave room among the registers that a thread starts with, 65,536 in all.
     EXPECT_EQ(layout->multiplied % 8, 0);
     EXPECT_LT(layout->multiplied / 2 + 20, 65536 / layout->threads);
-    // Sums of a thread, beside what else it needs, in the registers that it is given.
+    // The sums of a thread fit its registers, beside the other values that it needs.
     const int sums = tile.block_m * tile.block_n / (128 * layout->consumers);
     EXPECT_LE(sums, layout->consumers == 3 ? 128 : 200);
   }

@@ -10,7 +10,7 @@
 namespace overlaptune::kernels {
 namespace {
 
-/// How many of a list are named so, of one dtype.
+/// The number of kernels in a list with this name and dtype.
 std::ptrdiff_t count(const std::vector<KernelSource>& list, const std::string& name, bool half) {
   return std::count_if(list.begin(), list.end(), [&](const KernelSource& source) {
     return source.name == name &&

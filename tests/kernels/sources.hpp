@@ -1,5 +1,5 @@
 #pragma once
-// Kernels made up for tests, and a folder of their own for what becomes of them.
+// Kernels made up for tests, and a folder of their own for their cache.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Which tiles a CTA computes, as the GPU's own text says it, run here CTA by CTA.
+// The tiles that a CTA computes: the GPU's own source text runs here, CTA by CTA.
 
 #include <algorithm>
 #include <vector>
@@ -56,7 +56,7 @@ struct Case {
   int tiles = 0;
 };
 
-/// All that a small GPU can be asked for, and some of a large one.
+/// All cases of a small GPU, and some of a large one.
 std::vector<Case> cases() {
   std::vector<Case> list;
   for (const int ctas : {2, 3, 5, 8}) {
@@ -91,7 +91,7 @@ TEST(Tiles, each_is_computed_once_and_those_who_leave_do_early_ones_only) {
   }
 }
 
-/// The two CTAs of a cluster share loads: they compute neighbours, step by step.
+/// The two CTAs of a cluster share loads, so they compute neighbours, step by step.
 TEST(Tiles, two_ctas_of_a_cluster_compute_tiles_that_follow_one_another) {
   int steps = 0;
   for (const Case& c : cases()) {
@@ -107,7 +107,7 @@ TEST(Tiles, two_ctas_of_a_cluster_compute_tiles_that_follow_one_another) {
   EXPECT_GT(steps, 1000);
 }
 
-/// In tile times: what the model says of the same hand-over.
+/// The end of the last CTA, in tile times, is what the model says of the same hand-over.
 TEST(Tiles, the_last_cta_ends_when_the_model_says) {
   for (const Case& c : cases()) {
     if (c.order.early == 0 || c.order.leaving == 0) continue;

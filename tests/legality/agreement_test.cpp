@@ -1,4 +1,4 @@
-// Who takes a config and who refuses it: `check` and nobody else decides.
+// Every part of the program takes and refuses the same configs: only `check` decides.
 
 #include <filesystem>
 #include <sstream>
@@ -48,7 +48,7 @@ Winner winner_of(const Case& each) {
   return winner;
 }
 
-/// An empty database that is gone with it.
+/// An empty database that is removed with this object.
 class TemporaryStore {
  public:
   explicit TemporaryStore(const std::string& name)
@@ -201,7 +201,7 @@ TEST(Legality, the_store_keeps_and_a_query_answers_with_winners_that_are_legal) 
       }
       ASSERT_EQ(kept, check(each.problem, each.config).has_value()) << name_of(each);
       if (!kept) continue;
-      // Ask at once: the next case of this op takes its place.
+      // The query comes at once, because the next case of this op takes its place.
       if (stored.size() % 16 == 0) {
         const Snapshot snapshot({place.file()}, {.described = platform});
         const bool exact = snapshot.winner(each.problem, Launch::graph) != nullptr;

@@ -25,7 +25,7 @@ std::string renamed_profile() {
   return text.replace(text.find(name), name.size(), "\"mine\"");
 }
 
-/// What these tests say must not depend on the GPUs of this host.
+/// The results of these tests must not depend on the GPUs of this host.
 const bool kWithoutGpus = setenv("OVERLAPTUNE_WORKER", "/no/such/worker", 1) == 0;
 
 TEST(Catalogue, lists_the_built_in_machines_and_cuda) {

@@ -27,7 +27,8 @@ double time(const Effects& effects, const Problem& problem, const Config& config
   return test::time_us(test::run(machine, problem, config, {.launch = launch}));
 }
 
-/// How much longer it takes with all effects than without one.
+/// The relative increase of the time by one effect: the time with all effects, compared with the
+/// time without this one.
 double weight(bool Effects::*effect, const Problem& problem, const Config& config,
               Launch launch = Launch::graph) {
   Effects without;

@@ -27,7 +27,7 @@ std::vector<double> tiles_one_by_one(const TileOrder& order, const TileTimes& ti
   return tiles;
 }
 
-/// When each group ends if free SMs take the tiles in order, by the standard library's queue.
+/// The end of each group if free SMs take the tiles in order, by the standard library's queue.
 std::vector<double> by_queue(const std::vector<double>& tiles, int sms, double start,
                              const std::vector<std::int64_t>& ends) {
   std::priority_queue<double, std::vector<double>, std::greater<>> free;
@@ -82,7 +82,8 @@ TEST(GemmExecution, spread_lengthens_a_single_wave_by_its_slowest_tile) {
   const TileTimes times{.whole = 10, .right = 10, .bottom = 10, .corner = 10};
   const std::vector<std::int64_t> ends{132};
   const TileSchedule schedule = tile_schedule({.order = order, .sms = 132}, times, ends);
-  // The expected maximum of 132 normal numbers is 2.6 standard deviations; ours have lighter tails.
+  // The expected maximum of 132 normal numbers is 2.6 standard deviations; the simulator's numbers
+  // have lighter tails.
   double sum = 0;
   for (std::uint64_t i = 0; i < 200; ++i) sum += execute(schedule, 0.02, Noise(i)).front();
   const double deviations = (sum / 200 / 10 - 1) / 0.02;

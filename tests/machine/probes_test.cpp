@@ -78,7 +78,7 @@ TEST(SimProbes, launch_costs_match_what_runs_pay) {
   EXPECT_NEAR(median(LaunchProbe{LaunchCost::graph_replay}), 3.5, 0.2);
   // 10^6 bytes at the copy bandwidth of the profile.
   EXPECT_NEAR(median(LaunchProbe{LaunchCost::reorder_per_mb}), 1e6 / 1.5e6, 0.02);
-  // By 8 SMs of 41 GB/s each.
+  // The copy uses 8 SMs of 41 GB/s each.
   EXPECT_NEAR(median(LaunchProbe{LaunchCost::reorder_on_few_sms_per_mb}), 1e6 / (8 * 41e3), 0.1);
 }
 
@@ -86,7 +86,7 @@ TEST(SimProbes, copies_reach_the_measured_bandwidths) {
   const auto gb_per_s = [](const CopyProbe& probe) {
     return static_cast<double>(probe.bytes.count) / median(probe) * 1e-3;
   };
-  // h200_peer_copy.csv
+  // The values are from h200_peer_copy.csv.
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}}), 388.9, 12);
   EXPECT_NEAR(gb_per_s({.bytes = {1 << 20}}), 213.1, 15);
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}, .ctas = 1}), 37.8, 1.5);

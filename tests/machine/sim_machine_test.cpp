@@ -67,7 +67,7 @@ TEST(SimMachine, all_ops_and_strategies_that_make_sense_run) {
   }
 }
 
-// Configs are independent: what is run before or beside one does not change it.
+// Configs are independent: the configs that run before or beside one do not change it.
 TEST(SimMachine, results_depend_on_seed_problem_config_and_repetition_alone) {
   const std::vector<Config> configs{{}, chunked(2, 16), signaled(kProblem, kTile, 1, 132, 16, 4)};
   const auto together = value_or_throw(machine()->run(kProblem, configs, {}));
@@ -143,8 +143,8 @@ TEST(SimMachine, groups_that_are_not_contiguous_pay_for_the_copy) {
   EXPECT_GT(busy(result), busy(single) + 44);
 }
 
-// Submission hides behind the GEMM; what remains is the first kernel (5 us) in place of a replay
-// (3.5 us).
+// Submission hides behind the GEMM; the difference that remains is the first kernel (5 us) in place
+// of a replay (3.5 us).
 TEST(SimMachine, eager_launch_costs_its_first_kernel) {
   const Problem small{.op = Op::gemm_all_reduce, .m = 512, .n = 1024, .k = 1024, .ranks = 2};
   const auto sim = machine();
@@ -161,7 +161,7 @@ TEST(SimMachine, without_ctas_of_its_own_a_collective_gets_the_sms_of_tiles_that
   EXPECT_LT(time_us(result), sequential);
   const Timeline& seen = result.timeline.value();
   EXPECT_LT(seen.groups.front().end, seen.gemm_end);
-  // It does not find them free: by then the tiles of the next wave have begun.
+  // The first collective does not find free SMs: by then the tiles of the next wave have begun.
   const RunResult reserved =
       run(*sim, kProblem, signaled(kProblem, kTile, 1, 132, 16, 4), {.timeline = true});
   const auto wait = [](const RunResult& of) {
@@ -238,7 +238,8 @@ TEST(SimMachine, the_last_group_of_symmetric_then_ring_takes_the_ring) {
     EXPECT_EQ(result.verdict, Verdict::valid) << result.reason;
     return time_us(result);
   };
-  // In one group nothing goes by the windows; in several all but the last do, on as many CTAs.
+  // With one group nothing goes through the windows; with several, all groups except the last do,
+  // on as many CTAs.
   const Signaled whole = signaled(kProblem, kTile, 1, 132, 16, 1000);
   ASSERT_EQ(whole.wave_groups.size(), 1U);
   const double last_by_ring = time(whole, kSymmetricThenRing);

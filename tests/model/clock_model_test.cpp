@@ -10,8 +10,7 @@ namespace overlaptune {
 namespace {
 
 constexpr double kFullMhz = 1980;
-constexpr double kHottest =
-    1.5;  // a GEMM by itself takes so many times what it would at full clock
+constexpr double kHottest = 1.5;  // time of a GEMM by itself, as a multiple of that at full clock
 constexpr GemmProbe kGemm{.m = 8192, .n = 8192, .k = 2048};
 constexpr double kGemmTime = 1000;  // at full clock
 
@@ -22,8 +21,8 @@ Measurement measured(const Probe& probe, double time, double mhz) {
   return measurement;
 }
 
-/// A GEMM in turn with a collective that runs at full clock: slowed by half of the share of the
-/// round that it would have alone.
+/// A GEMM in turn with a collective that runs at full clock. It is slowed by half of the share of
+/// the round that it would have alone.
 struct Round {
   double collective = 0;
   double slowdown = 1;
@@ -68,7 +67,7 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
                     .round = round.time()};
     EXPECT_NEAR(model.slowdown(load), round.slowdown, 0.05) << round.collective << " us beside";
   }
-  // Stretched by something else it is cooler.
+  // A GEMM that takes longer for another reason is cooler.
   Load stretched{.work = 8192.0 * 8192 * 2048,
                  .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
                  .gemm = kGemmTime * kHottest,

@@ -35,15 +35,15 @@ TEST(Curve, pools_measured_latencies_that_fall) {
     EXPECT_GE(curve(bytes), last);
     last = curve(bytes);
   }
-  // 23.6 and 20.3 are out of order: both become their geometric mean, 21.9, which 22.3 may follow.
+  // 23.6 and 20.3 are out of order, so both become their geometric mean, 21.9; 22.3 may follow it.
   EXPECT_NEAR(curve(4096), std::sqrt(23.6 * 20.3), 1e-9);
   EXPECT_NEAR(curve(16384), std::sqrt(23.6 * 20.3), 1e-9);
   EXPECT_DOUBLE_EQ(curve(65536), 22.3);
   EXPECT_DOUBLE_EQ(curve(262144), 22.7);
 }
 
-/// Against the definition: the least squares in log space over all non-decreasing sequences, here
-/// by projected coordinate descent on random small inputs.
+/// The fit is compared with its definition: the least squares in log space over all non-decreasing
+/// sequences, here by projected coordinate descent on random small inputs.
 TEST(Curve, isotonic_pools_minimise_the_squared_log_error) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {

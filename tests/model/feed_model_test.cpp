@@ -24,16 +24,17 @@ TEST(Feed, who_asks_for_more_is_slowed_more_and_slows_more) {
                   .share = 1,
                   .tile = probed.tile,
                   .collective_share = 0.5};
-  EXPECT_NEAR(feed.probed, 1.5, 1e-9);  // it waits for operands alone
+  EXPECT_NEAR(feed.probed, 1.5, 1e-9);  // it waits only for operands
   EXPECT_DOUBLE_EQ(feed.gemm_factor(probed, kConstants), 1);
-  // Of 128x512 the tensor cores had a fifth of their time to spare: 1.5 times 640 / 768.
+  // With 128x512 the tensor cores are idle for a fifth of their time, so the factor is 1.5 times
+  // 640 / 768.
   EXPECT_NEAR(feed.probed * feed.gemm_factor(work_with(128, 512), kConstants), 1.25, 1e-9);
 
   EXPECT_DOUBLE_EQ(feed.collective_factor(probed.tile), 1);
-  // 1/128 + 1/128 of 1/128 + 1/256.
+  // The ratio of operand elements: (1/128 + 1/128) / (1/128 + 1/256).
   EXPECT_NEAR(feed.collective_factor({128, 128, 64, 4, 1}), std::sqrt(4.0 / 3), 1e-9);
   EXPECT_LT(feed.collective_factor({256, 256, 64, 4, 1}), 1);
-  // No more than twice as many elements are believed.
+  // The ratio counts up to 2.
   EXPECT_NEAR(feed.collective_factor({64, 16, 64, 4, 1}), std::sqrt(2.0), 1e-9);
 }
 

@@ -36,9 +36,9 @@ TEST(LayerResiduals, a_tile_is_known_by_its_nearest_probes_and_others_by_the_mea
   layer.add(probed, 9, -0.1);
   EXPECT_DOUBLE_EQ(layer.at(probed, 7.5), 0.15);
   EXPECT_DOUBLE_EQ(layer.at(probed, 20), -0.1);
-  // Of three probes, as if there were three more without any.
+  // The mean over three probes and over three more without a difference.
   EXPECT_DOUBLE_EQ(layer.at(other, 7), 0.2 / 6);
-  // However far off a probe was, it is not believed wholly.
+  // Even a probe that is far off is not believed wholly.
   layer.add(other, 7, 5);
   EXPECT_LT(layer.at(other, 7), 0.5);
 }

@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-/// The same two queues, stepped from event to event: the definition, without any closed form.
+/// The same two queues, stepped from event to event: the definition without any closed form.
 double stepped_end(double start, const std::vector<Piece>& pieces, const OverlapRates& rates) {
   double now = start;
   std::size_t producing = 0;
@@ -113,7 +113,7 @@ TEST(Overlap, groups_follow_one_another_and_expose_what_outlasts_the_gemm) {
   }
 }
 
-/// What the exactness of the partition search rests on.
+/// The partition search is exact because of this property.
 TEST(Overlap, steps_are_monotone_in_the_state) {
   std::mt19937 random(17);
   auto uniform = [&](double low, double high) {

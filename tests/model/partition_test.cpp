@@ -16,7 +16,7 @@ struct RandomProblem {
     const double wave = uniform(4, 60);
     const double bytes = std::pow(2.0, uniform(12, 26));
     points.push_back({});
-    // What SMs that leave have done of the first group is time that what follows saves.
+    // SMs that leave have computed a part of the first group; the groups after it save that time.
     const double ahead = uniform(0, 0.15);
     for (std::size_t i = 1; i <= cuts; ++i) {
       produced.push_back(produced.back() + wave * uniform(0.8, 1.2));

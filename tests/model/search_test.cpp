@@ -37,7 +37,7 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
   }
 }
 
-/// The space of the search, as docs/model.md gives it; what is drawn at random may lie outside.
+/// The space of the search, as docs/model.md gives it; configs drawn at random may lie outside.
 bool in_space(const Config& config, const Problem& problem) {
   if (const auto* chunked = std::get_if<Chunked>(&config)) return chunked->chunks <= 32;
   const int raster = std::get<Signaled>(config).raster;
@@ -113,7 +113,8 @@ TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
 }
 
 TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
-  // Some 400 waves: no group moved by one wave is faster, and a longer list begins the same.
+  // Some 400 waves: no group that is moved by one wave is faster, and a longer list begins the
+  // same.
   const Problem problem{Op::gemm_all_reduce, 32768, 8192, 512, Dtype::bf16, 8};
   const SearchOptions one{.strategies = {Strategy::signaled}};
   const Scored first = value_or_throw(search(model(), problem, Launch::graph, one)).front();
@@ -209,7 +210,7 @@ Model fitted_to(const FittedMachine& fitted, const Keep& keep) {
   return value_or_throw(Model::fit(fitted.machine->platform(), list));
 }
 
-/// Tensor cores multiply bf16 and fp16 at one rate: who probed with one knows the other.
+/// Tensor cores multiply bf16 and fp16 at one rate, so probes with one also tell about the other.
 TEST_F(SearchTest, dtypes_of_one_rate_class_are_fitted_together) {
   std::vector<Measurement> mixed = fitted_->measurements;
   for (Measurement& measurement : mixed) {
@@ -292,8 +293,8 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
   EXPECT_NE(refused.error().message.find("kernel_trigger"), std::string::npos);
 }
 
-/// Groups off the swizzle groups, of 1024 tiles, are copied into place; of three the last one after
-/// the GEMM, on all SMs.
+/// With 1024 tiles, groups that do not end with a swizzle group are copied into place; the last of
+/// three is copied after the GEMM, on all SMs.
 TEST_F(SearchTest, copies_beside_the_gemm_take_what_few_sms_take) {
   const Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8};
   const LaunchProbe by_few{LaunchCost::reorder_on_few_sms_per_mb};
@@ -345,7 +346,7 @@ TEST_F(SearchTest, a_missing_probe_is_named) {
               return !std::holds_alternative<GemmProbe>(p);
             }).find("library's GEMM"),
             std::string::npos);
-  // Without generated kernels there is still the library's: a machine that cannot run them yet.
+  // Without generated kernels the library GEMM remains, for a machine that cannot run them yet.
   EXPECT_EQ(without([](const Probe& p) {
               const auto* gemm = std::get_if<GemmProbe>(&p);
               return gemm == nullptr || gemm->tile.is_library();

@@ -1,4 +1,4 @@
-// Transports that no simulated machine has: their measurements are made of the ring's.
+// Transports that no simulated machine has. Their measurements are made from the ring's.
 
 #include <algorithm>
 #include <array>
@@ -18,15 +18,17 @@ Summary times(Summary time, double factor) {
   return time;
 }
 
-/// Windows are faster than the ring while they are few bytes, and slower when they are many.
+/// Windows are faster than the ring for few bytes, and slower for many.
 double window_factor(Bytes bytes) {
   return bytes.count < (16 << 20) ? 0.8 : 1.3;
 }
 
 constexpr double kAccessLatency = 12;  // us
 
-/// Peer access with up to 16 CTAs: a latency, and `per_byte` microseconds. Copy engines: `narrow`
-/// times the ring of 16 CTAs where own parts have few, a twentieth of it where they have all.
+/// The measurements of the ring, and made-up ones of the other transports. Peer access with up to
+/// 16 CTAs takes a latency and `per_byte` microseconds for each byte. Copy engines take `narrow`
+/// times the ring of 16 CTAs where the own parts have few SMs, and a twentieth of that ring where
+/// they have all.
 std::vector<Measurement> with_other_transports(const std::vector<Measurement>& ring, double narrow,
                                                double per_byte) {
   std::vector<Measurement> all = ring;
@@ -144,7 +146,8 @@ TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
   EXPECT_NE(message(without, copies).find("all SMs"), std::string::npos);
 }
 
-/// One kernel takes all groups, wherever they end: neither another launch nor a copy into place.
+/// One kernel exchanges all groups, wherever they end: there is no other launch and no copy into
+/// place.
 TEST_F(TransportsTest, with_peer_access_another_group_costs_little_wherever_it_ends) {
   const Model fitted = model(1.2);
   const Problem problem{Op::gemm_all_reduce, 8192, 8192, 1024, Dtype::bf16, 8};
@@ -166,7 +169,8 @@ TEST_F(TransportsTest, with_peer_access_another_group_costs_little_wherever_it_e
   EXPECT_GT(more_by_ring, 3 * more_by_access);
 }
 
-/// Own parts that do not keep up are moved when the GEMM has ended: never later than if all were.
+/// Own parts that cannot keep up are moved after the GEMM, and never later than if all were moved
+/// then.
 TEST_F(TransportsTest, own_parts_that_fall_behind_cost_no_more_than_all_of_them_at_the_end) {
   const Model keeps_up = model(0.01);
   const Model falls_behind = model(100);
@@ -178,7 +182,7 @@ TEST_F(TransportsTest, own_parts_that_fall_behind_cost_no_more_than_all_of_them_
     return Microseconds{};
   }();
   ASSERT_GT(a_megabyte.count(), 0);
-  // Of each MB an eighth stays with its rank.
+  // An eighth of each MB stays with its rank.
   const Microseconds all = a_megabyte * (8192.0 * 8192 * 2 / 1e6) / 8;
   int later = 0;
   for (const std::vector<std::int64_t>& groups :
@@ -190,7 +194,7 @@ TEST_F(TransportsTest, own_parts_that_fall_behind_cost_no_more_than_all_of_them_
                           .wave_groups = groups};
     const auto soon = value_or_throw(keeps_up.predict(kExchange, copies, Launch::graph)).time;
     const auto late = value_or_throw(falls_behind.predict(kExchange, copies, Launch::graph)).time;
-    // The clock, too, depends on how long the exchange takes: a little.
+    // The clock also depends a little on the time of the exchange.
     EXPECT_GE(late.count(), soon.count() * 0.999);
     EXPECT_LE(late.count(), (soon + all).count() * 1.001);
     later += late > soon + us(1) ? 1 : 0;

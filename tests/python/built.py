@@ -1,4 +1,4 @@
-"""What the build made, and databases from its command line."""
+"""The products of the build, and databases from its command line."""
 
 from __future__ import annotations
 

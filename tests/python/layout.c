@@ -1,4 +1,4 @@
-/* Where the C compiler puts the fields of the structs: a line "struct field offset bytes" each. */
+/* Prints the place of each field of the structs: a line "struct field offset bytes". */
 
 #include <overlaptune/overlaptune.h>
 #include <stdio.h>

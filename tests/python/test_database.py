@@ -1,4 +1,4 @@
-"""Answers through the package against those of the command line, and what goes wrong."""
+"""Answers of the package, compared with those of the command line, and errors."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ def line(problem: ot.Problem) -> str:
 
 
 def fingerprint(row: sqlite3.Row) -> str:
-    """Of a platform: FNV-1a over its fields, docs/database.md."""
+    """The fingerprint of a platform: FNV-1a over its fields, docs/database.md."""
     fields = {name: row[name] for name in row.keys() if name not in ("id", "fingerprint")}
     fields["multicast_allowed"] = "true" if fields["multicast_allowed"] else "false"
     value = 0xCBF29CE484222325
@@ -33,7 +33,7 @@ def fingerprint(row: sqlite3.Row) -> str:
 
 
 def make_real(file: Path) -> None:
-    """As if what was simulated had been measured."""
+    """Changes a simulated platform into one that was measured."""
     with contextlib.closing(sqlite3.connect(file)) as writer, writer:
         writer.row_factory = sqlite3.Row
         writer.execute("UPDATE platforms SET machine = 'cuda'")

@@ -1,4 +1,4 @@
-"""Which library is loaded, and what is said where there is none."""
+"""The library that is loaded, and the error where there is none."""
 
 import unittest
 from pathlib import Path

@@ -66,7 +66,7 @@ TEST(AnswersTest, EveryPartOfTheQuestionCounts) {
   EXPECT_EQ(source([](auto& p) { p.ranks = 4; }), OVT_BASELINE);
 }
 
-/// A winner for the platform of `stored`, but for what the test changes.
+/// A winner for the platform of `stored`, with a change that the test makes.
 Winner changed(int i, const std::function<void(Winner&)>& change) {
   Winner winner = stored::winner(i);
   change(winner);
@@ -78,7 +78,7 @@ Signaled& signaled(Winner& winner) {
   return std::get<Signaled>(winner.candidate.config);
 }
 
-/// What an older program or another platform's ran may be in a database still; nobody can run it
+/// A database may still have a winner of an older program, or of another platform, that cannot run
 /// here.
 TEST(AnswersTest, AWinnerThatThePlatformCannotRunIsNone) {
   const std::int64_t all_columns = stored::kColumns;

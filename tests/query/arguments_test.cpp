@@ -1,4 +1,4 @@
-// What callers do wrong ends in a status and a text that names it, and changes nothing.
+// Every mistake of a caller ends in a status and a text that names it, and changes nothing.
 
 #include <array>
 #include <cstring>

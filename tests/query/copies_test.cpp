@@ -1,4 +1,4 @@
-// Several libraries of ours in one process, and another SQLite beside them: none notices the
+// Several overlaptune libraries in one process, and another SQLite beside them: none affects the
 // others.
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ class Loaded {
   }
 
  private:
-  void* handle_;  // stays: what a thread of ours has left behind may need it until the end
+  void* handle_;  // stays open: thread-local objects may need the library until the end
 };
 
 /// The source of an answer from that library's own handle.

@@ -1,5 +1,4 @@
-// Whatever happens to the files: the answers that were loaded stay, and a reload says what is
-// wrong.
+// Faults of the files: the loaded answers stay, and a reload says what is wrong.
 
 #include <chrono>
 #include <filesystem>
@@ -25,8 +24,8 @@ class FaultsTest : public testing::Test {
 
   [[nodiscard]] fs::path file() const { return folder_ / "a.db"; }
 
-  /// What a reload fails with; the handle must then answer as before, from memory and without
-  /// probes it cannot read any more.
+  /// The message with which a reload fails. The handle must then answer as before, from memory, and
+  /// without probes that it cannot read any more.
   std::string reload_fails(ovt::Database& database, ovt_status status) {
     EXPECT_EQ(ovt_reload(database.handle()), status) << ovt_last_error();
     std::string text = ovt_last_error();
@@ -165,7 +164,7 @@ TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
            {"validated_at = 'now'", "validated_at is 'now'"},
            {"measured_median_us = 0", "a measured time is 0"},
            {"sequential_us = 0", "a measured time is 0"},
-           // The last one: it has another key and stays.
+           // This case is the last one: its row has another key, so it would stay.
            {"op = 'all_gather_gemm', m = 8", "strategy signaled: cannot run all_gather_gemm"}}) {
     stored::put_winners(file(), 1);
     SQLite::Database(path, SQLite::OPEN_READWRITE)

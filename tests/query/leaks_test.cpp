@@ -13,7 +13,7 @@ namespace {
 
 TEST(LeaksTest, TenThousandCyclesLeaveNothingBehind) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  setenv("SANITIZED", "1", 1);  // a leak is LeakSanitizer's to find: the program then fails
+  setenv("SANITIZED", "1", 1);  // LeakSanitizer finds leaks, and the program then fails
 #endif
   // Small blocks that malloc keeps for a thread would be counted as in use.
   setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);

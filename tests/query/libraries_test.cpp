@@ -1,4 +1,4 @@
-// What the two libraries show to the programs that link to them.
+// The symbols that the two libraries show to the programs that link to them.
 
 #include <filesystem>
 

@@ -1,5 +1,4 @@
-// Whatever a path names: a database under a strange name is read, everything else is refused at
-// once.
+// Paths of every kind: a database under a strange name is read, everything else is refused at once.
 
 #include <cstdlib>
 #include <filesystem>
@@ -19,7 +18,8 @@ using ::testing::HasSubstr;
 
 class PathsTest : public testing::Test {
  protected:
-  /// What a path is refused with. In a process of its own, which ends where it is kept waiting.
+  /// Expects that a path is refused so. The open runs in a process of its own, which ends if it is
+  /// kept waiting.
   static void refused(const std::string& path, ovt_status status, const std::string& said) {
     samples::Child child([&] {
       alarm(30);

@@ -1,4 +1,4 @@
-// Whose results answer whom.
+// Platforms, and whether the results of one answer for another.
 
 #include <cstring>
 #include <functional>
@@ -22,7 +22,7 @@ class PlatformTest : public testing::Test {
     return made;
   }
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "a.db"; }
-  /// What opening must fail with.
+  /// The error with which opening must fail.
   [[nodiscard]] std::string refused(const ovt_platform* platform) const {
     try {
       const ovt::Database opened({file()}, platform);

@@ -41,7 +41,7 @@ class PredictedTest : public testing::Test {
 
   [[nodiscard]] static std::filesystem::path file() { return *folder_ / "a.db"; }
 
-  /// A model of our own, from the same measurements.
+  /// A model that the test fits to the same measurements.
   [[nodiscard]] static Model fitted() {
     const Store store(file(), Access::read);
     const auto platform = value_or_throw(store.platform(""));

@@ -1,4 +1,4 @@
-// Many threads ask while the database changes and is loaded again.
+// Many threads query while the database changes and is loaded again.
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWinners = 50;
 
-/// The edition that an answer is from; 0 if it is of several, or of another winner.
+/// The edition that an answer is from; 0 if it mixes several, or is of another winner.
 int edition(const ovt_answer& answer, int winner) {
   const auto groups = ovt::wave_groups(answer);
   if (answer.source != OVT_EXACT || groups.size() != 3 || groups[0] != winner + 1) return 0;

@@ -30,17 +30,18 @@ inline Platform platform(const std::string& name = "h200-nvlink-x8") {
 
 constexpr int kTileRows = 256;
 constexpr int kTileColumns = 16;
-constexpr std::int64_t kColumns = 8192;  // of tiles
+constexpr std::int64_t kColumns = 8192;  // columns of tiles
 constexpr std::int64_t kN = kColumns * kTileColumns;
 
-/// Tiles of a column of winner number `i`: one for the first 256.
+/// Tiles in a column of winner number `i`: one for the first 256 winners, two for the next, and so
+/// on.
 inline std::int64_t column_tiles(int i) {
   return i / kTileRows + 1;
 }
 
-/// Winner number `i`, in the `version`th edition: times and wave groups belong together, and say
-/// both numbers (up to 4096 winners). One swizzle group of 8192 columns, so that groups of any
-/// number of columns make it up.
+/// Winner number `i`, in edition `version`. Its times and its wave groups both tell the two numbers
+/// (up to 4096 winners). It has one swizzle group of 8192 columns, so that groups of any number of
+/// columns make it up.
 inline Winner winner(int i, int version = 1) {
   const std::int64_t first = i % 4096 + 1;
   const std::int64_t second = 1000 + version;
@@ -85,7 +86,7 @@ inline void set(char (&field)[OVT_TEXT_SIZE], const std::string& text) {
   std::strncpy(field, text.c_str(), sizeof field - 1);
 }
 
-/// As a caller fills it who knows the platform.
+/// The platform as a caller who knows it fills in the struct.
 inline ovt_platform described(const Platform& platform) {
   ovt_platform made{};
   made.size = sizeof made;

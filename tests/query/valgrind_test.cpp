@@ -1,6 +1,6 @@
-// What AddressSanitizer does not see: reads of memory that nobody wrote, and faults inside SQLite,
-// which is not built with it. Fewer cycles than leaks_test.cpp has, for each takes 50 times
-// as long.
+// Faults that AddressSanitizer does not see: reads of memory that was never written, and faults
+// inside SQLite, which is not built with it. There are fewer cycles than in leaks_test.cpp, because
+// each takes 50 times as long.
 
 #include <cstdlib>
 #include <iostream>

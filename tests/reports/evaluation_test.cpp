@@ -27,7 +27,7 @@ Snapshot sample() {
                          .predicted = 65,
                          .measured = 50,
                          .origin = Origin::explore}),
-              candidate({.comm_ctas = 3, .predicted = 10}),  // failed: no part in anything
+              candidate({.comm_ctas = 3, .predicted = 10}),  // failed: it takes part in nothing
               candidate({.strategy = Strategy::sequential,
                          .comm_ctas = 0,
                          .predicted = 100,

@@ -26,7 +26,7 @@ double number(const xml::Element& element, const std::string& attribute) {
   return std::stod(element.attributes.at(attribute));
 }
 
-/// What a place is worth on the axis, by its first and last tick.
+/// The value at a place on the axis, by its first and last tick.
 class Axis {
  public:
   explicit Axis(const xml::Element& svg) {
@@ -37,7 +37,7 @@ class Axis {
     scale_ = (std::stod(ticks.back().text) - first_) / (number(ticks.back(), "x") - left_);
   }
   [[nodiscard]] double operator()(double x) const { return first_ + (x - left_) * scale_; }
-  [[nodiscard]] double unit() const { return scale_; }  ///< of one unit of the document
+  [[nodiscard]] double unit() const { return scale_; }  ///< value of one unit of the document
 
  private:
   double left_ = 0;

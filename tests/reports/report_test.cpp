@@ -100,7 +100,7 @@ TEST(ConfigColumns, are_the_same_for_every_strategy) {
     for (const ConfigColumn& column : config_columns(config)) found.push_back(column.name);
     EXPECT_EQ(found, names);
   }
-  // What a strategy does not have, and what the library chooses, has no value.
+  // Fields that a strategy does not have, or that the library chooses, have no value.
   EXPECT_EQ(json_of(configs[0]).dump(),
             R"({"strategy":"sequential","block_m":null,"block_n":null,"block_k":null,)"
             R"("stages":null,"cluster":null,"raster":null,"comm_ctas":null,"wave_groups":null,)"

@@ -30,7 +30,7 @@ struct Made {
   Problem problem = kProblem;
 };
 
-/// A config of the strategy; not all are legal, which no report minds.
+/// A config of the strategy. Not every one is legal, which does not matter to a report.
 inline Config config(Strategy strategy, int comm_ctas) {
   Config made = default_config(strategy);
   std::visit([&](auto& own) { own.comm_ctas = comm_ctas; }, made);
@@ -52,7 +52,7 @@ inline StoredCandidate candidate(const Made& made) {
   return {.platform = 1, .run = made.run, .candidate = row};
 }
 
-/// A signaled winner over a `sequential` of 200 us, ideal 100 us.
+/// A `signaled` winner, with `sequential` at 200 us and the ideal at 100 us.
 inline StoredWinner winner(double measured, double half_spread = 1,
                            const Problem& problem = kProblem, PlatformId id = 1) {
   StoredWinner row{.platform = id, .run = 1, .validated_at = "2026-01-01T00:00:00.000Z"};

@@ -59,7 +59,7 @@ class Reader {
     fail("an entity that XML knows");
   }
 
-  /// Up to one of `ends`.
+  /// Reads up to one of `ends`.
   std::string characters(std::string_view ends) {
     std::string result;
     while (at_ < text_.size() && ends.find(next()) == std::string_view::npos) {

@@ -1,6 +1,6 @@
 #pragma once
-// A reader of XML that refuses what is not well-formed; as far as our documents go (no doctype, no
-// comments, no CDATA).
+// A reader of XML that refuses documents that are not well-formed. It knows the part of XML that
+// overlaptune writes (no doctype, no comments, no CDATA).
 
 #include <map>
 #include <string>
@@ -13,10 +13,11 @@ struct Element {
   std::string name;
   std::map<std::string, std::string> attributes{};
   std::vector<Element> children{};
-  std::string text{};  ///< its own, references resolved
+  std::string text{};  ///< text of this element, with references resolved
 };
 
-/// The root. Throws an exception that says what is wrong, and at which byte.
+/// Reads a document and returns its root. Throws an exception that says what is wrong, and at which
+/// byte.
 [[nodiscard]] Element parse(std::string_view document);
 
 /// All elements below `root` with this name and, where one is given, this class; in their order.

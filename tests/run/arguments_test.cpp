@@ -1,4 +1,4 @@
-// Whatever is passed, a status and a text come back.
+// Any arguments, right or wrong, give a status and a text.
 
 #include <cstring>
 #include <functional>
@@ -13,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What ovt_plan_sizes says after `spoil`; empty where it takes it. The output stays as it was.
+/// The error of ovt_plan_sizes after `spoil`; empty where it succeeds. An error leaves the output
+/// as it was.
 template <class Spoil>
 std::string said(const Spoil& spoil, ovt_op op = OVT_GEMM_REDUCE_SCATTER) {
   ovt_problem problem = asked_problem(op);

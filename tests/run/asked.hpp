@@ -6,7 +6,7 @@
 
 namespace overlaptune {
 
-/// m = 4096, n = 1024, k = 512 of 4 ranks.
+/// A problem with m = 4096, n = 1024, k = 512 and 4 ranks.
 inline ovt_problem asked_problem(ovt_op op) {
   return {.size = sizeof(ovt_problem),
           .m = 4096,

@@ -1,4 +1,4 @@
-// The run library takes what `check` says means something for a problem, before it sees a GPU.
+// The run library takes a config of a problem exactly if `check` does, before it sees a GPU.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is asked of NVML, over a made-up one that needs no driver.
+// The facts that `Nvml` reports, over a made-up NVML that needs no driver.
 
 #include "run/nvml.hpp"
 

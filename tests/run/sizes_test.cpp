@@ -15,12 +15,12 @@ struct Expected {
   std::int64_t a, b, c, shared, temporary;  // MiB
 };
 
-// By hand. 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. What a rank computed
-// or gathers takes as much as the whole buffer of the collective (nothing for all_reduce, which is
-// in place, but where `signaled` by NCCL stages groups), and once more where what such groups
-// receive is apart (all_to_all); other transports than the ring, and all_to_all, add what is
-// exchanged, and need no other memory for it while the plan is made. Peer access adds it where sums
-// are made in place only.
+// Sizes counted by hand: 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. The
+// workspace is as large as the whole buffer of the collective; for all_reduce, which works in
+// place, it is 0, unless NCCL moves the groups of `signaled`. all_to_all needs as much again where
+// such groups are received in the workspace. The exchanged operand lies in the world's memory with
+// every transport except the ring, and with all_to_all; then it needs no temporary memory. With
+// peer access it lies there only where sums are made in place.
 TEST(SizesTest, AreThoseCountedByHand) {
   const auto library = [](ovt_strategy strategy, ovt_transport transport = OVT_TRANSPORT_RING) {
     return library_answer(strategy, transport);

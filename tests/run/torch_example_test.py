@@ -5,7 +5,7 @@ import subprocess
 import sys
 import types
 
-# The example without PyTorch: only what it says of the structs is looked at.
+# The example is read without PyTorch: only its structs are compared.
 torch = types.ModuleType("torch")
 torch.nn = types.SimpleNamespace(Module=object)
 torch.distributed = types.ModuleType("torch.distributed")

@@ -9,7 +9,7 @@
 namespace overlaptune::run {
 namespace {
 
-/// The workspace that is enough for any config is that of the config which takes most.
+/// The workspace that is enough for any config is the largest that a config takes.
 TEST(Workspace, some_config_of_each_op_takes_all_of_it_and_none_takes_more) {
   std::map<Op, std::int64_t> most;
   for (const legality::Case& each : legality::all_cases()) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the scripts do before they build: help, wrong use, and packages that may not be installed.
-# Each case runs in an emptied PATH of stand-ins, so that it says the same on every machine.
+# The behaviour of the scripts before they build: help, wrong use, and packages that may not be
+# installed. Each case runs with a PATH of stand-ins only, so that its output is the same on every
+# machine.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

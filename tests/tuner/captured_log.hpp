@@ -1,5 +1,5 @@
 #pragma once
-// What is logged while an object of this lives.
+// The log of the time in which an object of this class lives.
 
 #include <memory>
 #include <sstream>
@@ -11,7 +11,7 @@
 
 namespace overlaptune {
 
-/// Takes the place of the default logger until it goes.
+/// Replaces the default logger while it lives.
 class CapturedLog {
  public:
   CapturedLog() {

@@ -1,5 +1,5 @@
 #pragma once
-// A simulated machine that counts what is asked of it.
+// A simulated machine that counts its calls.
 
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@
 namespace overlaptune {
 
 /// Counts probes and runs of the machine underneath. It can be lost after some runs, refuse a
-/// problem, and change what a second run or its trace gives.
+/// problem, and change the result of a second run or of its trace.
 class CountingMachine : public Machine {
  public:
   explicit CountingMachine(std::string faults = {})

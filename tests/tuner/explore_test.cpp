@@ -77,13 +77,13 @@ TEST(Explore, copy_engines_move_whole_rows_and_are_for_signaled) {
     ASSERT_TRUE(cuts);
     for (const Cut& cut : *cuts) EXPECT_TRUE(cut.contiguous) << to_string(config);
   }
-  // They do not add.
+  // Copy engines do not add.
   copies.settings = {{Collective::reduce_scatter, {{8, Transport::copy_engine}}}};
   EXPECT_TRUE(explore(copies, kProblem, 50, 1).empty());
 }
 
-/// Lines that an earlier version of this program printed: what a seed means must not change, or a
-/// run that is resumed would draw other configs.
+/// Lines that an earlier version of this program printed: a seed must always give the same configs,
+/// or a resumed run would draw others.
 TEST(Explore, a_seed_gives_what_it_has_always_given) {
   const auto configs = explore(space(), kProblem, 6, 1);
   ASSERT_EQ(configs.size(), 6U);

@@ -19,7 +19,7 @@ const std::string kSequential = line("sequential");
 const std::string kTwo = line("chunked ctas=8 transport=ring chunks=2");
 const std::string kFour = line("chunked ctas=8 transport=ring chunks=4");
 
-/// As measured beside a `sequential` of 100 us.
+/// A candidate as measured beside a `sequential` of 100 us.
 Candidate measured(const std::string& config, double time) {
   const bool baseline = config == kSequential;
   const double speedup = 100 / time;
@@ -142,7 +142,8 @@ TEST_F(KeepTest, nothing_wins_where_nothing_was_measured) {
 }
 
 TEST_F(KeepTest, a_winner_is_compared_with_the_fastest_gemm_and_collective) {
-  // A collective takes 10 us and 50 us a whole buffer; over 8 CTAs half of the latter.
+  // A collective takes 10 us plus 50 us for the whole buffer; with more than 8 CTAs, half of the
+  // latter.
   const double whole = static_cast<double>(collective_bytes(kProblem).count);
   machine.probe_time = [&](const Probe& probe) {
     if (std::holds_alternative<GemmProbe>(probe)) return us(33);

@@ -14,7 +14,7 @@
 namespace overlaptune {
 namespace {
 
-/// Of sizes that no probe plan has.
+/// Problems of sizes that no probe plan has.
 const Problem kProblem{Op::gemm_reduce_scatter, 1544, 2056, 1160, Dtype::bf16, 8};
 
 struct PrepareTest : testing::Test {
@@ -24,7 +24,7 @@ struct PrepareTest : testing::Test {
     stopped = monitor.stopped();
     return probed;
   }
-  /// What was probed at the problem's own size, as lines.
+  /// The probes at the problem's own size, as lines.
   [[nodiscard]] std::set<std::string> own_size() const {
     std::set<std::string> found;
     for (const Measurement& each : store.measurements(run.platform)) {

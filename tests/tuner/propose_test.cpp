@@ -15,9 +15,9 @@
 namespace overlaptune {
 namespace {
 
-/// Worth overlapping.
+/// A problem that is worth overlapping.
 const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
-/// Not worth it.
+/// A problem that is not.
 const Problem kSmall{Op::gemm_all_reduce, 256, 1024, 512, Dtype::bf16, 8};
 
 class ProposeTest : public testing::Test {

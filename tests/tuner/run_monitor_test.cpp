@@ -9,7 +9,7 @@
 namespace overlaptune {
 namespace {
 
-/// Keeps what it is shown, and says stop at the `last` time.
+/// Keeps the steps that it is shown, and stops the run at step `last`.
 struct Shown {
   using Step = std::tuple<std::size_t, std::size_t, std::string>;
   std::vector<Step> steps{};

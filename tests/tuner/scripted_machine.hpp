@@ -1,5 +1,5 @@
 #pragma once
-// A machine that takes the times that a test gives it.
+// A machine with the times that a test gives it.
 
 #include <functional>
 #include <map>
@@ -17,8 +17,8 @@ inline std::string line(std::string_view config) {
   return to_string(value_or_throw(parse_config(config)));
 }
 
-/// Every config takes `times` of its line (`to_string`), 100 us where it has none, in each
-/// repetition on its one rank; every probe takes `probe_time`.
+/// A config takes the time that `times` has for its line (`to_string`), or 100 us, in each
+/// repetition on its one rank. Every probe takes `probe_time`.
 class ScriptedMachine : public Machine {
  public:
   struct Run {
@@ -50,7 +50,7 @@ class ScriptedMachine : public Machine {
   std::map<std::string, double> times{};          ///< by config, us
   std::map<std::string, Verdict> failures{};      ///< by config
   std::function<void(const Run&)> before_result;  ///< called once a run has begun
-  std::optional<Error> refusal{};                 ///< what `run` returns instead of results
+  std::optional<Error> refusal{};  ///< the error that `run` returns instead of results
   std::function<Microseconds(const Probe&)> probe_time = [](const Probe&) { return us(10); };
   std::vector<Run> runs{};
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Dtype::bf16, 8};
-/// Worth overlapping: `signaled` wins.
+/// A problem that is worth overlapping: `signaled` wins.
 const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
 const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Dtype::bf16, 8};
 
@@ -307,7 +307,7 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
     return wave_groups_of(each.config).size() > 1;
   });
   ASSERT_NE(signaled, stored.end());
-  // One that the model would not propose: all as one group, and by far the fastest.
+  // A config that the model would not propose: all tiles in one group. It is by far the fastest.
   Candidate odd = *signaled;
   auto& groups = *wave_groups_of(odd.config);
   groups = {std::accumulate(groups.begin(), groups.end(), std::int64_t{0})};

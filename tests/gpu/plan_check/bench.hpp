@@ -1,5 +1,5 @@
 #pragma once
-// What a rank of the check works with: NCCL's communicator, the library under test, memory.
+// The means of a rank of the check: NCCL's communicator, the library under test, memory.
 
 #include <overlaptune/run.h>
 #include <span>
@@ -13,12 +13,12 @@
 
 namespace overlaptune::plan_check {
 
-/// Throws `Failure` with the library's own text.
+/// Throws `Failure` with the library's own message unless the status is OVT_OK.
 void check(ovt_status status);
 
 [[nodiscard]] ovt_problem problem_of(const Problem& problem);
 [[nodiscard]] ovt_answer answer_of(const Config& config);
-/// The sizes of a config that is legal. Throws `Failure` for another.
+/// The sizes of a legal config. Throws `Failure` for any other.
 [[nodiscard]] ovt_sizes sizes_of(const Problem& problem, const Config& config);
 
 class Bench {
@@ -33,10 +33,10 @@ class Bench {
   [[nodiscard]] ovt_world* world() const { return world_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
 
-  /// Element by element the largest of any rank.
+  /// The largest value of any rank, element by element.
   [[nodiscard]] std::vector<double> largest(std::span<const double> values);
   [[nodiscard]] double largest(double value) { return largest(std::span(&value, 1)).front(); }
-  /// Until the stream is through; a minute at most.
+  /// Waits until the work on the stream has ended, for a minute at most.
   void finish() const;
 
  private:
@@ -48,10 +48,10 @@ class Bench {
   run::DeviceMemory scratch_;
 };
 
-/// A plan that goes when it is no longer named.
+/// A plan that is destroyed with this object.
 class MadePlan {
  public:
-  /// Collective. The status is kept, and the text of what went wrong.
+  /// Collective. Keeps the status and the text of an error.
   MadePlan(Bench& bench, const Problem& problem, const Config& config);
   ~MadePlan() { ovt_plan_destroy(plan_); }
   MadePlan(const MadePlan&) = delete;

@@ -12,13 +12,15 @@
 namespace overlaptune::plan_check {
 namespace {
 
-/// A plan may be off by so much more than `sequential` on the same inputs.
+/// Upper limit of a plan's relative error, as a multiple of that of `sequential` on the same
+/// inputs.
 constexpr double kAllowance = 1.5;
-/// `sequential` itself: rounding of the elements and of every sum on the way, and no more.
+/// Upper limit of the relative error of `sequential`: the rounding of the elements and of every sum
+/// on the way.
 constexpr double kMostRounding = 0.03;
 constexpr int kReplays = 3;
 
-/// Rows that no tile divides; of all ranks together where the ranks share them.
+/// Numbers of rows that no tile divides; where the ranks share the rows, for all ranks together.
 constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
@@ -33,7 +35,8 @@ constexpr std::array<Op, 4> kOps{Op::gemm_all_reduce, Op::gemm_reduce_scatter, O
 /// The configs that there are for an op; `sequential` first.
 std::vector<Config> configs(const Problem& of) {
   const std::string ours = "signaled tile=128x128x64 stages=4 cluster=1 raster=4 ctas=8 transport=";
-  // Groups that end within a swizzle group, and those of whole ones, which copy engines move.
+  // Groups that end within a swizzle group, and groups of whole swizzle groups, which copy engines
+  // can move.
   const std::string staged = fmt::format(" groups={0},{1},{0}", 12 * of.ranks, 104 * of.ranks);
   const std::string whole = fmt::format(" groups={0},{0}", 64 * of.ranks);
   std::vector<std::string> lines{
@@ -107,13 +110,13 @@ std::string name_of(const Problem& of, const Config& config) {
   return name;
 }
 
-/// What came of one plan.
+/// The check of one plan.
 class Case {
  public:
   Case(Bench& bench, TestProblem& test, const MadePlan& plan)
       : bench_(bench), problem_(test), plan_(plan), buffers_(plan.buffers()) {}
 
-  /// On the caller's own memory, and on the plan's where it has some.
+  /// Runs the plan on the caller's own memory, and on the plan's where it has some.
   kernels::Deviation run() {
     const OwnMemory& own = problem_.memory();
     run_on(own.a.get(), own.c.get());
@@ -134,7 +137,8 @@ class Case {
     }
   }
 
-  /// First with other inputs: what a launch forgets to write, or reads too early, is then wrong.
+  /// Runs the plan with other inputs first. An element that a launch forgets to write, or reads too
+  /// early, is then wrong.
   template <class Launch>
   void look(const void* a, void* c, const Launch& launch) {
     const OwnMemory& own = problem_.memory();
@@ -155,7 +159,7 @@ class Case {
   kernels::Deviation worst_{};
 };
 
-/// The first of the list is `sequential`, by which the others are judged.
+/// Checks a list of configs. The first one is `sequential`, by which the others are judged.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
               const std::vector<Config>& list, Results& results) {
   TestProblem test(bench, memory, of);

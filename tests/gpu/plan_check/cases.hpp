@@ -12,11 +12,12 @@ namespace overlaptune::plan_check {
 /// Collective.
 void check_all_cases(Bench& bench, std::optional<Op> only, Results& results);
 
-/// Every op and type with rows that no tile divides (1, 7, 129, 1000), on tiles of each kind. After
-/// `check_all_cases`, which reserves more than these need. Collective.
+/// Checks every op and type with numbers of rows that no tile divides (1, 7, 129, 1000), on tiles
+/// of each kind. Call it after `check_all_cases`, which reserves more memory than these need.
+/// Collective.
 void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results);
 
-/// What must be refused, on every rank. Collective.
+/// Checks that wrong requests are refused on every rank. Collective.
 void check_refusals(Bench& bench, Results& results);
 
 }  // namespace overlaptune::plan_check

@@ -33,7 +33,7 @@ void print_platform(Bench& bench, Results& results) {
                             platform.multicast_allowed == 1 ? "allowed" : "off", platform.details));
 }
 
-/// What one process does; its exit code.
+/// The work of one process. Returns its exit code.
 int check_on(const RankProcess& process, const Options& options) {
   Bench bench(process);
   Results results{.printed = process.rank() == 0};

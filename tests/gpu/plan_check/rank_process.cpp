@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{60};
 constexpr int kMostGpus = 8;
 
-/// What a child exits with is what `body` returns. It does not outlive its parent.
+/// Starts a child that runs `body` and exits with its return value. It does not outlive its parent.
 template <class Body>
 pid_t forked(const Body& body) {
   std::fflush(nullptr);
@@ -39,7 +39,7 @@ pid_t forked(const Body& body) {
     std::fprintf(stderr, "plan_check: %s\n", error.what());
   }
   std::fflush(nullptr);
-  _exit(code);  // without tearing down a CUDA that may hang
+  _exit(code);  // without the end of CUDA, which may hang
 }
 
 int exit_code(int status) {
@@ -52,7 +52,7 @@ void kill_all(const std::vector<pid_t>& children) {
   }
 }
 
-/// Until all have ended; kills the rest where one fails, or nothing moves.
+/// Waits until all have ended. Kills the others where one fails, or none makes a step.
 int wait_for(std::vector<pid_t> children, const std::atomic<int>& steps) {
   int worst = 0;
   int seen = steps;

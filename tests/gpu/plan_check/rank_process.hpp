@@ -7,7 +7,7 @@
 
 namespace overlaptune::plan_check {
 
-/// The process of one rank, and what it shares with the others.
+/// The process of one rank, and the parts that it shares with the others.
 class RankProcess {
  public:
   RankProcess(int rank, int ranks, int from_first, int to_others, std::atomic<int>* steps)
@@ -17,7 +17,7 @@ class RankProcess {
   [[nodiscard]] int ranks() const { return ranks_; }
   /// A communicator of all ranks, on the GPU of this one. Throws `Failure`.
   [[nodiscard]] ncclComm_t join() const;
-  /// Tells whoever watches that things go on.
+  /// Tells the parent that this process makes progress.
   void step() const { ++*steps_; }
 
  private:
@@ -28,11 +28,11 @@ class RankProcess {
   std::atomic<int>* steps_;
 };
 
-/// GPUs that CUDA sees, up to 8; asked by a process of its own.
+/// The number of GPUs that CUDA sees, up to 8. A process of its own asks.
 [[nodiscard]] int gpu_count();
 
-/// Runs `body` in `ranks` processes. The largest exit code; 1 where one was killed by a signal, or
-/// by us, since none of them has made a step for a minute.
+/// Runs `body` in `ranks` processes. Returns the largest exit code; 1 where a process was killed by
+/// a signal, or by the parent, because no process had made a step for a minute.
 [[nodiscard]] int run_ranks(int ranks, const std::function<int(const RankProcess&)>& body);
 
 }  // namespace overlaptune::plan_check

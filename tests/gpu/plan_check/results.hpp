@@ -1,5 +1,5 @@
 #pragma once
-// The table that rank 0 prints, and what it comes to.
+// The table that rank 0 prints, and its summary.
 
 #include <cstdio>
 #include <string>

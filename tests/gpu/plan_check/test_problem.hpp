@@ -1,13 +1,13 @@
 #pragma once
-// Inputs of an op, and what the right result is.
+// Inputs of an op, and the right result.
 
 #include "kernels/support.hpp"
 #include "tests/gpu/plan_check/bench.hpp"
 
 namespace overlaptune::plan_check {
 
-/// The caller's own memory, from plain cudaMalloc: the same for all ops, since NCCL remembers by
-/// its address what a graph was captured with.
+/// The caller's own memory, from plain cudaMalloc. It is the same for all ops, because NCCL
+/// remembers by its address what a graph was captured with.
 struct OwnMemory {
   run::DeviceMemory a, b, c;
   run::DeviceMemory other_a, other_b;  ///< other inputs: of another rank, or those of no result
@@ -15,12 +15,12 @@ struct OwnMemory {
   run::DeviceMemory rows;              ///< 0, 1, 2, …
   run::DeviceMemory deviation;
 
-  /// Enough for each of them.
+  /// Memory that is enough for each of the problems.
   explicit OwnMemory(std::span<const Problem> problems);
 };
 
-/// This rank's inputs and the reference, which is summed up in double precision from inputs of all
-/// ranks that this one makes itself: it depends on no exchange.
+/// This rank's inputs, and the reference. This rank makes the inputs of all ranks itself and sums
+/// up the reference from them in double precision, so it depends on no exchange.
 class TestProblem {
  public:
   TestProblem(Bench& bench, const OwnMemory& memory, const Problem& problem);
@@ -28,11 +28,11 @@ class TestProblem {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const OwnMemory& memory() const { return memory_; }
 
-  /// This rank's A.
+  /// Copies this rank's A.
   void copy_a(void* to) const;
-  /// Fills C with what is no number; `c` is the caller's own or the plan's.
+  /// Fills C with values that are no numbers; `c` is the caller's own or the plan's.
   void poison(void* c) const;
-  /// What the result in `c` is off by; the worst of all ranks.
+  /// The error of the result in `c`; the worst of all ranks.
   [[nodiscard]] kernels::Deviation deviation(const void* c);
 
  private:
@@ -42,7 +42,7 @@ class TestProblem {
   const OwnMemory& memory_;
   Problem problem_;
   ovt_sizes sizes_;
-  std::int64_t rows_;  ///< of the result
+  std::int64_t rows_;  ///< rows of the result
 };
 
 }  // namespace overlaptune::plan_check

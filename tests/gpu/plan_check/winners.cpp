@@ -15,13 +15,15 @@ namespace overlaptune::plan_check {
 namespace {
 
 constexpr int kRepetitions = 24;
-/// Until clock and power are those of this mix; then over about a second, as winners are.
+/// Time until clock and power have settled for this mix; then it is timed over about a second, as
+/// winners are.
 constexpr Microseconds kSettling = us(300'000);
 constexpr Microseconds kPause = us(100'000);
 constexpr int kFewestSets = 2;
 constexpr std::int64_t kAlign = 4096;
 
-/// Times as tuning does, in the same company: `sequential`, the winner, GEMM and collective alone.
+/// Times as tuning does, with the same configs in turn: `sequential`, the winner, GEMM and
+/// collective alone.
 struct Stopwatch {
   explicit Stopwatch(ncclComm_t comm) : world(comm), library(world), timer(world) {
     int device = 0;
@@ -46,14 +48,14 @@ std::int64_t set_count(const ovt_sizes& sizes, const Stopwatch& stopwatch) {
                                                stopwatch.l2_bytes));
 }
 
-/// All sets, and a workspace for what runs alone.
+/// Bytes of all operand sets, and of a workspace for GEMM and collective alone.
 std::int64_t operand_bytes(const Problem& problem, const ovt_sizes& sizes,
                            const Stopwatch& stopwatch) {
   return set_count(sizes, stopwatch) * set_bytes(sizes) + run::most_workspace_bytes(problem);
 }
 
-/// Laid out in `memory`, which stays for all problems: NCCL remembers by its address what a graph
-/// was captured with.
+/// Operand sets in `memory`, which stays for all problems, because NCCL remembers by its address
+/// what a graph was captured with.
 std::vector<run::Operands> operand_sets(Bench& bench, const Stopwatch& stopwatch, void* memory,
                                         const Problem& problem, const ovt_sizes& sizes) {
   auto* free = static_cast<std::byte*>(memory);
@@ -105,7 +107,7 @@ class Replays {
   std::vector<run::GraphExec> graphs_{};
 };
 
-/// In microseconds, of each repetition the slowest rank.
+/// Medians in microseconds, of the slowest rank in each repetition.
 struct Medians {
   double sequential = 0;
   double winner = 0;

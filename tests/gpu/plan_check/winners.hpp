@@ -9,8 +9,8 @@
 namespace overlaptune::plan_check {
 
 /// Times the winners of this platform and launch `graph`; those of `problems` only, if there are
-/// any. What is asked for goes the way of other programs: detect, open, query, make the plan, run
-/// it. Collective.
+/// any. It takes the steps of other programs: detect, open, query, make the plan, run it.
+/// Collective.
 void time_winners(Bench& bench, const std::filesystem::path& file, std::vector<Problem> problems,
                   Results& results);
 

@@ -1,12 +1,13 @@
 #pragma once
-// What the fake worker can be told to do.
+// The acts that the fake worker can be told to do.
 
 #include "core/config.hpp"
 #include "core/measurement.hpp"
 
 namespace overlaptune::cuda {
 
-/// The number of CTAs of a config or of a copy probe. What is fatal happens on the last rank.
+/// An act is told by the number of CTAs of a config or of a copy probe. Fatal acts happen on the
+/// last rank.
 enum class Act {
   hang = 101,
   crash,      ///< by SIGSEGV

@@ -21,7 +21,7 @@ std::unique_ptr<CudaMachine> open(CudaOptions options = fake_options(3)) {
   return value_or_throw(CudaMachine::open(options));
 }
 
-/// A failing config between two good ones costs itself only.
+/// A failing config between two good ones spoils only its own result.
 void expect_verdict(Act act, Verdict verdict, const std::string& part,
                     const Limits& limits = short_limits()) {
   CudaOptions options = fake_options(3);
@@ -97,7 +97,7 @@ TEST(CudaMachine, what_it_cannot_do_is_bad_input) {
 }
 
 TEST(CudaMachine, a_config_that_hangs_is_a_timeout) {
-  // Until the limit strikes nothing else may take as long.
+  // The limit is longer than anything else that the test does.
   Limits limits = short_limits();
   limits.unknown = 1500ms;
   expect_verdict(Act::hang, Verdict::timeout, "no word for 1.5 s after step 'check'", limits);
@@ -170,7 +170,7 @@ TEST(CudaMachine, three_failures_in_a_row_lose_it) {
   EXPECT_EQ(kind(Act{}), ErrorKind::machine_unavailable);
 }
 
-/// What comes of a probe that fails, if the workers then cannot be started: "once", or always.
+/// The result of a probe that fails, if the workers then cannot be started: "once", or always.
 Expected<Measurement> fail_and_break(CudaMachine& machine, const std::string& times) {
   std::ofstream(std::getenv("FAKE_BROKEN")) << times << std::flush;
   auto failed = machine.measure(probe_that(Act::fail));

@@ -1,4 +1,4 @@
-// A worker without a GPU, for tests: it pretends, and fails as it is told.
+// A worker without a GPU, for tests: it answers with made-up times, and fails as it is told.
 //
 // FAKE_FAULT is one of the kinds below, or KIND:RANK for one rank only; it strikes at the start:
 //   mute           never connects
@@ -7,9 +7,10 @@
 //   exit           ends before it says hello
 //   other_model    has another GPU
 //   cannot_join    fails in join
-// FAKE_BROKEN names a file: while it is there, no backend can be made. One that says "once" goes
-// then. FAKE_DEVICES is what --devices prints: a number of GPUs, or words, which are an error. The
-// number of CTAs of a config, or of a copy probe, says what happens then: see `Act`.
+// FAKE_BROKEN names a file: while the file exists, no backend can be made; a file with the text
+// "once" is removed then. FAKE_DEVICES is the output of --devices: a number of GPUs, or words,
+// which are an error. The number of CTAs of a config, or of a copy probe, tells the act that
+// happens then: see `Act`.
 
 #include <csignal>
 #include <cstdio>
@@ -74,7 +75,7 @@ class FakeBackend : public Backend {
     }
   }
 
-  /// As those of a GPU that failed may.
+  /// Hangs, as the destructors of a failed GPU may.
   ~FakeBackend() override {
     if (failed_) hang();
   }
@@ -141,7 +142,8 @@ class FakeBackend : public Backend {
     return {us(first), us(first + 10), us(first + 20)};
   }
 
-  /// On the last rank; the others wait for it then, as they would within a collective.
+  /// Does a fatal act on the last rank; the others wait for it then, as they would within a
+  /// collective.
   void do_it(Act act) {
     const bool fatal = act == Act::hang || act == Act::crash || act == Act::exit ||
                        act == Act::be_killed || act == Act::fail;

@@ -20,10 +20,10 @@ class Variable {
   std::string name_;
 };
 
-/// Limits that a loaded host keeps, unless something hangs.
+/// Time limits that a busy host keeps, unless something hangs.
 [[nodiscard]] Limits short_limits();
 
-/// The program that pretends (fake_worker.cpp).
+/// The fake worker's program (fake_worker.cpp).
 [[nodiscard]] std::string fake_worker();
 
 [[nodiscard]] CudaOptions fake_options(int ranks);

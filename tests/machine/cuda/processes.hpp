@@ -1,5 +1,5 @@
 #pragma once
-// What /proc knows of processes.
+// The state of processes, from /proc.
 
 #include <chrono>
 #include <filesystem>
@@ -27,7 +27,7 @@ inline ProcessState state_of(pid_t pid) {
           .parent = static_cast<pid_t>(std::stol(text.substr(name_end + 4)))};
 }
 
-/// What nobody reaped yet is gone all the same.
+/// Whether the process runs. One that has ended, but was not waited for yet, does not.
 inline bool runs(pid_t pid) {
   const char state = state_of(pid).state;
   return state != 0 && state != 'Z' && state != 'X';
@@ -49,7 +49,7 @@ inline std::vector<pid_t> children_of(pid_t parent) {
   return processes_that([parent](pid_t pid) { return state_of(pid).parent == parent; });
 }
 
-/// Those that were started with it in their environment: "NAME=value".
+/// Processes that have this variable ("NAME=value") in their environment.
 inline std::vector<pid_t> processes_with(const std::string& variable) {
   return processes_that([&variable](pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
@@ -60,7 +60,7 @@ inline std::vector<pid_t> processes_with(const std::string& variable) {
   });
 }
 
-/// Within ten seconds.
+/// Whether the condition holds within ten seconds.
 template <class Condition>
 bool soon(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -103,7 +103,7 @@ TEST(WorkerPool, a_rank_that_died_while_nobody_asked_is_noticed) {
   EXPECT_NE(replies.error().reason.find("killed by signal 9"), std::string::npos);
 }
 
-/// A failed GPU would let its destructors hang, as those of the fake one do.
+/// The destructors of a failed GPU's backend would hang, as those of the fake one do.
 TEST(WorkerPool, a_worker_that_failed_goes_without_destructors) {
   const auto pool = fake_pool(1);
   ASSERT_TRUE(pool->start());
@@ -113,7 +113,7 @@ TEST(WorkerPool, a_worker_that_failed_goes_without_destructors) {
   EXPECT_TRUE(soon([&] { return !runs(pool->hellos()[0].pid); }));
 }
 
-/// As if its driver held it: nothing kills it.
+/// A worker that nothing kills, as if its driver held it.
 class HeldSlot : public LocalSlot {
  public:
   using LocalSlot::LocalSlot;
@@ -170,7 +170,7 @@ TEST(WorkerPool, all_that_do_not_go_are_waited_for_together) {
   EXPECT_LT(Clock::now() - before, 2 * kLimit);
 }
 
-/// Whatever happens to the controller, its workers end.
+/// The workers end, whatever happens to the controller.
 TEST(WorkerPool, no_worker_outlives_a_controller_that_is_killed) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

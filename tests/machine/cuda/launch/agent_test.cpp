@@ -89,7 +89,7 @@ TEST(Agents, look_after_their_workers_and_end_with_the_code_of_rank_0) {
     const auto measured = measure(*machine, Act{});
     ASSERT_TRUE(measured) << measured.error().message;
     EXPECT_EQ(measured->time.count, 3);
-    // The worker of rank 2 is a child of its agent: how it died comes by way of that.
+    // The worker of rank 2 is a child of its agent, which reports how it died.
     const auto failed = measure(*machine, Act::crash);
     EXPECT_EQ(failed.error().kind, ErrorKind::bad_input);
     EXPECT_NE(failed.error().message.find("rank 2"), std::string::npos);
@@ -101,7 +101,7 @@ TEST(Agents, look_after_their_workers_and_end_with_the_code_of_rank_0) {
   EXPECT_EQ(ranks.codes(), (std::vector{5, 5}));
 }
 
-/// As Ctrl-C under mpirun: the controller decides what becomes of it.
+/// An interrupt as Ctrl-C under mpirun sends it: the controller decides when the agents end.
 TEST(Agents, outlive_the_first_interrupt) {
   Ranks ranks(2);
   const pid_t agent = ranks.start(1);
@@ -180,7 +180,7 @@ TEST(Agents, end_with_their_workers_when_the_controller_is_killed) {
   for (const pid_t each : workers) EXPECT_TRUE(soon([&] { return !runs(each); }));
 }
 
-/// The controller's side of one agent, whose own side is played here.
+/// The controller's side of one agent; the test plays the agent.
 TEST(Agents, none_starts_a_worker_beside_one_that_does_not_go) {
   Rendezvous rendezvous(value_or_throw(Listener::open()));
   auto agent = value_or_throw(connect("127.0.0.1", rendezvous.port(), Clock::now() + 10s));

@@ -49,7 +49,7 @@ Environment with(Environment environment, const Environment& more) {
 
 TEST(Launch, without_a_launcher_it_is_plain) {
   EXPECT_EQ(read({}), LaunchEnvironment{});
-  // What a user or a cluster may set anyway.
+  // Variables that a user or a cluster may set anyway.
   EXPECT_EQ(read({{"MASTER_ADDR", "node0"}, {"WORLD_SIZE", "8"}, {"RANK", "2"}}),
             LaunchEnvironment{});
 }
@@ -65,7 +65,7 @@ TEST(Launch, open_mpi_on_one_host) {
   EXPECT_EQ(launch->host, "127.0.0.1");
   EXPECT_GE(launch->port, 20000);
   EXPECT_LT(launch->port, 29400);
-  // All ranks of a job meet at one port, those of another job at another.
+  // All ranks of a job have their rendezvous at one port, those of another job at another.
   EXPECT_EQ(read(with(kOpenMpi, {{"OMPI_COMM_WORLD_RANK", "0"}}))->port, launch->port);
   EXPECT_NE(read(with(kOpenMpi, {{"PMIX_NAMESPACE", "other"}}))->port, launch->port);
 }

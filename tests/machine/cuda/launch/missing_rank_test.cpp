@@ -1,4 +1,4 @@
-// Ranks of a launcher that never come. Takes as long as the program has patience.
+// Ranks of a launcher that never come. The test takes as long as the program waits for them.
 
 #include <gtest/gtest.h>
 

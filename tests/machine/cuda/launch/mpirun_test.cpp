@@ -1,4 +1,5 @@
-// The built program under mpirun: its ranks meet by MPI where built with it, by address otherwise.
+// The built program under mpirun: the rendezvous of its ranks is by MPI where it was built with
+// MPI, by address otherwise.
 
 #include <filesystem>
 
@@ -25,14 +26,15 @@ class Mpirun : public testing::Test {
     if (!std::filesystem::exists(kMpirun)) GTEST_SKIP() << "mpirun is not on this host";
   }
 
-  /// Three ranks of the program; how mpirun ended.
+  /// Runs three ranks of the program, and returns how mpirun ended.
   Ending run(const std::string& fault = "", int port = 0) {
     std::vector<std::pair<std::string, std::string>> environment{
         {kWorkerVariable, fake_worker()},
         {"FAKE_DEVICES", "3"},
         {"FAKE_FAULT", fault},
         {kNameVariable, name_},
-        // Containers: no other user, few cores. Open MPI 4 and 5 name these differently.
+        // A container has no other user and few cores. Open MPI 4 and 5 have different names for
+        // these settings.
         {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
         {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
         {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
@@ -85,7 +87,7 @@ TEST_F(Mpirun, by_mpi_they_need_no_port_that_is_free) {
   expect_probed();
 }
 
-/// A process of every rank, but the worker is none.
+/// Every rank has a worker process, which takes no part in MPI.
 TEST(Worker, is_not_linked_with_mpi) {
   Process loader = value_or_throw(Process::start(
       {.program = "/usr/bin/ldd", .arguments = {fake_worker()}, .keep_output = true}));

@@ -63,7 +63,7 @@ TEST(Program, holds_out_where_only_rank_0_has_the_database) {
   EXPECT_EQ(outcomes[0].status, 0) << outcomes[0].err;
 }
 
-/// The other ranks do not wait until their patience ends.
+/// The other ranks do not wait until their time limit.
 TEST(Program, ends_on_all_ranks_when_one_has_no_gpu) {
   const int port = free_port();
   Job job(3, [port](int rank) {

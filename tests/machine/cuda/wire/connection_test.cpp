@@ -34,7 +34,7 @@ Ends connected() {
   return {std::move(here), Connection(std::move(there))};
 }
 
-/// Bytes as they are, without a line end.
+/// Sends bytes as they are, without a line end.
 void send_raw(const Connection& connection, const std::string& bytes) {
   ASSERT_EQ(send(connection.descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(bytes.size()));
@@ -71,7 +71,7 @@ TEST(Connection, waiting_ends_at_the_deadline) {
 TEST(Connection, a_large_line_passes_and_a_larger_one_ends_it) {
   Ends ends = connected();
   const std::string large(5'000'000, 'x');
-  // The sockets do not hold it at once: both sides must take turns.
+  // The sockets cannot hold the whole text at once, so both sides must take turns.
   const pid_t child = fork();
   if (child == 0) {
     _exit(ends.here.send(large, in(20s)) && ends.here.send(large, in(20s)) ? 0 : 1);

@@ -1,5 +1,6 @@
 #pragma once
-// What a test tells tests/machine/fake_cupti.cpp, a libcupti that sees what it is told.
+// The interface between a test and tests/machine/fake_cupti.cpp, a libcupti that reports what the
+// test makes up.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +13,13 @@ struct Control {
   /// The call of this name returns `status` instead of doing anything.
   const char* failing_call = nullptr;
   int status = 0;
-  /// Skipped before `failing_call` fails.
+  /// Number of good calls before `failing_call` fails.
   int good_calls = 0;
   std::size_t dropped = 0;     ///< records without room, until asked for
   bool damage = false;         ///< buffers cannot be read beyond their first record
   std::size_t buffers = 0;     ///< handed out so far
-  std::size_t misaligned = 0;  ///< of them not on 8 bytes
-  /// Something happened on the GPU; noted if its kind is enabled.
+  std::size_t misaligned = 0;  ///< buffers that are not aligned to 8 bytes
+  /// Reports something that happened on the GPU; it is recorded if its kind is enabled.
   void (*kernel)(const char* name, std::uint32_t stream, std::uint64_t start,
                  std::uint64_t end) = nullptr;
   void (*copy)(std::uint32_t stream, std::uint64_t start, std::uint64_t end) = nullptr;
