@@ -10,6 +10,7 @@ function(overlaptune_room name)
   # Rooms also become part of the shared library of `query/`, which shows its `ovt_` functions only.
   overlaptune_hidden(overlaptune_${name})
   overlaptune_warnings(overlaptune_${name})
+  overlaptune_use_precompiled(overlaptune_${name} room_headers)
 endfunction()
 
 # Code that may lie in several libraries of one process, each with its own.
