@@ -15,7 +15,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct DbFlags {
   CommonFlags common{};
   std::string database{};
   std::string out{};
@@ -34,7 +34,7 @@ OrderedJson json_of(const DatabaseInfo& info) {
           {"layer_gemms", info.layer_gemms}};
 }
 
-int info(const Flags& flags, const Session& /*session*/) {
+int info(const DbFlags& flags, const Session& /*session*/) {
   const Store store(flags.database, Access::read);
   OrderedJson document{{"database", flags.database}};
   document.update(json_of(store.info()));
@@ -60,7 +60,7 @@ int info(const Flags& flags, const Session& /*session*/) {
   return kDone;
 }
 
-int check(const Flags& flags, const Session& /*session*/) {
+int check(const DbFlags& flags, const Session& /*session*/) {
   const auto wrong = Store(flags.database, Access::read).check();
   if (flags.common.json) {
     print(OrderedJson{{"database", flags.database}, {"sound", wrong.empty()}, {"problems", wrong}}
@@ -74,7 +74,7 @@ int check(const Flags& flags, const Session& /*session*/) {
   return wrong.empty() ? kDone : static_cast<int>(ErrorKind::bad_database);
 }
 
-int export_database(const Flags& flags, const Session& /*session*/) {
+int export_database(const DbFlags& flags, const Session& /*session*/) {
   std::ostringstream text;
   export_json(Store(flags.database, Access::read), text);
   print_or_write(text.str(), flags.out);
@@ -97,7 +97,7 @@ void create_and_fill(const std::string& file, Fill fill) {
   }
 }
 
-int import_database(const Flags& flags, const Session& /*session*/) {
+int import_database(const DbFlags& flags, const Session& /*session*/) {
   const std::string& name = flags.others.front();
   std::ifstream in(name, std::ios::binary);
   if (!in || !std::filesystem::is_regular_file(name)) {
@@ -113,7 +113,7 @@ int import_database(const Flags& flags, const Session& /*session*/) {
   return info(flags, {});
 }
 
-int merge(const Flags& flags, const Session& /*session*/) {
+int merge(const DbFlags& flags, const Session& /*session*/) {
   std::vector<Store> others;  // all are opened, and so checked, before anything is written
   for (const std::string& file : flags.others) others.emplace_back(file, Access::read);
   create_and_fill(flags.database, [&](Store& store) {
@@ -129,8 +129,8 @@ void add_db(CLI::App& root, Session& session) {
   group->require_subcommand(1);
   group->footer("Example:\n  overlaptune db info --db f.db");
   const auto add = [&](const std::string& name, const std::string& description,
-                       const std::string& example, int (*run)(const Flags&, const Session&)) {
-    auto flags = std::make_shared<Flags>();
+                       const std::string& example, int (*run)(const DbFlags&, const Session&)) {
+    auto flags = std::make_shared<DbFlags>();
     CLI::App* command = add_command(*group, name, description, example, flags->common);
     add_database_flag(*command, flags->database);
     on_parsed(*command, session, flags, run);

@@ -17,7 +17,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct EvaluateFlags {
   CommonFlags common{};
   std::string database{};
   int shortlist = 5;
@@ -45,7 +45,7 @@ std::vector<double> ratios_to_sequential(const std::vector<RunResult>& results) 
 }
 
 /// Runs the picks and the fastest configs of each problem once more, side by side.
-int run_again(const Flags& flags) {
+int run_again(const EvaluateFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
   const Store store(flags.database, Access::read);
   const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine->platform())));
@@ -109,7 +109,7 @@ int run_again(const Flags& flags) {
   return kDone;
 }
 
-int evaluate(const Flags& flags, const Session& /*session*/) {
+int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   if (flags.again > 0) return run_again(flags);
   if (flags.machine.name != MachineFlags{}.name) {
     throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N");
@@ -134,7 +134,7 @@ int evaluate(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_evaluate(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<EvaluateFlags>();
   CLI::App* command = add_command(
       root, "evaluate", "Errors of the predictions, and regret of the choices made by them",
       "overlaptune evaluate --db f.db --json", flags->common);

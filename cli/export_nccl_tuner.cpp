@@ -13,7 +13,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct ExportNcclTunerFlags {
   CommonFlags common{};
   std::string database{};
   std::string platform{};
@@ -37,7 +37,7 @@ std::string file_of(const Platform& platform, const Table& table) {
                      to_csv(table));
 }
 
-int export_rules(const Flags& flags, const Session& /*session*/) {
+int export_rules(const ExportNcclTunerFlags& flags, const Session& /*session*/) {
   const Store store(flags.database, Access::read);
   const StoredPlatform stored = value_or_throw(store.platform(flags.platform));
   const auto made = nccl_tuner_rules(store.measurements(stored.id),
@@ -72,7 +72,7 @@ int export_rules(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_export_nccl_tuner(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExportNcclTunerFlags>();
   CLI::App* command = add_command(
       root, "export-nccl-tuner", "Measured collectives as a file for NCCL's example tuner plugin",
       "overlaptune export-nccl-tuner --db f.db --out nccl_tuner.conf", flags->common);

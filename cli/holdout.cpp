@@ -20,7 +20,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct HoldoutFlags {
   CommonFlags common{};
   MachineFlags machine{};
   WorkloadFlags workload{};
@@ -78,7 +78,7 @@ Table summary(const std::vector<Point>& points) {
   return table;
 }
 
-int holdout(const Flags& flags, const Session& /*session*/) {
+int holdout(const HoldoutFlags& flags, const Session& /*session*/) {
   std::vector<Problem> problems;
   const WorkloadFlags& workload = flags.workload;
   if (!workload.model.empty() || !workload.problems.empty() || !workload.file.empty()) {
@@ -152,7 +152,7 @@ int holdout(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_holdout(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<HoldoutFlags>();
   CLI::App* command = add_command(
       root, "holdout", "Measure points that were not probed and compare the model with them",
       "overlaptune holdout --machine sim:h200-nvlink-x8 --db f.db --points 100 \\\n"

@@ -21,7 +21,7 @@ namespace {
 using kernels::Compiled;
 using kernels::CompileJob;
 
-struct Flags {
+struct KernelsFlags {
   CommonFlags common{};
   bool compile_all = false;
   std::vector<std::string> architectures{"sm_80", "sm_89", "sm_90a"};
@@ -38,7 +38,7 @@ bool has_all(const kernels::KernelSource& source, const std::vector<std::string>
   });
 }
 
-std::vector<CompileJob> jobs_of(const Flags& flags, const kernels::Compiler& compiler) {
+std::vector<CompileJob> jobs_of(const KernelsFlags& flags, const kernels::Compiler& compiler) {
   std::vector<CompileJob> jobs;
   std::set<std::string> seen;
   for (const std::string& architecture : flags.architectures) {
@@ -102,7 +102,7 @@ Table table_of(const std::vector<CompileJob>& jobs,
   return table;
 }
 
-int compile_all(const Flags& flags, const Session& /*session*/) {
+int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
   require_cuda_support("kernels");
   const kernels::CubinCache cache(value_or_throw(kernels::cubin_cache_options()));
   const auto compiler = value_or_throw(kernels::Compiler::load());
@@ -136,7 +136,7 @@ int compile_all(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_kernels(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<KernelsFlags>();
   CLI::App* command = add_command(
       root, "kernels",
       "Compile the generated kernels, without a GPU; exit code 1 if one spills registers or uses "

@@ -7,12 +7,12 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct MachinesFlags {
   CommonFlags common{};
   MachineFlags machine{};
 };
 
-int machines(const Flags& flags, const Session& /*session*/) {
+int machines(const MachinesFlags& flags, const Session& /*session*/) {
   const auto entries = value_or_throw(list_machines(machine_options(flags.machine, flags.common)));
   Table table{.name = "machines",
               .columns = {{"name"}, {"available"}, {"description"}, {"reason"}}};
@@ -31,7 +31,7 @@ int machines(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_machines(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<MachinesFlags>();
   CLI::App* command =
       add_command(root, "machines", "List what can be tuned here, by the names --machine takes",
                   "overlaptune machines --json", flags->common);

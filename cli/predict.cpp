@@ -12,7 +12,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct PredictFlags {
   CommonFlags common{};
   QuestionFlags question{};
   std::string svg{};
@@ -38,7 +38,7 @@ Figure figure(const Question& question, const Explanation& explanation) {
       {shown(explanation.best), shown(explanation.baseline)});
 }
 
-int predict(const Flags& flags, const Session& /*session*/) {
+int predict(const PredictFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Explanation explanation = explain(question.model(), question.problem(), question.launch());
   const Prediction& best = explanation.best.prediction;
@@ -71,7 +71,7 @@ int predict(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_predict(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<PredictFlags>();
   CLI::App* command = add_command(
       root, "predict", "The model alone: best config, its timeline, and why it won",
       "overlaptune predict --db f.db --op gemm_reduce_scatter --m 16k --n 8k --k 3584 \\\n"

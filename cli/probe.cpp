@@ -14,7 +14,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct ProbeFlags {
   CommonFlags common{};
   MachineFlags machine{};
   std::string database{};
@@ -45,7 +45,7 @@ std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& pl
   return asked;
 }
 
-int probe(const Flags& flags, const Session& session) {
+int probe(const ProbeFlags& flags, const Session& session) {
   const auto machine = open(flags.machine, flags.common);
   const Platform& platform = machine->platform();
   const auto ranks = checked_ranks(flags.ranks, platform);
@@ -83,7 +83,7 @@ int probe(const Flags& flags, const Session& session) {
 }  // namespace
 
 void add_probe(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ProbeFlags>();
   CLI::App* command =
       add_command(root, "probe", "Measure links, collectives, GEMMs, contention and launch costs",
                   "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", flags->common);

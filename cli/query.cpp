@@ -10,7 +10,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct QueryFlags {
   CommonFlags common{};
   QuestionFlags question{};
 };
@@ -19,7 +19,7 @@ std::string time_text(const std::optional<Microseconds>& time) {
   return time ? fmt::format("{:.1f} us", time->count()) : "-";
 }
 
-int query(const Flags& flags, const Session& /*session*/) {
+int query(const QueryFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Answer answer = question.answer();
   if (flags.common.json) {
@@ -36,7 +36,7 @@ int query(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_query(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<QueryFlags>();
   CLI::App* command = add_command(
       root, "query", "Answer from a database: exact, predicted or baseline, with the reason",
       "overlaptune query --db f.db --op gemm_all_reduce --m 4k --n 8k --k 3584 \\\n"

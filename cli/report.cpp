@@ -10,7 +10,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Flags {
+struct ReportFlags {
   CommonFlags common{};
   std::string database{};
   std::string other{};
@@ -19,7 +19,7 @@ struct Flags {
   int shortlist = ReportOptions{}.shortlist;
 };
 
-ReportFormat format_of(const Flags& flags) {
+ReportFormat format_of(const ReportFlags& flags) {
   if (!flags.common.json) return flags.format.value_or(ReportFormat::markdown);
   if (flags.format.value_or(ReportFormat::json) != ReportFormat::json) {
     throw Failure(ErrorKind::bad_input, fmt::format("--format {} and --json: give one of them",
@@ -28,7 +28,7 @@ ReportFormat format_of(const Flags& flags) {
   return ReportFormat::json;
 }
 
-int report(const Flags& flags, const Session& /*session*/) {
+int report(const ReportFlags& flags, const Session& /*session*/) {
   const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   std::optional<Snapshot> other;
   if (!flags.other.empty()) other = take_snapshot(Store(flags.other, Access::read));
@@ -47,7 +47,7 @@ int report(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_report(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = add_command(
       root, "report", "Winners, speedups, prediction error, conditions and probe curves",
       "overlaptune report --db f.db --format md --out report.md --compare before.db",

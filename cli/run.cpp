@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMostRepetitions = 100'000;
 
-struct Flags {
+struct RunFlags {
   CommonFlags common{};
   MachineFlags machine{};
   Problem problem{};
@@ -43,7 +43,7 @@ struct Outcome {
 };
 
 /// The winner that is stored for a platform with this fingerprint.
-Config winner_of(const Flags& flags, const Platform& platform) {
+Config winner_of(const RunFlags& flags, const Platform& platform) {
   const Store store(flags.database, Access::read);
   const auto stored = store.platform(fingerprint(platform));
   const auto winner = stored ? store.winner(stored->id, flags.problem, flags.launch) : std::nullopt;
@@ -57,7 +57,7 @@ Config winner_of(const Flags& flags, const Platform& platform) {
   return winner->winner.candidate.config;
 }
 
-Config config_of(const Flags& flags, const Platform& platform) {
+Config config_of(const RunFlags& flags, const Platform& platform) {
   if (flags.config) return *flags.config;
   if (!flags.database.empty()) return winner_of(flags, platform);
   throw Failure(ErrorKind::bad_input,
@@ -76,7 +76,7 @@ std::vector<double> paired_speedups(const RunResult& sequential, const RunResult
   return ratios;
 }
 
-Outcome measure(const Flags& flags) {
+Outcome measure(const RunFlags& flags) {
   // All input is checked before anything runs.
   value_or_throw(validated(flags.problem));
   const auto machine = open(flags.machine, flags.common);
@@ -109,7 +109,7 @@ std::optional<Summary> summary_of(const RunResult& result) {
   return times.empty() ? std::nullopt : std::optional(summarize(times));
 }
 
-OrderedJson document(const Flags& flags, const Outcome& outcome) {
+OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
   OrderedJson json{{"platform", outcome.platform.name},
                    {"fingerprint", fingerprint(outcome.platform)},
                    {"launch", to_string(flags.launch)},
@@ -157,7 +157,7 @@ Table times_table(const Outcome& outcome) {
   return table;
 }
 
-std::string text(const Flags& flags, const Outcome& outcome) {
+std::string text(const RunFlags& flags, const Outcome& outcome) {
   std::string text = fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
                                  outcome.platform.name, to_string(flags.launch),
                                  to_string(outcome.config), to_markdown(times_table(outcome)));
@@ -178,7 +178,7 @@ std::string text(const Flags& flags, const Outcome& outcome) {
 }
 
 /// The figure; none where the machine gives no timeline.
-std::optional<Figure> figure(const Flags& flags, const Outcome& outcome) {
+std::optional<Figure> figure(const RunFlags& flags, const Outcome& outcome) {
   std::vector<ShownRun> runs;
   const auto add = [&](const Config& config, const RunResult& result) {
     const auto summary = summary_of(result);
@@ -194,7 +194,7 @@ std::optional<Figure> figure(const Flags& flags, const Outcome& outcome) {
       runs);
 }
 
-int run(const Flags& flags, const Session& /*session*/) {
+int run(const RunFlags& flags, const Session& /*session*/) {
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
     write_file(flags.trace,
@@ -230,7 +230,7 @@ int run(const Flags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_run(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunFlags>();
   CLI::App* command = add_command(
       root, "run", "Run one config of one problem beside sequential, and trace it",
       "overlaptune run --machine sim:h200-nvlink-x8 --op gemm_all_reduce --m 4k --n 8k --k 3584 "

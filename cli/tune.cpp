@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMostCandidates = 100'000;
 
-struct Flags {
+struct TuneFlags {
   CommonFlags common{};
   MachineFlags machine{};
   WorkloadFlags workload{};
@@ -35,7 +35,7 @@ Expected<std::vector<Launch>> parse_launches(const std::string& text) {
   return std::vector<Launch>{*launch};
 }
 
-OrderedJson document(const Flags& flags, const Platform& platform, const Workload& work,
+OrderedJson document(const TuneFlags& flags, const Platform& platform, const Workload& work,
                      const TuneReport& report) {
   OrderedJson winners = OrderedJson::array();
   for (const Winner& winner : report.winners) {
@@ -56,7 +56,7 @@ OrderedJson document(const Flags& flags, const Platform& platform, const Workloa
           {"winners", std::move(winners)}};
 }
 
-std::string text(const Flags& flags, const Platform& platform, const Workload& work,
+std::string text(const TuneFlags& flags, const Platform& platform, const Workload& work,
                  const TuneReport& report) {
   std::string text =
       report.winners.empty() ? "" : to_markdown(winners_table(report.winners, work.gemms)) + "\n";
@@ -76,7 +76,7 @@ std::string text(const Flags& flags, const Platform& platform, const Workload& w
                     to_string(first.dtype), first.ranks);
 }
 
-int tune(const Flags& flags, const Session& session) {
+int tune(const TuneFlags& flags, const Session& session) {
   // All input is checked before the database is touched.
   const Workload work = read_workload(flags.workload);
   const auto machine = open(flags.machine, flags.common);
@@ -115,7 +115,7 @@ int tune(const Flags& flags, const Session& session) {
 }  // namespace
 
 void add_tune(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TuneFlags>();
   CLI::App* command = add_command(
       root, "tune", "Find and validate the best config of each problem",
       "overlaptune tune --machine sim:h200-nvlink-x8 --db f.db \\\n"

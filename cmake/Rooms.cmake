@@ -10,6 +10,7 @@ function(overlaptune_room name)
   # Rooms also become part of the shared library of `query/`, which shows only its `ovt_` functions.
   overlaptune_hidden(overlaptune_${name})
   overlaptune_warnings(overlaptune_${name})
+  overlaptune_use_precompiled(overlaptune_${name} room_headers)
 endfunction()
 
 # Marks code that may be in several libraries of one process: each library has its own copy.
@@ -24,6 +25,7 @@ function(overlaptune_warnings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # g++ 12 warns of std::operator+(const char*, std::string&&) (GCC bug 105651), and of the inactive
     # members of a std::variant that is moved (GCC bug 105562).
-    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-maybe-uninitialized)
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow
+      -Wno-array-bounds -Wno-maybe-uninitialized)
   endif()
 endfunction()

@@ -1,0 +1,32 @@
+# Headers of other projects that most sources include, compiled once for the rooms and once for the
+# tests. A source still names all that it uses: clang-tidy and `header_check` read it without them.
+
+option(OVERLAPTUNE_FAST_COMPILE "Precompile headers of other projects that most sources include" ON)
+
+set(common_headers <algorithm> <array> <chrono> <cmath> <cstdint> <functional> <limits> <map> <memory>
+  <optional> <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>
+  <fmt/ranges.h> <tl/expected.hpp>)
+
+# overlaptune_precompile(NAME header ...): makes a target whose headers others use. Their compile options
+# must be the same, and they must have all of its definitions, or g++ and clang refuse the headers;
+# so it takes the include folders of fmt alone.
+function(overlaptune_precompile name)
+  set(source ${CMAKE_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "")
+  add_library(${name} OBJECT ${source})
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  foreach(library overlaptune::fmt tl::expected)
+    target_include_directories(${name} SYSTEM PRIVATE
+      $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
+  endforeach()
+  overlaptune_warnings(${name})
+endfunction()
+
+# overlaptune_use_precompiled(TARGET NAME)
+function(overlaptune_use_precompiled target name)
+  if(OVERLAPTUNE_FAST_COMPILE)
+    target_precompile_headers(${target} REUSE_FROM ${name})
+    # ccache can only keep what was compiled with such headers if they are named in the sources.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  endif()
+endfunction()
