@@ -24,6 +24,7 @@ Capabilities capabilities_of(const Platform& platform) {
     capabilities.transports = {Transport::ring};
   }
   if (platform.machine == "cuda") {
+    capabilities.comm_ctas = kMostChannels;
     capabilities.gemms = gemm_families(platform.compute_capability);
   }
   return capabilities;

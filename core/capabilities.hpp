@@ -12,6 +12,10 @@
 
 namespace overlaptune {
 
+/// The most channels of a communicator of NCCL (MAXCHANNELS in its sources): the most CTAs of a
+/// collective on GPUs.
+inline constexpr int kMostChannels = 64;
+
 /// The limits of what a machine can run. The default allows everything that any machine can run.
 struct Capabilities {
   int ranks = kMostRanks;                           ///< most ranks of a problem

@@ -57,16 +57,17 @@ Expected<void> goes_together(const Sequential&) {
   return {};
 }
 
-Expected<void> goes_together(const Chunked& config) {
-  if (config.comm_ctas > 0) return {};
-  return wrong("ctas", config.comm_ctas, "1 or more with chunked");
+Expected<void> goes_together(const Chunked&) {
+  return {};
 }
 
 Expected<void> goes_together(const Signaled& config) {
   const Transport beside = config.transport.beside_gemm;
   if (config.comm_ctas == kHandedOver && !is_nccls(beside)) {
     return wrong("ctas", config.comm_ctas,
-                 fmt::format("1 or more with signaled by {}", to_string(beside)));
+                 fmt::format("1 or more with signaled by {}; 0 (one CTA for each tile) is for "
+                             "transports of NCCL's",
+                             to_string(beside)));
   }
   return {};
 }
@@ -83,8 +84,7 @@ Expected<void> means_something(const Problem&, const Sequential&) {
 }
 
 Expected<void> means_something(const Problem& problem, const Chunked& config) {
-  if (const auto rows = chunk_rows(problem, config.chunks); !rows) return error_of(rows);
-  return {};
+  return has_rows_for(problem, config.chunks);
 }
 
 /// Whether `group_cuts` accepts the groups, decided with few divisions, because opening a database
@@ -139,8 +139,9 @@ Expected<void> means_something(const Problem& problem, const Signaled& config) {
 
 Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
   if (!capabilities.gemms.contains(traits_of(strategy_of(config)).gemm)) {
-    return bad_input(fmt::format("strategy {}: no kernels of ours run on this GPU",
-                                 to_string(strategy_of(config))));
+    return bad_input(
+        fmt::format("strategy {}: needs a generated kernel, and there is none for this GPU",
+                    to_string(strategy_of(config))));
   }
   const int ctas = comm_ctas(config);
   if (ctas >= capabilities.sms || ctas > capabilities.comm_ctas) {
@@ -160,7 +161,7 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
 Expected<void> can_carry(Transport transport, Collective collective,
                          const Capabilities& capabilities) {
   if (!serves(transport, collective)) {
-    return bad_input(fmt::format("transport {}: there is none for {}", to_string(transport),
+    return bad_input(fmt::format("transport {}: does not carry {}", to_string(transport),
                                  to_string(collective)));
   }
   if (!capabilities.transports.contains(transport)) {
@@ -178,9 +179,13 @@ Expected<void> check(const Config& config) {
   });
   if (!outcome) return outcome;
   const StrategyTraits& traits = traits_of(strategy_of(config));
+  if (comm_ctas(config) < traits.least_ctas) {
+    return wrong("ctas", comm_ctas(config),
+                 fmt::format("{} or more with {}", traits.least_ctas, to_string(traits.strategy)));
+  }
   const Transport transport = transport_of(config);
   if (!traits.transports.contains(transport)) {
-    return bad_input(fmt::format("transport = {}: {} has none by it", to_string(transport),
+    return bad_input(fmt::format("transport = {}: {} has no such transport", to_string(transport),
                                  to_string(traits.strategy)));
   }
   if (wait_of(config) == Wait::kernel && !traits.kernel_waits.contains(transport)) {

@@ -11,6 +11,7 @@
 
 #include "core/check.hpp"
 #include "core/config_fields.hpp"
+#include "core/strategies.hpp"
 
 namespace overlaptune {
 namespace {
@@ -77,23 +78,32 @@ bool read(std::string_view text, const FieldInfo&, Value& value) {
   return found.has_value();
 }
 
-// Each overload of `allowed` says for messages what a value of the field may be.
+// Each overload of `allowed` says for messages which values of the field a strategy may have.
 
-std::string allowed(const FieldInfo& info, const int&) {
-  return fmt::format("{} to {}", info.least, info.most);
+std::string allowed(const FieldInfo& info, const int&, const StrategyTraits& traits) {
+  const bool is_ctas = info.name == field::CommCtas::info.name;
+  return fmt::format("{} to {}", is_ctas ? traits.least_ctas : info.least, info.most);
 }
-std::string allowed(const FieldInfo& info, const Tile&) {
+std::string allowed(const FieldInfo& info, const Tile&, const StrategyTraits&) {
   return fmt::format("MxNxK with sides of {} to {}", info.least, info.most);
 }
-std::string allowed(const FieldInfo&, const std::vector<std::int64_t>&) {
+std::string allowed(const FieldInfo&, const std::vector<std::int64_t>&, const StrategyTraits&) {
   return "tile counts of at least 1, as in 928,96";
 }
 template <class Value>
 requires requires {
   NamesOf<Value>::all;
 }
-std::string allowed(const FieldInfo&, const Value&) {
+std::string allowed(const FieldInfo&, const Value&, const StrategyTraits&) {
   return "one of " + names_of<Value>();
+}
+std::string allowed(const FieldInfo&, const Transport&, const StrategyTraits& traits) {
+  std::string names;
+  for (const auto& [transport, name] : NamesOf<Transport>::all) {
+    if (!traits.transports.contains(transport)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return "one of " + names;
 }
 
 /// The words of a line: a strategy, and `name=value`s.
@@ -164,17 +174,18 @@ Expected<Words> words_of(std::string_view text) {
 /// or a field that is missing.
 Expected<void> read_fields(Words& words, Config& config) {
   Expected<void> outcome;
+  const StrategyTraits& traits = traits_of(strategy_of(config));
   each_field(config, [&](auto field, auto& value, Presence presence) {
     if (!outcome) return;
     const FieldInfo& info = field.info;
     if (const auto text = words.take(info.name)) {
       if (!read(*text, info, value)) {
         outcome = bad_input(fmt::format("config: {} = {}: expected {}", info.name, quoted(*text),
-                                        allowed(info, value)));
+                                        allowed(info, value, traits)));
       }
     } else if (presence == Presence::required) {
       outcome = bad_input(fmt::format("config: {}: missing: {} needs {}", info.name,
-                                      to_string(strategy_of(config)), allowed(info, value)));
+                                      to_string(traits.strategy), allowed(info, value, traits)));
     }
   });
   return outcome;

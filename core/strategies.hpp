@@ -20,6 +20,7 @@ struct StrategyTraits {
   GemmFamily gemm = GemmFamily::library;
   EnumSet<Op> ops{};
   EnumSet<Transport> transports{};
+  int least_ctas = 0;  ///< 1 where 0 would mean nothing
   /// Transports whose collectives a kernel can wait for (`Wait::kernel`).
   EnumSet<Transport> kernel_waits{};
 };
@@ -36,7 +37,8 @@ inline constexpr std::array<StrategyTraits, 3> kStrategies{{
     {.strategy = Strategy::chunked,
      .gemm = GemmFamily::library,
      .ops = kAllOps,
-     .transports = {Transport::ring, Transport::symmetric}},
+     .transports = {Transport::ring, Transport::symmetric},
+     .least_ctas = 1},
     // Tiles signal when they end, so the GEMM comes before the collective. Copy engines wait by
     // batched stream operations of the driver, so no kernel waits for them.
     {.strategy = Strategy::signaled,

@@ -178,12 +178,16 @@ int most_chunks(const Problem& problem) {
   return static_cast<int>(std::clamp<std::int64_t>(rows / kChunkRowUnit, 1, kMost));
 }
 
-Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks) {
+Expected<void> has_rows_for(const Problem& problem, int chunks) {
   const std::int64_t rows = problem.m / row_blocks(problem);
-  if (chunks < 1 || chunks > rows) {
-    return bad_input(
-        fmt::format("chunks = {}: expected 1 to {} (the rows of a row block)", chunks, rows));
-  }
+  if (chunks >= 1 && chunks <= rows) return {};
+  return bad_input(
+      fmt::format("chunks = {}: expected 1 to {} (the rows of a row block)", chunks, rows));
+}
+
+Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks) {
+  if (const auto good = has_rows_for(problem, chunks); !good) return error_of(good);
+  const std::int64_t rows = problem.m / row_blocks(problem);
   std::int64_t unit = kChunkRowUnit;
   while (rows / unit < chunks) unit /= 2;
   const std::int64_t units = rows / unit;

@@ -132,4 +132,7 @@ inline constexpr std::int64_t kChunkRowUnit = 128;
 /// of `row_blocks` products that share B. Error: chunks < 1 or more than the rows of a block.
 [[nodiscard]] Expected<std::vector<std::int64_t>> chunk_rows(const Problem& problem, int chunks);
 
+/// Whether `chunk_rows` accepts the number of chunks. Error: the same.
+[[nodiscard]] Expected<void> has_rows_for(const Problem& problem, int chunks);
+
 }  // namespace overlaptune

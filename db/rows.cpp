@@ -18,11 +18,9 @@ void for_each_column(std::string_view columns, F&& visit) {
   }
 }
 
-Config read_config(Query& query) {
-  const std::string line = query.text();
-  Config config;
-  if (!read_canonical(line, config)) query.damaged(why_not_canonical(line));
-  return config;
+[[noreturn]] void damaged(const Query& query, const Candidate& row, std::string_view what) {
+  query.damaged(
+      fmt::format("{}, in the row of {}, {}", what, to_string(row.problem), to_string(row.launch)));
 }
 
 void read_outcome(Query& query, Candidate& candidate) {
@@ -45,7 +43,8 @@ Candidate read_what_was_tried(Query& query) {
   Candidate candidate;
   candidate.problem = read_problem(query);
   candidate.launch = query.name<Launch>();
-  candidate.config = read_config(query);
+  const std::string line = query.text();
+  if (!read_canonical(line, candidate.config)) damaged(query, candidate, why_not_canonical(line));
   return candidate;
 }
 
@@ -224,7 +223,8 @@ Candidate read_candidate(Query& query) {
   Candidate candidate = read_what_was_tried(query);
   candidate.verdict = query.name<Verdict>();
   read_outcome(query, candidate);
-  return checked(query, std::move(candidate));
+  if (const auto wrong = complaint(candidate)) damaged(query, candidate, *wrong);
+  return candidate;
 }
 
 Winner read_winner(Query& query) {
@@ -236,7 +236,8 @@ Winner read_winner(Query& query) {
   winner.gemm_alone = us(query.real());
   winner.collective_alone = us(query.real());
   winner.overlap_fraction = query.optional_real();
-  return checked(query, std::move(winner));
+  if (const auto wrong = complaint(winner)) damaged(query, winner.candidate, *wrong);
+  return winner;
 }
 
 }  // namespace overlaptune::db

@@ -141,6 +141,8 @@ class Store {
   /// the database does not change.
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
                                                    Launch launch) const;
+  /// Whether a problem has a winner, sound or damaged: a damaged one is replaced by tuning again.
+  [[nodiscard]] bool has_winner(PlatformId platform, const Problem& problem, Launch launch) const;
   [[nodiscard]] std::vector<StoredWinner> winners() const;
   /// Calls `visit` for each winner of a platform; much faster than `winners`. The winner is valid
   /// until `visit` returns.

@@ -18,6 +18,11 @@ const std::string& select_winners() {
   return sql;
 }
 
+std::string where_key() {
+  return fmt::format(" WHERE (platform_id, {}, launch) = (?, ?, ?, ?, ?, ?, ?, ?)",
+                     db::kProblemColumns);
+}
+
 StoredWinner read_winner_row(Query& query) {
   StoredWinner stored;
   stored.platform = query.integer();
@@ -72,11 +77,18 @@ void Store::put_winner(TuningRunId run, const Winner& winner) {
   });
 }
 
+bool Store::has_winner(PlatformId platform, const Problem& problem, Launch launch) const {
+  static const std::string select = "SELECT 1 FROM winners" + where_key();
+  auto query = impl_->connection->query(select);
+  query.bind(platform);
+  db::put(query, problem);
+  query.bind(launch);
+  return query.step();
+}
+
 std::optional<StoredWinner> Store::winner(PlatformId platform, const Problem& problem,
                                           Launch launch) const {
-  static const std::string select =
-      select_winners() + fmt::format(" WHERE (platform_id, {}, launch) = (?, ?, ?, ?, ?, ?, ?, ?)",
-                                     db::kProblemColumns);
+  static const std::string select = select_winners() + where_key();
   const db::WinnerKey key{platform, problem, launch};
   const auto stamp = impl_->stamp();
   if (stamp) {

@@ -5,18 +5,14 @@
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
-namespace {
 
-constexpr int kMostCommCtas = 64;  // NCCL's MAXCHANNELS
-static_assert(kMostCommCtas <= kernels::PeerExchange::kMostCtas);
-
-}  // namespace
+static_assert(kMostChannels <= kernels::PeerExchange::kMostCtas);
 
 Capabilities Engine::capabilities() const {
   const int capability = compute_capability();
   Capabilities here{.ranks = world.ranks(),
                     .sms = sms,
-                    .comm_ctas = kMostCommCtas,
+                    .comm_ctas = kMostChannels,
                     .gemms = gemm_families(capability),
                     .limits = gpu_limits(capability)};
   // The other transports need a driver that has waits on memory: copy engines wait for peers in

@@ -40,7 +40,7 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
 }
 
 bool WinnerKeeper::has_winner(const Candidate& candidate) const {
-  return store_.winner(run_.platform, candidate.problem, candidate.launch).has_value();
+  return store_.has_winner(run_.platform, candidate.problem, candidate.launch);
 }
 
 Expected<Winner> WinnerKeeper::winner_of(const Candidate& best, const Candidate& sequential) {

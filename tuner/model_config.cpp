@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <initializer_list>
 #include <optional>
 
@@ -143,7 +144,7 @@ void read_dtype(Fields& fields, ModelConfig& config) {
 
 /// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
 /// `llama-3-70b/config.json`.
-std::string model_name(const std::filesystem::path& file) {
+std::string name_in_path(const std::filesystem::path& file) {
   if (file.filename() != "config.json") {
     return (file.extension() == ".json" ? file.stem() : file.filename()).string();
   }
@@ -157,6 +158,15 @@ std::string model_name(const std::filesystem::path& file) {
     }
   }
   return folder.has_filename() ? folder.filename().string() : "config";
+}
+
+/// The name as one word of a table: control characters become underscores.
+std::string model_name(const std::filesystem::path& file) {
+  std::string name = name_in_path(file);
+  for (char& c : name) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '_';
+  }
+  return name;
 }
 
 }  // namespace

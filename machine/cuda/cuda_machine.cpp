@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/check.hpp"
 #include "machine/cuda/fault_attribution.hpp"
 #include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/merge.hpp"
@@ -156,12 +157,20 @@ class CudaMachine::RunLoop {
         problem_(problem),
         configs_(configs),
         options_(options),
-        remaining_(configs.size()),
         results_(configs.size()) {
-    std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
+    // A worker cannot read a message with an illegal config, so those are not sent.
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      const auto legal = check(problem, configs[i], machine.capabilities());
+      if (legal) {
+        remaining_.push_back(i);
+      } else {
+        results_[i] = {.verdict = Verdict::unsupported, .reason = legal.error().message};
+      }
+    }
   }
 
   Expected<std::vector<RunResult>> run() {
+    if (remaining_.empty()) return std::move(results_);
     std::string last_reason;
     while (!remaining_.empty()) {
       auto replies = ask();

@@ -237,7 +237,7 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
   expect_named(check(problem, Chunked{.comm_ctas = 8, .chunks = 257}),
                "chunks = 257: expected 1 to 256");
   expect_named(check(problem, Sequential{.transport = Transport::peer_access}),
-               "transport = peer_access: sequential has none by it");
+               "transport = peer_access: sequential has no such transport");
   Problem gathered = problem;
   gathered.op = Op::all_gather_gemm;
   expect_named(check(gathered, good), "strategy signaled: cannot run all_gather_gemm");

@@ -250,7 +250,7 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
            {"UPDATE winners SET config = 'chunked ctas=0 transport=ring'",
             "ctas = 0: expected 1 or more with chunked"},
            {"UPDATE winners SET config = 'sequential ctas=0 transport=peer_access'",
-            "transport = peer_access: sequential has none by it"},
+            "transport = peer_access: sequential has no such transport"},
            {"UPDATE winners SET config = 'chunked ctas=8 transport=ring chunks=1000000000'",
             "chunks = 1000000000: expected 1 to"},
            {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
@@ -273,6 +273,26 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     ASSERT_FALSE(store.check().empty()) << sql;
   }
+}
+
+TEST_F(DamageTest, ADamagedWinnerIsNamedAndCanBeReplaced) {
+  const StoredWinner sound = Store(file_, Access::read).winners().front();
+  const Candidate& candidate = sound.winner.candidate;
+  SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE winners SET config = 'chunked ctas=8 transport=ring chunks=1000000000'");
+  Store store(file_, Access::create);
+  const auto read = [&] {
+    return store.winner(sound.platform, candidate.problem, candidate.launch);
+  };
+  const auto message = failure(ErrorKind::bad_database, read);
+  EXPECT_NE(message.find(to_string(candidate.problem)), std::string::npos) << message;
+  EXPECT_TRUE(store.has_winner(sound.platform, candidate.problem, candidate.launch));
+  store.put_winner(sound.run, sound.winner);
+  ASSERT_TRUE(read());
+  EXPECT_EQ(read()->winner, sound.winner);
+  Problem untuned = candidate.problem;
+  untuned.k += 8;
+  EXPECT_FALSE(store.has_winner(sound.platform, untuned, candidate.launch));
 }
 
 TEST_F(DamageTest, APlatformThatWasChangedAnswersForNoOther) {

@@ -192,7 +192,7 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
       {first_candidate / "config", "chunked transport=ring ctas=8",
        "candidates[3].config: config: expected it as it is printed: 'chunked ctas=8"},
       {first_candidate / "config", "sequential ctas=0 transport=copy_engine",
-       "candidates[3]: transport = copy_engine: sequential has none by it"},
+       "candidates[3]: transport = copy_engine: sequential has no such transport"},
       {first_candidate / "config", 7, "candidates[3].config: "},
       {first_candidate / "config", nullptr, "candidates[3].config: "},
       {first_candidate / "problem" / "n", 12, "candidates[3].problem: "},

@@ -145,6 +145,7 @@ TEST(Legality, the_model_predicts_what_is_legal_and_was_probed) {
 
 TEST(Legality, the_simulator_runs_what_is_legal_and_has_a_curve) {
   Machine& machine = *fitted().machine;
+  int valid = 0;
   for (const Case& each : legality::all_cases()) {
     const auto results = machine.run(each.problem, {&each.config, 1}, {.repetitions = 1});
     ASSERT_TRUE(results) << name_of(each);
@@ -153,11 +154,13 @@ TEST(Legality, the_simulator_runs_what_is_legal_and_has_a_curve) {
     if (legal) {
       const bool no_curve = result.reason.find("over it") != std::string::npos;
       ASSERT_TRUE(result.verdict == Verdict::valid || no_curve) << name_of(each) << result.reason;
+      valid += result.verdict == Verdict::valid ? 1 : 0;
     } else {
       ASSERT_EQ(result.verdict, Verdict::unsupported) << name_of(each);
       ASSERT_EQ(result.reason, legal.error().message);
     }
   }
+  EXPECT_GT(valid, 50);
 }
 
 TEST(Legality, what_is_searched_and_drawn_is_legal) {

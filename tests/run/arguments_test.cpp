@@ -160,9 +160,9 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
   EXPECT_THAT(said([](auto&, auto&, auto&) {}, OVT_ALL_GATHER_GEMM),
               HasSubstr("strategy signaled: cannot run all_gather_gemm"));
   EXPECT_THAT(said(instead(signaled_answer(OVT_TRANSPORT_SYMMETRIC)), OVT_GEMM_ALL_TO_ALL),
-              HasSubstr("transport symmetric: there is none for all_to_all"));
+              HasSubstr("transport symmetric: does not carry all_to_all"));
   EXPECT_THAT(said(instead(library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_PEER_ACCESS))),
-              HasSubstr("transport = peer_access: sequential has none by it"));
+              HasSubstr("transport = peer_access: sequential has no such transport"));
   EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
               HasSubstr("ovt_answer.strategy = 3"));
   ovt_answer waiting = signaled_answer(OVT_TRANSPORT_PEER_ACCESS);

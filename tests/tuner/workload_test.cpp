@@ -257,6 +257,7 @@ TEST(ModelConfig, a_model_is_named_for_its_file_or_folder) {
   const std::pair<const char*, const char*> cases[] = {
       {"qwen2.5-72b.json", "qwen2.5-72b"},
       {"qwen2.5", "qwen2.5"},
+      {"two\nlines\x07.json", "two_lines_"},
       {"Meta-Llama-3-8B/config.json", "Meta-Llama-3-8B"},
       {"models--mistralai--Mistral-7B-v0.1/snapshots/26bca36bde/config.json", "Mistral-7B-v0.1"}};
   for (const auto& [path, name] : cases) {

@@ -25,7 +25,7 @@ Expected<void> check_probe(const CollectiveProbe& probe, const Capabilities& her
                                  here.comm_ctas, to_string(probe.transport)));
   }
   if (!serves(probe.transport, probe.collective)) {
-    return bad_input(fmt::format("transport {}: there is none for {}", to_string(probe.transport),
+    return bad_input(fmt::format("transport {}: does not carry {}", to_string(probe.transport),
                                  to_string(probe.collective)));
   }
   if (!here.transports.contains(probe.transport)) {

@@ -6,10 +6,11 @@
 
 namespace overlaptune::cuda {
 
-/// An act is told by the number of CTAs of a config or of a copy probe. Fatal acts happen on the
+/// An act is told by the number of CTAs of a config or of a copy probe, one that no other test has
+/// and that a machine may run. Fatal acts happen on the
 /// last rank.
 enum class Act {
-  hang = 101,
+  hang = 41,
   crash,      ///< by SIGSEGV
   exit,       ///< with code 7
   be_killed,  ///< by SIGKILL

@@ -83,6 +83,23 @@ TEST(CudaMachine, runs_configs_with_what_runs_alone) {
   EXPECT_EQ(results->back().reason, "rank 1: a relative error of 2");
 }
 
+TEST(CudaMachine, an_illegal_config_costs_itself_only) {
+  const auto machine = open();
+  const std::vector<Config> configs{Chunked{.comm_ctas = 0, .chunks = 4}, Config{},
+                                    Chunked{.comm_ctas = 65, .chunks = 4}};
+  for (int time = 0; time < 4; ++time) {
+    const auto results = machine->run(kProblem, configs, {});
+    ASSERT_TRUE(results) << results.error().message;
+    EXPECT_EQ((*results)[0].verdict, Verdict::unsupported);
+    EXPECT_EQ((*results)[0].reason, "ctas = 0: expected 1 or more with chunked");
+    EXPECT_EQ((*results)[1].verdict, Verdict::valid);
+    EXPECT_EQ((*results)[2].reason, "ctas = 65: expected at most 64");
+  }
+  const auto none = machine->run(kProblem, {&configs[2], 1}, {});
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_EQ(none->front().verdict, Verdict::unsupported);
+}
+
 TEST(CudaMachine, what_it_cannot_do_is_bad_input) {
   const auto machine = open();
   const auto probe = machine->measure(probe_that(Act::refuse));
