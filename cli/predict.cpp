@@ -32,10 +32,13 @@ Figure figure(const Question& question, const Explanation& explanation) {
   const auto shown = [](const Explained& row) {
     return ShownRun{to_string(row.config), row.prediction.time, row.prediction.timeline};
   };
+  std::vector<ShownRun> runs{shown(explanation.best)};
+  if (explanation.baseline.config != explanation.best.config) {
+    runs.push_back(shown(explanation.baseline));
+  }
   return timeline_figure(
       question.problem(),
-      {.platform = question.platform(), .launch = question.launch(), .source = "predicted"},
-      {shown(explanation.best), shown(explanation.baseline)});
+      {.platform = question.platform(), .launch = question.launch(), .source = "predicted"}, runs);
 }
 
 int predict(const PredictFlags& flags, const Session& /*session*/) {

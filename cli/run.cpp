@@ -182,7 +182,7 @@ std::optional<Figure> figure(const RunFlags& flags, const Outcome& outcome) {
   std::vector<ShownRun> runs;
   const auto add = [&](const Config& config, const RunResult& result) {
     const auto summary = summary_of(result);
-    if (!summary || !result.timeline) return;
+    if (result.verdict != Verdict::valid || !summary || !result.timeline) return;
     runs.push_back({to_string(config), summary->median, *result.timeline});
   };
   add(outcome.config, outcome.result);

@@ -65,15 +65,19 @@ std::string text(const TuneFlags& flags, const Platform& platform, const Workloa
                       report.stopped ? "; stopped before the end" : "");
   text += fmt::format("Database: {}\n", flags.database);
   if (report.winners.empty()) return text;
-  const Problem& first = report.winners.front().candidate.problem;
+  const Candidate& winner = report.winners.front().candidate;
+  const Problem& first = winner.problem;
   return text + fmt::format(
                     "Next:\n"
                     "  overlaptune report --db {0}\n"
                     "  overlaptune evaluate --db {0}\n"
                     "  overlaptune query --db {0} --op {1} --m {2} --n {3} --k {4} --dtype {5} "
-                    "--ranks {6}\n",
+                    "--ranks {6} --platform {7}{8}\n",
                     flags.database, to_string(first.op), first.m, first.n, first.k,
-                    to_string(first.dtype), first.ranks);
+                    to_string(first.dtype), first.ranks, fingerprint(platform),
+                    winner.launch == Launch::graph
+                        ? ""
+                        : fmt::format(" --launch {}", to_string(winner.launch)));
 }
 
 int tune(const TuneFlags& flags, const Session& session) {

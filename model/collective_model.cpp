@@ -80,7 +80,7 @@ Expected<const Curve*> CollectiveModel::curve(const CollectiveKey& key) const {
   return bad_input("model: no " + std::string(to_string(key.collective)) + " on " +
                    std::to_string(key.ranks) + " ranks with " +
                    (key.comm_ctas != kNcclsChoice ? std::to_string(key.comm_ctas) + " CTAs"
-                                                  : std::string("the library's default CTAs")) +
+                                                  : std::string("NCCL's choice of CTAs")) +
                    " by " + std::string(to_string(key.transport)) +
                    " is stored for this platform: run `overlaptune probe --ranks " +
                    std::to_string(key.ranks) + "` first");

@@ -11,7 +11,7 @@ struct CollectiveRun {
   double link_load = 0;   ///< share of the best bandwidth that this collective reaches, 0 to 1
 };
 
-/// The collective on a buffer of `bytes` in all; `ctas` 0 is the library's default.
+/// The collective on a buffer of `bytes` in all; `ctas` 0 is NCCL's choice.
 [[nodiscard]] Expected<CollectiveRun> collective_run(const Profile& profile, Collective collective,
                                                      double bytes, int ranks, int ctas,
                                                      Transport transport);

@@ -64,7 +64,7 @@ struct PowerProfile {
   double window = 0;       ///< length of one replay at which the limit is half in force
 };
 
-/// One collective of one transport at the library's default CTAs.
+/// One collective of one transport at NCCL's choice of CTAs.
 struct CollectiveProfile {
   Transport transport = Transport::ring;
   Collective collective = Collective::all_reduce;
