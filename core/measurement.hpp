@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/fields.hpp"
 #include "core/problem.hpp"
 #include "core/statistics.hpp"
 
@@ -36,6 +37,11 @@ struct CollectiveProbe {
   friend auto operator<=>(const CollectiveProbe&, const CollectiveProbe&) = default;
 };
 
+inline constexpr std::tuple kCollectiveProbeFields{
+    Field{"collective", &CollectiveProbe::collective}, Field{"bytes", &CollectiveProbe::bytes},
+    Field{"ranks", &CollectiveProbe::ranks}, Field{"comm_ctas", &CollectiveProbe::comm_ctas},
+    Field{"transport", &CollectiveProbe::transport}};
+
 /// A GEMM and a collective at once, each repeated so that the other never runs alone.
 /// The GEMM computes on SMs - comm_ctas; with 0 (for generated GEMMs only) it has one CTA for each
 /// tile, and the collective gets the SMs of tiles that end.
@@ -59,6 +65,9 @@ struct CopyProbe {
   int ctas = 0;
   friend auto operator<=>(const CopyProbe&, const CopyProbe&) = default;
 };
+
+inline constexpr std::tuple kCopyProbeFields{Field{"bytes", &CopyProbe::bytes},
+                                             Field{"ctas", &CopyProbe::ctas}};
 
 /// Costs of starting kernels, collectives and copies.
 enum class LaunchCost {

@@ -6,21 +6,29 @@
 
 namespace overlaptune {
 
+namespace {
+
+std::string text_of(const std::string& value) {
+  return value;
+}
+std::string text_of(int value) {
+  return std::to_string(value);
+}
+std::string text_of(Bytes value) {
+  return std::to_string(value.count);
+}
+std::string text_of(bool value) {
+  return value ? "true" : "false";
+}
+
+}  // namespace
+
 std::vector<PlatformField> fields(const Platform& platform) {
-  return {{"machine", platform.machine},
-          {"name", platform.name},
-          {"gpu_model", platform.gpu_model},
-          {"gpu_count", std::to_string(platform.gpu_count)},
-          {"sms", std::to_string(platform.sms)},
-          {"compute_capability", std::to_string(platform.compute_capability)},
-          {"memory_bytes", std::to_string(platform.memory.count)},
-          {"driver_version", platform.driver_version},
-          {"cuda_version", platform.cuda_version},
-          {"nccl_version", platform.nccl_version},
-          {"topology", platform.topology},
-          {"transport", platform.link},
-          {"multicast_allowed", platform.multicast_allowed ? "true" : "false"},
-          {"details", platform.details}};
+  std::vector<PlatformField> list;
+  each_field(kPlatformFields, platform, [&](std::string_view name, const auto& value) {
+    list.push_back({name, text_of(value)});
+  });
+  return list;
 }
 
 std::string fingerprint(const Platform& platform) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/fields.hpp"
 #include "core/problem.hpp"
 #include "core/units.hpp"
 
@@ -34,13 +35,30 @@ struct Platform {
   friend bool operator==(const Platform&, const Platform&) = default;
 };
 
+/// In a fixed order: fingerprints follow it. Databases, exports and reports have these names, too.
+inline constexpr std::tuple kPlatformFields{
+    Field{"machine", &Platform::machine},
+    Field{"name", &Platform::name},
+    Field{"gpu_model", &Platform::gpu_model},
+    Field{"gpu_count", &Platform::gpu_count},
+    Field{"sms", &Platform::sms},
+    Field{"compute_capability", &Platform::compute_capability},
+    Field{"memory_bytes", &Platform::memory},
+    Field{"driver_version", &Platform::driver_version},
+    Field{"cuda_version", &Platform::cuda_version},
+    Field{"nccl_version", &Platform::nccl_version},
+    Field{"topology", &Platform::topology},
+    Field{"transport", &Platform::link},
+    Field{"multicast_allowed", &Platform::multicast_allowed},
+    Field{"details", &Platform::details}};
+
 /// A field of a platform, as text.
 struct PlatformField {
   std::string_view name;
   std::string value;
 };
 
-/// Every field in a fixed order. The fingerprint covers them; reports and databases print them.
+/// `kPlatformFields` of a platform. The fingerprint covers them.
 [[nodiscard]] std::vector<PlatformField> fields(const Platform& platform);
 
 /// 16 hexadecimal digits (FNV-1a of all fields); the same on every machine and in every version.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/dtype.hpp"
+#include "core/fields.hpp"
 #include "core/names.hpp"
 #include "core/units.hpp"
 
@@ -59,6 +60,10 @@ struct Problem {
   int ranks = 0;
   friend auto operator<=>(const Problem&, const Problem&) = default;
 };
+
+inline constexpr std::tuple kProblemFields{
+    Field{"op", &Problem::op}, Field{"m", &Problem::m},         Field{"n", &Problem::n},
+    Field{"k", &Problem::k},   Field{"dtype", &Problem::dtype}, Field{"ranks", &Problem::ranks}};
 
 /// Largest m, n or k.
 inline constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;

@@ -4,6 +4,8 @@
 #include <compare>
 #include <string>
 
+#include "core/fields.hpp"
+
 namespace overlaptune {
 
 /// One output block of a GEMM and how it is computed. All fields are zero where the GEMM library
@@ -17,6 +19,11 @@ struct Tile {
   friend auto operator<=>(const Tile&, const Tile&) = default;
   [[nodiscard]] bool is_library() const { return block_m == 0; }
 };
+
+inline constexpr std::tuple kTileFields{
+    Field{"block_m", &Tile::block_m}, Field{"block_n", &Tile::block_n},
+    Field{"block_k", &Tile::block_k}, Field{"stages", &Tile::stages},
+    Field{"cluster", &Tile::cluster}};
 
 /// `128x256x64`, or `library`.
 [[nodiscard]] std::string to_string(const Tile& tile);

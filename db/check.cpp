@@ -59,7 +59,7 @@ void check_structure(Examination& examine) {
 
 void check_platforms(Examination& examine) {
   examine.rows(
-      fmt::format("SELECT id, fingerprint, {} FROM platforms", db::kPlatformColumns),
+      fmt::format("SELECT id, fingerprint, {} FROM platforms", db::platform_columns()),
       [&](db::Query& query) {
         const auto id = query.integer();
         const std::string stored = query.text();

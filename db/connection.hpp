@@ -13,6 +13,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/names.hpp"
+#include "core/units.hpp"
 #include "db/failure.hpp"
 
 namespace overlaptune::db {
@@ -31,6 +32,8 @@ class Query {
   Query& bind(double value);
   Query& bind(std::string_view value);
   Query& bind(const std::string& value) { return bind(std::string_view(value)); }
+  Query& bind(bool value) { return bind(std::int64_t{value}); }
+  Query& bind(Bytes value) { return bind(value.count); }
   Query& bind(const char* value) { return bind(std::string_view(value)); }
   Query& bind_null();
   template <class T>
@@ -64,6 +67,17 @@ class Query {
     if (!value) damaged(value.error().message);
     return *value;
   }
+
+  void read(std::string& value) { value = text(); }
+  void read(std::int64_t& value) { value = integer(); }
+  void read(int& value) { value = small_integer(); }
+  void read(bool& value) { value = integer() != 0; }
+  void read(Bytes& value) { value.count = integer(); }
+  template <class E>
+  void read(E& value) requires requires {
+    NamesOf<E>::all;
+  }
+  { value = name<E>(); }
 
   /// Throws `bad_database` for the present row.
   [[noreturn]] void damaged(std::string_view what) const;

@@ -1,10 +1,9 @@
 #pragma once
-// Values as JSON (docs/database.md). Reading checks the rules of db/rules.hpp at the place.
-
-#include <nlohmann/json.hpp>
+// The values of a document as JSON (docs/database.md, json/fields.hpp). Reading checks the rules of
+// db/rules.hpp at the place.
 
 #include "db/impl.hpp"
-#include "db/json_node.hpp"
+#include "json/fields.hpp"
 
 namespace overlaptune::db {
 
@@ -22,13 +21,13 @@ inline constexpr std::int64_t kFormatVersion = 2;
 [[nodiscard]] Json to_json(const StoredWinner& stored, const std::string& platform,
                            const std::string& run);
 
-[[nodiscard]] Platform platform_of(const Node& node);
+[[nodiscard]] Platform platform_of(const JsonReader& at);
 /// Without its platform, which the document names by fingerprint.
-[[nodiscard]] StoredRun run_of(const Node& node, RunKind kind);
-[[nodiscard]] Measurement measurement_of(const Node& node);
-[[nodiscard]] LayerGemm layer_gemm_of(const Node& node);
-[[nodiscard]] Candidate candidate_of(const Node& node);
+[[nodiscard]] StoredRun run_of(const JsonReader& at, RunKind kind);
+[[nodiscard]] Measurement measurement_of(const JsonReader& at);
+[[nodiscard]] LayerGemm layer_gemm_of(const JsonReader& at);
+[[nodiscard]] Candidate candidate_of(const JsonReader& at);
 /// Without its platform and run.
-[[nodiscard]] StoredWinner winner_of(const Node& node);
+[[nodiscard]] StoredWinner winner_of(const JsonReader& at);
 
 }  // namespace overlaptune::db

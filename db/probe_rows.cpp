@@ -51,23 +51,9 @@ GemmProbe read_gemm(Query& query) {
   probe.n = query.integer();
   probe.k = query.integer();
   probe.dtype = query.name<Dtype>();
-  probe.tile.block_m = query.small_integer();
-  probe.tile.block_n = query.small_integer();
-  probe.tile.block_k = query.small_integer();
-  probe.tile.stages = query.small_integer();
-  probe.tile.cluster = query.small_integer();
+  probe.tile = read_fields<Tile>(query, kTileFields);
   probe.raster = query.small_integer();
   probe.sms = query.small_integer();
-  return probe;
-}
-
-CollectiveProbe read_collective(Query& query) {
-  CollectiveProbe probe;
-  probe.collective = query.name<Collective>();
-  probe.bytes.count = query.integer();
-  probe.ranks = query.small_integer();
-  probe.comm_ctas = query.small_integer();
-  probe.transport = query.name<Transport>();
   return probe;
 }
 
@@ -82,13 +68,12 @@ Probe read_probe(Query& query) {
     query.skip(kGemmColumns);
   }
   if (concurrent || sustained || kind == "collective") {
-    parts.collective = read_collective(query);
+    parts.collective = read_fields<CollectiveProbe>(query, kCollectiveProbeFields);
   } else {
     query.skip(kCollectiveColumns);
   }
   if (kind == "copy") {
-    const std::int64_t bytes = query.integer();
-    parts.copy = CopyProbe{Bytes{bytes}, query.small_integer()};
+    parts.copy = read_fields<CopyProbe>(query, kCopyProbeFields);
   } else {
     query.skip(kCopyColumns);
   }
@@ -123,31 +108,19 @@ void put(Query& query, const Probe& probe) {
   const Parts parts = take_apart(probe);
   query.bind(parts.kind);
   if (const auto& gemm = parts.gemm) {
-    query.bind(gemm->m)
-        .bind(gemm->n)
-        .bind(gemm->k)
-        .bind(gemm->dtype)
-        .bind(gemm->tile.block_m)
-        .bind(gemm->tile.block_n)
-        .bind(gemm->tile.block_k)
-        .bind(gemm->tile.stages)
-        .bind(gemm->tile.cluster)
-        .bind(gemm->raster)
-        .bind(gemm->sms);
+    query.bind(gemm->m).bind(gemm->n).bind(gemm->k).bind(gemm->dtype);
+    put_fields(query, kTileFields, gemm->tile);
+    query.bind(gemm->raster).bind(gemm->sms);
   } else {
     put_nulls(query, kGemmColumns);
   }
   if (const auto& collective = parts.collective) {
-    query.bind(collective->collective)
-        .bind(collective->bytes.count)
-        .bind(collective->ranks)
-        .bind(collective->comm_ctas)
-        .bind(collective->transport);
+    put_fields(query, kCollectiveProbeFields, *collective);
   } else {
     put_nulls(query, kCollectiveColumns);
   }
   if (parts.copy) {
-    query.bind(parts.copy->bytes.count).bind(parts.copy->ctas);
+    put_fields(query, kCopyProbeFields, *parts.copy);
   } else {
     put_nulls(query, kCopyColumns);
   }
@@ -162,11 +135,7 @@ void put_measured(Query& query, const Measurement& measurement) {
   put(query, std::optional(measurement.time));
   put(query, measurement.collective_time);
   if (const auto& tile = measurement.library_tile) {
-    query.bind(tile->block_m)
-        .bind(tile->block_n)
-        .bind(tile->block_k)
-        .bind(tile->stages)
-        .bind(tile->cluster);
+    put_fields(query, kTileFields, *tile);
   } else {
     put_nulls(query, kTileColumns);
   }

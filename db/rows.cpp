@@ -107,40 +107,18 @@ Conditions read_conditions(Query& query) {
   return conditions;
 }
 
+std::string platform_columns() {
+  std::vector<std::string_view> names;
+  std::apply([&](const auto&... field) { (names.push_back(field.name), ...); }, kPlatformFields);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 void put(Query& query, const Platform& platform) {
-  query.bind(platform.machine)
-      .bind(platform.name)
-      .bind(platform.gpu_model)
-      .bind(platform.gpu_count)
-      .bind(platform.sms)
-      .bind(platform.compute_capability)
-      .bind(platform.memory.count)
-      .bind(platform.driver_version)
-      .bind(platform.cuda_version)
-      .bind(platform.nccl_version)
-      .bind(platform.topology)
-      .bind(platform.link)
-      .bind(platform.multicast_allowed ? 1 : 0)
-      .bind(platform.details);
+  put_fields(query, kPlatformFields, platform);
 }
 
 Platform read_platform(Query& query) {
-  Platform platform;
-  platform.machine = query.text();
-  platform.name = query.text();
-  platform.gpu_model = query.text();
-  platform.gpu_count = query.small_integer();
-  platform.sms = query.small_integer();
-  platform.compute_capability = query.small_integer();
-  platform.memory.count = query.integer();
-  platform.driver_version = query.text();
-  platform.cuda_version = query.text();
-  platform.nccl_version = query.text();
-  platform.topology = query.text();
-  platform.link = query.text();
-  platform.multicast_allowed = query.integer() != 0;
-  platform.details = query.text();
-  return checked(query, std::move(platform));
+  return checked(query, read_fields<Platform>(query, kPlatformFields));
 }
 
 void put(Query& query, const Provenance& provenance) {
@@ -162,25 +140,11 @@ Provenance read_provenance(Query& query) {
 }
 
 void put(Query& query, const Problem& problem) {
-  query.bind(problem.op)
-      .bind(problem.m)
-      .bind(problem.n)
-      .bind(problem.k)
-      .bind(problem.dtype)
-      .bind(problem.ranks);
+  put_fields(query, kProblemFields, problem);
 }
 
 Problem read_problem(Query& query) {
-  Problem problem;
-  problem.op = query.name<Op>();
-  problem.m = query.integer();
-  problem.n = query.integer();
-  problem.k = query.integer();
-  problem.dtype = query.name<Dtype>();
-  problem.ranks = query.small_integer();
-  const auto sound = validated(problem);
-  if (!sound) query.damaged(sound.error().message);
-  return problem;
+  return checked(query, read_fields<Problem>(query, kProblemFields));
 }
 
 LayerGemm read_layer_gemm(Query& query) {

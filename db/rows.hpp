@@ -12,11 +12,11 @@
 
 namespace overlaptune::db {
 
-inline constexpr std::string_view kPlatformColumns =
-    "machine, name, gpu_model, gpu_count, sms, compute_capability, memory_bytes, driver_version, "
-    "cuda_version, nccl_version, topology, transport, multicast_allowed, details";
+/// The names of `kPlatformFields`.
+[[nodiscard]] std::string platform_columns();
 inline constexpr std::string_view kProvenanceColumns =
     "program_version, host, command_line, seed, started_at";
+/// The names of `kProblemFields`.
 inline constexpr std::string_view kProblemColumns = "op, m, n, k, dtype, ranks";
 /// The columns that identify a product of a model. `times_per_pass` is the only other one.
 inline constexpr std::string_view kLayerGemmKey = "model, product, parallelism, tokens";
@@ -45,6 +45,18 @@ enum class Conflict { keep, replace };
 /// `INSERT INTO table (key, values) VALUES (?, …) ON CONFLICT (key) …`.
 [[nodiscard]] std::string insert_sql(std::string_view table, std::string_view key,
                                      std::string_view values, Conflict conflict);
+
+// Fields as columns, in the order of their list.
+template <class... Fields, class T>
+void put_fields(Query& query, const std::tuple<Fields...>& fields, const T& value) {
+  each_field(fields, value, [&](std::string_view, const auto& member) { query.bind(member); });
+}
+template <class T, class... Fields>
+[[nodiscard]] T read_fields(Query& query, const std::tuple<Fields...>& fields) {
+  T value{};
+  each_field(fields, value, [&](std::string_view, auto& member) { query.read(member); });
+  return value;
+}
 
 void put(Query& query, const Platform& platform);
 void put(Query& query, const Provenance& provenance);

@@ -92,6 +92,11 @@ Complaint number_complaint(std::string_view field, double value) {
   return fmt::format("{} is {}; expected a finite number of 0 or more", field, value);
 }
 
+Complaint complaint(const Problem& problem) {
+  if (const auto sound = validated(problem); !sound) return sound.error().message;
+  return std::nullopt;
+}
+
 Complaint complaint(const Platform& platform) {
   return first(at_least("gpu_count", platform.gpu_count, 0), at_least("sms", platform.sms, 0),
                at_least("compute_capability", platform.compute_capability, 0),
@@ -114,7 +119,7 @@ Complaint complaint(const Measurement& measurement) {
 }
 
 Complaint complaint(const LayerGemm& gemm) {
-  if (const auto problem = validated(gemm.problem); !problem) return problem.error().message;
+  if (auto wrong = complaint(gemm.problem)) return wrong;
   if (gemm.model.empty()) return "model is empty; expected a name";
   return first(within("tokens", gemm.tokens, 1, kLargestSize),
                within("times_per_pass", gemm.times_per_pass, 1, kLargestSize));
@@ -126,7 +131,7 @@ Complaint complaint(const Config& config) {
 }
 
 Complaint complaint(const Candidate& candidate) {
-  if (const auto problem = validated(candidate.problem); !problem) return problem.error().message;
+  if (auto wrong = complaint(candidate.problem)) return wrong;
   if (auto wrong = complaint(candidate.config)) return wrong;
   if (candidate.rank_by_model) {
     if (auto wrong = at_least("rank_by_model", *candidate.rank_by_model, 0)) return wrong;

@@ -61,7 +61,7 @@ void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
 
 PlatformId Store::Impl::insert_platform(const Platform& platform) {
   static const std::string insert =
-      db::insert_sql("platforms", "fingerprint", db::kPlatformColumns, Conflict::keep);
+      db::insert_sql("platforms", "fingerprint", db::platform_columns(), Conflict::keep);
   static const std::string select = "SELECT id FROM platforms WHERE fingerprint = ?";
   const std::string print = fingerprint(platform);
   if (const auto wrong = db::complaint(platform)) {
@@ -126,7 +126,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, const StoredRun& run) {
 
 void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>& visit) const {
   static const std::string select =
-      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::kPlatformColumns);
+      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::platform_columns());
   auto query = connection->query(select);
   while (query.step()) {
     const PlatformId id = query.integer();

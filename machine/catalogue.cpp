@@ -11,7 +11,7 @@
 #include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/launch/installation.hpp"
 #include "machine/cuda/launch/mpi_rendezvous.hpp"
-#include "machine/sim/json_reader.hpp"
+#include "machine/sim/profile.hpp"
 #include "machine/sim/sim_machine.hpp"
 
 namespace overlaptune {

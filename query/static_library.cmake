@@ -3,7 +3,8 @@
 # replaced by one of the program that links the library.
 
 set(parts $<TARGET_FILE:overlaptune_query> $<TARGET_FILE:overlaptune_abi> $<TARGET_FILE:overlaptune_model>
-          $<TARGET_FILE:overlaptune_db> $<TARGET_FILE:overlaptune_core> $<TARGET_FILE:SQLiteCpp>)
+          $<TARGET_FILE:overlaptune_db> $<TARGET_FILE:overlaptune_json> $<TARGET_FILE:overlaptune_core>
+          $<TARGET_FILE:SQLiteCpp>)
 if(TARGET overlaptune_text)
   list(APPEND parts $<TARGET_FILE:overlaptune_text>)
 else()
@@ -26,7 +27,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DOBJECT=${whole} -DNM=${CMAKE_NM} -DOBJCOPY=${CMAKE_OBJCOPY}
           -P ${CMAKE_CURRENT_SOURCE_DIR}/hide_symbols.cmake
   DEPENDS hide_symbols.cmake overlaptune_query_c $<TARGET_OBJECTS:overlaptune_query_c> overlaptune_query
-          overlaptune_abi overlaptune_model overlaptune_db overlaptune_core
+          overlaptune_abi overlaptune_model overlaptune_db overlaptune_json overlaptune_core
   COMMAND_EXPAND_LISTS VERBATIM)
 add_library(overlaptune_query_static STATIC ${whole})
 add_library(overlaptune::query_static ALIAS overlaptune_query_static)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "json/fields.hpp"
 #include "reports/config_columns.hpp"
 #include "reports/winners.hpp"
 
@@ -27,12 +28,7 @@ OrderedJson json_of(const std::optional<Microseconds>& time) {
 }
 
 OrderedJson json_of(const Problem& problem) {
-  return {{"op", to_string(problem.op)},
-          {"m", problem.m},
-          {"n", problem.n},
-          {"k", problem.k},
-          {"dtype", to_string(problem.dtype)},
-          {"ranks", problem.ranks}};
+  return Object(kProblemFields).write<OrderedJson>(problem);
 }
 
 OrderedJson json_of(const Config& config) {
@@ -45,21 +41,12 @@ OrderedJson json_of(const Config& config) {
 }
 
 OrderedJson json_of(const Platform& platform) {
-  return {{"machine", platform.machine},
-          {"name", platform.name},
-          {"fingerprint", fingerprint(platform)},
-          {"gpu_model", platform.gpu_model},
-          {"gpu_count", platform.gpu_count},
-          {"sms", platform.sms},
-          {"compute_capability", platform.compute_capability},
-          {"memory_bytes", platform.memory.count},
-          {"driver_version", platform.driver_version},
-          {"cuda_version", platform.cuda_version},
-          {"nccl_version", platform.nccl_version},
-          {"topology", platform.topology},
-          {"transport", platform.link},
-          {"multicast_allowed", platform.multicast_allowed},
-          {"details", platform.details}};
+  OrderedJson made = OrderedJson::object();
+  each_field(kPlatformFields, platform, [&](std::string_view name, const auto& value) {
+    made[std::string(name)] = written<OrderedJson>(Plain{}, value);
+    if (name == "name") made["fingerprint"] = fingerprint(platform);
+  });
+  return made;
 }
 
 OrderedJson json_of(const Timeline& timeline) {

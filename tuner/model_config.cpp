@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "json/parse.hpp"
+#include "json/reader.hpp"
 #include "tuner/text_file.hpp"
 
 namespace overlaptune {
 namespace {
 
-using Json = nlohmann::json;
 using Names = std::initializer_list<const char*>;  // the names that models have for one field
 
 // Model types whose MLPs have two matrices (up, down), and three (gate, up, down).
@@ -33,65 +33,56 @@ bool contains(const std::array<std::string_view, N>& list, std::string_view item
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// Reads fields one after another and keeps the first error.
+/// The fields of a model, each by any of the names that it has. Whatever is wrong is a `Failure`.
 class Fields {
  public:
-  Fields(const Json& object, std::string_view name) : object_(object), name_(name) {}
+  explicit Fields(const JsonReader& object) : object_(object) {}
 
   /// The value of the first name that is present and not null.
-  std::optional<std::int64_t> count_if_any(Names names, std::int64_t least = 1) {
-    for (const char* field : names) {
-      const auto found = object_.find(field);
-      if (found == object_.end() || found->is_null()) continue;
-      const bool in_range =
-          found->is_number_unsigned() &&
-          found->get<std::uint64_t>() <= static_cast<std::uint64_t>(kLargestSize) &&
-          found->get<std::int64_t>() >= least;
-      if (in_range) return found->get<std::int64_t>();
-      fail(fmt::format("{} = {}: expected a whole number from {} to 2^31 - 1", field,
-                       shortened(*found), least));
-      return least;
+  [[nodiscard]] std::optional<std::int64_t> count_if_any(Names names,
+                                                         std::int64_t least = 1) const {
+    const char* const name = present(names);
+    if (name == nullptr) return std::nullopt;
+    const JsonReader field = object_[name];
+    if (!field.is_integer(least, kLargestSize)) {
+      fail(fmt::format("{} = {}: expected a whole number from {} to 2^31 - 1", name, field.shown(),
+                       least));
     }
-    return std::nullopt;
+    return field.integer(least);
   }
 
-  std::int64_t count(Names names) {
+  [[nodiscard]] std::int64_t count(Names names) const {
     const auto value = count_if_any(names);
     if (!value) {
       fail(fmt::format("{} is missing: expected a whole number from 1 to 2^31 - 1",
                        fmt::join(names, " or ")));
     }
-    return value.value_or(1);
+    return *value;
   }
 
-  std::string text_if_any(Names names) {
-    for (const char* field : names) {
-      const auto found = object_.find(field);
-      if (found == object_.end() || found->is_null()) continue;
-      if (found->is_string()) return found->get<std::string>();
-      fail(fmt::format("{} = {}: expected a string", field, shortened(*found)));
+  [[nodiscard]] std::string text_if_any(Names names) const {
+    const char* const name = present(names);
+    if (name == nullptr) return {};
+    const JsonReader field = object_[name];
+    if (!field.is_text()) {
+      fail(fmt::format("{} = {}: expected a string", name, field.shown()));
     }
-    return {};
+    return field.text();
   }
 
-  void fail(const std::string& message) {
-    if (!error_) error_ = Error{ErrorKind::bad_input, fmt::format("{}: {}", name_, message)};
-  }
-  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[noreturn]] void fail(const std::string& message) const { object_.fail(message); }
 
  private:
-  static std::string shortened(const Json& value) {
-    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    if (text.size() > 40) text = text.substr(0, 37) + "...";
-    return text;
+  [[nodiscard]] const char* present(Names names) const {
+    const auto* const found =
+        std::find_if(names.begin(), names.end(), [&](auto name) { return object_.has(name); });
+    return found == names.end() ? nullptr : *found;
   }
 
-  const Json& object_;
-  std::string_view name_;
-  std::optional<Error> error_{};
+  const JsonReader& object_;
 };
 
-void read_attention(Fields& fields, ModelConfig& config) {
+void read_attention(const Fields& fields, ModelConfig& config) {
   config.heads = fields.count({"num_attention_heads", "n_head", "n_heads"});
   config.kv_heads =
       fields.count_if_any({"num_key_value_heads", "num_kv_heads"}).value_or(config.heads);
@@ -113,7 +104,7 @@ void read_attention(Fields& fields, ModelConfig& config) {
   config.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(config.head_dim);
 }
 
-void read_mlp(Fields& fields, ModelConfig& config) {
+void read_mlp(const Fields& fields, ModelConfig& config) {
   config.experts =
       fields.count_if_any({"num_local_experts", "num_experts", "n_routed_experts"}, 0).value_or(0);
   const std::string activation =
@@ -133,7 +124,7 @@ void read_mlp(Fields& fields, ModelConfig& config) {
   config.intermediate = width.value_or(4 * config.hidden);  // the default of the GPT-2 family
 }
 
-void read_dtype(Fields& fields, ModelConfig& config) {
+void read_dtype(const Fields& fields, ModelConfig& config) {
   const std::string name = fields.text_if_any({"torch_dtype", "dtype"});
   if (name == "float16") {
     config.dtype = Dtype::fp16;
@@ -172,32 +163,29 @@ std::string model_name(const std::filesystem::path& file) {
 }  // namespace
 
 Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name) {
-  Json document;
   try {
-    document = Json::parse(json);
-  } catch (const Json::parse_error& error) {
-    return bad_input(fmt::format("{}: not JSON (at byte {}): expected a Hugging Face config.json",
-                                 name, error.byte));
-  }
-  if (!document.is_object()) {
-    return bad_input(fmt::format("{}: a JSON {}: expected the object of a Hugging Face config.json",
-                                 name, document.type_name()));
-  }
-  ModelConfig config;
-  const auto nested = document.find("text_config");
-  const bool is_nested = nested != document.end() && nested->is_object();
-  if (is_nested) config.notes.emplace_back("vision and audio parts are skipped: only text_config");
-  const Json& object = is_nested ? *nested : document;
+    const auto document = parse_json(json, name);
+    const JsonReader root(document, name);
+    if (!root.is_object()) {
+      root.fail("expected the object of a Hugging Face config.json, found " + root.shown());
+    }
+    ModelConfig config;
+    const bool is_nested = root.has("text_config") && root["text_config"].is_object();
+    if (is_nested)
+      config.notes.emplace_back("vision and audio parts are skipped: only text_config");
+    const JsonReader language = is_nested ? root["text_config"] : root;
 
-  Fields fields(object, name);
-  config.model_type = fields.text_if_any({"model_type"});
-  config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
-  read_attention(fields, config);
-  read_mlp(fields, config);
-  config.layers = fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-  read_dtype(fields, config);
-  if (fields.error()) return tl::make_unexpected(*fields.error());
-  return config;
+    const Fields fields(language);
+    config.model_type = fields.text_if_any({"model_type"});
+    config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
+    read_attention(fields, config);
+    read_mlp(fields, config);
+    config.layers = fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    read_dtype(fields, config);
+    return config;
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
 }
 
 Expected<ModelConfig> read_model_config(const std::filesystem::path& file) {

@@ -4,7 +4,8 @@
 
 #include "core/gpu.hpp"
 #include "core/hash.hpp"
-#include "machine/sim/json_reader.hpp"
+#include "json/parse.hpp"
+#include "machine/sim/sourced.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -19,60 +20,62 @@ constexpr double kLargeRate = 1e6;  // GB/s: more than any link or memory
 constexpr double kLongTime = 1e6;   // us
 
 GpuProfile gpu(const JsonReader& at) {
-  return {.model = at.text("model"),
-          .count = at.integer("count", 2, kMostRanks),
-          .sms = at.integer("sms", 2, 1024),
-          .compute_capability = at.integer("compute_capability", 80, 200),
-          .memory_bytes = at.number("memory_gib", 1, 1e5) * kGib,
-          .clock_mhz = at.number("clock_mhz", 100, 1e4),
-          .tensor_flops = at.number("tensor_tflops", 1, 1e6) * kTflops,
-          .tensor_half_m = at.number("tensor_half_m", 0, 1e3),
-          .tensor_half_n = at.number("tensor_half_n", 0, 1e3),
-          .sm_load = at.number("sm_load_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .l2_load = at.number("l2_load_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .l2_bytes = at.number("l2_mib", 1, 1e5) * kMib,
-          .memory_load = at.number("memory_load_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .memory_store = at.number("memory_store_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .sm_store = at.number("sm_store_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .load_latency = at.number("load_latency_us", 0, kLongTime),
-          .tile_overhead = at.number("tile_overhead_us", 0, kLongTime),
-          .kernel_start = at.number("kernel_start_us", 0, kLongTime),
-          .hidden_store = at.number("hidden_store", 0, 1),
-          .tile_spread = at.number("tile_spread", 0, 0.2)};
+  return {.model = text(at, "model"),
+          .count = integer(at, "count", 2, kMostRanks),
+          .sms = integer(at, "sms", 2, 1024),
+          .compute_capability = integer(at, "compute_capability", 80, 200),
+          .memory_bytes = number(at, "memory_gib", 1, 1e5) * kGib,
+          .clock_mhz = number(at, "clock_mhz", 100, 1e4),
+          .tensor_flops = number(at, "tensor_tflops", 1, 1e6) * kTflops,
+          .tensor_half_m = number(at, "tensor_half_m", 0, 1e3),
+          .tensor_half_n = number(at, "tensor_half_n", 0, 1e3),
+          .sm_load = number(at, "sm_load_gb_per_s", 1, kLargeRate) * kGbPerS,
+          .l2_load = number(at, "l2_load_gb_per_s", 1, kLargeRate) * kGbPerS,
+          .l2_bytes = number(at, "l2_mib", 1, 1e5) * kMib,
+          .memory_load = number(at, "memory_load_gb_per_s", 1, kLargeRate) * kGbPerS,
+          .memory_store = number(at, "memory_store_gb_per_s", 1, kLargeRate) * kGbPerS,
+          .sm_store = number(at, "sm_store_gb_per_s", 1, kLargeRate) * kGbPerS,
+          .load_latency = number(at, "load_latency_us", 0, kLongTime),
+          .tile_overhead = number(at, "tile_overhead_us", 0, kLongTime),
+          .kernel_start = number(at, "kernel_start_us", 0, kLongTime),
+          .hidden_store = number(at, "hidden_store", 0, 1),
+          .tile_spread = number(at, "tile_spread", 0, 0.2)};
 }
 
 LibraryProfile library(const JsonReader& at, const GpuLimits& limits) {
-  LibraryProfile library{.efficiency = at.number("efficiency", 0.1, 2),
-                         .hidden_store = at.number("hidden_store", 0, 1),
-                         .raster = at.integer("raster", 1, 1024)};
-  for (const JsonReader& row : at.list("menu")) {
-    const std::vector<int> v = row.integers(5, 0, 1024);
-    const Tile tile{v[0], v[1], v[2], v[3], v[4]};
+  LibraryProfile library{.efficiency = number(at, "efficiency", 0.1, 2),
+                         .hidden_store = number(at, "hidden_store", 0, 1),
+                         .raster = integer(at, "raster", 1, 1024)};
+  const JsonReader menu = at["menu"];
+  library.menu = menu.list([&](const JsonReader& row) {
+    const auto v = row.list([](const JsonReader& size) { return size.small(0, 1024); });
+    const Tile tile = v.size() == 5 ? Tile{v[0], v[1], v[2], v[3], v[4]} : Tile{};
     if (!is_feasible(tile, limits, Dtype::bf16)) {
       row.fail("expected [block_m, block_n, block_k, stages, cluster] that the GPU can hold");
     }
-    library.menu.push_back(tile);
-  }
+    return tile;
+  });
+  if (library.menu.empty()) menu.fail("expected at least one tile");
   return library;
 }
 
 PowerProfile power(const JsonReader& at) {
-  PowerProfile power{.idle_w = at.number("idle_w", 0, 1e4),
-                     .limit_w = at.number("limit_w", 1, 1e5),
-                     .flop_joules = at.number("flop_pj", 0, 1e3) * 1e-12,
-                     .byte_joules = at.number("byte_pj", 0, 1e5) * 1e-12,
-                     .window = at.number("window_us", 1, 1e9)};
+  PowerProfile power{.idle_w = number(at, "idle_w", 0, 1e4),
+                     .limit_w = number(at, "limit_w", 1, 1e5),
+                     .flop_joules = number(at, "flop_pj", 0, 1e3) * 1e-12,
+                     .byte_joules = number(at, "byte_pj", 0, 1e5) * 1e-12,
+                     .window = number(at, "window_us", 1, 1e9)};
   if (power.limit_w <= power.idle_w) at.fail("expected limit_w above idle_w");
   return power;
 }
 
 CollectiveProfile collective(const JsonReader& at, int gpus) {
-  CollectiveProfile result{.transport = at.name<Transport>("transport"),
-                           .collective = at.name<Collective>("collective"),
-                           .ranks = at.integer("ranks", 2, gpus),
-                           .times = at.curve("times_us", 1e-3, 1e9),
-                           .cta_rates = at.curve("cta_gb_per_s", 1e-3, kLargeRate)};
-  const double launch = at.number("launch_in_times_us", 0, kLongTime);
+  CollectiveProfile result{.transport = at["transport"].name<Transport>(),
+                           .collective = at["collective"].name<Collective>(),
+                           .ranks = integer(at, "ranks", 2, gpus),
+                           .times = curve(at, "times_us", 1e-3, 1e9),
+                           .cta_rates = curve(at, "cta_gb_per_s", 1e-3, kLargeRate)};
+  const double launch = number(at, "launch_in_times_us", 0, kLongTime);
   for (double& time : result.times.values) {
     time -= launch;
     if (time <= 0) at.fail("expected times_us above launch_in_times_us");
@@ -82,52 +85,53 @@ CollectiveProfile collective(const JsonReader& at, int gpus) {
 }
 
 ContentionProfile contention(const JsonReader& at) {
-  return {.gemm_share = at.number("gemm_share", 0, 10),
-          .gemm_half = at.number("gemm_half", 1e-3, 1e3),
-          .collective_share = at.number("collective_share", 0, 10),
-          .collective_half = at.number("collective_half", 1e-3, 1e3)};
+  return {.gemm_share = number(at, "gemm_share", 0, 10),
+          .gemm_half = number(at, "gemm_half", 1e-3, 1e3),
+          .collective_share = number(at, "collective_share", 0, 10),
+          .collective_half = number(at, "collective_half", 1e-3, 1e3)};
 }
 
 CopyProfile copy(const JsonReader& at) {
-  return {.engine_latency = at.number("engine_latency_us", 0, kLongTime),
-          .engine_rate = at.number("engine_gb_per_s", 0.1, kLargeRate) * kGbPerS,
-          .store_latency = at.number("store_latency_us", 0, kLongTime),
-          .store_rate_per_cta = at.number("store_gb_per_s_per_cta", 0.1, kLargeRate) * kGbPerS,
-          .store_rate = at.number("store_gb_per_s", 0.1, kLargeRate) * kGbPerS};
+  return {.engine_latency = number(at, "engine_latency_us", 0, kLongTime),
+          .engine_rate = number(at, "engine_gb_per_s", 0.1, kLargeRate) * kGbPerS,
+          .store_latency = number(at, "store_latency_us", 0, kLongTime),
+          .store_rate_per_cta = number(at, "store_gb_per_s_per_cta", 0.1, kLargeRate) * kGbPerS,
+          .store_rate = number(at, "store_gb_per_s", 0.1, kLargeRate) * kGbPerS};
 }
 
 LaunchProfile launch(const JsonReader& at) {
-  return {.graph_replay = at.number("graph_replay_us", 0, kLongTime),
-          .graph_kernel = at.number("graph_kernel_us", 0, kLongTime),
-          .eager_submit = at.number("eager_submit_us", 0, kLongTime),
-          .eager_first = at.number("eager_first_us", 0, kLongTime),
-          .signal = at.number("signal_us", 0, kLongTime),
-          .trigger = at.number("trigger_us", 0, kLongTime),
-          .reorder_rate = at.number("reorder_gb_per_s", 0.1, kLargeRate) * kGbPerS,
-          .reorder_rate_per_sm = at.number("reorder_gb_per_s_per_sm", 0.1, kLargeRate) * kGbPerS};
+  return {.graph_replay = number(at, "graph_replay_us", 0, kLongTime),
+          .graph_kernel = number(at, "graph_kernel_us", 0, kLongTime),
+          .eager_submit = number(at, "eager_submit_us", 0, kLongTime),
+          .eager_first = number(at, "eager_first_us", 0, kLongTime),
+          .signal = number(at, "signal_us", 0, kLongTime),
+          .trigger = number(at, "trigger_us", 0, kLongTime),
+          .reorder_rate = number(at, "reorder_gb_per_s", 0.1, kLargeRate) * kGbPerS,
+          .reorder_rate_per_sm = number(at, "reorder_gb_per_s_per_sm", 0.1, kLargeRate) * kGbPerS};
 }
 
 Profile profile(const JsonReader& root) {
-  Profile profile{.name = root.plain_text("name"), .description = root.plain_text("description")};
-  const JsonReader software = root.object("software");
-  profile.driver_version = software.text("driver");
-  profile.cuda_version = software.text("cuda");
-  profile.nccl_version = software.text("nccl");
-  const JsonReader fabric = root.object("fabric");
-  profile.topology = fabric.text("topology");
-  profile.link = fabric.text("link");
-  profile.gpu = gpu(root.object("gpu"));
-  profile.library = library(root.object("library"), gpu_limits(profile.gpu.compute_capability));
-  profile.power = power(root.object("power"));
-  for (const JsonReader& entry : root.list("collectives")) {
-    profile.collectives.push_back(collective(entry, profile.gpu.count));
-  }
-  profile.contention = contention(root.object("contention"));
-  profile.copy = copy(root.object("copy"));
-  profile.launch = launch(root.object("launch"));
-  const JsonReader noise = root.object("noise");
-  profile.noise = {.gemm = noise.number("gemm", 0, 0.1),
-                   .collective = noise.number("collective", 0, 0.1)};
+  Profile profile{.name = root["name"].text(), .description = root["description"].text()};
+  const JsonReader software = root["software"];
+  profile.driver_version = text(software, "driver");
+  profile.cuda_version = text(software, "cuda");
+  profile.nccl_version = text(software, "nccl");
+  const JsonReader fabric = root["fabric"];
+  profile.topology = text(fabric, "topology");
+  profile.link = text(fabric, "link");
+  profile.gpu = gpu(root["gpu"]);
+  profile.library = library(root["library"], gpu_limits(profile.gpu.compute_capability));
+  profile.power = power(root["power"]);
+  const JsonReader collectives = root["collectives"];
+  profile.collectives = collectives.list(
+      [&](const JsonReader& entry) { return collective(entry, profile.gpu.count); });
+  if (profile.collectives.empty()) collectives.fail("expected at least one collective");
+  profile.contention = contention(root["contention"]);
+  profile.copy = copy(root["copy"]);
+  profile.launch = launch(root["launch"]);
+  const JsonReader noise = root["noise"];
+  profile.noise = {.gemm = number(noise, "gemm", 0, 0.1),
+                   .collective = number(noise, "collective", 0, 0.1)};
   return profile;
 }
 
@@ -135,8 +139,8 @@ Profile profile(const JsonReader& root) {
 
 Expected<Profile> parse_profile(std::string_view text, std::string_view origin) {
   try {
-    const nlohmann::json document = parse_json(text, origin);
-    Profile result = profile(JsonReader(document, std::string(origin), ""));
+    const nlohmann::json document = parse_json(text, origin, kLargestProfile);
+    Profile result = profile(JsonReader(document, origin));
     result.digest = fmt::format("{:016x}", fnv1a(text));
     return result;
   } catch (const Failure& failure) {

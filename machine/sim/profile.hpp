@@ -3,6 +3,7 @@
 // the physics that each value enters). Every time is in microseconds, every rate in bytes or
 // operations per microsecond, as the simulation uses them.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -125,8 +126,11 @@ struct Profile {
   std::string digest{};  ///< hash of the text that it was read from
 };
 
+/// Larger files are refused before they are parsed.
+inline constexpr std::size_t kLargestProfile = 1 << 20;
+
 /// Reads and checks a profile. `origin` (a file, "built in") opens every message, followed by the
-/// JSON path: "my.json: gpu.sms: expected a whole number from 2 to 1024, found -3".
+/// JSON path: "my.json: gpu.sms.value: expected a whole number from 2 to 1024, found -3".
 [[nodiscard]] Expected<Profile> parse_profile(std::string_view text, std::string_view origin);
 
 /// A profile built into the program; the first one is the default machine.

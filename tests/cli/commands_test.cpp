@@ -129,6 +129,10 @@ TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
                             "overlaptune report --db f.db", "overlaptune query --db f.db --op"}) {
     EXPECT_THAT(outcome.out, HasSubstr(words));
   }
+  // The query that it suggests finds the winner.
+  const auto query = outcome.out.find("query --db");
+  const auto line = outcome.out.substr(query, outcome.out.find('\n', query) - query);
+  EXPECT_EQ(tool::json(*folder, line + " --json").at("source"), "exact") << line;
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("left")));       // no progress bar in a pipe
   EXPECT_THAT(outcome.out, testing::Not(HasSubstr("| product")));  // no model has the problem
 }

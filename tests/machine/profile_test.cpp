@@ -35,9 +35,9 @@ TEST(Profile, every_built_in_profile_is_good) {
 
 TEST(Profile, messages_name_the_path_what_was_found_and_what_is_allowed) {
   EXPECT_EQ(message("/gpu/sms/value", -3),
-            "p.json: gpu.sms: expected a whole number from 2 to 1024, found -3");
+            "p.json: gpu.sms.value: expected a whole number from 2 to 1024, found -3");
   EXPECT_EQ(message("/launch/signal_us/value", "NaN"),
-            "p.json: launch.signal_us: expected a number from 0 to 1e+06, found \"NaN\"");
+            "p.json: launch.signal_us.value: expected a number from 0 to 1e+06, found \"NaN\"");
   EXPECT_EQ(message("/gpu/sms", json::object({{"value", 132}})), "p.json: gpu.sms.source: missing");
 }
 

@@ -132,6 +132,10 @@ TEST(TimelineFigure, says_what_is_shown) {
             "sequential: 195.0 µs, of which 100.0 µs exposed communication; 1.50 times as long");
   EXPECT_THAT(svg, HasSubstr("on h200-nvlink-x4 (simulated machine), graph launch, predicted"));
   EXPECT_THAT(svg, HasSubstr("signaled groups=1,2,3"));
+  ShownRun other = sequential();
+  other.config = "sequential transport=symmetric";
+  EXPECT_THAT(to_svg(timeline_figure(kReduceScatter, simulated(), {sequential(), other})),
+              HasSubstr("sequential transport=symmetric: 195.0 µs"));
   ShownOn real = simulated();
   real.platform.machine = "cuda";
   EXPECT_THAT(to_svg(timeline_figure(kReduceScatter, real, {overlapped()})),

@@ -234,7 +234,7 @@ TEST(ModelConfig, wrong_fields_are_named) {
       {llama("num_attention_heads", "0"), "num_attention_heads = 0"},
       {llama("num_key_value_heads", "true"), "num_key_value_heads = true"},
       {llama("num_key_value_heads", "7"), "num_key_value_heads = 7"},
-      {llama("intermediate_size", "[1]"), "intermediate_size = [1]"},
+      {llama("intermediate_size", "[1]"), "intermediate_size = array"},
       {llama("num_hidden_layers", ""), "num_hidden_layers or n_layer"},
       {llama("num_hidden_layers", "0"), "num_hidden_layers = 0"},
       {llama("torch_dtype", "16"), "torch_dtype = 16"},
@@ -276,6 +276,7 @@ TEST(ModelConfig, hostile_text_is_an_error) {
   std::string deep(400'000, '[');
   deep += std::string(400'000, ']');
   EXPECT_THAT(error_of(deep), HasSubstr("expected the object"));
+  EXPECT_THAT(error_of(llama("hidden_size", deep)), HasSubstr("hidden_size = array"));
   EXPECT_THAT(error_of(std::string("\xff\xfe\0{}", 5)), HasSubstr("not JSON"));
 }
 

@@ -2,10 +2,13 @@
 
 #include <functional>
 
-#include "machine/cuda/wire/wire_values.hpp"
+#include "json/parse.hpp"
+#include "machine/cuda/wire/wire_forms.hpp"
 
 namespace overlaptune::cuda {
 namespace {
+
+using Json = nlohmann::json;
 
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -15,30 +18,27 @@ std::string line_of(const Json& json) {
 template <class F>
 auto parsed(std::string_view line, F read) -> Expected<decltype(read(std::declval<JsonReader>()))> {
   try {
-    const Json json = Json::parse(line);
-    return read(JsonReader(json, "message"));
+    const Json json = parse_json(line, "message");
+    const JsonReader reader(json, "message");
+    return read(reader);
   } catch (const Failure& failure) {
     return bad_input(failure.what());
-  } catch (const Json::exception&) {
-    return bad_input("message: expected a line of JSON");
   }
 }
 
 struct CommandWriter {
   Json operator()(const UniqueIdRequest&) const { return {{"do", "unique_id"}}; }
   Json operator()(const JoinRequest& request) const {
-    return {{"do", "join"}, {"request", to_json(request)}};
+    return {{"do", "join"}, {"request", written<Json>(kJoinRequest, request)}};
   }
   Json operator()(const PrepareRequest& request) const {
-    Json kernels = Json::array();
-    for (const TiledKernel& kernel : request.kernels) kernels.push_back(to_json(kernel));
-    return {{"do", "prepare"}, {"kernels", std::move(kernels)}};
+    return {{"do", "prepare"}, {"kernels", written<Json>(kTiledKernel, request.kernels)}};
   }
   Json operator()(const MeasureRequest& request) const {
-    return {{"do", "measure"}, {"probe", to_json(request.probe)}};
+    return {{"do", "measure"}, {"probe", written<Json>(ProbeForm{}, request.probe)}};
   }
   Json operator()(const RunRequest& request) const {
-    return {{"do", "run"}, {"request", to_json(request)}};
+    return {{"do", "run"}, {"request", written<Json>(kRunRequest, request)}};
   }
   Json operator()(const Ping&) const { return {{"do", "ping"}}; }
   Json operator()(const Quit&) const { return {{"do", "quit"}}; }
@@ -46,14 +46,18 @@ struct CommandWriter {
 
 struct ReplyWriter {
   Json operator()(const Greeting& greeting) const {
-    return {{"hello", to_json(greeting.hello)}, {"token", greeting.token}};
+    return {{"hello", written<Json>(kHello, greeting.hello)}, {"token", greeting.token}};
   }
   Json operator()(const UniqueId& id) const { return {{"unique_id", id.hex}}; }
   Json operator()(const Joined&) const { return {{"joined", true}}; }
   Json operator()(const Prepared&) const { return {{"prepared", true}}; }
-  Json operator()(const Samples& samples) const { return {{"samples", to_json(samples)}}; }
-  Json operator()(const RunStep& step) const { return {{"at", to_json(step)}}; }
-  Json operator()(const RunReply& reply) const { return {{"run", to_json(reply)}}; }
+  Json operator()(const Samples& samples) const {
+    return {{"samples", written<Json>(kSamples, samples)}};
+  }
+  Json operator()(const RunStep& step) const { return {{"at", written<Json>(kRunStep, step)}}; }
+  Json operator()(const RunReply& reply) const {
+    return {{"run", written<Json>(kRunReply, reply)}};
+  }
   Json operator()(const Pong&) const { return {{"pong", true}}; }
   Json operator()(const Refused& refused) const { return {{"refused", refused.message}}; }
   Json operator()(const Failed& failed) const { return {{"failed", failed.message}}; }
@@ -69,27 +73,21 @@ struct AgentCommandWriter {
 
 struct AgentReplyWriter {
   Json operator()(const AgentHello& hello) const {
-    return {{"agent",
-             {{"protocol", hello.protocol},
-              {"version", hello.version},
-              {"rank", hello.rank},
-              {"host", hello.host},
-              {"job", hello.job}}}};
+    return {{"agent", written<Json>(kAgentHello, hello)}};
   }
   Json operator()(const Started& started) const { return {{"started", started.pid}}; }
-  Json operator()(const Ended& ended) const {
-    return {{"ended",
-             {{"how", ended.how}, {"killed", ended.killed}, {"last_words", ended.last_words}}}};
-  }
+  Json operator()(const Ended& ended) const { return {{"ended", written<Json>(kEnded, ended)}}; }
 };
 
 Command command_of(const JsonReader& reader) {
   const std::string what = reader["do"].text();
   if (what == "unique_id") return UniqueIdRequest{};
-  if (what == "join") return join_request_of(reader["request"]);
-  if (what == "prepare") return PrepareRequest{reader["kernels"].list(tiled_kernel_of)};
-  if (what == "measure") return MeasureRequest{probe_of(reader["probe"])};
-  if (what == "run") return run_request_of(reader["request"]);
+  if (what == "join") return read_as<JoinRequest>(kJoinRequest, reader["request"]);
+  if (what == "prepare") {
+    return PrepareRequest{read_as<std::vector<TiledKernel>>(kTiledKernel, reader["kernels"])};
+  }
+  if (what == "measure") return MeasureRequest{read_as<Probe>(ProbeForm{}, reader["probe"])};
+  if (what == "run") return read_as<RunRequest>(kRunRequest, reader["request"]);
   if (what == "ping") return Ping{};
   if (what == "quit") return Quit{};
   reader["do"].fail("expected unique_id, join, prepare, measure, run, ping or quit");
@@ -97,14 +95,15 @@ Command command_of(const JsonReader& reader) {
 
 Reply reply_of(const JsonReader& reader) {
   if (reader.has("hello")) {
-    return Greeting{.token = reader["token"].text(), .hello = hello_of(reader["hello"])};
+    return Greeting{.token = reader["token"].text(),
+                    .hello = read_as<Hello>(kHello, reader["hello"])};
   }
   if (reader.has("unique_id")) return UniqueId{reader["unique_id"].text()};
   if (reader.has("joined")) return Joined{};
   if (reader.has("prepared")) return Prepared{};
-  if (reader.has("samples")) return samples_of(reader["samples"]);
-  if (reader.has("at")) return run_step_of(reader["at"]);
-  if (reader.has("run")) return run_reply_of(reader["run"]);
+  if (reader.has("samples")) return read_as<Samples>(kSamples, reader["samples"]);
+  if (reader.has("at")) return read_as<RunStep>(kRunStep, reader["at"]);
+  if (reader.has("run")) return read_as<RunReply>(kRunReply, reader["run"]);
   if (reader.has("pong")) return Pong{};
   if (reader.has("refused")) return Refused{reader["refused"].text()};
   if (reader.has("failed")) return Failed{reader["failed"].text()};
@@ -120,20 +119,9 @@ AgentCommand agent_command_of(const JsonReader& reader) {
 }
 
 AgentReply agent_reply_of(const JsonReader& reader) {
-  if (reader.has("agent")) {
-    const JsonReader agent = reader["agent"];
-    AgentHello hello{.protocol = agent["protocol"].small(),
-                     .version = agent["version"].text(),
-                     .rank = agent["rank"].small(),
-                     .host = agent["host"].text()};
-    if (hello.protocol == kProtocol) hello.job = agent["job"].text();
-    return hello;
-  }
+  if (reader.has("agent")) return read_as<AgentHello>(kAgentHello, reader["agent"]);
   if (reader.has("started")) return Started{reader["started"].small(1)};
-  const JsonReader ended = reader["ended"];
-  return Ended{.how = ended["how"].text(),
-               .killed = ended["killed"].boolean(),
-               .last_words = ended["last_words"].text()};
+  return read_as<Ended>(kEnded, reader["ended"]);
 }
 
 }  // namespace
@@ -175,9 +163,7 @@ Expected<AgentReply> parse_agent_reply(std::string_view line) {
 }
 
 std::string to_line(const std::vector<Device>& devices) {
-  Json list = Json::array();
-  for (const Device& device : devices) list.push_back(to_json(device));
-  return line_of({{"devices", std::move(list)}});
+  return line_of({{"devices", written<Json>(kDevice, devices)}});
 }
 
 Expected<std::vector<Device>> parse_devices(std::string_view text) {
@@ -185,7 +171,7 @@ Expected<std::vector<Device>> parse_devices(std::string_view text) {
     if (reader.has("error")) {
       throw Failure(ErrorKind::machine_unavailable, reader["error"].text());
     }
-    return reader["devices"].list(device_of);
+    return read_as<std::vector<Device>>(kDevice, reader["devices"]);
   };
   auto devices = parsed(text, read);
   if (!devices) devices.error().kind = ErrorKind::machine_unavailable;

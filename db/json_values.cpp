@@ -1,0 +1,189 @@
+#include "db/json_values.hpp"
+
+#include <fmt/format.h>
+
+#include "db/json_config.hpp"
+
+namespace overlaptune::db {
+namespace {
+
+/// A form of values for which there are rules.
+template <class Form>
+struct Checked {
+  Form form;
+  template <class AnyJson, class T>
+  AnyJson write(const T& value) const {
+    return form.template write<AnyJson>(value);
+  }
+  template <class T>
+  void read(const JsonReader& at, T& value) const {
+    form.read(at, value);
+    if (const auto wrong = complaint(value)) at.fail(*wrong);
+  }
+};
+template <class Form>
+Checked(Form) -> Checked<Form>;
+
+constexpr Checked kProblem{Object(kProblemFields)};
+constexpr Object kTile(kTileFields);
+constexpr Object kSummary(Field{"median_us", &Summary::median}, Field{"p10_us", &Summary::p10},
+                          Field{"p90_us", &Summary::p90}, Field{"count", &Summary::count});
+constexpr Object kConditions(Field{"sm_clock_mhz", &Conditions::sm_clock_mhz},
+                             Field{"power_w", &Conditions::power_w});
+
+constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
+                            Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::dtype},
+                            spliced(&GemmProbe::tile, kTile), Field{"raster", &GemmProbe::raster},
+                            Field{"sms", &GemmProbe::sms});
+constexpr Object kCollectiveProbe(kCollectiveProbeFields);
+/// `ConcurrentProbe` or `SustainedProbe`.
+template <class Both>
+constexpr Object kBoth(field("gemm", &Both::gemm, kGemmProbe),
+                       field("collective", &Both::collective, kCollectiveProbe));
+constexpr std::tuple kProbes{
+    alternative<GemmProbe>("gemm", kGemmProbe),
+    alternative<CollectiveProbe>("collective", kCollectiveProbe),
+    alternative<ConcurrentProbe>("concurrent", kBoth<ConcurrentProbe>),
+    alternative<SustainedProbe>("sustained", kBoth<SustainedProbe>),
+    alternative<CopyProbe>("copy", Object(kCopyProbeFields)),
+    alternative<LaunchProbe>("launch", Object(Field{"cost", &LaunchProbe::cost}))};
+
+/// The fields of a probe beside its `kind`.
+struct ProbeForm {
+  template <class AnyJson>
+  static AnyJson write(const Probe& probe) {
+    AnyJson object = AnyJson::object();
+    visit_alternative(kProbes, probe, [&](auto kind, const auto& form, const auto& value) {
+      object["kind"] = kind;
+      form.put(object, value);
+    });
+    return object;
+  }
+  static void read(const JsonReader& at, Probe& probe) {
+    const JsonReader kind = at["kind"];
+    const auto place = [&, name = kind.text()](std::string_view alternative) {
+      return alternative == name ? std::optional(at) : std::nullopt;
+    };
+    if (!read_alternative(kProbes, probe, place)) {
+      kind.fail("expected one of gemm, collective, concurrent, sustained, copy, launch");
+    }
+  }
+};
+
+constexpr Object kPlatform(kPlatformFields);
+constexpr Object kProvenance(Field{"program_version", &Provenance::program_version},
+                             Field{"host", &Provenance::host},
+                             Field{"command_line", &Provenance::command_line},
+                             Field{"seed", &Provenance::seed},
+                             Field{"started_at", &Provenance::started_at});
+constexpr Checked kMeasurement{Object(
+    field("probe", &Measurement::probe, ProbeForm{}), field("time", &Measurement::time, kSummary),
+    field("collective_time", &Measurement::collective_time, kSummary),
+    field("library_tile", &Measurement::library_tile, kTile),
+    spliced(&Measurement::conditions, kConditions))};
+constexpr Checked kLayerGemm{
+    Object(Field{"model", &LayerGemm::model}, Field{"product", &LayerGemm::product},
+           Field{"parallelism", &LayerGemm::parallelism}, Field{"tokens", &LayerGemm::tokens},
+           Field{"times_per_pass", &LayerGemm::times_per_pass},
+           field("problem", &LayerGemm::problem, kProblem))};
+constexpr Object kSpeedup(Field{"median", &Candidate::Speedup::median},
+                          Field{"p10", &Candidate::Speedup::p10},
+                          Field{"p90", &Candidate::Speedup::p90});
+constexpr Checked kCandidate{Object(
+    field("problem", &Candidate::problem, kProblem), Field{"launch", &Candidate::launch},
+    field("config", &Candidate::config, ConfigForm{}), Field{"origin", &Candidate::origin},
+    Field{"rank_by_model", &Candidate::rank_by_model}, Field{"predicted_us", &Candidate::predicted},
+    Field{"verdict", &Candidate::verdict}, Field{"reason", &Candidate::reason},
+    field("measured", &Candidate::measured, kSummary),
+    field("speedup", &Candidate::speedup, kSpeedup), spliced(&Candidate::conditions, kConditions))};
+/// All of a winner but its overlap fraction.
+constexpr Object kWinner(field("candidate", &Winner::candidate, kCandidate),
+                         Field{"sequential_us", &Winner::sequential},
+                         Field{"gemm_alone_us", &Winner::gemm_alone},
+                         Field{"collective_alone_us", &Winner::collective_alone});
+
+}  // namespace
+
+Json to_json(const Platform& platform) {
+  Json object{{"fingerprint", fingerprint(platform)}};
+  kPlatform.put(object, platform);
+  return object;
+}
+
+Platform platform_of(const JsonReader& at) {
+  auto platform = read_as<Platform>(kPlatform, at);
+  if (at["fingerprint"].text() != fingerprint(platform)) {
+    at["fingerprint"].fail(
+        fmt::format("the other fields give {}; some were edited", fingerprint(platform)));
+  }
+  return platform;
+}
+
+Json to_json(const StoredRun& run, RunKind kind, const std::string& platform) {
+  Json object{{"uid", run.uid}, {"platform", platform}};
+  kProvenance.put(object, run.provenance);
+  object["finished_at"] = written<Json>(Plain{}, run.finished_at);
+  if (kind == RunKind::tuning) object["request"] = run.request;
+  return object;
+}
+
+StoredRun run_of(const JsonReader& at, RunKind kind) {
+  constexpr std::size_t kUidDigits = 32;
+  StoredRun run;
+  run.uid = at["uid"].text();
+  if (run.uid.size() != kUidDigits ||
+      run.uid.find_first_not_of("0123456789abcdef") != run.uid.npos) {
+    at["uid"].fail("expected 32 hexadecimal digits");
+  }
+  kProvenance.read(at, run.provenance);
+  if (run.provenance.started_at.empty()) at["started_at"].fail("expected a time, not nothing");
+  read_into(Plain{}, at["finished_at"], run.finished_at);
+  if (kind == RunKind::tuning) run.request = at["request"].text();
+  return run;
+}
+
+Json to_json(const Measurement& measurement) {
+  return kMeasurement.write<Json>(measurement);
+}
+
+Measurement measurement_of(const JsonReader& at) {
+  return read_as<Measurement>(kMeasurement, at);
+}
+
+Json to_json(const LayerGemm& gemm) {
+  return kLayerGemm.write<Json>(gemm);
+}
+
+LayerGemm layer_gemm_of(const JsonReader& at) {
+  return read_as<LayerGemm>(kLayerGemm, at);
+}
+
+Json to_json(const Candidate& candidate) {
+  return kCandidate.write<Json>(candidate);
+}
+
+Candidate candidate_of(const JsonReader& at) {
+  return read_as<Candidate>(kCandidate, at);
+}
+
+Json to_json(const StoredWinner& stored, const std::string& platform, const std::string& run) {
+  Json object{{"platform", platform}, {"run", run}, {"validated_at", stored.validated_at}};
+  kWinner.put(object, stored.winner);
+  object["overlap_fraction"] = written<Json>(Plain{}, stored.winner.overlap_fraction);
+  return object;
+}
+
+StoredWinner winner_of(const JsonReader& at) {
+  StoredWinner stored;
+  stored.validated_at = at["validated_at"].text();
+  if (const auto wrong = time_complaint("time", stored.validated_at)) {
+    at["validated_at"].fail(*wrong);
+  }
+  kWinner.read(at, stored.winner);
+  // Exports of programs that traced no winner have no such field.
+  if (at.has("overlap_fraction")) stored.winner.overlap_fraction = at["overlap_fraction"].number();
+  if (const auto wrong = complaint(stored.winner)) at.fail(*wrong);
+  return stored;
+}
+
+}  // namespace overlaptune::db

@@ -1,0 +1,20 @@
+#pragma once
+// Sourced values of a profile: {"value": ..., "source": "..."}. The source says where the value
+// comes from and must not be empty.
+
+#include <string>
+#include <string_view>
+
+#include "json/reader.hpp"
+#include "machine/sim/profile.hpp"
+
+namespace overlaptune::sim {
+
+// The value of the field `key`. Each throws a `Failure` (bad_input) that names the place.
+[[nodiscard]] double number(const JsonReader& at, std::string_view key, double least, double most);
+[[nodiscard]] int integer(const JsonReader& at, std::string_view key, int least, int most);
+[[nodiscard]] std::string text(const JsonReader& at, std::string_view key);
+/// An array of [bytes, value] pairs, bytes ascending.
+[[nodiscard]] Curve curve(const JsonReader& at, std::string_view key, double least, double most);
+
+}  // namespace overlaptune::sim

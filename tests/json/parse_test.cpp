@@ -1,0 +1,85 @@
+#include "json/parse.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "failure_of.hpp"
+
+namespace overlaptune {
+namespace {
+
+std::string refused(std::string_view text) {
+  return failure_of([&] { (void)parse_json(text, "a.json"); });
+}
+
+TEST(ParseJson, text_becomes_the_document_that_it_says) {
+  const auto document = parse_json(R"({"a": [1, -2, 2.5, true, null, "µ"], "b": {}})", "a.json");
+  EXPECT_EQ(document["a"][0], 1);
+  EXPECT_EQ(document["a"][1], -2);
+  EXPECT_EQ(document["a"][2], 2.5);
+  EXPECT_EQ(document["a"][5], "\xc2\xb5");
+  EXPECT_TRUE(document["b"].is_object());
+  EXPECT_EQ(parse_json("18446744073709551615", "")[nlohmann::json::json_pointer()],
+            18446744073709551615U);
+}
+
+TEST(ParseJson, an_error_names_the_field_and_the_byte) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "a.json: not JSON near byte 1 "},
+      {"nonsense", "a.json: not JSON near byte 2 "},
+      {R"({"a": {"b": 1, "c": NaN}})", "a.json: a.c: not JSON near byte 21 "},
+      {R"({"a": {"b": 1}, "c": [{"d": [1, -Infinity]}]})", "a.json: c.d: not JSON near byte 34 "},
+      {R"({"a": {"b": 1} "c": 2})", "a.json: a: not JSON near byte 18 "},
+      {R"([1, 2)", "a.json: not JSON near byte 6 "},
+      {R"({"a": 1} x)", "a.json: not JSON near byte 10 "}};
+  for (const auto& [text, beginning] : cases) {
+    EXPECT_EQ(refused(text).substr(0, beginning.size()), beginning) << text;
+  }
+}
+
+TEST(ParseJson, numbers_must_fit) {
+  EXPECT_EQ(refused(R"({"a": {"b": 1e999}})"), "a.json: a.b: a number too large to read");
+  EXPECT_EQ(refused("[-1e999]"), "a.json: a number too large to read");
+  // As C's strtod: what is too small is 0, and what is too large for an integer is a double.
+  EXPECT_EQ(parse_json("1e-999", ""), 0.0);
+  EXPECT_EQ(parse_json("100000000000000000000", ""), 1e20);
+}
+
+TEST(ParseJson, text_that_is_not_utf8_is_refused) {
+  EXPECT_EQ(refused("{\"a\": \"\xff\xfe\"}").find("a.json: a: not JSON near byte "), 0U);
+  EXPECT_EQ(refused("\xff\xfe{}").find("a.json: not JSON near byte "), 0U);
+  EXPECT_EQ(refused(std::string(3, '\0')).find("a.json: not JSON near byte "), 0U);
+}
+
+TEST(ParseJson, deep_nesting_overflows_no_stack) {
+  constexpr std::size_t kDeep = 1'000'000;
+  EXPECT_NE(refused(std::string(kDeep, '[')).find("not JSON"), std::string::npos);
+  std::string objects;
+  for (std::size_t i = 0; i < kDeep / 10; ++i) objects += R"({"a":)";
+  const std::string message = refused(objects);
+  EXPECT_NE(message.find("a.a.a."), std::string::npos);
+  EXPECT_LT(message.size(), 200U);
+  const auto deep = parse_json(std::string(kDeep, '[') + std::string(kDeep, ']'), "");
+  EXPECT_TRUE(deep.is_array());
+}
+
+TEST(ParseJson, hostile_names_of_fields_leave_one_short_line) {
+  const std::string message =
+      refused("{\"a\\nb" + std::string(100'000, 'x') + "\": " + std::string("}"));
+  EXPECT_EQ(message.find("a.json: a bxxx"), 0U);
+  EXPECT_LT(message.size(), 200U);
+}
+
+TEST(ParseJson, text_that_is_too_large_is_refused_unread) {
+  EXPECT_EQ(failure_of([] { (void)parse_json("[1, 2", "a.json", 4); }),
+            "a.json: 5 bytes, expected at most 4");
+  EXPECT_EQ(parse_json("[12]", "a.json", 4)[0], 12);
+}
+
+TEST(ParseJson, an_empty_origin_is_left_out) {
+  EXPECT_EQ(failure_of([] { (void)parse_json("[", ""); }).find("not JSON near byte 2"), 0U);
+}
+
+}  // namespace
+}  // namespace overlaptune
