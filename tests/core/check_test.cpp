@@ -342,7 +342,8 @@ TEST(Check, a_machine_needs_the_kernels_and_the_memory_for_the_tile) {
   EXPECT_FALSE(check(problem, signaled(shared), ampere));  // Ampere has no clusters
   EXPECT_TRUE(check(problem, signaled(large), {}));
   const Capabilities without{.gemms = {GemmFamily::library}};
-  expect_named(check(problem, signaled(small), without), "strategy signaled: no kernels of ours");
+  expect_named(check(problem, signaled(small), without),
+               "strategy signaled: needs a generated kernel");
   EXPECT_TRUE(check(problem, Sequential{}, without));
   EXPECT_TRUE(check(problem, Chunked{.comm_ctas = 8}, without));
   EXPECT_FALSE(check(problem, Sequential{}, {.gemms = {}}));

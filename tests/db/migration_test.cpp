@@ -64,7 +64,8 @@ struct MadeUp {
 };
 const std::string kTile = "signaled tile=128x256x64 stages=4 cluster=";
 const std::string kNoStrategy = "expected one of sequential, chunked, signaled";
-const std::string kNoTransport = "expected one of ring, symmetric, copy_engine, peer_access";
+const std::string kNoTransport =
+    "transport = 'symmetric_then_ring': expected one of ring, symmetric";
 const std::vector<MadeUp> kEveryConfig{
     {"sequential ctas=0 transport=ring"},
     {"sequential ctas=0 transport=symmetric"},
