@@ -1,5 +1,6 @@
 # The common part of the scripts: installing what is missing, configuring and building. Sourced, not
 # run.
+# shellcheck shell=bash disable=SC2034
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=$(nproc)
