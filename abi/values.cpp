@@ -2,8 +2,11 @@
 
 #include <array>
 
+#include <fmt/ranges.h>
+
 #include "core/check.hpp"
 #include "core/config_fields.hpp"
+#include "core/strategies.hpp"
 #include "core/tiling.hpp"
 
 namespace overlaptune::c {
@@ -17,9 +20,6 @@ static_assert(static_cast<int>(Dtype::bf16) == OVT_BF16 &&
               static_cast<int>(Dtype::fp16) == OVT_FP16);
 static_assert(static_cast<int>(Launch::graph) == OVT_GRAPH &&
               static_cast<int>(Launch::eager) == OVT_EAGER);
-static_assert(static_cast<int>(Strategy::sequential) == OVT_SEQUENTIAL &&
-              static_cast<int>(Strategy::chunked) == OVT_CHUNKED &&
-              static_cast<int>(Strategy::signaled) == OVT_SIGNALED);
 static_assert(static_cast<int>(Wait::driver) == OVT_WAIT_DRIVER &&
               static_cast<int>(Wait::kernel) == OVT_WAIT_KERNEL);
 static_assert(kMostRegions <= OVT_MAX_WAVE_GROUPS);
@@ -35,6 +35,20 @@ E enumerated(std::int32_t value, const char* name) {
   }
   refuse(fmt::format("{} = {}: expected 0 to {} ({})", name, value, NamesOf<E>::all.size() - 1,
                      names_of<E>()));
+}
+
+/// The number of each strategy, in the order of `Strategy`. Other numbers of the C header belong to
+/// strategies that do not exist yet.
+constexpr std::array<ovt_strategy, kStrategies.size()> kStrategyNumbers{OVT_SEQUENTIAL, OVT_CHUNKED,
+                                                                        OVT_SIGNALED};
+
+Strategy strategy_numbered(ovt_strategy number) {
+  const auto found = std::find(kStrategyNumbers.begin(), kStrategyNumbers.end(), number);
+  if (found == kStrategyNumbers.end()) {
+    refuse(fmt::format("ovt_answer.strategy = {}: expected one of {} ({})", number,
+                       fmt::join(kStrategyNumbers, ", "), names_of<Strategy>()));
+  }
+  return static_cast<Strategy>(found - kStrategyNumbers.begin());
 }
 
 /// The transports in the order of OVT_TRANSPORT_….
@@ -83,10 +97,16 @@ auto& number_of(field::Wait, Answer& answer) {
   return answer.wait;
 }
 
-/// Whether the first version lacks the field: it has no `wait`.
+/// Whether an answer of `size` bytes, which an older caller may have set, has the field.
 template <class Field>
-constexpr bool is_later_than_first(Field) {
-  return std::is_same_v<Field, field::Wait>;
+bool has(std::size_t size, Field field) {
+  static const ovt_answer kAnswer{};
+  if constexpr (requires { number_of(field, kAnswer); }) {
+    const auto* begin = reinterpret_cast<const char*>(&kAnswer);
+    const auto* end = reinterpret_cast<const char*>(&number_of(field, kAnswer) + 1);
+    return static_cast<std::size_t>(end - begin) <= size;
+  }
+  return true;
 }
 
 /// The number in an answer whose strategy does not have the field.
@@ -222,11 +242,12 @@ Config config_of(const ovt_answer* answer) {
     refuse(fmt::format("ovt_answer.wave_group_count = {}: expected 0 to {}",
                        answer->wave_group_count, OVT_MAX_WAVE_GROUPS));
   }
-  const bool says_wait = answer->size != kFirstSize<ovt_answer>;
-  if (says_wait && answer->reserved != 0) refuse("ovt_answer.reserved: expected 0");
-  Config config = default_config(enumerated<Strategy>(answer->strategy, "ovt_answer.strategy"));
+  if (has(answer->size, field::Wait{}) && answer->reserved != 0) {
+    refuse("ovt_answer.reserved: expected 0");
+  }
+  Config config = default_config(strategy_numbered(answer->strategy));
   each_field_type([&](auto field) {
-    if (is_later_than_first(field) && !says_wait) return;
+    if (!has(answer->size, field)) return;
     bool used = false;
     with_field<decltype(field)>(config, [&](auto& value) {
       take(field, *answer, value);
@@ -243,15 +264,13 @@ Config config_of(const ovt_answer* answer) {
 
 void write(const Config& config, std::span<const std::int64_t> wave_groups, std::size_t size,
            ovt_answer* answer) {
-  answer->strategy = static_cast<ovt_strategy>(strategy_of(config));
+  answer->strategy = kStrategyNumbers.at(static_cast<std::size_t>(strategy_of(config)));
   answer->block_m = answer->block_n = answer->block_k = 0;
   answer->stages = answer->cluster = answer->raster = answer->comm_ctas = 0;
   answer->chunks = 1;
-  const bool is_first = size == kFirstSize<ovt_answer>;
-  if (!is_first) answer->wait = answer->reserved = 0;
+  if (has(size, field::Wait{})) answer->wait = answer->reserved = 0;
   each_field(config, [&](auto field, const auto& value, Presence) {
-    if (is_first && is_later_than_first(field)) return;
-    put(field, value, *answer);
+    if (has(size, field)) put(field, value, *answer);
   });
   answer->wave_group_count = static_cast<std::int32_t>(wave_groups.size());
   std::copy(wave_groups.begin(), wave_groups.end(), answer->wave_groups);

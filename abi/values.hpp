@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -13,16 +14,16 @@
 namespace overlaptune::c {
 
 /// The size of a struct in the first version, before fields were added at its end. Callers of that
-/// version still work.
+/// version, and of each one since, still work.
 template <class T>
 inline constexpr std::size_t kFirstSize = sizeof(T);
 template <>
 inline constexpr std::size_t kFirstSize<ovt_answer> = offsetof(ovt_answer, wait);
 
-/// Whether a struct may have this size: that of the first version, of this version, or a larger one
-/// of a later version.
+/// Whether a struct may have this size. Each version adds whole words of 8 bytes, and a later one
+/// than this has a larger struct.
 constexpr bool is_size(std::size_t size, std::size_t first, std::size_t known) {
-  return size == first || size >= known;
+  return size >= known || (size >= first && size % sizeof(std::int64_t) == 0);
 }
 
 /// The `size` that the caller set in a struct. Throws `Refusal` where the struct cannot have this

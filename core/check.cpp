@@ -53,11 +53,8 @@ Expected<void> in_range(const FieldInfo& info, const Value& value) {
 
 // Rules for the fields of one strategy together, beyond its row of `kStrategies`.
 
-Expected<void> goes_together(const Sequential&) {
-  return {};
-}
-
-Expected<void> goes_together(const Chunked&) {
+template <class Own>
+Expected<void> goes_together(const Own&) {
   return {};
 }
 
@@ -79,12 +76,11 @@ Wait wait_of(const Config& config) {
 
 // Whether a config fits a problem.
 
-Expected<void> means_something(const Problem&, const Sequential&) {
+template <class Own>
+Expected<void> means_something([[maybe_unused]] const Problem& problem,
+                               [[maybe_unused]] const Own& config) {
+  if constexpr (requires { config.chunks; }) return has_rows_for(problem, config.chunks);
   return {};
-}
-
-Expected<void> means_something(const Problem& problem, const Chunked& config) {
-  return has_rows_for(problem, config.chunks);
 }
 
 /// Whether `group_cuts` accepts the groups, decided with few divisions, because opening a database

@@ -9,19 +9,28 @@
 namespace overlaptune {
 namespace {
 
-/// The config with some fields at their defaults: those of which the model knows little. Two
-/// configs with the same outline are so similar that one error of the model hits both.
-Config outline(Config config) {
-  const auto forget = [&]<class... Fields>(Fields...) {
-    const Config usual = default_config(strategy_of(config));
-    (with_field<Fields>(config,
-                        [&](auto& value) {
-                          with_field<Fields>(usual, [&](const auto& fresh) { value = fresh; });
-                        }),
-     ...);
+/// Sets fields of one config to what they are in another config of the same strategy.
+template <class... Fields>
+void copy_fields(const Config& from, Config& to) {
+  const auto copy = [&]<class Field>(Field) {
+    with_field<Field>(to, [&](auto& value) {
+      with_field<Field>(from, [&](const auto& other) {
+        if constexpr (requires { value = other; }) value = other;
+      });
+    });
   };
-  forget(field::Stages{}, field::Cluster{}, field::Raster{}, field::Wait{}, field::WaveGroups{});
-  return config;
+  (copy(Fields{}), ...);
+}
+
+/// The config with only some fields, and the others at their defaults, of which the model knows
+/// little. Two configs with the same outline are so similar that one error of the model hits both.
+Config outline(const Config& config) {
+  const Config usual = default_config(strategy_of(config));
+  Config kept = usual;
+  copy_fields<field::Tile, field::CommCtas, field::Transport, field::Chunks>(config, kept);
+  // The pipeline and the cluster are part of a tile's value, and have fields of their own.
+  copy_fields<field::Stages, field::Cluster>(usual, kept);
+  return kept;
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
                                           const Work& work, Launch launch) {
   const Problem& problem = work.problem();
   const auto& config = work.config_as<Signaled>();
-  const CollectiveKey key{work.collective(), problem.ranks, config.comm_ctas,
-                          config.transport.beside_gemm};
+  const CollectiveKey key = key_of(problem, config);
   const auto curve = parts.collectives.curve(key);
   if (!curve) return error_of(curve);
   if (!config.is_persistent() && !gemms.contention.knows(key)) {
@@ -28,14 +27,14 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
   }
   const BackgroundLoad background = background_of(parts, gemms, problem);
   if (key.transport == Transport::copy_engine) {
-    auto copies = groups_by_copies(parts, gemms, problem, key, **curve, launch, background);
+    auto copies = groups_by_copies(parts, gemms, problem, config, **curve, launch, background);
     if (copies) return *copies;
     return bad_input(
         "model: no exchange by copy engines with all SMs is stored for this "
         "platform: probe it first");
   }
   GroupCollectives groups =
-      group_collectives(parts, gemms, problem, key, **curve, config.wait, launch, background);
+      group_collectives(parts, gemms, problem, config, **curve, launch, background);
   if (config.transport.last == key.transport) return groups;
   const auto last =
       parts.collectives.curve({key.collective, key.ranks, kNcclsChoice, config.transport.last});

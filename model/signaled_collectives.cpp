@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/strategies.hpp"
 #include "core/tiling.hpp"
 
 namespace overlaptune::signaled {
@@ -24,20 +25,42 @@ void be_one_kernel(GroupCollectives& groups, double gap) {
 
 }  // namespace
 
+Signaled exchange_of(Signaled config) {
+  const Signaled fresh;
+  config.tile = fresh.tile;
+  config.raster = fresh.raster;
+  config.wave_groups.clear();
+  return config;
+}
+
+std::vector<Signaled> exchanges(int comm_ctas, Transport transport) {
+  const StrategyTraits& traits = traits_of(Strategy::signaled);
+  std::vector<Signaled> list;
+  for (const auto& [wait, name] : NamesOf<Wait>::all) {
+    if (wait == Wait::kernel && !traits.kernel_waits.contains(transport)) continue;
+    list.push_back({.comm_ctas = comm_ctas, .transport = all_groups_by(transport), .wait = wait});
+  }
+  return list;
+}
+
+CollectiveKey key_of(const Problem& problem, const Signaled& config) {
+  return {collective_of(problem.op), problem.ranks, config.comm_ctas, config.transport.beside_gemm};
+}
+
 GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& gemms,
-                                   const Problem& problem, const CollectiveKey& key,
-                                   const Curve& curve, Wait wait, Launch launch,
+                                   const Problem& problem, const Signaled& config,
+                                   const Curve& curve, Launch launch,
                                    const BackgroundLoad& background) {
+  const CollectiveKey key = key_of(problem, config);
   const auto bytes = static_cast<double>(collective_bytes(problem).count);
   const Slowdown slowdown =
       gemms.contention(key, bytes / kTypicalGroups, problem.k, GemmFamily::generated);
   const int received = received_divisor(problem);
-  const double trigger = parts.launch.trigger_of(wait, launch);
+  const double trigger = parts.launch.trigger_of(config.wait, launch);
   GroupCollectives groups{
       .gemms = &gemms,
       .key = key,
-      .transport = all_groups_by(key.transport),
-      .wait = wait,
+      .exchange = exchange_of(config),
       .curve = &curve,
       .bytes = bytes,
       .whole = curve(bytes),
@@ -64,16 +87,16 @@ GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& 
 }
 
 std::optional<GroupCollectives> groups_by_copies(const Model::Parts& parts, const ClassGemms& gemms,
-                                                 const Problem& problem, const CollectiveKey& key,
+                                                 const Problem& problem, const Signaled& config,
                                                  const Curve& curve, Launch launch,
                                                  const BackgroundLoad& background) {
-  CollectiveKey with_all_sms = key;
+  CollectiveKey with_all_sms = key_of(problem, config);
   with_all_sms.comm_ctas = 0;
   const CopyRow* row = parts.collectives.find_row(with_all_sms);
   if (row == nullptr) return std::nullopt;
   const Curve& last = row->last;
   GroupCollectives groups =
-      group_collectives(parts, gemms, problem, key, curve, Wait::driver, launch, background);
+      group_collectives(parts, gemms, problem, config, curve, launch, background);
   groups.move_beside = groups.whole * groups.rates.consumer_slowdown / groups.bytes;
   groups.move_after = parts.launch.reorder_per_byte / problem.ranks;
   groups.curve = &row->curve;
@@ -91,7 +114,7 @@ std::optional<GroupCollectives> groups_by_copies(const Model::Parts& parts, cons
 }
 
 GroupCollectives with_last_group(GroupCollectives groups, Transport transport, const Curve& last) {
-  groups.transport.last = transport;
+  groups.exchange.transport.last = transport;
   groups.last = &last;
   groups.least_time_per_byte =
       std::min(groups.least_time_per_byte, last.least_time_per_byte(groups.bytes));

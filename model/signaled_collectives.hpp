@@ -2,6 +2,7 @@
 // The collectives of wave groups: the side of a `signaled` config that is the same for every tile.
 
 #include <optional>
+#include <vector>
 
 #include "model/clock_slowdown.hpp"
 #include "model/partition.hpp"
@@ -12,13 +13,20 @@ namespace overlaptune::signaled {
 /// whole.
 inline constexpr double kTypicalGroups = 4;
 
+/// The part of a config that says how its wave groups are exchanged: all except tile, raster and
+/// wave groups, which have their defaults.
+[[nodiscard]] Signaled exchange_of(Signaled config);
+
+/// Every exchange of wave groups by these CTAs and this transport. A new field of `Signaled` that
+/// can have several values has them here, for search and draw alike.
+[[nodiscard]] std::vector<Signaled> exchanges(int comm_ctas, Transport transport);
+
 struct GroupCollectives {
   const ClassGemms* gemms = nullptr;  ///< beside the collectives; generated ones were probed
   /// The collectives of all groups except the last one. With `kHandedOver` CTAs the GEMM has one
   /// CTA for each tile.
   CollectiveKey key{};
-  GroupTransports transport{};
-  Wait wait{};
+  Signaled exchange{};
   const Curve* curve = nullptr;
   const Curve* last = nullptr;  ///< for the last group; null: `curve`
   double bytes = 0;
@@ -41,18 +49,22 @@ struct GroupCollectives {
   BackgroundLoad background{};
 };
 
-/// The case in which the collective `key` sends all groups; alone it takes `curve`.
+/// The collective of a config's groups, except perhaps of the last one.
+[[nodiscard]] CollectiveKey key_of(const Problem& problem, const Signaled& config);
+
+/// The case in which the same collective sends all groups; alone it takes `curve`. A transport of
+/// its own for the last group is not regarded.
 [[nodiscard]] GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& gemms,
-                                                 const Problem& problem, const CollectiveKey& key,
-                                                 const Curve& curve, Wait wait, Launch launch,
+                                                 const Problem& problem, const Signaled& config,
+                                                 const Curve& curve, Launch launch,
                                                  const BackgroundLoad& background);
 
-/// The case in which copy engines send all groups, and `key.comm_ctas` SMs move own parts beside
-/// the GEMM. `curve` is the exchange alone, with as many SMs. None if the exchange was not probed
+/// The case in which copy engines send all groups, and `comm_ctas` SMs move own parts beside the
+/// GEMM. `curve` is the exchange alone, with as many SMs. None if the exchange was not probed
 /// with all SMs.
 [[nodiscard]] std::optional<GroupCollectives> groups_by_copies(
     const Model::Parts& parts, const ClassGemms& gemms, const Problem& problem,
-    const CollectiveKey& key, const Curve& curve, Launch launch, const BackgroundLoad& background);
+    const Signaled& config, const Curve& curve, Launch launch, const BackgroundLoad& background);
 
 /// Replaces the collective of the last group: it goes by `transport` with NCCL's own choice of
 /// CTAs, and takes `last`.

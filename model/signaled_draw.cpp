@@ -4,6 +4,7 @@
 #include <set>
 
 #include "model/signaled.hpp"
+#include "model/signaled_collectives.hpp"
 
 namespace overlaptune {
 namespace {
@@ -50,13 +51,16 @@ std::vector<std::int64_t> random_groups(const std::vector<Cut>& cuts, PartitionK
 
 std::optional<Config> SignaledModel::draw(const Problem& problem, const CommSetting& setting,
                                           Draws& draws) const {
-  Signaled config{.comm_ctas = setting.comm_ctas, .transport = all_groups_by(setting.transport)};
   const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
-  config.tile = shape[draws.dice.roll(shape.size())];
+  const Tile tile = shape[draws.dice.roll(shape.size())];
   const int raster = draws.rasters.deal(draws.dice);
+  std::vector<Signaled> ways = signaled::exchanges(setting.comm_ctas, setting.transport);
   if (traits_of(strategy()).kernel_waits.contains(setting.transport)) {
-    config.wait = draws.waits.deal(draws.dice);
+    const Wait wait = draws.waits.deal(draws.dice);
+    std::erase_if(ways, [&](const Signaled& way) { return way.wait != wait; });
   }
+  Signaled config = ways.size() == 1 ? ways.front() : ways[draws.dice.roll(ways.size())];
+  config.tile = tile;
   const std::int64_t panels = tile_order(problem, config.tile, raster).panels_per_block();
   config.raster = static_cast<int>(std::clamp<std::int64_t>(raster, 1, panels));
   const std::vector<Cut> cuts =

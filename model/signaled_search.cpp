@@ -176,11 +176,9 @@ std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
   const Partition partition =
       best_partition(partition_problem(groups, gemm, cuts, points), limit - groups.drain);
   if (partition.ends.empty()) return std::nullopt;
-  Signaled config{.tile = walk.tile,
-                  .raster = walk.raster,
-                  .comm_ctas = groups.key.comm_ctas,
-                  .transport = groups.transport,
-                  .wait = groups.wait};
+  Signaled config = groups.exchange;
+  config.tile = walk.tile;
+  config.raster = walk.raster;
   std::int64_t begin = 0;
   for (const std::size_t end : partition.ends) {
     config.wave_groups.push_back(cuts[end - 1].tiles - begin);
@@ -195,8 +193,7 @@ bool is_of(const Combination& combination, const Config& config) {
   const auto* own = std::get_if<Signaled>(&config);
   return own != nullptr && combination.walk->tile == own->tile &&
          combination.walk->raster == own->raster &&
-         combination.groups->key.comm_ctas == own->comm_ctas &&
-         combination.groups->transport == own->transport;
+         combination.groups->exchange == exchange_of(*own);
 }
 
 /// Solves combinations again with every wave: those that were solved with merged cuts and may still
@@ -242,21 +239,26 @@ std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const C
   std::vector<GroupCollectives> list;
   for (const CollectiveKey& key : probed_keys(parts, gemms, problem, space)) {
     const Curve& curve = *parts.collectives.find(key);
-    if (key.transport == Transport::copy_engine) {
-      auto copies = groups_by_copies(parts, gemms, problem, key, curve, launch, background);
-      if (copies) list.push_back(*copies);
-      continue;
+    // A wait of the driver keeps symmetric kernels apart in any case (run/collective.cpp), and
+    // copy engines have no other.
+    const bool is_drivers =
+        key.transport == Transport::symmetric || key.transport == Transport::copy_engine;
+    const Wait wait = is_drivers ? Wait::driver : parts.launch.wait(launch);
+    for (const Signaled& exchange : exchanges(key.comm_ctas, key.transport)) {
+      if (exchange.wait != wait) continue;
+      if (key.transport == Transport::copy_engine) {
+        auto copies = groups_by_copies(parts, gemms, problem, exchange, curve, launch, background);
+        if (copies) list.push_back(*copies);
+        continue;
+      }
+      list.push_back(group_collectives(parts, gemms, problem, exchange, curve, launch, background));
+      const GroupCollectives same = list.back();
+      if (key.transport != Transport::symmetric || ring == nullptr) continue;
+      // Searched only if the ring is faster for sizes that a last group may have.
+      const bool faster = (*ring)(same.bytes) < same.whole ||
+                          (*ring)(same.bytes / 2) < (*same.curve)(same.bytes / 2);
+      if (faster) list.push_back(with_last_group(same, Transport::ring, *ring));
     }
-    // A wait of the driver keeps symmetric kernels apart in any case (run/collective.cpp).
-    const Wait wait =
-        key.transport == Transport::symmetric ? Wait::driver : parts.launch.wait(launch);
-    list.push_back(group_collectives(parts, gemms, problem, key, curve, wait, launch, background));
-    const GroupCollectives same = list.back();
-    if (key.transport != Transport::symmetric || ring == nullptr) continue;
-    // Searched only if the ring is faster for sizes that a last group may have.
-    const bool faster =
-        (*ring)(same.bytes) < same.whole || (*ring)(same.bytes / 2) < (*same.curve)(same.bytes / 2);
-    if (faster) list.push_back(with_last_group(same, Transport::ring, *ring));
   }
   return list;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The model of one strategy. To add a strategy, write a class in files of its own and add a line to
-// the table in strategy_model.cpp.
+// The model of one strategy. To add a strategy, write a class in files of its own, which include
+// model/parts.hpp, and add a line to the table in strategy_model.cpp.
 
 #include <optional>
 #include <span>

@@ -7,6 +7,11 @@
 #include "run/pieces.hpp"
 
 namespace overlaptune::run {
+
+Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
+Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);
+Expected<std::unique_ptr<Plan>> make_signaled(const Request& request);
+
 namespace {
 
 /// In the order of `Strategy`.

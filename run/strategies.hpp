@@ -1,7 +1,7 @@
 #pragma once
 // The part of a strategy that is in `run/`: a function that makes its plans, and one that gives the
 // size of their workspace. To add a strategy: write a file with these two functions, and add a row
-// to the table in strategies.cpp.
+// to the table in strategies.cpp, where they are declared.
 
 #include <memory>
 #include <span>
@@ -30,9 +30,5 @@ struct StrategyRunner {
 };
 
 [[nodiscard]] const StrategyRunner& runner_of(Strategy strategy);
-
-Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
-Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);
-Expected<std::unique_ptr<Plan>> make_signaled(const Request& request);
 
 }  // namespace overlaptune::run
