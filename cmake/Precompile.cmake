@@ -1,7 +1,8 @@
 # Headers of other projects that most sources include, compiled once for the rooms and once for the
 # tests. A source still names all that it uses: clang-tidy and `header_check` read it without them.
 
-option(OVERLAPTUNE_FAST_COMPILE "Precompile headers of other projects that most sources include" ON)
+option(OVERLAPTUNE_FAST_COMPILE
+  "Precompile headers of other projects, and compile sources of cli together" ON)
 
 set(common_headers <algorithm> <array> <chrono> <cmath> <cstdint> <functional> <limits> <map> <memory>
   <optional> <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>
