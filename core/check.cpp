@@ -1,6 +1,8 @@
 #include "core/check.hpp"
 
 #include <algorithm>
+#include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -14,41 +16,64 @@ tl::unexpected<Error> wrong(std::string_view field, std::int64_t value, std::str
   return bad_input(fmt::format("{} = {}: expected {}", field, value, expected));
 }
 
-// Each field by itself. `in_range` returns an error where the value is not one that the field may
-// have.
+// Each field by itself: `in_range` says whether it may have the value, and `range_of` says in words
+// which values it may have. They are apart because opening a database asks the first of every
+// winner.
 
-Expected<void> in_range(const FieldInfo& info, const int& value) {
-  if (value >= info.least && value <= info.most) return {};
-  return wrong(info.name, value, fmt::format("{} to {}", info.least, info.most));
+bool in_range(const FieldInfo& info, const int& value) {
+  return value >= info.least && value <= info.most;
 }
-
-Expected<void> in_range(const FieldInfo& info, const Tile& tile) {
-  const auto [least, most] = std::minmax({tile.block_m, tile.block_n, tile.block_k});
-  if (least >= info.least && most <= info.most) return {};
-  return bad_input(fmt::format("{}: expected sides of {} to {}", info.name, info.least, info.most));
+bool in_range(const FieldInfo& info, const Tile& tile) {
+  return in_range(info, tile.block_m) && in_range(info, tile.block_n) &&
+         in_range(info, tile.block_k);
 }
-
-Expected<void> in_range(const FieldInfo& info, const std::vector<std::int64_t>& groups) {
-  if (groups.empty()) return bad_input(fmt::format("{}: expected at least one", info.name));
+bool in_range(const FieldInfo&, const std::vector<std::int64_t>& groups) {
   std::int64_t left = kMostTiles;
   for (const std::int64_t tiles : groups) {
-    if (tiles < 1 || tiles > left) {
-      return wrong(info.name, tiles, "tile counts of at least 1, together at most 2^62");
-    }
+    if (tiles < 1 || tiles > left) return false;
     left -= tiles;
   }
-  return {};
+  return !groups.empty();
 }
-
 template <class Value>
 requires requires {
   NamesOf<Value>::all;
 }
-Expected<void> in_range(const FieldInfo& info, const Value& value) {
-  for (const auto& known : NamesOf<Value>::all) {
-    if (known.value == value) return {};
-  }
-  return bad_input(fmt::format("{}: expected one of {}", info.name, names_of<Value>()));
+bool in_range(const FieldInfo&, const Value& value) {
+  const auto& all = NamesOf<Value>::all;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& known) { return known.value == value; });
+}
+
+std::string range_of(const FieldInfo& info, const int&) {
+  return fmt::format("{} to {}", info.least, info.most);
+}
+std::string range_of(const FieldInfo& info, const Tile&) {
+  return fmt::format("sides of {} to {}", info.least, info.most);
+}
+std::string range_of(const FieldInfo&, const std::vector<std::int64_t>&) {
+  return "one or more tile counts of at least 1, together at most 2^62";
+}
+template <class Value>
+requires requires {
+  NamesOf<Value>::all;
+}
+std::string range_of(const FieldInfo&, const Value&) {
+  return "one of " + names_of<Value>();
+}
+
+/// The error of the first field that is not in range.
+tl::unexpected<Error> out_of_range(const Config& config) {
+  std::string message;
+  each_field(config, [&](auto field, const auto& value, Presence) {
+    if (!message.empty() || in_range(field.info, value)) return;
+    message = fmt::format("{}: expected {}", field.info.name, range_of(field.info, value));
+    if constexpr (std::is_same_v<decltype(value), const int&>) {
+      message =
+          fmt::format("{} = {}: expected {}", field.info.name, value, range_of(field.info, value));
+    }
+  });
+  return bad_input(std::move(message));
 }
 
 // Rules for the fields of one strategy together, beyond its row of `kStrategies`.
@@ -169,11 +194,11 @@ Expected<void> can_carry(Transport transport, Collective collective,
 }  // namespace
 
 Expected<void> check(const Config& config) {
-  Expected<void> outcome;
+  bool sound = true;
   each_field(config, [&](auto field, const auto& value, Presence) {
-    if (outcome) outcome = in_range(field.info, value);
+    sound = sound && in_range(field.info, value);
   });
-  if (!outcome) return outcome;
+  if (!sound) return out_of_range(config);
   const StrategyTraits& traits = traits_of(strategy_of(config));
   if (comm_ctas(config) < traits.least_ctas) {
     return wrong("ctas", comm_ctas(config),

@@ -2,7 +2,7 @@
 // of a database, whose words have a fixed order, and the text of people, in any order.
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,43 +28,74 @@ std::string quoted(std::string_view text) {
   return "'" + shown + (text.size() > kShown ? "…'" : "'");
 }
 
+/// What is left to read of a text.
+struct Rest {
+  const char* at;
+  const char* end;
+  bool as_printed = true;  ///< every number so far stands as it is printed, without leading zeros
+
+  explicit Rest(std::string_view text) : at(text.data()), end(text.data() + text.size()) {}
+
+  [[nodiscard]] bool empty() const { return at == end; }
+  bool skip(char wanted) {
+    if (at == end || *at != wanted) return false;
+    ++at;
+    return true;
+  }
+  bool skip(std::string_view wanted) {
+    if (static_cast<std::size_t>(end - at) < wanted.size() ||
+        std::string_view(at, wanted.size()) != wanted) {
+      return false;
+    }
+    at += wanted.size();
+    return true;
+  }
+  /// Cuts off and returns what stands before the next space.
+  std::string_view word() {
+    const char* const start = at;
+    at = std::find(at, end, ' ');
+    return {start, static_cast<std::size_t>(at - start)};
+  }
+};
+
+/// Reads digits, as many as an integer of 64 bits holds. It is written out because opening a
+/// database reads numbers by the hundred thousand; std::from_chars took twice the instructions.
 template <class T>
-bool read_whole(std::string_view text, T least, T most, T& number) {
-  const char* end = text.data() + text.size();
-  T value{};
-  const auto [rest, failure] = std::from_chars(text.data(), end, value);
-  if (failure != std::errc{} || rest != end || value < least || value > most) return false;
-  number = value;
+bool read_number(Rest& text, T least, T most, T& number) {
+  constexpr std::ptrdiff_t kMostDigits = std::numeric_limits<std::uint64_t>::digits10;
+  const char* const first = text.at;
+  const char* const last = text.end - first > kMostDigits ? first + kMostDigits : text.end;
+  std::uint64_t value = 0;
+  for (; text.at != last && *text.at >= '0' && *text.at <= '9'; ++text.at) {
+    value = 10 * value + static_cast<std::uint64_t>(*text.at - '0');
+  }
+  if (text.at == first || value < static_cast<std::uint64_t>(least) ||
+      value > static_cast<std::uint64_t>(most)) {
+    return false;
+  }
+  text.as_printed &= *first != '0' || text.at == first + 1;
+  number = static_cast<T>(value);
   return true;
 }
 
-/// Cuts off and returns what stands before the separator, or all.
-std::string_view take(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return part;
+// Each overload of `read` returns whether a value of the field comes next, and stores the value.
+
+bool read(Rest& text, const FieldInfo& info, int& number) {
+  return read_number(text, info.least, info.most, number);
 }
 
-// Each overload of `read` returns whether the text is a value of the field, and stores the value.
-
-bool read(std::string_view text, const FieldInfo& info, int& number) {
-  return read_whole(text, info.least, info.most, number);
+bool read(Rest& text, const FieldInfo& info, Tile& tile) {
+  return read(text, info, tile.block_m) && text.skip('x') && read(text, info, tile.block_n) &&
+         text.skip('x') && read(text, info, tile.block_k);
 }
 
-bool read(std::string_view text, const FieldInfo& info, Tile& tile) {
-  return std::count(text.begin(), text.end(), 'x') == 2 &&
-         read(take(text, 'x'), info, tile.block_m) && read(take(text, 'x'), info, tile.block_n) &&
-         read(text, info, tile.block_k);
-}
-
-bool read(std::string_view text, const FieldInfo&, std::vector<std::int64_t>& groups) {
-  if (text.empty() || text.back() == ',') return false;
-  for (std::int64_t left = kMostTiles; !text.empty();) {
+bool read(Rest& text, const FieldInfo&, std::vector<std::int64_t>& groups) {
+  std::int64_t left = kMostTiles;
+  do {
     std::int64_t& tiles = groups.emplace_back();
-    if (!read_whole<std::int64_t>(take(text, ','), 1, left, tiles)) return false;
+    if (!read_number<std::int64_t>(text, 1, left, tiles)) return false;
     left -= tiles;
-  }
+  } while (text.skip(','));
   return true;
 }
 
@@ -72,8 +103,8 @@ template <class Value>
 requires requires {
   NamesOf<Value>::all;
 }
-bool read(std::string_view text, const FieldInfo&, Value& value) {
-  const auto found = find_name<Value>(text);
+bool read(Rest& text, const FieldInfo&, Value& value) {
+  const auto found = find_name<Value>(text.word());
   if (found) value = *found;
   return found.has_value();
 }
@@ -179,7 +210,8 @@ Expected<void> read_fields(Words& words, Config& config) {
     if (!outcome) return;
     const FieldInfo& info = field.info;
     if (const auto text = words.take(info.name)) {
-      if (!read(*text, info, value)) {
+      Rest rest(*text);
+      if (!read(rest, info, value) || !rest.empty()) {
         outcome = bad_input(fmt::format("config: {} = {}: expected {}", info.name, quoted(*text),
                                         allowed(info, value, traits)));
       }
@@ -191,64 +223,32 @@ Expected<void> read_fields(Words& words, Config& config) {
   return outcome;
 }
 
-/// Cuts " name=VALUE" off the beginning of a line and returns VALUE, if it is there.
-std::optional<std::string_view> take_field(std::string_view& line, std::string_view name) {
-  const std::size_t start = name.size() + 2;
-  if (line.size() < start || line.front() != ' ' || line.substr(1, name.size()) != name ||
-      line[start - 1] != '=') {
-    return std::nullopt;
-  }
-  const std::string_view value = line.substr(start, line.find(' ', start) - start);
-  line.remove_prefix(start + value.size());
-  return value;
-}
-
-// Each overload of `is_canonical` returns whether the text that was read as this value is also how
-// the value is printed.
-
-bool is_number(std::string_view text) {
-  return !text.empty() && text.front() >= '0' && text.front() <= '9' &&
-         (text.size() == 1 || text.front() != '0');
-}
-bool is_canonical(std::string_view text, const int&) {
-  return is_number(text);
-}
-bool is_canonical(std::string_view text, const Tile&) {
-  const std::string_view block_m = take(text, 'x');
-  const std::string_view block_n = take(text, 'x');
-  return is_number(block_m) && is_number(block_n) && is_number(text);
-}
-bool is_canonical(std::string_view text, const std::vector<std::int64_t>&) {
-  while (!text.empty()) {
-    if (!is_number(take(text, ','))) return false;
-  }
-  return true;
-}
-template <class Value>
-requires requires {
-  NamesOf<Value>::all;
-}
-bool is_canonical(std::string_view, const Value&) {
-  return true;
+/// Skips " name=" if it comes next.
+template <class Field>
+bool skip_name(Rest& line) {
+  constexpr std::string_view kName = Field::info.name;
+  const char* const start = line.at;
+  if (line.skip(' ') && line.skip(kName) && line.skip('=')) return true;
+  line.at = start;
+  return false;
 }
 
 template <class Own>
-bool read_canonical_fields(std::string_view line, Own& own) {
+bool read_canonical_fields(Rest line, Own& own) {
   [[maybe_unused]] static const Own kDefaults{};
   bool good = true;
   each_field(own, [&](auto field, auto& value, Presence presence) {
     if (!good) return;
-    const auto text = take_field(line, field.info.name);
-    if (!text) {
+    if (!skip_name<decltype(field)>(line)) {
       good = presence == Presence::if_not_default;
       return;
     }
-    good = read(*text, field.info, value) && is_canonical(*text, value);
+    good = read(line, field.info, value);
     if (good && presence == Presence::if_not_default) {
       with_field<decltype(field)>(kDefaults, [&](const auto& usual) { good = value != usual; });
     }
   });
-  return good && line.empty();
+  return good && line.empty() && line.as_printed;
 }
 
 /// Sets every field to its default; wave groups keep their memory.
@@ -297,12 +297,11 @@ Expected<Config> parse_config(std::string_view text) {
 }
 
 bool read_canonical(std::string_view line, Config& config) {
-  const std::string_view name = line.substr(0, line.find(' '));
-  const auto strategy = find_name<Strategy>(name);
+  Rest fields(line);
+  const auto strategy = find_name<Strategy>(fields.word());
   if (!strategy) return false;
-  line.remove_prefix(name.size());
   reset(config, *strategy);
-  return std::visit([&](auto& own) { return read_canonical_fields(line, own); }, config);
+  return std::visit([&](auto& own) { return read_canonical_fields(fields, own); }, config);
 }
 
 std::string why_not_canonical(std::string_view line) {
