@@ -1,6 +1,8 @@
 // overlaptune evaluate: judges the predictions and choices of the model.
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -13,6 +15,7 @@
 #include "core/statistics.hpp"
 #include "core/work.hpp"
 #include "reports/rerun.hpp"
+#include "tuner/leave_one_out.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -23,6 +26,7 @@ struct EvaluateFlags {
   int shortlist = 5;
   MachineFlags machine{};
   int again = 0;
+  bool leave_one_out = false;
 };
 
 /// The median of the paired ratio to `sequential` for each result; NaN where it is not valid.
@@ -109,25 +113,78 @@ int run_again(const EvaluateFlags& flags) {
   return kDone;
 }
 
+Failure no_candidate(const EvaluateFlags& flags) {
+  return {ErrorKind::bad_input,
+          fmt::format("--db {}: no validated candidate: run `overlaptune tune` into this "
+                      "database first",
+                      flags.database)};
+}
+
+/// Predictions of all platforms by models that do not know the problem, and how they fared.
+struct Judged {
+  Evaluation evaluation{};
+  int inside = 0;  ///< measured times between the p10 and the p90 of their predictions
+  int count = 0;
+};
+
+Judged judged_without(const Snapshot& stored, Learning learning, int shortlist) {
+  Snapshot snapshot = stored;
+  snapshot.candidates.clear();
+  Judged judged;
+  for (const PlatformRecord& record : stored.platforms) {
+    PlatformResults results{.platform = record.stored.platform,
+                            .measurements = record.measurements};
+    std::copy_if(stored.candidates.begin(), stored.candidates.end(),
+                 std::back_inserter(results.candidates),
+                 [&](const auto& row) { return row.platform == record.stored.id; });
+    if (results.candidates.empty()) continue;
+    auto left = value_or_throw(overlaptune::leave_one_out(results, learning));
+    judged.inside += left.inside;
+    judged.count += static_cast<int>(left.candidates.size());
+    std::move(left.candidates.begin(), left.candidates.end(),
+              std::back_inserter(snapshot.candidates));
+  }
+  judged.evaluation = overlaptune::evaluate(snapshot, shortlist);
+  return judged;
+}
+
+std::string tables_of(const Evaluation& evaluation) {
+  return to_markdown(error_table(evaluation)) + "\n" +
+         to_markdown(regret_table(evaluation.regret, evaluation.shortlist));
+}
+
+/// Judges models that are fitted anew without each problem.
+int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot) {
+  const Judged probes = judged_without(snapshot, Learning::off, flags.shortlist);
+  const Judged learned = judged_without(snapshot, Learning::on, flags.shortlist);
+  if (learned.count == 0) throw no_candidate(flags);
+  const double inside = static_cast<double>(learned.inside) / learned.count;
+  if (flags.common.json) {
+    OrderedJson document = {{"probes_alone", json_of(probes.evaluation)},
+                            {"learned", json_of(learned.evaluation)}};
+    document["learned"]["inside_p10_to_p90"] = inside;
+    print(document.dump(2) + "\n");
+    return kDone;
+  }
+  print(fmt::format(
+      "Predictions from probes alone, without those of the problem's own sizes:\n\n{}\n"
+      "Predictions that also learn from the other problems' candidates:\n\n{}\n"
+      "{:.0f} % of {} measured times lie between the p10 and the p90 that were "
+      "predicted.\n",
+      tables_of(probes.evaluation), tables_of(learned.evaluation), 100 * inside, learned.count));
+  return kDone;
+}
+
 int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   if (flags.again > 0) return run_again(flags);
   if (flags.machine.name != MachineFlags{}.name) {
     throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N");
   }
-  const Store store(flags.database, Access::read);
-  const Evaluation evaluation = overlaptune::evaluate(take_snapshot(store), flags.shortlist);
-  if (evaluation.error.count + evaluation.sequential.count == 0) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--db {}: no validated candidate: run `overlaptune tune` into this "
-                              "database first",
-                              flags.database));
-  }
-  if (flags.common.json) {
-    print(json_of(evaluation).dump(2) + "\n");
-  } else {
-    print(to_markdown(error_table(evaluation)) + "\n" +
-          to_markdown(regret_table(evaluation.regret, evaluation.shortlist)));
-  }
+  const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
+  if (flags.leave_one_out) return leave_one_out(flags, snapshot);
+  const Evaluation evaluation = overlaptune::evaluate(snapshot, flags.shortlist);
+  if (evaluation.error.count + evaluation.sequential.count == 0) throw no_candidate(flags);
+  print(flags.common.json ? json_of(evaluation).dump(2) + "\n" : tables_of(evaluation));
   return kDone;
 }
 
@@ -147,6 +204,9 @@ void add_evaluate(CLI::App& root, Session& session) {
              "machine that "
              "was tuned, and judge by that; nothing is stored (0)")
       ->type_name("N");
+  command->add_flag("--leave-one-out", flags->leave_one_out,
+                    "Judge today's models instead of the stored predictions: each problem is "
+                    "predicted by models that were fitted without it");
   add_machine_flags(*command, flags->machine);
   on_parsed(*command, session, flags, evaluate);
 }

@@ -12,30 +12,40 @@ namespace {
 
 constexpr int kRunnersUp = 2;  // alternatives of the winning strategy
 
-Explained explained(const Model& model, const Problem& problem, Launch launch,
+Explained explained(const LearnedModel& model, const ProblemCorrections& corrections,
                     const Config& config) {
-  return {.config = config, .prediction = value_or_throw(model.predict(problem, config, launch))};
+  return {.score = value_or_throw(model.score(corrections, config)),
+          .prediction = value_or_throw(
+              model.analytic().predict(corrections.problem(), config, corrections.launch()))};
+}
+
+/// What was learned of the time, in microseconds.
+double learned(const Explained& row) {
+  return (row.score.time() - row.score.analytic).count();
 }
 
 }  // namespace
 
-Explanation explain(const Model& model, const Problem& problem, Launch launch) {
-  const auto best = value_or_throw(search(model, problem, launch, {})).front();
-  Explanation result{.best = explained(model, problem, launch, best.config),
-                     .baseline = explained(model, problem, launch, Config{})};
+Explanation explain(const LearnedModel& model, const Problem& problem, Launch launch) {
+  constexpr int kProposals = 32;
+  const Ranking ranking = value_or_throw(model.rank(problem, launch, {.best = kProposals}));
+  const ProblemCorrections& corrections = ranking.corrections;
+  const Config& best = ranking.choice().config;
+  Explanation result{.learned_from = corrections.rows(),
+                     .best = explained(model, corrections, best),
+                     .baseline = explained(model, corrections, ranking.sequential.config)};
   for (const auto& [strategy, name] : NamesOf<Strategy>::all) {
-    const bool winning = strategy == strategy_of(best.config);
-    const auto scored = search(model, problem, launch,
+    const bool winning = strategy == strategy_of(best);
+    const auto scored = search(model.analytic(), problem, launch,
                                {.best = 1 + (winning ? kRunnersUp : 0), .strategies = {strategy}});
     if (!scored) continue;
     for (const Scored& other : *scored) {
-      if (strategy_of(other.config) != strategy || other.config == best.config) continue;
-      result.alternatives.push_back(explained(model, problem, launch, other.config));
+      if (strategy_of(other.config) != strategy || other.config == best) continue;
+      result.alternatives.push_back(explained(model, corrections, other.config));
     }
   }
-  std::sort(
-      result.alternatives.begin(), result.alternatives.end(),
-      [](const Explained& a, const Explained& b) { return a.prediction.time < b.prediction.time; });
+  std::sort(result.alternatives.begin(), result.alternatives.end(),
+            [](const Explained& a, const Explained& b) { return a.score.time() < b.score.time(); });
   return result;
 }
 
@@ -50,10 +60,13 @@ std::string bound_by(const Prediction& prediction) {
 }
 
 std::string reason(const Explained& loser, const Explained& best) {
-  return fmt::format("{:+.1f} us: GEMM alone {:+.1f} us, exposed communication {:+.1f} us",
-                     (loser.prediction.time - best.prediction.time).count(),
-                     (loser.prediction.gemm_alone - best.prediction.gemm_alone).count(),
-                     (exposed(loser.prediction) - exposed(best.prediction)).count());
+  return fmt::format(
+      "{:+.1f} us: GEMM alone {:+.1f} us, exposed communication {:+.1f} us, learned "
+      "{:+.1f} us",
+      (loser.score.time() - best.score.time()).count(),
+      (loser.prediction.gemm_alone - best.prediction.gemm_alone).count(),
+      (exposed(loser.prediction) - exposed(best.prediction)).count(),
+      learned(loser) - learned(best));
 }
 
 Table table(const Explanation& explanation) {
@@ -63,6 +76,9 @@ Table table(const Explanation& explanation) {
                          {"exchange"},
                          {"wave groups"},
                          {"predicted us"},
+                         {"p10 us"},
+                         {"p90 us"},
+                         {"learned us"},
                          {"GEMM alone us"},
                          {"collective alone us"},
                          {"exposed us"},
@@ -70,9 +86,10 @@ Table table(const Explanation& explanation) {
                          {"against the best"}}};
   const auto add = [&](const Explained& row, Cell against) {
     const Prediction& prediction = row.prediction;
-    made.rows.push_back({std::string(to_string(strategy_of(row.config))),
-                         to_string(tile_of(row.config)), brief_exchange(row.config),
-                         brief_partition(row.config), prediction.time.count(),
+    made.rows.push_back({std::string(to_string(strategy_of(row.score.config))),
+                         to_string(tile_of(row.score.config)), brief_exchange(row.score.config),
+                         brief_partition(row.score.config), row.score.time().count(),
+                         row.score.p10().count(), row.score.p90().count(), learned(row),
                          prediction.gemm_alone.count(), prediction.collective_alone.count(),
                          exposed(prediction).count(), bound_by(prediction), std::move(against)});
   };
@@ -85,9 +102,12 @@ OrderedJson alternatives_json(const Explanation& explanation) {
   OrderedJson list = OrderedJson::array();
   for (const Explained& row : explanation.alternatives) {
     const Prediction& prediction = row.prediction;
-    list.push_back({{"config", json_of(row.config)},
-                    {"predicted_us", prediction.time.count()},
-                    {"slower_by", prediction.time / explanation.best.prediction.time - 1},
+    list.push_back({{"config", json_of(row.score.config)},
+                    {"predicted_us", row.score.time().count()},
+                    {"predicted_p10_us", row.score.p10().count()},
+                    {"predicted_p90_us", row.score.p90().count()},
+                    {"analytic_us", row.score.analytic.count()},
+                    {"slower_by", row.score.time() / explanation.best.score.time() - 1},
                     {"gemm_alone_us", prediction.gemm_alone.count()},
                     {"collective_alone_us", prediction.collective_alone.count()},
                     {"exposed_us", exposed(prediction).count()},

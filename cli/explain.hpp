@@ -4,18 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "model/search.hpp"
+#include "model/learned_model.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
 
-/// A config with its prediction.
+/// A config with its prediction by the analytic model, and with the time that measured configs make
+/// of it.
 struct Explained {
-  Config config{};
+  LearnedScore score{};
   Prediction prediction{};
 };
 
 struct Explanation {
+  std::size_t learned_from = 0;  ///< measured configs
   Explained best{};
   Explained baseline{};  ///< `sequential`
   /// Fastest first: the best of every other strategy, and the next best of the winning one.
@@ -23,7 +25,7 @@ struct Explanation {
 };
 
 /// Searches the full space. Throws `Failure` with the errors of `search` and `Model::predict`.
-[[nodiscard]] Explanation explain(const Model& model, const Problem& problem, Launch launch);
+[[nodiscard]] Explanation explain(const LearnedModel& model, const Problem& problem, Launch launch);
 
 /// Time of the collectives in which no GEMM runs.
 [[nodiscard]] Microseconds exposed(const Prediction& prediction);
@@ -31,7 +33,7 @@ struct Explanation {
 /// The bound of a config: `gemm` or `collective`, whichever takes longer alone.
 [[nodiscard]] std::string bound_by(const Prediction& prediction);
 
-/// "12.3 us slower: GEMM alone +2.1 us, exposed communication +10.2 us".
+/// "+12.3 us: GEMM alone +2.1 us, exposed communication +10.2 us, learned +0.1 us".
 [[nodiscard]] std::string reason(const Explained& loser, const Explained& best);
 
 /// A table with one line for each config, the best one first.

@@ -30,10 +30,10 @@ Table timeline_table(const Timeline& timeline) {
 
 Figure figure(const Question& question, const Explanation& explanation) {
   const auto shown = [](const Explained& row) {
-    return ShownRun{to_string(row.config), row.prediction.time, row.prediction.timeline};
+    return ShownRun{to_string(row.score.config), row.prediction.time, row.prediction.timeline};
   };
   std::vector<ShownRun> runs{shown(explanation.best)};
-  if (explanation.baseline.config != explanation.best.config) {
+  if (explanation.baseline.score.config != explanation.best.score.config) {
     runs.push_back(shown(explanation.baseline));
   }
   return timeline_figure(
@@ -45,16 +45,22 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Explanation explanation = explain(question.model(), question.problem(), question.launch());
   const Prediction& best = explanation.best.prediction;
+  const LearnedScore& score = explanation.best.score;
+  const LearnedScore& baseline = explanation.baseline.score;
   const Answer answer{.source = Source::predicted,
                       .reason = fmt::format("the fastest under the model among all configs; bound "
                                             "by the {}, {:.1f} us of communication exposed",
                                             bound_by(best), exposed(best).count()),
-                      .config = explanation.best.config,
-                      .predicted = best.time,
-                      .baseline = explanation.baseline.prediction.time};
+                      .config = score.config,
+                      .predicted = score.time(),
+                      .baseline = baseline.time()};
   if (!flags.svg.empty()) write_file(flags.svg, to_svg(figure(question, explanation)));
   if (flags.common.json) {
     OrderedJson document = question.document(answer);
+    document["predicted_p10_us"] = score.p10().count();
+    document["predicted_p90_us"] = score.p90().count();
+    document["analytic_us"] = score.analytic.count();
+    document["learned_from"] = explanation.learned_from;
     document["gemm_end_us"] = best.timeline.gemm_end.count();
     document["timeline"] = json_of(best.timeline);
     document["alternatives"] = alternatives_json(explanation);
@@ -62,11 +68,14 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
     return kDone;
   }
   print(fmt::format(
-      "{} on {}, {} launch\n{}\npredicted {:.1f} us, sequential {:.1f} us\n{}\n\n"
-      "The GEMM ends at {:.1f} us.\n{}\n{}",
+      "{} on {}, {} launch\n{}\npredicted {:.1f} us (p10 {:.1f}, p90 {:.1f}), sequential {:.1f} "
+      "us\n"
+      "{:.1f} us by the analytic model, {:+.1f} us learned from {} measured configs\n{}\n\n"
+      "By the analytic model the GEMM ends at {:.1f} us.\n{}\n{}",
       to_string(question.problem()), question.platform().name, to_string(question.launch()),
-      to_string(explanation.best.config), best.time.count(),
-      explanation.baseline.prediction.time.count(), answer.reason, best.timeline.gemm_end.count(),
+      to_string(score.config), score.time().count(), score.p10().count(), score.p90().count(),
+      baseline.time().count(), score.analytic.count(), (score.time() - score.analytic).count(),
+      explanation.learned_from, answer.reason, best.timeline.gemm_end.count(),
       to_markdown(timeline_table(best.timeline)), to_markdown(table(explanation))));
   return kDone;
 }

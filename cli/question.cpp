@@ -25,7 +25,7 @@ Answer Question::answer() {
   return answer;
 }
 
-const Model& Question::model() {
+const LearnedModel& Question::model() {
   const auto& model = lookup_.model();
   if (!model) {
     throw Failure(ErrorKind::bad_input,

@@ -19,7 +19,7 @@ class Question {
   [[nodiscard]] Answer answer();
 
   /// The fitted model. Throws `Failure` (`bad_input`), naming what was not probed.
-  [[nodiscard]] const Model& model();
+  [[nodiscard]] const LearnedModel& model();
 
   /// `source`, `reason`, `platform`, …, `baseline_us`: the fields of `query --json`.
   [[nodiscard]] OrderedJson document(const Answer& answer) const;

@@ -152,6 +152,22 @@ std::vector<Candidate> Store::candidates(TuningRunId run, const Problem& problem
   return list;
 }
 
+std::vector<Candidate> Store::valid_candidates(PlatformId platform) const {
+  static const std::string select =
+      select_candidates() + " WHERE platform_id = ? AND verdict = ? ORDER BY c.id";
+  std::vector<Candidate> list;
+  auto query = impl_->connection->query(select);
+  query.bind(platform).bind(Verdict::valid);
+  while (query.step()) {
+    try {
+      list.push_back(read_candidate_row(query).candidate);
+    } catch (const Failure&) {
+      // The others still teach.
+    }
+  }
+  return list;
+}
+
 std::vector<StoredCandidate> Store::all_candidates() const {
   std::vector<StoredCandidate> list;
   impl_->each_candidate([&](const StoredCandidate& stored) { list.push_back(stored); });

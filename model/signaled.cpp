@@ -1,5 +1,7 @@
 #include "model/signaled.hpp"
 
+#include <algorithm>
+
 #include "model/signaled_partition.hpp"
 
 namespace overlaptune {
@@ -9,9 +11,8 @@ using namespace signaled;
 
 /// The collectives of a config's groups. Error: one of them was never probed.
 Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const ClassGemms& gemms,
-                                          const Work& work, Launch launch) {
-  const Problem& problem = work.problem();
-  const auto& config = work.config_as<Signaled>();
+                                          const Problem& problem, const Signaled& config,
+                                          Launch launch) {
   const CollectiveKey key = key_of(problem, config);
   const auto curve = parts.collectives.curve(key);
   if (!curve) return error_of(curve);
@@ -42,6 +43,26 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
   return with_last_group(groups, config.transport.last, **last);
 }
 
+/// The config with the best partition into wave groups; none where it has none that is legal.
+std::optional<Scored> best_partitioned(const Model::Parts& parts, const Problem& problem,
+                                       Signaled config, const GroupCollectives& groups) {
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  const std::vector<Cut> cuts = wave_cuts(order, groups.sms, groups.key.transport);
+  const GemmWork work = work_beside(groups, config.tile, order, problem.k);
+  const ClockedGemm gemm =
+      clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
+  const std::vector<CutPoint> points = cut_points(cuts);
+  const Partition partition = best_partition(partition_problem(groups, gemm, cuts, points));
+  config.wave_groups.clear();
+  std::int64_t begin = 0;
+  for (const std::size_t end : partition.ends) {
+    config.wave_groups.push_back(cuts[end - 1].tiles - begin);
+    begin = cuts[end - 1].tiles;
+  }
+  if (!check(problem, config, parts.capabilities)) return std::nullopt;
+  return Scored{std::move(config), us(partition.time + groups.drain)};
+}
+
 }  // namespace
 
 Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Work& work,
@@ -50,9 +71,9 @@ Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Wor
   if (!gemms) return error_of(gemms);
   const auto generated = (*gemms)->generated_gemm();
   if (!generated) return error_of(generated);
-  const auto groups = collectives_of(parts, **gemms, work, launch);
-  if (!groups) return error_of(groups);
   const Problem& problem = work.problem();
+  const auto groups = collectives_of(parts, **gemms, problem, work.config_as<Signaled>(), launch);
+  if (!groups) return error_of(groups);
   const TiledWork& tiled = work.tiled();
   const GemmWork tiles = work_beside(*groups, tiled.kernel.tile, tiled.order, problem.k);
   const ClockedGemm gemm =
@@ -75,6 +96,18 @@ Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Wor
   }
   prediction.collective_alone += us(groups->drain);
   return prediction;
+}
+
+std::optional<Scored> SignaledModel::adapted(const Model::Parts& parts, const Problem& problem,
+                                             Launch launch, const Config& config) const {
+  Signaled own = std::get<Signaled>(config);
+  const auto gemms = parts.gemms_of(problem.dtype);
+  if (!gemms || !(*gemms)->generated) return std::nullopt;
+  const auto groups = collectives_of(parts, **gemms, problem, own, launch);
+  if (!groups) return std::nullopt;
+  own.raster = static_cast<int>(
+      std::min<std::int64_t>(own.raster, tile_order(problem, own.tile, 1).panels_per_block()));
+  return best_partitioned(parts, problem, std::move(own), *groups);
 }
 
 }  // namespace overlaptune

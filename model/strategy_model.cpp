@@ -4,10 +4,20 @@
 #include <array>
 
 #include "model/chunked.hpp"
+#include "model/parts.hpp"
 #include "model/sequential.hpp"
 #include "model/signaled.hpp"
 
 namespace overlaptune {
+
+std::optional<Scored> StrategyModel::adapted(const Model::Parts& parts, const Problem& problem,
+                                             Launch launch, const Config& config) const {
+  const auto work = Work::make(problem, config, parts.capabilities);
+  if (!work) return std::nullopt;
+  const auto prediction = predict(parts, *work, launch);
+  if (!prediction) return std::nullopt;
+  return Scored{config, prediction->time};
+}
 
 std::span<const StrategyModel* const> strategy_models() {
   static const SequentialModel kSequential;

@@ -37,6 +37,13 @@ class StrategyModel {
                                                    const CommSetting& setting,
                                                    Draws& draws) const = 0;
 
+  /// A config of this strategy that was tuned for a problem of the same op, made fit for another
+  /// one: all is kept but what depends on the sizes, such as wave groups, which is searched anew.
+  /// None where it cannot run or cannot be predicted.
+  [[nodiscard]] virtual std::optional<Scored> adapted(const Model::Parts& parts,
+                                                      const Problem& problem, Launch launch,
+                                                      const Config& config) const;
+
  protected:
   StrategyModel() = default;
 };

@@ -5,12 +5,27 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "model/search.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// Configs of the analytic search that the learned model ranks for an answer.
+constexpr int kProposals = 8;
+
+}  // namespace
+
+Expected<LearnedModel> learned_model(const Platform& platform,
+                                     std::span<const Measurement> measurements,
+                                     std::span<const Candidate> candidates) {
+  auto analytic = Model::fit(platform, measurements);
+  if (!analytic) return error_of(analytic);
+  LearnedModel model(std::move(*analytic));
+  for (const Candidate& candidate : candidates) model.learn(candidate);
+  return model;
+}
 
 Answer answer_without_winner(const Platform& platform, const Problem& problem, Launch launch,
-                             const std::function<const Expected<Model>&()>& model) {
+                             const std::function<const Expected<LearnedModel>&()>& model) {
   Answer answer;
   const auto because = [&](std::string_view what) {
     answer.reason = fmt::format("no winner is stored for this problem and launch, and {}", what);
@@ -21,21 +36,26 @@ Answer answer_without_winner(const Platform& platform, const Problem& problem, L
   }
   const auto& fitted = model();
   if (!fitted) return because("the model has no prediction: " + fitted.error().message);
-  const auto baseline = fitted->predict(problem, Config{}, launch);
-  if (baseline) answer.baseline = baseline->time;
-  const auto best = search(*fitted, problem, launch, {.space = Space::subset});
-  if (!best) return because("the model has no prediction: " + best.error().message);
+  const auto ranking = fitted->rank(problem, launch, {.space = Space::subset, .best = kProposals});
+  if (!ranking) return because("the model has no prediction: " + ranking.error().message);
+  const LearnedScore& choice = ranking->choice();
   answer.source = Source::predicted;
-  answer.config = best->front().config;
-  answer.predicted = best->front().time;
-  return because("the model predicts this one to be the fastest");
+  answer.config = choice.config;
+  answer.predicted = choice.time();
+  answer.baseline = ranking->sequential.time();
+  return because(choice.config == ranking->scores.front().config
+                     ? "the model predicts this one to be the fastest"
+                     : "the model is not sure that any config is faster than sequential");
 }
 
 Lookup::Lookup(const Store& store, StoredPlatform platform)
     : store_(&store), platform_(std::move(platform)) {}
 
-const Expected<Model>& Lookup::model() {
-  if (!model_) model_ = Model::fit(platform_.platform, store_->measurements(platform_.id));
+const Expected<LearnedModel>& Lookup::model() {
+  if (!model_) {
+    model_ = learned_model(platform_.platform, store_->measurements(platform_.id),
+                           store_->valid_candidates(platform_.id));
+  }
   return *model_;
 }
 
@@ -43,7 +63,7 @@ Answer Lookup::operator()(const Problem& problem, Launch launch) {
   const auto stored = store_->winner(platform_.id, problem, launch);
   const auto predicted = [&] {
     return answer_without_winner(platform_.platform, problem, launch,
-                                 [this]() -> const Expected<Model>& { return model(); });
+                                 [this]() -> const Expected<LearnedModel>& { return model(); });
   };
   if (!stored) return predicted();
   const Candidate& winner = stored->winner.candidate;

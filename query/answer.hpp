@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/config.hpp"
@@ -12,7 +13,7 @@
 #include "core/platform.hpp"
 #include "core/problem.hpp"
 #include "db/store.hpp"
-#include "model/model.hpp"
+#include "model/learned_model.hpp"
 
 namespace overlaptune {
 
@@ -40,11 +41,16 @@ struct Answer {
   std::optional<Microseconds> baseline{};
 };
 
+/// A model fitted to measurements, and taught by candidates. Error: as `Model::fit`.
+[[nodiscard]] Expected<LearnedModel> learned_model(const Platform& platform,
+                                                   std::span<const Measurement> measurements,
+                                                   std::span<const Candidate> candidates);
+
 /// The answer where no winner is stored: predicted, or the baseline with the reason why nothing
 /// better is known. `model` is called only where it is needed.
-[[nodiscard]] Answer answer_without_winner(const Platform& platform, const Problem& problem,
-                                           Launch launch,
-                                           const std::function<const Expected<Model>&()>& model);
+[[nodiscard]] Answer answer_without_winner(
+    const Platform& platform, const Problem& problem, Launch launch,
+    const std::function<const Expected<LearnedModel>&()>& model);
 
 /// Answers for one platform of an open database. The first question that needs the model fits it;
 /// later predictions take under a millisecond. One thread at a time may use it and the store, which
@@ -57,13 +63,14 @@ class Lookup {
   /// as `Store` does.
   [[nodiscard]] Answer operator()(const Problem& problem, Launch launch);
 
-  /// The fitted model. Error: something was not probed; the message names it.
-  [[nodiscard]] const Expected<Model>& model();
+  /// The model, fitted to the probes and taught by the candidates. Error: something was not probed;
+  /// the message names it.
+  [[nodiscard]] const Expected<LearnedModel>& model();
 
  private:
   const Store* store_;
   StoredPlatform platform_;
-  std::optional<Expected<Model>> model_;
+  std::optional<Expected<LearnedModel>> model_;
 };
 
 }  // namespace overlaptune

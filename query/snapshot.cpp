@@ -33,6 +33,19 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
   return all;
 }
 
+/// The valid candidates of a platform, in all files.
+std::vector<Candidate> candidates(const std::vector<std::filesystem::path>& files,
+                                  const Platform& platform) {
+  std::vector<Candidate> all;
+  for (const auto& file : files) {
+    const Store store(file, Access::read);
+    const auto id = id_of(store, platform);
+    if (!id) continue;
+    for (Candidate& candidate : store.valid_candidates(*id)) all.push_back(std::move(candidate));
+  }
+  return all;
+}
+
 Config config_of(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups) {
   Config config = winner.config;
   if (auto* groups = wave_groups_of(config)) groups->assign(wave_groups.begin(), wave_groups.end());
@@ -70,10 +83,11 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   winners_.index();
 }
 
-const Expected<Model>& Snapshot::model() const {
+const Expected<LearnedModel>& Snapshot::model() const {
   std::call_once(fitted_, [&] {
     try {
-      model_ = Model::fit(choice_.platform, measurements(files_, choice_.platform));
+      model_ = learned_model(choice_.platform, measurements(files_, choice_.platform),
+                             candidates(files_, choice_.platform));
     } catch (const Failure& failure) {
       model_ = tl::make_unexpected(Error{failure.kind(), failure.what()});
     }
@@ -85,7 +99,7 @@ AnswerCache::Value Snapshot::without_winner(const Problem& problem, Launch launc
   return cache_.get(ProblemKey(problem, launch), [&] {
     if (!choice_.stored) return Answer{.reason = choice_.unlike};
     return answer_without_winner(choice_.platform, problem, launch,
-                                 [&]() -> const Expected<Model>& { return model(); });
+                                 [&]() -> const Expected<LearnedModel>& { return model(); });
   });
 }
 

@@ -34,8 +34,8 @@ class Snapshot {
   [[nodiscard]] const std::string& exact_reason() const { return exact_reason_; }
 
   /// The answer where there is no winner, computed once and then cached. The first call reads the
-  /// measurements and fits the model. If that fails, the failure is the reason in this answer and
-  /// in all later ones.
+  /// measurements and candidates, and fits the model. If that fails, the failure is the reason in
+  /// this answer and in all later ones.
   [[nodiscard]] AnswerCache::Value without_winner(const Problem& problem, Launch launch) const;
 
   [[nodiscard]] const PlatformChoice& platform() const { return choice_; }
@@ -43,7 +43,7 @@ class Snapshot {
   [[nodiscard]] std::size_t winners() const { return winners_.size(); }
 
  private:
-  [[nodiscard]] const Expected<Model>& model() const;
+  [[nodiscard]] const Expected<LearnedModel>& model() const;
 
   std::vector<std::filesystem::path> files_;
   PlatformChoice choice_;
@@ -51,7 +51,7 @@ class Snapshot {
   WinnerIndex winners_;
   mutable AnswerCache cache_;
   mutable std::once_flag fitted_;
-  mutable std::optional<Expected<Model>> model_;
+  mutable std::optional<Expected<LearnedModel>> model_;
 };
 
 /// Text for people about the answer to one question: platform, files, config, times, reason.

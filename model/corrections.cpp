@@ -1,0 +1,197 @@
+#include "model/corrections.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+#include <Eigen/Cholesky>
+
+#include "core/config_fields.hpp"
+#include "core/fields.hpp"
+
+namespace overlaptune {
+namespace {
+
+// Priors, from databases of 2, 4 and 8 H200 (docs/model.md). Deviations are of the logarithm of a
+// time. They are right up to one factor, which follows from the rows themselves.
+constexpr double kShape = 0.015;  ///< error that all configs of similar problems share
+constexpr double kConfig = 0.07;  ///< error that similar configs share
+constexpr double kNoise = 0.012;  ///< error of one measurement and its config alone
+/// Degrees of freedom of the noise, which is Student's: single measurements may be far off.
+constexpr double kFreedom = 10;
+constexpr int kReweightings = 2;
+/// Rows for which the prior of the common factor counts.
+constexpr double kPriorRows = 20;
+
+// How far apart (in factors of two) sizes, or values of fields, must be to differ by one deviation.
+constexpr double kOfSides = 2.4;  ///< m, n
+constexpr double kOfDepth = 1.2;  ///< k
+constexpr double kOfTile = 1.1;
+constexpr double kOfNumber = 1.8;
+constexpr double kOfGroups = 4;
+/// Distance of any two names of a field, and of two ops or launches.
+constexpr double kOtherName = 1;
+constexpr double kOtherOp = 0.7;
+/// Distance of two dtypes: they share little.
+constexpr double kOtherDtype = 2;
+/// Similar configs share their error over problems that are this many times as far apart.
+constexpr double kReach = 2;
+
+/// Rows that corrections are made from. The time grows with the cube of it.
+constexpr std::size_t kNearest = 128;
+
+class Features {
+ public:
+  /// A number that counts by its logarithm; a factor of 2^`length` is a distance of 1.
+  void logarithm(double value, double length) { list_.push_back(std::log2(1 + value) / length); }
+  /// One of several names: any two different ones are `distance` apart.
+  template <class E>
+  void name(E value, double distance) {
+    for (const auto& each : NamesOf<E>::all) {
+      list_.push_back(each.value == value ? distance / std::sqrt(2.0) : 0);
+    }
+  }
+  [[nodiscard]] Eigen::VectorXd take() const {
+    return Eigen::Map<const Eigen::VectorXd>(list_.data(), static_cast<Eigen::Index>(list_.size()));
+  }
+
+ private:
+  std::vector<double> list_{};
+};
+
+// Each overload adds the features of one field of a config.
+
+void add(Features& features, int value) {
+  features.logarithm(value, kOfNumber);
+}
+void add(Features& features, const Tile& tile) {
+  features.logarithm(tile.block_m, kOfTile);
+  features.logarithm(tile.block_n, kOfTile);
+}
+void add(Features& features, const std::vector<std::int64_t>& groups) {
+  features.logarithm(static_cast<double>(groups.size()), kOfGroups);
+}
+template <class E>
+requires requires {
+  NamesOf<E>::all;
+}
+void add(Features& features, const E& value) {
+  features.name(value, kOtherName);
+}
+
+double covariance(const CorrectionPoint& a, const CorrectionPoint& b) {
+  const double problems = (a.problem - b.problem).squaredNorm();
+  const double shape = kShape * kShape * std::exp(-problems / 2);
+  if (a.strategy != b.strategy) return shape;
+  const double apart = problems / (kReach * kReach) + (a.config - b.config).squaredNorm();
+  return shape + kConfig * kConfig * std::exp(-apart / 2);
+}
+
+/// The rows' covariance with Student's noise, solved by expectation and maximisation: a row that
+/// the others do not explain counts less (Lange, Little and Taylor, Robust statistical modeling
+/// using the t distribution, 1989).
+struct Solved {
+  Eigen::LLT<Eigen::MatrixXd> factor{};
+  Eigen::VectorXd weights{};
+};
+
+Solved solved(const Eigen::MatrixXd& covariances, const Eigen::VectorXd& logs) {
+  constexpr double kVariance = kNoise * kNoise;
+  Eigen::VectorXd noise = Eigen::VectorXd::Constant(logs.size(), kVariance);
+  Solved result;
+  for (int i = 0;; ++i) {
+    Eigen::MatrixXd matrix = covariances;
+    matrix.diagonal() += noise;
+    result.factor.compute(matrix);
+    result.weights = result.factor.solve(logs);
+    if (i == kReweightings) return result;
+    const Eigen::ArrayXd unexplained = noise.array() * result.weights.array();
+    noise = kVariance * (kFreedom + unexplained.square() / kVariance) / (kFreedom + 1);
+  }
+}
+
+}  // namespace
+
+CorrectionPoint correction_point(const Problem& problem, Launch launch, const Config& config) {
+  Features shape;
+  shape.logarithm(static_cast<double>(problem.m), kOfSides);
+  shape.logarithm(static_cast<double>(problem.n), kOfSides);
+  shape.logarithm(static_cast<double>(problem.k), kOfDepth);
+  shape.logarithm(problem.ranks, kOfNumber);
+  shape.name(problem.op, kOtherOp);
+  shape.name(problem.dtype, kOtherDtype);
+  shape.name(launch, kOtherOp);
+  Features how;
+  each_field(config, [&](auto, const auto& value, Presence) { add(how, value); });
+  return {.problem = shape.take(), .config = how.take(), .strategy = strategy_of(config)};
+}
+
+void Corrections::add(const Problem& problem, Launch launch, const Config& config,
+                      double log_ratio) {
+  rows_.push_back({correction_point(problem, launch, config), log_ratio});
+}
+
+ProblemCorrections Corrections::around(const Problem& problem, Launch launch) const {
+  ProblemCorrections result;
+  result.problem_ = problem;
+  result.launch_ = launch;
+  const Eigen::VectorXd here = correction_point(problem, launch, Config{}).problem;
+  std::vector<std::pair<double, const Row*>> nearest;
+  nearest.reserve(rows_.size());
+  for (const Row& row : rows_) {
+    nearest.emplace_back((row.point.problem - here).squaredNorm(), &row);
+  }
+  const std::size_t count = std::min(kNearest, nearest.size());
+  std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(count),
+                    nearest.end());
+  const auto size = static_cast<Eigen::Index>(count);
+  Eigen::VectorXd logs(size);
+  Eigen::MatrixXd matrix(size, size);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Row& row = *nearest[static_cast<std::size_t>(i)].second;
+    logs[i] = row.log_ratio;
+    result.rows_.push_back(row.point);
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      const double both = covariance(row.point, result.rows_[static_cast<std::size_t>(j)]);
+      matrix(i, j) = both;
+      matrix(j, i) = both;
+    }
+  }
+  const Solved known = solved(matrix, logs);
+  result.factor_ = known.factor.matrixL();
+  result.weights_ = known.weights;
+  // The factor of greatest likelihood for all deviations together.
+  result.scale_ =
+      std::sqrt((kPriorRows + logs.dot(known.weights)) / (kPriorRows + static_cast<double>(count)));
+  return result;
+}
+
+ProblemCorrections::Seen ProblemCorrections::seen(const Config& config) const {
+  Seen result{.point = correction_point(problem_, launch_, config)};
+  result.explained.resize(static_cast<Eigen::Index>(rows_.size()));
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    result.explained[static_cast<Eigen::Index>(i)] = covariance(result.point, rows_[i]);
+  }
+  result.mean = result.explained.dot(weights_);
+  factor_.triangularView<Eigen::Lower>().solveInPlace(result.explained);
+  return result;
+}
+
+Correction ProblemCorrections::of(const Config& config) const {
+  const Seen own = seen(config);
+  const double variance =
+      covariance(own.point, own.point) + kNoise * kNoise - own.explained.squaredNorm();
+  return {own.mean, scale_ * std::sqrt(std::max(0.0, variance))};
+}
+
+Correction ProblemCorrections::between(const Config& a, const Config& b) const {
+  const Seen one = seen(a);
+  const Seen other = seen(b);
+  const double variance = covariance(one.point, one.point) + covariance(other.point, other.point) -
+                          2 * covariance(one.point, other.point) -
+                          (one.explained - other.explained).squaredNorm();
+  return {one.mean - other.mean, scale_ * std::sqrt(std::max(0.0, variance))};
+}
+
+}  // namespace overlaptune

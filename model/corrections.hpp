@@ -1,0 +1,82 @@
+#pragma once
+// What measured configs teach about the errors of the analytic model. The logarithm of measured
+// over predicted time is a Gaussian process over problem and config (Rasmussen and Williams,
+// Gaussian Processes for Machine Learning, 2006, algorithm 2.1). docs/model.md says what it brings.
+
+#include <cstddef>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+/// A logarithm of measured over predicted time: its expectation and standard deviation.
+struct Correction {
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// A config of a problem, as points between which distances are taken.
+struct CorrectionPoint {
+  Eigen::VectorXd problem{};
+  Eigen::VectorXd config{};
+  Strategy strategy = Strategy::sequential;
+};
+
+[[nodiscard]] CorrectionPoint correction_point(const Problem& problem, Launch launch,
+                                               const Config& config);
+
+/// The corrections for the configs of one problem.
+class ProblemCorrections {
+ public:
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] Launch launch() const { return launch_; }
+  /// Number of measured configs that they are made from.
+  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+
+  /// The correction of one config, as a measurement would show it, with its noise.
+  [[nodiscard]] Correction of(const Config& config) const;
+
+  /// The correction of `a` less that of `b`, without noise. Its deviation is smaller than those of
+  /// the two, because configs of one problem share most of their error.
+  [[nodiscard]] Correction between(const Config& a, const Config& b) const;
+
+ private:
+  friend class Corrections;
+  /// A config as the process sees it: `explained` is L^-1 k, with the covariance k to the rows.
+  struct Seen {
+    CorrectionPoint point{};
+    double mean = 0;
+    Eigen::VectorXd explained{};
+  };
+  [[nodiscard]] Seen seen(const Config& config) const;
+
+  Problem problem_{};
+  Launch launch_{};
+  std::vector<CorrectionPoint> rows_{};
+  Eigen::MatrixXd factor_{};   ///< L: lower Cholesky factor of the rows' covariance
+  Eigen::VectorXd weights_{};  ///< inverse covariance times the rows' logarithms
+  double scale_ = 1;           ///< deviations here over those of the prior
+};
+
+/// Measured configs of one platform.
+class Corrections {
+ public:
+  /// Adds a measured config: the logarithm of its measured over its predicted time.
+  void add(const Problem& problem, Launch launch, const Config& config, double log_ratio);
+
+  /// The corrections for a problem, from the measured configs of the nearest problems.
+  [[nodiscard]] ProblemCorrections around(const Problem& problem, Launch launch) const;
+
+ private:
+  struct Row {
+    CorrectionPoint point{};
+    double log_ratio = 0;
+  };
+  std::vector<Row> rows_{};
+};
+
+}  // namespace overlaptune

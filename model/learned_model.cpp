@@ -1,0 +1,115 @@
+#include "model/learned_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/strategy_model.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// Measured configs of each problem that may be adapted to others.
+constexpr std::size_t kFastest = 3;
+/// Problems whose configs are adapted to another one.
+constexpr std::size_t kNeighbours = 3;
+
+/// The distance of two problems whose configs fit each other: that of their sizes.
+double distance(const Problem& a, const Problem& b) {
+  const auto apart = [](std::int64_t one, std::int64_t other) {
+    return std::abs(std::log2(static_cast<double>(one) / static_cast<double>(other)));
+  };
+  return apart(a.m, b.m) + apart(a.n, b.n) + apart(a.k, b.k);
+}
+
+}  // namespace
+
+Microseconds LearnedScore::quantile(double deviations) const {
+  return analytic * std::exp(correction.mean + deviations * correction.deviation);
+}
+
+const LearnedScore& Ranking::choice() const {
+  const LearnedScore& first = scores.front();
+  if (first.config == sequential.config || corrections.rows() == 0) return first;
+  const double gain = std::log(sequential.time() / first.time());
+  return gain > corrections.between(first.config, sequential.config).deviation ? first : sequential;
+}
+
+void LearnedModel::learn(const Candidate& candidate) {
+  if (candidate.verdict != Verdict::valid || !candidate.measured) return;
+  const auto prediction = analytic_.predict(candidate.problem, candidate.config, candidate.launch);
+  if (!prediction) return;
+  const Microseconds time = candidate.measured->median;
+  corrections_.add(candidate.problem, candidate.launch, candidate.config,
+                   std::log(time / prediction->time));
+  auto known = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& each) {
+    return each.problem == candidate.problem && each.launch == candidate.launch;
+  });
+  if (known == measured_.end()) {
+    known = measured_.insert(known, {candidate.problem, candidate.launch, {}});
+  }
+  const auto at =
+      std::upper_bound(known->fastest.begin(), known->fastest.end(), time,
+                       [](Microseconds t, const Scored& each) { return t < each.time; });
+  known->fastest.insert(at, {candidate.config, time});
+  if (known->fastest.size() > kFastest) known->fastest.pop_back();
+}
+
+std::vector<const LearnedModel::Measured*> LearnedModel::neighbours(const Problem& problem,
+                                                                    Launch launch) const {
+  std::vector<const Measured*> list;
+  for (const Measured& each : measured_) {
+    const Problem& other = each.problem;
+    if (each.launch == launch && other.op == problem.op && other.dtype == problem.dtype &&
+        other.ranks == problem.ranks) {
+      list.push_back(&each);
+    }
+  }
+  const std::size_t count = std::min(kNeighbours, list.size());
+  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count), list.end(),
+                    [&](const Measured* a, const Measured* b) {
+                      return distance(a->problem, problem) < distance(b->problem, problem);
+                    });
+  list.resize(count);
+  return list;
+}
+
+Expected<LearnedScore> LearnedModel::score(const ProblemCorrections& corrections,
+                                           const Config& config) const {
+  const auto prediction = analytic_.predict(corrections.problem(), config, corrections.launch());
+  if (!prediction) return error_of(prediction);
+  return LearnedScore{config, prediction->time, corrections.of(config)};
+}
+
+Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
+                                     const SearchOptions& options) const {
+  auto scored = search(analytic_, problem, launch, options);
+  if (!scored) return error_of(scored);
+  const auto baseline =
+      search(analytic_, problem, launch, {.best = 1, .strategies = {Strategy::sequential}});
+  if (!baseline) return error_of(baseline);
+  scored->push_back(baseline->front());
+  for (const Measured* neighbour : neighbours(problem, launch)) {
+    for (const Scored& measured : neighbour->fastest) {
+      auto own = model_of(strategy_of(measured.config))
+                     .adapted(analytic_.parts(), problem, launch, measured.config);
+      if (own) scored->push_back(std::move(*own));
+    }
+  }
+  Ranking ranking;
+  ranking.corrections = corrections_.around(problem, launch);
+  const auto learned = [&](const Scored& each) {
+    return LearnedScore{each.config, each.time, ranking.corrections.of(each.config)};
+  };
+  ranking.sequential = learned(baseline->front());
+  for (const Scored& each : *scored) {
+    const auto same = [&](const LearnedScore& known) { return known.config == each.config; };
+    if (std::none_of(ranking.scores.begin(), ranking.scores.end(), same)) {
+      ranking.scores.push_back(learned(each));
+    }
+  }
+  std::stable_sort(ranking.scores.begin(), ranking.scores.end(),
+                   [](const auto& a, const auto& b) { return a.time() < b.time(); });
+  return ranking;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,81 @@
+#pragma once
+// The analytic model together with what was measured on the same platform: validated configs
+// correct its predictions, and the best of them, adapted, are proposed for problems near by.
+
+#include <span>
+#include <vector>
+
+#include "core/candidate.hpp"
+#include "model/corrections.hpp"
+#include "model/search.hpp"
+
+namespace overlaptune {
+
+/// A config with the time that both models predict.
+struct LearnedScore {
+  Config config{};
+  Microseconds analytic{};
+  /// The logarithm of the time that a measurement would show, over `analytic`.
+  Correction correction{};
+
+  [[nodiscard]] Microseconds time() const { return quantile(0); }
+  /// The measured time lies between these two in four of five cases.
+  [[nodiscard]] Microseconds p10() const { return quantile(-kP90); }
+  [[nodiscard]] Microseconds p90() const { return quantile(kP90); }
+
+ private:
+  static constexpr double kP90 = 1.2816;  ///< quantile of the standard normal distribution
+  [[nodiscard]] Microseconds quantile(double deviations) const;
+};
+
+/// The configs that are worth a look for one problem.
+struct Ranking {
+  LearnedScore sequential{};           ///< the fastest `sequential`
+  std::vector<LearnedScore> scores{};  ///< fastest first, each config once; `sequential` among them
+  ProblemCorrections corrections{};
+
+  /// The first one; or `sequential`, where measured configs tell how uncertain the gain over it is,
+  /// and the expected gain is not above that.
+  [[nodiscard]] const LearnedScore& choice() const;
+};
+
+/// Constant functions may be called by any number of threads.
+class LearnedModel {
+ public:
+  explicit LearnedModel(Model analytic) : analytic_(std::move(analytic)) {}
+
+  /// Learns from a measured candidate. One that is not valid, or that the analytic model cannot
+  /// predict, teaches nothing.
+  void learn(const Candidate& candidate);
+
+  [[nodiscard]] const Model& analytic() const { return analytic_; }
+  /// What is known of the errors for one problem. It takes a millisecond.
+  [[nodiscard]] ProblemCorrections around(const Problem& problem, Launch launch) const {
+    return corrections_.around(problem, launch);
+  }
+
+  /// Predicts a config of the problem that `corrections` are for. Error: as `Model::predict`.
+  [[nodiscard]] Expected<LearnedScore> score(const ProblemCorrections& corrections,
+                                             const Config& config) const;
+
+  /// The best configs of the analytic search, and the best measured configs of the nearest problems
+  /// that were measured, adapted to this one, ranked by their corrected times. Error: as `search`.
+  [[nodiscard]] Expected<Ranking> rank(const Problem& problem, Launch launch,
+                                       const SearchOptions& options) const;
+
+ private:
+  /// The fastest measured configs of one problem.
+  struct Measured {
+    Problem problem{};
+    Launch launch{};
+    std::vector<Scored> fastest{};
+  };
+  [[nodiscard]] std::vector<const Measured*> neighbours(const Problem& problem,
+                                                        Launch launch) const;
+
+  Model analytic_;
+  Corrections corrections_{};
+  std::vector<Measured> measured_{};
+};
+
+}  // namespace overlaptune
