@@ -152,12 +152,14 @@ std::vector<Candidate> Store::candidates(TuningRunId run, const Problem& problem
   return list;
 }
 
-std::vector<Candidate> Store::valid_candidates(PlatformId platform) const {
+std::vector<Candidate> Store::valid_candidates(PlatformId platform,
+                                               std::optional<TuningRunId> left_out) const {
   static const std::string select =
-      select_candidates() + " WHERE platform_id = ? AND verdict = ? ORDER BY c.id";
+      select_candidates() +
+      " WHERE platform_id = ? AND verdict = ? AND run_id IS NOT ? ORDER BY c.id";
   std::vector<Candidate> list;
   auto query = impl_->connection->query(select);
-  query.bind(platform).bind(Verdict::valid);
+  query.bind(platform).bind(Verdict::valid).bind(left_out);
   while (query.step()) {
     try {
       list.push_back(read_candidate_row(query).candidate);

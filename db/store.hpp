@@ -133,9 +133,10 @@ class Store {
   void add_candidate(TuningRunId run, const Candidate& candidate);
   [[nodiscard]] std::vector<Candidate> candidates(TuningRunId run, const Problem& problem,
                                                   Launch launch) const;
-  /// The valid candidates of a platform, from all its runs. Damaged rows are left out: `check` names
-  /// them.
-  [[nodiscard]] std::vector<Candidate> valid_candidates(PlatformId platform) const;
+  /// The valid candidates of a platform, from all its runs but one. Damaged rows are left out:
+  /// `check` names them.
+  [[nodiscard]] std::vector<Candidate> valid_candidates(
+      PlatformId platform, std::optional<TuningRunId> left_out = {}) const;
   /// Replaces an earlier winner of the same platform, problem and launch.
   void put_winner(TuningRunId run, const Winner& winner);
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <type_traits>
-
-#include <Eigen/Cholesky>
+#include <utility>
 
 #include "core/config_fields.hpp"
 #include "core/fields.hpp"
@@ -92,7 +89,7 @@ double covariance(const CorrectionPoint& a, const CorrectionPoint& b) {
 /// the others do not explain counts less (Lange, Little and Taylor, Robust statistical modeling
 /// using the t distribution, 1989).
 struct Solved {
-  Eigen::LLT<Eigen::MatrixXd> factor{};
+  Eigen::LDLT<Eigen::MatrixXd> covariance{};
   Eigen::VectorXd weights{};
 };
 
@@ -103,8 +100,8 @@ Solved solved(const Eigen::MatrixXd& covariances, const Eigen::VectorXd& logs) {
   for (int i = 0;; ++i) {
     Eigen::MatrixXd matrix = covariances;
     matrix.diagonal() += noise;
-    result.factor.compute(matrix);
-    result.weights = result.factor.solve(logs);
+    result.covariance.compute(matrix);
+    result.weights = result.covariance.solve(logs);
     if (i == kReweightings) return result;
     const Eigen::ArrayXd unexplained = noise.array() * result.weights.array();
     noise = kVariance * (kFreedom + unexplained.square() / kVariance) / (kFreedom + 1);
@@ -145,6 +142,7 @@ ProblemCorrections Corrections::around(const Problem& problem, Launch launch) co
   const std::size_t count = std::min(kNearest, nearest.size());
   std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(count),
                     nearest.end());
+  if (count == 0) return result;
   const auto size = static_cast<Eigen::Index>(count);
   Eigen::VectorXd logs(size);
   Eigen::MatrixXd matrix(size, size);
@@ -158,30 +156,30 @@ ProblemCorrections Corrections::around(const Problem& problem, Launch launch) co
       matrix(j, i) = both;
     }
   }
-  const Solved known = solved(matrix, logs);
-  result.factor_ = known.factor.matrixL();
-  result.weights_ = known.weights;
+  Solved known = solved(matrix, logs);
+  result.rows_covariance_ = std::move(known.covariance);
+  result.weights_ = std::move(known.weights);
   // The factor of greatest likelihood for all deviations together.
-  result.scale_ =
-      std::sqrt((kPriorRows + logs.dot(known.weights)) / (kPriorRows + static_cast<double>(count)));
+  result.scale_ = std::sqrt((kPriorRows + logs.dot(result.weights_)) /
+                            (kPriorRows + static_cast<double>(count)));
   return result;
 }
 
 ProblemCorrections::Seen ProblemCorrections::seen(const Config& config) const {
   Seen result{.point = correction_point(problem_, launch_, config)};
-  result.explained.resize(static_cast<Eigen::Index>(rows_.size()));
+  result.covariances.resize(static_cast<Eigen::Index>(rows_.size()));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    result.explained[static_cast<Eigen::Index>(i)] = covariance(result.point, rows_[i]);
+    result.covariances[static_cast<Eigen::Index>(i)] = covariance(result.point, rows_[i]);
   }
-  result.mean = result.explained.dot(weights_);
-  factor_.triangularView<Eigen::Lower>().solveInPlace(result.explained);
+  if (!rows_.empty()) result.solved = rows_covariance_.solve(result.covariances);
+  result.mean = result.covariances.dot(weights_);
   return result;
 }
 
 Correction ProblemCorrections::of(const Config& config) const {
   const Seen own = seen(config);
   const double variance =
-      covariance(own.point, own.point) + kNoise * kNoise - own.explained.squaredNorm();
+      covariance(own.point, own.point) + kNoise * kNoise - own.covariances.dot(own.solved);
   return {own.mean, scale_ * std::sqrt(std::max(0.0, variance))};
 }
 
@@ -190,7 +188,7 @@ Correction ProblemCorrections::between(const Config& a, const Config& b) const {
   const Seen other = seen(b);
   const double variance = covariance(one.point, one.point) + covariance(other.point, other.point) -
                           2 * covariance(one.point, other.point) -
-                          (one.explained - other.explained).squaredNorm();
+                          (one.covariances - other.covariances).dot(one.solved - other.solved);
   return {one.mean - other.mean, scale_ * std::sqrt(std::max(0.0, variance))};
 }
 

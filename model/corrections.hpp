@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
 #include "core/config.hpp"
@@ -46,18 +47,19 @@ class ProblemCorrections {
 
  private:
   friend class Corrections;
-  /// A config as the process sees it: `explained` is L^-1 k, with the covariance k to the rows.
+  /// A config as the rows tell of it.
   struct Seen {
     CorrectionPoint point{};
+    Eigen::VectorXd covariances{};  ///< with each row
+    Eigen::VectorXd solved{};       ///< the rows' inverse covariance times these
     double mean = 0;
-    Eigen::VectorXd explained{};
   };
   [[nodiscard]] Seen seen(const Config& config) const;
 
   Problem problem_{};
   Launch launch_{};
   std::vector<CorrectionPoint> rows_{};
-  Eigen::MatrixXd factor_{};   ///< L: lower Cholesky factor of the rows' covariance
+  Eigen::LDLT<Eigen::MatrixXd> rows_covariance_{};
   Eigen::VectorXd weights_{};  ///< inverse covariance times the rows' logarithms
   double scale_ = 1;           ///< deviations here over those of the prior
 };

@@ -103,12 +103,13 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
   ranking.sequential = learned(baseline->front());
   for (const Scored& each : *scored) {
     const auto same = [&](const LearnedScore& known) { return known.config == each.config; };
-    if (std::none_of(ranking.scores.begin(), ranking.scores.end(), same)) {
-      ranking.scores.push_back(learned(each));
-    }
+    if (std::any_of(ranking.scores.begin(), ranking.scores.end(), same)) continue;
+    LearnedScore score = learned(each);
+    const auto at = std::upper_bound(
+        ranking.scores.begin(), ranking.scores.end(), score,
+        [](const LearnedScore& a, const LearnedScore& b) { return a.time() < b.time(); });
+    ranking.scores.insert(at, std::move(score));
   }
-  std::stable_sort(ranking.scores.begin(), ranking.scores.end(),
-                   [](const auto& a, const auto& b) { return a.time() < b.time(); });
   return ranking;
 }
 

@@ -14,15 +14,26 @@
 namespace overlaptune {
 namespace {
 
-std::vector<TiledKernel> kernels_of(const std::vector<Candidate>& candidates) {
-  std::set<TiledKernel> kernels;
-  for (const Candidate& candidate : candidates) {
-    const auto work = Work::make(candidate.problem, candidate.config);
-    if (!work) continue;
-    if (const auto kernel = work->kernel()) kernels.insert(*kernel);
+/// Compiles kernels before they are needed, each once.
+class Kernels {
+ public:
+  explicit Kernels(Machine& machine) : machine_(machine) {}
+
+  Expected<void> prepare(const std::vector<Candidate>& candidates) {
+    std::vector<TiledKernel> missing;
+    for (const Candidate& candidate : candidates) {
+      const auto work = Work::make(candidate.problem, candidate.config);
+      if (!work) continue;
+      const auto kernel = work->kernel();
+      if (kernel && known_.insert(*kernel).second) missing.push_back(*kernel);
+    }
+    return machine_.prepare(missing);
   }
-  return {kernels.begin(), kernels.end()};
-}
+
+ private:
+  Machine& machine_;
+  std::set<TiledKernel> known_{};
+};
 
 /// Removes the candidate of this config from `known` and returns it.
 std::optional<Candidate> taken_from(std::vector<Candidate>& known, const Config& config) {
@@ -37,21 +48,26 @@ std::optional<Candidate> taken_from(std::vector<Candidate>& known, const Config&
 }  // namespace
 
 Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
-                              const std::vector<Candidate>& proposed, RunMonitor& monitor) {
-  if (auto ready = machine.prepare(kernels_of(proposed)); !ready) return error_of(ready);
-  const Candidate& sequential = proposed.front();
+                              CandidateSource& proposals, RunMonitor& monitor) {
+  Kernels kernels(machine);
+  if (auto ready = kernels.prepare(proposals.likely()); !ready) return error_of(ready);
+  auto candidate = proposals.next();
+  if (!candidate) return JudgedProblem{.finished = true};
+  const Candidate sequential = *candidate;
   const std::string name = to_string(sequential.problem);
   std::vector<Candidate> known = store.candidates(run, sequential.problem, sequential.launch);
   JudgedProblem judged;
-  for (const Candidate& candidate : proposed) {
-    if (auto stored = taken_from(known, candidate.config)) {
+  for (; candidate; candidate = proposals.next()) {
+    if (auto stored = taken_from(known, candidate->config)) {
+      proposals.judged(*stored);
       judged.candidates.push_back(std::move(*stored));
       ++judged.resumed;
       monitor.step_done();
       continue;
     }
     if (monitor.must_stop(name)) break;
-    auto result = validate(machine, candidate, sequential);
+    if (auto ready = kernels.prepare({*candidate}); !ready) return error_of(ready);
+    auto result = validate(machine, *candidate, sequential);
     if (!result && result.error().kind == ErrorKind::bad_input) {
       // This problem does not fit the machine's memory; other problems may.
       spdlog::warn("{}: left out: {}", name, result.error().message);
@@ -63,11 +79,12 @@ Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
       ++judged.failed;
       spdlog::debug("{}: {}: {}", name, to_string(result->config), result->reason);
     }
+    proposals.judged(*result);
     judged.candidates.push_back(std::move(*result));
     ++judged.measured;
     monitor.step_done();
   }
-  judged.finished = judged.candidates.size() == proposed.size();
+  judged.finished = !candidate;
   std::move(known.begin(), known.end(), std::back_inserter(judged.candidates));
   return judged;
 }

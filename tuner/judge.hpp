@@ -6,6 +6,7 @@
 #include "core/candidate.hpp"
 #include "db/store.hpp"
 #include "machine/machine.hpp"
+#include "tuner/candidate_source.hpp"
 #include "tuner/run_monitor.hpp"
 
 namespace overlaptune {
@@ -21,13 +22,11 @@ struct JudgedProblem {
   bool finished = false;  ///< every proposed candidate has a verdict
 };
 
-/// Runs each candidate beside the first one, which is `sequential`; `proposed` is not empty.
-/// Candidates that the run has in the database are not measured again. Each result is stored before
-/// the next candidate is run. The function ends early once the monitor says stop, and, with a
-/// warning, where the problem does not fit the machine's memory.
-/// Error: the machine is lost.
+/// Runs each candidate beside the first one, which is `sequential`. Candidates that the run has in
+/// the database are not measured again. Each result is stored before the next candidate is run. The
+/// function ends early once the monitor says stop, and, with a warning, where the problem does not
+/// fit the machine's memory. Error: the machine is lost.
 [[nodiscard]] Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
-                                            const std::vector<Candidate>& proposed,
-                                            RunMonitor& monitor);
+                                            CandidateSource& proposals, RunMonitor& monitor);
 
 }  // namespace overlaptune

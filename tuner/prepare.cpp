@@ -101,11 +101,15 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
                       monitor, progress);
 }
 
-Expected<Prepared> fit_stored(const Machine& machine, const Store& store, PlatformId platform) {
-  const std::vector<Measurement> measurements = store.measurements(platform);
-  auto model = Model::fit(machine.platform(), measurements);
-  if (!model) return error_of(model);
-  return Prepared{.model = std::move(*model),
+Expected<Prepared> fit_stored(const Machine& machine, const Store& store, const TuningRun& run) {
+  const std::vector<Measurement> measurements = store.measurements(run.platform);
+  auto analytic = Model::fit(machine.platform(), measurements);
+  if (!analytic) return error_of(analytic);
+  LearnedModel model(std::move(*analytic));
+  for (const Candidate& candidate : store.valid_candidates(run.platform, run.id)) {
+    model.learn(candidate);
+  }
+  return Prepared{.model = std::move(model),
                   .space = {.platform = machine.platform(),
                             .strategies = machine.strategies(),
                             .settings = probed_settings(measurements)}};

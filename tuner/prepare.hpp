@@ -5,7 +5,7 @@
 
 #include "db/store.hpp"
 #include "machine/machine.hpp"
-#include "model/model.hpp"
+#include "model/learned_model.hpp"
 #include "tuner/explore.hpp"
 #include "tuner/run_monitor.hpp"
 #include "tuner/tuner.hpp"
@@ -24,12 +24,14 @@ namespace overlaptune {
 
 /// The model and the space that candidates are proposed from.
 struct Prepared {
-  Model model;
+  LearnedModel model;
   ExploreSpace space;
 };
 
-/// Fits the model to all measurements of a platform.
+/// Fits the model to all measurements of a platform, and teaches it what other runs than this one
+/// measured. What this run measured is learned again on its way, so that a run which was stopped
+/// takes the same way.
 [[nodiscard]] Expected<Prepared> fit_stored(const Machine& machine, const Store& store,
-                                            PlatformId platform);
+                                            const TuningRun& run);
 
 }  // namespace overlaptune

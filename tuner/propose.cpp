@@ -1,73 +1,116 @@
 #include "tuner/propose.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <set>
-#include <string>
+#include <cmath>
+#include <numbers>
 #include <utility>
-
-#include "model/search.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// Candidates of one problem, each config once.
-class CandidateList {
- public:
-  CandidateList(const Problem& problem, Launch launch) : problem_(problem), launch_(launch) {}
+/// Configs that the model ranks for each one that it may propose: near-duplicates teach little.
+constexpr int kRanked = 8;
 
-  void add(const Config& config, Origin origin, std::optional<int> rank, Microseconds predicted) {
-    if (!seen_.insert(to_string(config)).second) return;
-    list_.push_back({.problem = problem_,
-                     .launch = launch_,
-                     .config = config,
-                     .origin = origin,
-                     .rank_by_model = rank,
-                     .predicted = predicted});
-  }
-  [[nodiscard]] std::vector<Candidate> take() && { return std::move(list_); }
+/// Least expected improvement of a proposal, as a part of the time: below it lies the noise of the
+/// measurements that would tell the two apart.
+constexpr double kWorthwhile = 0.002;
 
- private:
-  Problem problem_;
-  Launch launch_;
-  std::set<std::string> seen_{};
-  std::vector<Candidate> list_{};
-};
-
-std::optional<int> rank_in(const std::vector<Scored>& taken, const Config& config) {
-  const auto found = std::find_if(taken.begin(), taken.end(),
-                                  [&](const Scored& each) { return each.config == config; });
-  if (found == taken.end()) return std::nullopt;
-  return static_cast<int>(found - taken.begin());
+/// The expectation of max(0, x) for a normal x.
+double expected_improvement(double mean, double deviation) {
+  if (deviation <= 0) return std::max(0.0, mean);
+  const double z = mean / deviation;
+  const double below = std::erfc(-z / std::numbers::sqrt2) / 2;
+  const double density = std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return mean * below + deviation * density;
 }
 
 }  // namespace
 
-Expected<std::vector<Candidate>> propose(const Model& model, const ExploreSpace& space,
-                                         const Problem& problem, Launch launch,
-                                         const ProposeOptions& options) {
-  const auto baseline =
-      search(model, problem, launch, {.best = 1, .strategies = {Strategy::sequential}});
-  if (!baseline) return error_of(baseline);
-  // Near-duplicates are skipped, so the search is asked for more configs than are taken.
-  constexpr int kSpare = 8;
-  const auto scored =
-      search(model, problem, launch, {.best = kSpare * options.top_k, .stop = options.stop});
-  if (!scored) return error_of(scored);
-  const std::vector<Scored> taken = shortlist(*scored, options.top_k);
-
-  CandidateList list(problem, launch);
-  // `sequential` has a rank too if the model puts it among the best.
-  const Scored& sequential = baseline->front();
-  list.add(sequential.config, Origin::baseline, rank_in(taken, sequential.config), sequential.time);
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    list.add(taken[i].config, Origin::shortlist, static_cast<int>(i), taken[i].time);
+Expected<Proposals> Proposals::make(LearnedModel& model, const ExploreSpace& space,
+                                    const Problem& problem, Launch launch,
+                                    const ProposeOptions& options) {
+  auto ranking =
+      model.rank(problem, launch, {.best = kRanked * options.top_k, .stop = options.stop});
+  if (!ranking) return error_of(ranking);
+  std::set<std::string> seen;
+  const auto candidate = [&](const LearnedScore& score, Origin origin) {
+    seen.insert(to_string(score.config));
+    return Candidate{.problem = problem,
+                     .launch = launch,
+                     .config = score.config,
+                     .origin = origin,
+                     .predicted = score.time()};
+  };
+  Proposals proposals(model);
+  proposals.top_k_ = options.top_k;
+  proposals.sequential_ = candidate(ranking->sequential, Origin::baseline);
+  if (ranking->scores.front().config == ranking->sequential.config) {
+    proposals.sequential_->rank_by_model = proposals.proposed_++;
+  }
+  for (const LearnedScore& score : ranking->scores) {
+    if (seen.contains(to_string(score.config))) continue;
+    proposals.by_model_.push_back(candidate(score, Origin::shortlist));
   }
   for (const Config& config : explore(space, problem, options.explore, options.seed)) {
-    const auto prediction = model.predict(problem, config, launch);
-    if (prediction) list.add(config, Origin::explore, std::nullopt, prediction->time);
+    const auto score = model.score(ranking->corrections, config);
+    if (score) proposals.drawn_.push_back(candidate(*score, Origin::explore));
   }
-  return std::move(list).take();
+  std::reverse(proposals.drawn_.begin(), proposals.drawn_.end());
+  return proposals;
+}
+
+std::vector<Candidate> Proposals::likely() const {
+  std::vector<Candidate> list = by_model_;
+  if (std::ssize(list) > top_k_) list.resize(static_cast<std::size_t>(top_k_));
+  list.insert(list.end(), drawn_.begin(), drawn_.end());
+  return list;
+}
+
+std::optional<Candidate> Proposals::next() {
+  if (sequential_) return std::exchange(sequential_, std::nullopt);
+  if (auto candidate = most_promising()) {
+    candidate->rank_by_model = proposed_++;
+    return candidate;
+  }
+  by_model_.clear();
+  if (!drawn_.empty()) {
+    Candidate candidate = std::move(drawn_.back());
+    drawn_.pop_back();
+    return candidate;
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> Proposals::most_promising() {
+  if (proposed_ >= top_k_ || by_model_.empty()) return std::nullopt;
+  auto chosen = by_model_.begin();
+  if (proposed_ > 0 && best_) {
+    const ProblemCorrections corrections = model_->around(chosen->problem, chosen->launch);
+    double most = kWorthwhile;
+    chosen = by_model_.end();
+    for (auto each = by_model_.begin(); each != by_model_.end(); ++each) {
+      const auto score = model_->score(corrections, each->config);
+      if (!score) continue;
+      const double improvement =
+          expected_improvement(std::log(*best_ / score->time()), score->correction.deviation);
+      if (improvement > most) {
+        most = improvement;
+        chosen = each;
+      }
+    }
+    if (chosen == by_model_.end()) return std::nullopt;
+  }
+  Candidate candidate = std::move(*chosen);
+  by_model_.erase(chosen);
+  return candidate;
+}
+
+void Proposals::judged(const Candidate& candidate) {
+  model_->learn(candidate);
+  if (candidate.verdict != Verdict::valid || !candidate.measured) return;
+  if (!baseline_) baseline_ = candidate.measured->median;
+  const Microseconds time = paired_time(candidate, *baseline_);
+  best_ = best_ ? std::min(*best_, time) : time;
 }
 
 }  // namespace overlaptune

@@ -29,23 +29,24 @@ Expected<void> check(const Platform& platform, std::span<const Problem> problems
 Expected<void> tune_all(Machine& machine, Store& store, const TuningRun& run,
                         std::span<const Problem> problems, const TuneOptions& options,
                         RunMonitor& monitor, TuneReport& report) {
-  const auto prepared = fit_stored(machine, store, run.platform);
+  auto prepared = fit_stored(machine, store, run);
   if (!prepared) return error_of(prepared);
   WinnerKeeper keeper(machine, store, run);
-  monitor.begin_stage(problems.size() * options.launches.size() *
-                      static_cast<std::size_t>(1 + options.top_k + options.explore));
+  const auto most = static_cast<std::size_t>(1 + options.top_k + options.explore);
+  monitor.begin_stage(problems.size() * options.launches.size() * most);
   for (const Problem& problem : problems) {
     for (const Launch launch : options.launches) {
       const auto stop = [&] { return monitor.must_stop(to_string(problem)); };
-      const auto proposed = propose(prepared->model, prepared->space, problem, launch,
-                                    {.top_k = options.top_k,
-                                     .explore = options.explore,
-                                     .seed = options.provenance.seed,
-                                     .stop = stop});
-      if (!proposed) return error_of(proposed);
+      auto proposals = Proposals::make(prepared->model, prepared->space, problem, launch,
+                                       {.top_k = options.top_k,
+                                        .explore = options.explore,
+                                        .seed = options.provenance.seed,
+                                        .stop = stop});
+      if (!proposals) return error_of(proposals);
       if (monitor.stopped()) return {};
-      auto judged = judge(machine, store, run.id, *proposed, monitor);
+      auto judged = judge(machine, store, run.id, *proposals, monitor);
       if (!judged) return error_of(judged);
+      for (std::size_t i = judged->candidates.size(); i < most; ++i) monitor.step_done();
       report.measured += judged->measured;
       report.resumed += judged->resumed;
       report.failed += judged->failed;

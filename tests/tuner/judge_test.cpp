@@ -30,9 +30,31 @@ Candidate candidate(const std::string& config, Origin origin = Origin::shortlist
           .predicted = us(90)};
 }
 
+/// Candidates in the order of a list.
+class ListedCandidates : public CandidateSource {
+ public:
+  explicit ListedCandidates(std::vector<Candidate> list) : list_(std::move(list)) {}
+  [[nodiscard]] std::vector<Candidate> likely() const override { return list_; }
+  [[nodiscard]] std::optional<Candidate> next() override {
+    if (next_ == list_.size()) return std::nullopt;
+    return list_[next_++];
+  }
+  void judged(const Candidate& candidate) override { noted.push_back(candidate); }
+
+  std::vector<Candidate> noted{};
+
+ private:
+  std::vector<Candidate> list_;
+  std::size_t next_ = 0;
+};
+
 struct JudgeTest : testing::Test {
-  [[nodiscard]] Expected<JudgedProblem> judged() {
-    return judge(machine, store, run, proposed, monitor);
+  [[nodiscard]] Expected<JudgedProblem> judged() { return judged(monitor); }
+  [[nodiscard]] Expected<JudgedProblem> judged(RunMonitor& watching) {
+    ListedCandidates source(proposed);
+    auto outcome = judge(machine, store, run, source, watching);
+    noted = source.noted;
+    return outcome;
   }
   /// Configs as lines, in their order.
   static std::vector<std::string> lines(const std::vector<Candidate>& candidates) {
@@ -58,6 +80,7 @@ struct JudgeTest : testing::Test {
     return done < most;
   };
   RunMonitor monitor{progress};
+  std::vector<Candidate> noted{};  ///< the results that the source was told
   std::vector<Candidate> proposed{candidate(kSequential, Origin::baseline), candidate(chunks(2)),
                                   candidate(chunks(4)), candidate(chunks(8))};
 };
@@ -79,6 +102,7 @@ TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
   EXPECT_DOUBLE_EQ(all->candidates[1].speedup->median, 1.25);  // `sequential` takes 100 us
   EXPECT_DOUBLE_EQ(all->candidates[2].speedup->median, 0.8);
   EXPECT_EQ(stored(), all->candidates);
+  EXPECT_EQ(noted, all->candidates);
 }
 
 TEST_F(JudgeTest, what_the_run_has_is_not_measured_again) {
@@ -93,7 +117,7 @@ TEST_F(JudgeTest, what_the_run_has_is_not_measured_again) {
   machine.times = {{chunks(2), 1}};  // would be seen if it were measured again
   RunMonitor again(progress);
   most = 1000;
-  const auto second = judge(machine, store, run, proposed, again);
+  const auto second = judged(again);
   ASSERT_TRUE(second);
   EXPECT_THAT(run_lines(), ElementsAre(chunks(4), chunks(8)));
   EXPECT_EQ(second->resumed, 2);
@@ -101,6 +125,7 @@ TEST_F(JudgeTest, what_the_run_has_is_not_measured_again) {
   EXPECT_TRUE(second->finished);
   EXPECT_EQ(lines(second->candidates), lines(proposed));
   EXPECT_EQ(second->candidates[1], first->candidates[1]);
+  EXPECT_EQ(noted, second->candidates);  // what was stored teaches too
 }
 
 TEST_F(JudgeTest, what_is_not_proposed_any_more_comes_last) {

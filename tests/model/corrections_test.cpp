@@ -1,0 +1,135 @@
+#include "model/corrections.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+const Problem kHere{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+
+Config config(int ctas, int block_n = 256) {
+  return Signaled{.tile = {128, block_n, 64, 4, 1},
+                  .raster = 2,
+                  .comm_ctas = ctas,
+                  .transport = all_groups_by(Transport::ring),
+                  .wave_groups = {512, 512}};
+}
+
+Problem with_m(std::int64_t m) {
+  Problem problem = kHere;
+  problem.m = m;
+  return problem;
+}
+
+/// Every config near `kHere` takes `factor` times what is predicted.
+Corrections slower_by(double factor) {
+  Corrections corrections;
+  for (const std::int64_t m : {2048, 4096, 8192}) {
+    for (const int ctas : {8, 16, 32}) {
+      corrections.add(with_m(m), Launch::graph, config(ctas), std::log(factor));
+    }
+  }
+  return corrections;
+}
+
+TEST(CorrectionsTest, without_measurements_there_is_nothing_to_correct) {
+  const auto corrections = Corrections().around(kHere, Launch::graph);
+  EXPECT_EQ(corrections.rows(), 0U);
+  EXPECT_EQ(corrections.of(config(16)).mean, 0);
+  // The error of the analytic model on real machines is some percent (docs/model.md).
+  EXPECT_GT(corrections.of(config(16)).deviation, 0.02);
+  EXPECT_LT(corrections.of(config(16)).deviation, 0.2);
+}
+
+TEST(CorrectionsTest, what_all_measurements_say_is_believed_near_them) {
+  const Correction near = slower_by(1.1).around(with_m(4000), Launch::graph).of(config(16));
+  EXPECT_NEAR(near.mean, std::log(1.1), 0.005);
+  EXPECT_LT(near.deviation, 0.03);
+}
+
+TEST(CorrectionsTest, far_away_nothing_is_known) {
+  const Corrections corrections = slower_by(1.1);
+  Problem other = kHere;
+  other.dtype = Dtype::fp16;
+  other.m = 64;
+  other.k = 64;
+  const Correction far = corrections.around(other, Launch::graph).of(config(16, 32));
+  EXPECT_LT(std::abs(far.mean), 0.01);
+  double last = 0;
+  for (const std::int64_t m : {4096, 65536, 1 << 22}) {
+    const double deviation = corrections.around(with_m(m), Launch::graph).of(config(16)).deviation;
+    EXPECT_GT(deviation, last) << m;
+    last = deviation;
+  }
+}
+
+TEST(CorrectionsTest, a_single_outlier_is_hardly_believed) {
+  Corrections corrections;
+  for (int ctas = 1; ctas <= 32; ++ctas) {
+    corrections.add(kHere, Launch::graph, config(ctas), ctas == 16 ? std::log(2.0) : 0.0);
+  }
+  EXPECT_LT(corrections.around(kHere, Launch::graph).of(config(16)).mean, 0.02);
+}
+
+TEST(CorrectionsTest, a_factor_that_depends_on_the_tile_is_told_apart) {
+  Corrections corrections;
+  for (const std::int64_t m : {2048, 8192}) {
+    for (const int ctas : {8, 16, 32}) {
+      corrections.add(with_m(m), Launch::graph, config(ctas, 256), std::log(1.1));
+      corrections.add(with_m(m), Launch::graph, config(ctas, 32), std::log(0.9));
+    }
+  }
+  const auto here = corrections.around(kHere, Launch::graph);
+  EXPECT_NEAR(here.of(config(12, 256)).mean, std::log(1.1), 0.02);
+  EXPECT_NEAR(here.of(config(12, 32)).mean, std::log(0.9), 0.02);
+  EXPECT_NEAR(here.between(config(12, 256), config(12, 32)).mean, std::log(1.1 / 0.9), 0.03);
+}
+
+TEST(CorrectionsTest, what_two_configs_share_does_not_part_them) {
+  const auto corrections = slower_by(1.1).around(with_m(30000), Launch::graph);
+  const Correction one = corrections.of(config(16));
+  const Correction apart = corrections.between(config(16), config(15));
+  EXPECT_LT(apart.deviation, one.deviation / 4);
+  EXPECT_EQ(corrections.between(config(16), config(16)).deviation, 0);
+  // The model says nothing of which of two strategies errs more.
+  EXPECT_GT(corrections.between(config(16), Config{}).deviation, apart.deviation);
+}
+
+/// Measurements of a smooth error that is not the prior's, with noise: four of five lie inside.
+TEST(CorrectionsTest, four_of_five_measurements_lie_between_p10_and_p90) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 0.02);
+  std::uniform_real_distribution<double> size(9, 14);
+  std::uniform_int_distribution<int> step(1, 16);
+  int inside = 0;
+  constexpr int kWorlds = 12;
+  constexpr int kAsked = 50;
+  for (int world = 0; world < kWorlds; ++world) {
+    const double phase = std::exp2(size(random));
+    const auto drawn = [&] {
+      const Problem problem = with_m(static_cast<std::int64_t>(std::exp2(size(random))));
+      const int ctas = 2 * step(random);
+      const int block_n = 16 * step(random);
+      const double error = 0.05 * std::sin(std::log2(static_cast<double>(problem.m)) + phase) +
+                           0.04 * std::cos(std::log2(block_n) - phase) + noise(random);
+      return std::tuple(problem, config(ctas, block_n), error);
+    };
+    Corrections corrections;
+    for (int i = 0; i < 120; ++i) {
+      const auto [problem, own, error] = drawn();
+      corrections.add(problem, Launch::graph, own, error);
+    }
+    for (int i = 0; i < kAsked; ++i) {
+      const auto [problem, own, error] = drawn();
+      const Correction guess = corrections.around(problem, Launch::graph).of(own);
+      inside += std::abs(error - guess.mean) < 1.2816 * guess.deviation ? 1 : 0;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(inside) / (kWorlds * kAsked), 0.8, 0.08);
+}
+
+}  // namespace
+}  // namespace overlaptune
