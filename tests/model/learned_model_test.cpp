@@ -1,0 +1,145 @@
+// What measured configs change in predictions and choices, on a simulated machine that was probed.
+
+#include "model/learned_model.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "core/check.hpp"
+#include "fitted.hpp"
+
+namespace overlaptune {
+namespace {
+
+const Problem kTuned{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+
+Candidate measured(const Problem& problem, const Config& config, Microseconds time) {
+  return {.problem = problem, .config = config, .measured = Summary{time, time, time, 9}};
+}
+
+class LearnedModelTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const FittedMachine fitted = fit_simulated("h200-nvlink-x8", 8);
+    platform_ = fitted.machine->platform();
+    measurements_ = fitted.measurements;
+  }
+  /// A model that has learned nothing yet.
+  [[nodiscard]] static LearnedModel model() {
+    return LearnedModel(value_or_throw(Model::fit(platform_, measurements_)));
+  }
+  [[nodiscard]] static Ranking ranked(const LearnedModel& model, const Problem& problem) {
+    return value_or_throw(model.rank(problem, Launch::graph, {.space = Space::subset, .best = 8}));
+  }
+  [[nodiscard]] static Microseconds predicted(const LearnedModel& model, const Problem& problem,
+                                              const Config& config) {
+    return value_or_throw(model.score(model.around(problem, Launch::graph), config)).time();
+  }
+
+  inline static Platform platform_{};
+  inline static std::vector<Measurement> measurements_{};
+};
+
+TEST_F(LearnedModelTest, without_measurements_it_is_the_analytic_model) {
+  const LearnedModel cold = model();
+  const Ranking ranking = ranked(cold, kTuned);
+  const auto best =
+      value_or_throw(search(cold.analytic(), kTuned, Launch::graph, {.space = Space::subset}));
+  EXPECT_EQ(ranking.choice().config, best.front().config);
+  EXPECT_EQ(ranking.choice().time(), best.front().time);
+  EXPECT_EQ(ranking.corrections.rows(), 0U);
+}
+
+TEST_F(LearnedModelTest, scores_ascend_each_config_once_and_all_are_legal) {
+  LearnedModel taught = model();
+  for (const LearnedScore& score : ranked(taught, kTuned).scores) {
+    taught.learn(measured(kTuned, score.config, 1.1 * score.analytic));
+  }
+  for (const std::int64_t m : {8, 1000, 4088, 4104, 65536}) {
+    for (const std::int64_t k : {8, 3584, 3592}) {
+      Problem problem = kTuned;
+      problem.m = m;
+      problem.k = k;
+      const Ranking ranking = ranked(taught, problem);
+      for (std::size_t i = 0; i < ranking.scores.size(); ++i) {
+        const LearnedScore& score = ranking.scores[i];
+        EXPECT_TRUE(check(problem, score.config, capabilities_of(platform_)))
+            << to_string(score.config);
+        EXPECT_LE(score.p10(), score.time());
+        EXPECT_LE(score.time(), score.p90());
+        if (i == 0) continue;
+        EXPECT_GE(score.time(), ranking.scores[i - 1].time());
+        EXPECT_NE(score.config, ranking.scores[i - 1].config);
+      }
+    }
+  }
+}
+
+TEST_F(LearnedModelTest, the_winner_next_door_is_considered) {
+  // A config that the analytic model does not propose, and that turned out to be the fastest.
+  LearnedModel taught = model();
+  const auto all = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, {.best = 60}));
+  const Config& hidden = all.back().config;
+  taught.learn(measured(kTuned, hidden, 0.95 * all.front().time));
+  for (std::size_t i = 0; i < 6; ++i) {
+    taught.learn(measured(kTuned, all[i].config, all[i].time));
+  }
+  Problem near = kTuned;
+  near.m = 4088;  // another number of tiles
+  const auto is_alike = [&](const LearnedScore& score) {
+    return strategy_of(score.config) == strategy_of(hidden) &&
+           tile_of(score.config) == tile_of(hidden) &&
+           comm_ctas(score.config) == comm_ctas(hidden) &&
+           transport_of(score.config) == transport_of(hidden);
+  };
+  const auto scores = ranked(taught, near).scores;
+  EXPECT_TRUE(std::any_of(scores.begin(), scores.end(), is_alike)) << to_string(hidden);
+  const auto cold = ranked(model(), near).scores;
+  EXPECT_FALSE(std::any_of(cold.begin(), cold.end(), is_alike)) << to_string(hidden);
+}
+
+TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
+  LearnedModel taught = model();
+  const Ranking before = ranked(taught, kTuned);
+  ASSERT_NE(strategy_of(before.choice().config), Strategy::sequential);
+  // Everything that overlaps takes about as long as `sequential`.
+  const Microseconds sequential = before.sequential.analytic;
+  taught.learn(measured(kTuned, before.sequential.config, sequential));
+  for (const LearnedScore& score : before.scores) {
+    if (score.config == before.sequential.config) continue;
+    taught.learn(measured(kTuned, score.config, 0.999 * sequential));
+  }
+  Problem near = kTuned;
+  near.m = 4104;
+  EXPECT_EQ(strategy_of(ranked(taught, near).choice().config), Strategy::sequential);
+}
+
+TEST_F(LearnedModelTest, candidates_that_did_not_run_teach_nothing) {
+  LearnedModel taught = model();
+  const Ranking before = ranked(taught, kTuned);
+  Candidate wrong = measured(kTuned, before.scores[0].config, us(1));
+  wrong.verdict = Verdict::wrong;
+  taught.learn(wrong);
+  Candidate untimed = measured(kTuned, before.scores[0].config, us(1));
+  untimed.measured.reset();
+  taught.learn(untimed);
+  Problem never = kTuned;
+  never.ranks = 2;  // not probed, so not predicted
+  taught.learn(measured(never, before.scores[0].config, us(1)));
+  EXPECT_EQ(taught.around(kTuned, Launch::graph).rows(), 0U);
+}
+
+TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
+  LearnedModel taught = model();
+  const auto some = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, {.best = 9}));
+  for (const Scored& each : some) taught.learn(measured(kTuned, each.config, 1.2 * each.time));
+  Problem near = kTuned;
+  near.m = 5000;
+  const Config config = ranked(taught, near).scores.front().config;
+  const auto analytic = taught.analytic().predict(near, config, Launch::graph);
+  EXPECT_NEAR(predicted(taught, near, config) / analytic->time, 1.2, 0.05);
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,111 @@
+// Predictions for problems that the model does not know.
+
+#include "tuner/leave_one_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "core/statistics.hpp"
+#include "tests/db/samples.hpp"
+#include "tests/tuner/counting_machine.hpp"
+#include "tuner/tuner.hpp"
+
+namespace overlaptune {
+namespace {
+
+class LeaveOneOutTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const samples::Folder folder;
+    Store store(folder / "tuned.db", Access::create);
+    CountingMachine machine;
+    std::vector<Problem> problems;
+    for (const std::int64_t m : {1024, 2048, 4096, 8192}) {
+      problems.push_back({Op::gemm_all_reduce, m, 8192, 3584, Dtype::bf16, 8});
+    }
+    TuneOptions options{.top_k = 4, .explore = 2, .probes = ProbeDepth::quick, .layer_rounds = 1};
+    const auto report = tune(machine, store, problems, options,
+                             [](std::size_t, std::size_t, std::string_view) { return true; });
+    ASSERT_TRUE(report) << report.error().message;
+    const StoredPlatform platform = store.platforms().front();
+    results_ = {.platform = platform.platform,
+                .measurements = store.measurements(platform.id),
+                .candidates = store.all_candidates()};
+  }
+  [[nodiscard]] static std::vector<StoredCandidate> of(std::int64_t m,
+                                                       std::vector<StoredCandidate> rows) {
+    std::erase_if(rows, [&](const auto& row) { return row.candidate.problem.m != m; });
+    return rows;
+  }
+  [[nodiscard]] static LeftOut left_out(const PlatformResults& results, Learning learning) {
+    return value_or_throw(leave_one_out(results, learning));
+  }
+
+  inline static PlatformResults results_{};
+};
+
+TEST_F(LeaveOneOutTest, a_problem_does_not_know_its_own_times) {
+  // Whatever its own candidates and probes took, the prediction stays.
+  PlatformResults changed = results_;
+  for (StoredCandidate& row : changed.candidates) {
+    if (row.candidate.problem.m == 4096) row.candidate.measured->median *= 3;
+  }
+  for (Measurement& measurement : changed.measurements) {
+    const auto* gemm = std::get_if<GemmProbe>(&measurement.probe);
+    if (gemm != nullptr && gemm->m == 4096 && gemm->n == 8192 && gemm->k == 3584) {
+      measurement.time.median *= 3;
+    }
+  }
+  for (const Learning learning : {Learning::off, Learning::on}) {
+    const auto before = of(4096, left_out(results_, learning).candidates);
+    const auto after = of(4096, left_out(changed, learning).candidates);
+    ASSERT_EQ(before.size(), after.size());
+    ASSERT_FALSE(before.empty());
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      EXPECT_EQ(before[i].candidate.predicted, after[i].candidate.predicted);
+    }
+  }
+}
+
+TEST_F(LeaveOneOutTest, others_teach_it_unless_learning_is_off) {
+  PlatformResults slower = results_;
+  for (StoredCandidate& row : slower.candidates) {
+    if (row.candidate.problem.m != 4096) row.candidate.measured->median *= 1.25;
+  }
+  const auto ratio = [&](Learning learning) {
+    const auto before = of(4096, left_out(results_, learning).candidates);
+    const auto after = of(4096, left_out(slower, learning).candidates);
+    double sum = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      sum += std::log(after[i].candidate.predicted / before[i].candidate.predicted);
+    }
+    return std::exp(sum / static_cast<double>(before.size()));
+  };
+  EXPECT_EQ(ratio(Learning::off), 1);
+  EXPECT_NEAR(ratio(Learning::on), 1.25, 0.06);
+}
+
+TEST_F(LeaveOneOutTest, candidates_are_ranked_by_what_is_predicted_now) {
+  const LeftOut left = left_out(results_, Learning::on);
+  EXPECT_EQ(left.candidates.size(), results_.candidates.size());
+  for (const std::int64_t m : {1024, 2048, 4096, 8192}) {
+    auto rows = of(m, left.candidates);
+    std::erase_if(rows, [](const auto& row) { return !row.candidate.rank_by_model; });
+    ASSERT_FALSE(rows.empty());
+    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+      return *a.candidate.rank_by_model < *b.candidate.rank_by_model;
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(rows[i].candidate.rank_by_model, static_cast<int>(i));
+      EXPECT_NE(rows[i].candidate.origin, Origin::explore);
+      if (i == 0) continue;
+      EXPECT_GE(rows[i].candidate.predicted, rows[i - 1].candidate.predicted);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune
