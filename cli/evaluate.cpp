@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/evaluate_untuned.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/problem_flags.hpp"
@@ -27,6 +28,7 @@ struct EvaluateFlags {
   MachineFlags machine{};
   int again = 0;
   bool leave_one_out = false;
+  int untuned = 0;
 };
 
 /// The median of the paired ratio to `sequential` for each result; NaN where it is not valid.
@@ -175,10 +177,29 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot) {
   return kDone;
 }
 
+/// Measures the answers for problems that were not tuned.
+int untuned(const EvaluateFlags& flags) {
+  const auto machine = open(flags.machine, flags.common);
+  const auto results = run_untuned(
+      *machine, {.database = flags.database, .problems = flags.untuned, .seed = flags.common.seed});
+  const Table summary = untuned_summary(results);
+  const Table problems = untuned_table(results);
+  if (flags.common.json) {
+    print(
+        OrderedJson{{"summary", to_json_rows(summary)}, {"problems", to_json_rows(problems)}}.dump(
+            2) +
+        "\n");
+  } else {
+    print(to_markdown(problems) + "\n" + to_markdown(summary));
+  }
+  return interrupted() != 0 ? kSignalBase + interrupted() : kDone;
+}
+
 int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   if (flags.again > 0) return run_again(flags);
+  if (flags.untuned > 0) return untuned(flags);
   if (flags.machine.name != MachineFlags{}.name) {
-    throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N");
+    throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N or --untuned N");
   }
   const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   if (flags.leave_one_out) return leave_one_out(flags, snapshot);
@@ -207,6 +228,10 @@ void add_evaluate(CLI::App& root, Session& session) {
   command->add_flag("--leave-one-out", flags->leave_one_out,
                     "Judge today's models instead of the stored predictions: each problem is "
                     "predicted by models that were fitted without it");
+  add_parsed(*command, "--untuned", flags->untuned, whole_number(0, 100'000),
+             "Draw N problems between and around the tuned ones, and run the answer for each "
+             "beside sequential and beside a short tuning; nothing is stored (0)")
+      ->type_name("N");
   add_machine_flags(*command, flags->machine);
   on_parsed(*command, session, flags, evaluate);
 }

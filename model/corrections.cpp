@@ -12,8 +12,7 @@ namespace {
 
 // Priors, from databases of 2, 4 and 8 H200 (docs/model.md). Deviations are of the logarithm of a
 // time. They are right up to one factor, which follows from the rows themselves.
-constexpr double kShape = 0.015;  ///< error that all configs of similar problems share
-constexpr double kConfig = 0.07;  ///< error that similar configs share
+constexpr double kError = 0.07;   ///< error that similar configs of similar problems share
 constexpr double kNoise = 0.012;  ///< error of one measurement and its config alone
 /// Degrees of freedom of the noise, which is Student's: single measurements may be far off.
 constexpr double kFreedom = 10;
@@ -21,19 +20,18 @@ constexpr int kReweightings = 2;
 /// Rows for which the prior of the common factor counts.
 constexpr double kPriorRows = 20;
 
-// How far apart (in factors of two) sizes, or values of fields, must be to differ by one deviation.
-constexpr double kOfSides = 2.4;  ///< m, n
-constexpr double kOfDepth = 1.2;  ///< k
+// How many factors of two apart two sizes, or two values of a field, have a distance of 1. At a
+// distance of 1 errors have a correlation of 0.6, at 2 of 0.14.
+constexpr double kOfSides = 4.8;  ///< m, n
+constexpr double kOfDepth = 2.4;  ///< k
 constexpr double kOfTile = 1.1;
 constexpr double kOfNumber = 1.8;
 constexpr double kOfGroups = 4;
-/// Distance of any two names of a field, and of two ops or launches.
-constexpr double kOtherName = 1;
-constexpr double kOtherOp = 0.7;
-/// Distance of two dtypes: they share little.
-constexpr double kOtherDtype = 2;
-/// Similar configs share their error over problems that are this many times as far apart.
-constexpr double kReach = 2;
+// The distance of two names.
+constexpr double kOtherName = 1;  ///< of a field
+constexpr double kOtherOp = 0.35;
+constexpr double kOtherLaunch = 0.35;
+constexpr double kOtherDtype = 1;
 
 /// Rows that corrections are made from. The time grows with the cube of it.
 constexpr std::size_t kNearest = 128;
@@ -77,12 +75,12 @@ void add(Features& features, const E& value) {
   features.name(value, kOtherName);
 }
 
+/// Errors of different strategies have nothing in common: each has a GEMM of its own kind, or
+/// another schedule.
 double covariance(const CorrectionPoint& a, const CorrectionPoint& b) {
-  const double problems = (a.problem - b.problem).squaredNorm();
-  const double shape = kShape * kShape * std::exp(-problems / 2);
-  if (a.strategy != b.strategy) return shape;
-  const double apart = problems / (kReach * kReach) + (a.config - b.config).squaredNorm();
-  return shape + kConfig * kConfig * std::exp(-apart / 2);
+  if (a.strategy != b.strategy) return 0;
+  const double apart = (a.problem - b.problem).squaredNorm() + (a.config - b.config).squaredNorm();
+  return kError * kError * std::exp(-apart / 2);
 }
 
 /// The rows' covariance with Student's noise, solved by expectation and maximisation: a row that
@@ -118,7 +116,7 @@ CorrectionPoint correction_point(const Problem& problem, Launch launch, const Co
   shape.logarithm(problem.ranks, kOfNumber);
   shape.name(problem.op, kOtherOp);
   shape.name(problem.dtype, kOtherDtype);
-  shape.name(launch, kOtherOp);
+  shape.name(launch, kOtherLaunch);
   Features how;
   each_field(config, [&](auto, const auto& value, Presence) { add(how, value); });
   return {.problem = shape.take(), .config = how.take(), .strategy = strategy_of(config)};

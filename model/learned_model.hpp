@@ -24,7 +24,8 @@ struct LearnedScore {
   [[nodiscard]] Microseconds p90() const { return quantile(kP90); }
 
  private:
-  static constexpr double kP90 = 1.2816;  ///< quantile of the standard normal distribution
+  /// The p90 of Student's distribution with as many degrees of freedom as the noise has.
+  static constexpr double kP90 = 1.372;
   [[nodiscard]] Microseconds quantile(double deviations) const;
 };
 

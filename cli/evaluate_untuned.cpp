@@ -1,0 +1,129 @@
+#include "cli/evaluate_untuned.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "core/statistics.hpp"
+#include "query/answer.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+/// An answer that takes this much longer than `sequential` is slower than noise explains.
+constexpr double kSlower = 1.02;
+
+/// The problems of a platform that were tuned, each once.
+std::vector<Problem> tuned_problems(const Store& store, PlatformId platform) {
+  std::vector<Problem> list;
+  for (const StoredWinner& stored : store.winners()) {
+    const Problem& problem = stored.winner.candidate.problem;
+    if (stored.platform == platform && std::find(list.begin(), list.end(), problem) == list.end()) {
+      list.push_back(problem);
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& options) {
+  const Store store(options.database, Access::read);
+  const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine.platform())));
+  const auto problems = untuned_problems(tuned_problems(store, platform.id), platform.platform,
+                                         options.problems, options.seed);
+  if (problems.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("--db {}: no winner of {}: run `overlaptune tune` into this database "
+                              "first",
+                              options.database, machine.platform().name));
+  }
+  Lookup lookup(store, platform);
+  // A model of its own learns from the short tunings; the answers must not know them.
+  LearnedModel tuning = value_or_throw(learned_model(
+      platform.platform, store.measurements(platform.id), store.valid_candidates(platform.id)));
+  catch_interrupts();
+  std::vector<UntunedResult> results;
+  ProgressBar bar;
+  const Progress progress = bar.callback();
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (!progress(i, problems.size(), to_string(problems[i]))) break;
+    const Answer answer = lookup(problems[i], Launch::graph);
+    if (!answer.predicted) {
+      spdlog::warn("{}: left out: {}", to_string(problems[i]), answer.reason);
+      continue;
+    }
+    auto result = overlaptune::run_untuned(machine, tuning, problems[i], Launch::graph,
+                                           {answer.config, *answer.predicted}, options.top_k);
+    if (!result && result.error().kind == ErrorKind::bad_input) {
+      spdlog::warn("{}: left out: {}", to_string(problems[i]), result.error().message);
+      continue;
+    }
+    results.push_back(value_or_throw(std::move(result)));
+  }
+  return results;
+}
+
+Table untuned_summary(const std::vector<UntunedResult>& results) {
+  std::vector<double> errors;
+  std::vector<double> regrets;
+  std::int64_t slower = 0;
+  std::int64_t failed = 0;
+  double speedups = 0;
+  for (const UntunedResult& result : results) {
+    if (result.verdict != Verdict::valid) {
+      ++failed;
+      continue;
+    }
+    errors.push_back(std::abs(result.predicted / result.measured - 1));
+    regrets.push_back(result.over_best - 1);
+    slower += result.over_sequential > kSlower ? 1 : 0;
+    speedups -= std::log(result.over_sequential);
+  }
+  const auto count = static_cast<std::int64_t>(errors.size());
+  const auto most = [](const std::vector<double>& list) {
+    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
+  };
+  return {.name = "untuned",
+          .columns = {{"problems"},
+                      {"error_mean_percent", 2},
+                      {"error_max_percent", 2},
+                      {"regret_mean_percent", 2},
+                      {"regret_max_percent", 2},
+                      {"speedup", 3},
+                      {"slower_than_sequential"},
+                      {"failed"}},
+          .rows = {{count, 100 * mean(errors), 100 * most(errors), 100 * mean(regrets),
+                    100 * most(regrets), std::exp(speedups / static_cast<double>(count)), slower,
+                    failed}}};
+}
+
+Table untuned_table(const std::vector<UntunedResult>& results) {
+  Table table{.name = "untuned_problems",
+              .columns = {{"problem"},
+                          {"answer"},
+                          {"verdict"},
+                          {"predicted_us", 1},
+                          {"measured_us", 1},
+                          {"error_percent", 1},
+                          {"speedup", 3},
+                          {"regret_percent", 1},
+                          {"best"}}};
+  for (const UntunedResult& result : results) {
+    const bool valid = result.verdict == Verdict::valid;
+    const double none = std::nan("");
+    table.rows.push_back({to_string(result.problem), to_string(result.config),
+                          std::string(to_string(result.verdict)), result.predicted.count(),
+                          valid ? result.measured.count() : none,
+                          valid ? 100 * (result.predicted / result.measured - 1) : none,
+                          valid ? 1 / result.over_sequential : none,
+                          valid ? 100 * (result.over_best - 1) : none, to_string(result.best)});
+  }
+  return table;
+}
+
+}  // namespace overlaptune::cli

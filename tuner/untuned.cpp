@@ -1,0 +1,122 @@
+#include "tuner/untuned.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "model/draw.hpp"
+#include "tuner/propose.hpp"
+#include "tuner/validate.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// A number from `least` to `most`, evenly in its logarithm.
+double between(double least, double most, Dice& dice) {
+  constexpr std::size_t kSteps = 1 << 20;
+  const double part = static_cast<double>(dice.roll(kSteps)) / kSteps;
+  return least * std::pow(most / least, part);
+}
+
+/// A size between two others and around them; a multiple of `multiple`, and in two of three cases
+/// of 128, in the third of no more than 32 if `multiple` allows.
+std::int64_t drawn_size(std::int64_t one, std::int64_t other, std::int64_t multiple, Dice& dice) {
+  constexpr double kAround = 1.4;
+  const double size = between(static_cast<double>(std::min(one, other)) / kAround,
+                              static_cast<double>(std::max(one, other)) * kAround, dice);
+  const bool even = dice.roll(3) != 0;
+  const std::int64_t step = even ? std::max<std::int64_t>(128, multiple) : multiple;
+  const std::int64_t rounded = std::max<std::int64_t>(1, std::llround(size / double(step))) * step;
+  return even || rounded % 64 != 0 ? rounded : rounded + multiple;
+}
+
+Problem drawn_problem(const Problem& one, const Problem& other, Dice& dice) {
+  Problem problem = one;
+  const std::int64_t rows = one.op == Op::gemm_all_reduce ? 1 : one.ranks;
+  const std::int64_t columns = row_multiple(one.dtype);
+  problem.m = drawn_size(one.m, other.m, rows, dice);
+  problem.n = drawn_size(one.n, other.n, columns, dice);
+  problem.k = drawn_size(one.k, other.k, columns, dice);
+  return problem;
+}
+
+bool alike(const Problem& a, const Problem& b) {
+  return a.op == b.op && a.dtype == b.dtype && a.ranks == b.ranks;
+}
+
+/// The fastest config of a short tuning.
+Expected<Config> tuned(Machine& machine, LearnedModel& model, const Problem& problem, Launch launch,
+                       int top_k) {
+  auto proposals = Proposals::make(model, {}, problem, launch, {.top_k = top_k});
+  if (!proposals) return error_of(proposals);
+  std::vector<Candidate> candidates;
+  while (auto candidate = proposals->next()) {
+    const Candidate& sequential = candidates.empty() ? *candidate : candidates.front();
+    auto result = validate(machine, *candidate, sequential);
+    if (!result) return error_of(result);
+    proposals->judged(*result);
+    candidates.push_back(std::move(*result));
+  }
+  const Candidate* best = fastest(candidates);
+  return best != nullptr ? best->config : candidates.front().config;
+}
+
+double median_ratio(const RunResult& result, const RunResult& other) {
+  const std::vector<Microseconds> own = slowest_rank(result);
+  const std::vector<Microseconds> theirs = slowest_rank(other);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(own.size(), theirs.size()); ++i) {
+    ratios.push_back(own[i] / theirs[i]);
+  }
+  return quantile(ratios, 0.5);
+}
+
+}  // namespace
+
+std::vector<Problem> untuned_problems(std::span<const Problem> tuned, const Platform& platform,
+                                      int count, std::uint64_t seed) {
+  constexpr int kDrawsPerProblem = 50;
+  std::vector<Problem> list;
+  if (tuned.empty()) return list;
+  std::set<Problem> known(tuned.begin(), tuned.end());
+  Dice dice(seed);
+  for (int draws = kDrawsPerProblem * count; draws > 0 && std::ssize(list) < count; --draws) {
+    const Problem& one = tuned[dice.roll(tuned.size())];
+    const Problem& other = tuned[dice.roll(tuned.size())];
+    if (!alike(one, other)) continue;
+    const Problem problem = drawn_problem(one, other, dice);
+    if (!validated(problem) || !fits(problem, platform)) continue;
+    if (known.insert(problem).second) list.push_back(problem);
+  }
+  return list;
+}
+
+Expected<UntunedResult> run_untuned(Machine& machine, LearnedModel& model, const Problem& problem,
+                                    Launch launch, const Scored& answer, int top_k) {
+  const auto ranking = model.rank(problem, launch, {.strategies = {kBaseline}});
+  if (!ranking) return error_of(ranking);
+  const auto best = tuned(machine, model, problem, launch, top_k);
+  if (!best) return error_of(best);
+  std::vector<Config> configs{ranking->sequential.config, answer.config};
+  if (*best != answer.config) configs.push_back(*best);
+  constexpr int kRepetitions = 24;
+  const auto results = machine.run(problem, configs,
+                                   {.launch = launch, .repetitions = kRepetitions, .spread = true});
+  if (!results) return error_of(results);
+  UntunedResult row{.problem = problem,
+                    .config = answer.config,
+                    .predicted = answer.time,
+                    .verdict = (*results)[1].verdict,
+                    .best = *best};
+  const RunResult& own = (*results)[1];
+  if (own.verdict != Verdict::valid) return row;
+  row.measured = summarize(slowest_rank(own)).median;
+  row.over_sequential = median_ratio(own, results->front());
+  if (results->back().verdict == Verdict::valid) {
+    row.over_best = std::max(1.0, median_ratio(own, results->back()));
+  }
+  return row;
+}
+
+}  // namespace overlaptune
