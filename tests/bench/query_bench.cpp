@@ -10,6 +10,7 @@
 #include "db/impl.hpp"
 #include "fitted.hpp"
 #include "held_out.hpp"
+#include "model/search.hpp"
 #include "tests/query/stored.hpp"
 
 namespace overlaptune {
@@ -98,10 +99,10 @@ void exact_hit(benchmark::State& state) {
 }
 BENCHMARK(exact_hit)->Threads(1)->Threads(2)->Threads(8)->UseRealTime();
 
-/// Each problem is new: the search itself.
-void predicted_uncached(benchmark::State& state) {
+/// Each problem is new: the search itself, and what is learned from candidates, if there are any.
+void predict_uncached(benchmark::State& state, const std::filesystem::path& file) {
   const ovt_platform platform = ovt::stored_platform(kSimulated);
-  const ovt::Database database({sample()}, &platform);
+  const ovt::Database database({file}, &platform);
   const auto problems = held_out_problems(20'000, 8, 42);
   (void)database.query(stored::problem(8));  // fits the model
   std::vector<double> times;
@@ -118,7 +119,59 @@ void predicted_uncached(benchmark::State& state) {
   state.counters["p50_us"] = times[times.size() / 2];
   state.counters["p99_us"] = times[times.size() * 99 / 100];
 }
+void predicted_uncached(benchmark::State& state) {
+  predict_uncached(state, sample());
+}
 BENCHMARK(predicted_uncached)->Unit(benchmark::kMicrosecond);
+
+/// The simulated platform, probed and tuned: 2,000 candidates of 200 problems.
+const std::filesystem::path& tuned_sample() {
+  static const samples::Folder folder;
+  static const std::filesystem::path file = [] {
+    auto made = folder / "tuned.db";
+    Store store(made, Access::create);
+    const auto simulated = fit_simulated(kSimulated, 8);
+    const auto platform = store.add_platform(simulated.machine->platform());
+    const auto probing = store.begin_probe_run(platform, {});
+    const auto run = store.begin_tuning_run(platform, "bench", {});
+    store.impl().connection->write([&] {
+      for (const Measurement& measurement : simulated.measurements) {
+        store.impl().insert_measurement(probing, measurement, db::Conflict::replace);
+      }
+      for (const Problem& problem : held_out_problems(200, 8, 7)) {
+        const auto scored = value_or_throw(
+            search(simulated.model, problem, Launch::graph, {.space = Space::subset, .best = 10}));
+        for (const Scored& each : scored) {
+          const Summary time{1.05 * each.time, each.time, 1.1 * each.time, 9};
+          store.impl().insert_candidate(
+              run,
+              {.problem = problem, .config = each.config, .predicted = each.time, .measured = time},
+              db::Conflict::replace);
+        }
+      }
+    });
+    return made;
+  }();
+  return file;
+}
+
+void predicted_from_candidates(benchmark::State& state) {
+  predict_uncached(state, tuned_sample());
+}
+BENCHMARK(predicted_from_candidates)->Unit(benchmark::kMicrosecond);
+
+/// Opens the database of 2,000 candidates, fits and teaches the model, and answers once.
+void open_and_first_prediction(benchmark::State& state) {
+  const auto& file = tuned_sample();
+  const ovt_platform platform = ovt::stored_platform(kSimulated);
+  for (auto _ : state) {
+    const ovt::Database database({file}, &platform);
+    if (database.query(stored::problem(8)).source != OVT_PREDICTED) {
+      state.SkipWithError("not predicted");
+    }
+  }
+}
+BENCHMARK(open_and_first_prediction)->Unit(benchmark::kMillisecond);
 
 void open_and_first_query(benchmark::State& state) {
   const auto& file = sample();
