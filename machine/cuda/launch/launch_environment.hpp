@@ -32,6 +32,8 @@ struct LaunchEnvironment {
   std::string host{};    ///< address of rank 0 for the other ranks; empty for `plain`
   int port = 0;          ///< port on which rank 0 listens
   std::string job{};     ///< the launcher's name of the job, as two jobs may choose one port
+  std::string secret{};  ///< what all ranks of the job know, and nobody else; empty: not known here
+  std::string secret_file{};  ///< the file in which the ranks find the secret if it is empty
   friend bool operator==(const LaunchEnvironment&, const LaunchEnvironment&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/machine/cuda/fixtures.hpp"
+#include "tests/machine/cuda/peers.hpp"
 #include "tests/machine/cuda/processes.hpp"
 
 namespace overlaptune::cuda {
@@ -22,11 +23,13 @@ LaunchEnvironment rank_of(int rank, int size, int port) {
                                                        {"LOCAL_RANK", std::to_string(rank)},
                                                        {"MASTER_ADDR", "127.0.0.1"},
                                                        {"MASTER_PORT", std::to_string(port)}};
-  return value_or_throw(read_launch([&](const char* name) -> std::optional<std::string> {
+  auto launch = value_or_throw(read_launch([&](const char* name) -> std::optional<std::string> {
     const auto found = environment.find(name);
     if (found == environment.end()) return std::nullopt;
     return found->second;
   }));
+  launch.secret = "known to the ranks of the test";
+  return launch;
 }
 
 /// The processes of ranks 1 to N - 1, each an agent; killed at the end.
@@ -183,15 +186,17 @@ TEST(Agents, end_with_their_workers_when_the_controller_is_killed) {
 /// The controller's side of one agent; the test plays the agent.
 TEST(Agents, none_starts_a_worker_beside_one_that_does_not_go) {
   Rendezvous rendezvous(value_or_throw(Listener::open()));
-  auto agent = value_or_throw(connect("127.0.0.1", rendezvous.port(), Clock::now() + 10s));
+  const AgentReply hello = AgentHello{.version = program_version(), .rank = 1, .host = "far"};
+  auto coming = peer(rendezvous.port(), "secret", to_line(hello));
+  const auto slots =
+      value_or_throw(meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), "secret", {}));
+  Connection agent = coming.get();
   const auto say = [&](const AgentReply& reply) {
-    ASSERT_TRUE(agent.send(to_line(reply), Clock::now() + 10s));
+    ASSERT_TRUE(agent.send(to_line(reply), in(10s)));
   };
   const auto hear = [&] {
-    return value_or_throw(parse_agent_command(agent.receive(Clock::now() + 10s).text));
+    return value_or_throw(parse_agent_command(agent.receive(in(10s)).text));
   };
-  say(AgentHello{.version = program_version(), .rank = 1, .host = "far"});
-  const auto slots = value_or_throw(meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), {}));
   WorkerSlot& slot = *slots.back();
 
   EXPECT_FALSE(slot.running());

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "machine/cuda/launch/installation.hpp"
+#include "machine/cuda/launch/job_secret.hpp"
 #include "machine/cuda/launch/process.hpp"
 #include "machine/cuda/wire/connection.hpp"
+#include "machine/cuda/wire/secret.hpp"
 #include "tests/cli/tool.hpp"
 #include "tests/machine/cuda/fixtures.hpp"
 #include "tests/machine/cuda/processes.hpp"
@@ -62,7 +64,7 @@ class Mpirun : public testing::Test {
   }
 
   tool::Folder folder_{};
-  std::string name_ = new_token();
+  std::string name_ = new_secret();
   std::string out_{};
   std::string err_{};
 };
