@@ -105,8 +105,9 @@ int make_own_folder(const fs::path& folder) {
     if (const int failure = make_own_folder(folder.parent_path()); failure != 0) return failure;
   }
   // Another process may have been faster.
-  if (::mkdir(folder.c_str(), 0700) == 0 || fs::is_directory(folder, ignored)) return 0;
-  return errno;
+  if (::mkdir(folder.c_str(), 0700) == 0) return 0;
+  if (errno != EEXIST) return errno;
+  return fs::is_directory(folder, ignored) ? 0 : ENOTDIR;
 }
 
 int write_own_file(const fs::path& file, std::string_view content, IfThere if_there) {
