@@ -61,7 +61,7 @@ std::string Challenge::line() const {
 
 std::optional<Challenge::Admission> Challenge::check(std::string_view secret,
                                                      std::string_view answer) const {
-  if (answer.size() != 2 * kSecretDigits + 1) return std::nullopt;
+  if (answer.size() != 2 * kSecretDigits + 1 || answer[kSecretDigits] != ' ') return std::nullopt;
   const Shared shared(secret, nonce_, answer.substr(0, kSecretDigits));
   if (!is_same(answer.substr(kSecretDigits + 1), shared.proof_of_peer())) return std::nullopt;
   return Admission{.proof = shared.proof_of_controller(),
