@@ -70,8 +70,8 @@ TEST_F(Log, shows_no_control_characters) {
                             std::string("--problem gemm_all_reduce:4k,4k,1k:bf16:4"));
   unsetenv("OVERLAPTUNE_WORKER");
   EXPECT_NE(outcome.status, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[31mred\\x0afaked: line"));  // in the log
-  EXPECT_THAT(outcome.err, HasSubstr("overlaptune: \\x1b[32mgreen"));   // the message
+  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[31mred\\x0afaked: line"));           // in the log
+  EXPECT_THAT(outcome.err, HasSubstr("overlaptune: database '\\x1b[32mgreen"));  // the message
   EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
 }
 

@@ -265,7 +265,10 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
   const Deadline deadline = Clock::now() + options.limit;
   while (true) {
     const std::string missing = missing_ranks(slots);
-    if (missing.empty()) return slots;
+    if (missing.empty()) {
+      if (!rendezvous.note().empty()) spdlog::warn("all ranks came{}", rendezvous.note());
+      return slots;
+    }
     auto arrival = rendezvous.next(secret, deadline);
     if (!arrival) {
       return fail(fmt::format(

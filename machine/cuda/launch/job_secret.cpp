@@ -59,7 +59,9 @@ Expected<void> find_secret(LaunchEnvironment& launch, const Variables& variables
     secret = checked(std::string("environment variable ") + kSecretVariable, *given);
   } else if (secret->empty()) {
     launch.secret_file = secret_file(variables).string();
-    if (launch.rank == 0 && !launch.secret_file.empty()) secret = make_secret(launch.secret_file);
+    if (!launch.secret_file.empty()) {
+      secret = launch.rank == 0 ? make_secret(launch.secret_file) : read_secret(launch.secret_file);
+    }
   }
   if (!secret) return error_of(secret);
   launch.secret = std::move(*secret);

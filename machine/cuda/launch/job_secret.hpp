@@ -15,8 +15,9 @@ inline constexpr const char* kSecretVariable = "OVERLAPTUNE_SECRET";
 inline constexpr const char* kSecretFileVariable = "OVERLAPTUNE_SECRET_FILE";
 
 /// Sets `launch.secret` to the secret that the launcher gave. Otherwise it stays if it is known by
-/// MPI. Otherwise `launch.secret_file` is set, and rank 0 takes the secret from there; it makes the
-/// file if there is none. If that fails, the secret stays empty, and a warning says why.
+/// MPI. Otherwise `launch.secret_file` is set, and the secret is taken from there. Rank 0 makes the
+/// file if there is none; the secret of other ranks is empty until then. If it cannot be made, the
+/// secret stays empty, and a warning says why.
 /// Error (`bad_input`): the secret is short enough to be guessed, or others may read or change the
 /// file.
 [[nodiscard]] Expected<void> find_secret(LaunchEnvironment& launch, const Variables& variables);

@@ -59,7 +59,9 @@ void Rendezvous::accept_all() {
       if (oldest != strangers_.end()) drop(oldest);
       return;
     }
-    Stranger stranger{Connection(std::move(socket))};
+    Connection connection(std::move(socket));
+    std::string address = connection.peer();
+    Stranger stranger{.connection = std::move(connection), .address = std::move(address)};
     // The system's buffer is empty and takes the line at once, unless the other side is gone.
     if (stranger.connection.send(stranger.challenge.line(), Clock::now())) {
       strangers_.push_back(std::move(stranger));
@@ -84,7 +86,7 @@ bool Rendezvous::make_room() {
 /// Sets `stranger` to the one after it.
 void Rendezvous::drop(std::vector<Stranger>::iterator& stranger) {
   ++dropped_;
-  last_dropped_ = stranger->connection.peer();
+  last_dropped_ = std::move(stranger->address);
   stranger = strangers_.erase(stranger);
 }
 
@@ -141,7 +143,7 @@ void Rendezvous::wait(Deadline deadline) const {
 
 std::string Rendezvous::note() const {
   if (dropped_ == 0) return "";
-  return fmt::format("; {} connections did not prove the secret of this job, the last one from {}",
+  return fmt::format("; connections without the secret of this job: {}, the last one from {}",
                      dropped_, last_dropped_);
 }
 

@@ -25,13 +25,14 @@ class Rendezvous {
 
   [[nodiscard]] int port() const { return listener_.port(); }
 
-  /// A note on the strangers that were dropped: "; 3 connections did not prove the secret of this
-  /// job, the last one from 10.0.0.7". Empty if there were none.
+  /// A note on the strangers that were dropped: "; connections without the secret of this job: 3,
+  /// the last one from 10.0.0.7". Empty if there were none.
   [[nodiscard]] std::string note() const;
 
  private:
   struct Stranger {
     Connection connection;
+    std::string address;
     Challenge challenge{};
     Deadline came = Clock::now();
   };

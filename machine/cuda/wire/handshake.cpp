@@ -80,7 +80,10 @@ Expected<void> prove(Connection& connection, std::string_view secret, Deadline d
     return sent;
   }
   const auto proof = hear(connection, deadline);
-  if (!proof) return unavailable("it did not accept this rank's secret: " + proof.error().message);
+  if (!proof) {
+    return unavailable("it did not accept this rank's secret; all ranks need the same one: " +
+                       proof.error().message);
+  }
   if (!is_same(*proof, shared.proof_of_controller())) {
     return unavailable("it does not know the secret of this job");
   }

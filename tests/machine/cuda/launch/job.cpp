@@ -48,7 +48,8 @@ void Job::start(const std::string& command_line, const std::vector<int>& ranks) 
   for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank) {
     Environment environment = environment_(*rank);
     environment[kWorkerVariable] = fake_worker();
-    environment[kSecretVariable] = name_;  // else a file in the home of whoever runs this
+    // Otherwise a file is made in the home of whoever runs the tests.
+    environment.try_emplace(kSecretVariable, name_);
     environment["FAKE_DEVICES"] = std::to_string(folders_.size());
     environment[kNameVariable] = name_;
     std::vector<std::unique_ptr<Variable>> set;

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "machine/cuda/launch/installation.hpp"
-#include "machine/cuda/launch/job_secret.hpp"
 #include "machine/cuda/launch/process.hpp"
 #include "machine/cuda/wire/connection.hpp"
 #include "machine/cuda/wire/secret.hpp"
@@ -35,6 +34,7 @@ class Mpirun : public testing::Test {
         {"FAKE_DEVICES", "3"},
         {"FAKE_FAULT", fault},
         {kNameVariable, name_},
+        {"XDG_CONFIG_HOME", folder_.path()},  // for the secret, where MPI does not bring one
         // A container has no other user and few cores. Open MPI 4 and 5 have different names for
         // these settings.
         {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
