@@ -59,8 +59,7 @@ int run(int argc, char** argv) {
       "  OVERLAPTUNE_LOG       From which level on is logged: debug, info (the default), warning, "
       "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
-      "  OVERLAPTUNE_SECRET    What all ranks of a launcher know, and nobody else\n"
-      "  OVERLAPTUNE_SECRET_FILE  The file that holds it otherwise, on a shared file system\n"
+      "  OVERLAPTUNE_SECRET    What only the ranks of a job know, else OVERLAPTUNE_SECRET_FILE\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
   app.get_formatter()->column_width(36);
