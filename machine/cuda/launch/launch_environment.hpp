@@ -56,8 +56,8 @@ using Variables = std::function<std::optional<std::string>(const char*)>;
 
 /// The same with the address at which the ranks meet: MASTER_ADDR:MASTER_PORT. OVERLAPTUNE_PORT, if
 /// set, replaces the port; the port is one more than MASTER_PORT if torchrun itself listens on
-/// that. Without MASTER_ADDR, on one host, it is 127.0.0.1 and a port derived from the launcher's
-/// job. Error (`bad_input`): as above; several hosts without MASTER_ADDR.
+/// that. On one host the address is 127.0.0.1, and without MASTER_PORT the port is derived from the
+/// launcher's job. Error (`bad_input`): as above; several hosts without MASTER_ADDR.
 [[nodiscard]] Expected<LaunchEnvironment> read_launch(const Variables& variables);
 
 }  // namespace overlaptune::cuda
