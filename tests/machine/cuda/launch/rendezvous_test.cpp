@@ -125,7 +125,7 @@ TEST_F(RendezvousTest, silent_strangers_hold_up_nobody) {
   send_raw(slow, "half a greeting");
   const auto before = Clock::now();
   expect_only_the_peer_gets_in();
-  EXPECT_LT(Clock::now() - before, 2s);
+  EXPECT_LT(Clock::now() - before, 4s);  // less than the strangers may take
 }
 
 TEST_F(RendezvousTest, a_greeting_must_come_in_time) {
