@@ -10,48 +10,55 @@ namespace {
 /// A state worth keeping, and how it was reached.
 struct Node {
   OverlapState state{};
+  double handicap = 0;
   std::uint32_t cut = 0;
   std::uint32_t parent = 0;
 };
 
-/// A lower bound on the end after a state, from which some production and at least some consumption
-/// remain. Each side is slowed while both run. Both run together no longer than the shorter of the
-/// two takes. The last group follows the producer. The bound is non-decreasing in the state.
+/// A lower bound on the end after a state, if at least some consumption remains. For some time both
+/// queues run. The longer that is, the later the producer ends, and the less remains to be consumed
+/// then. The bound is the least, over all such times, of what comes last:
+/// - after the producer's end a trigger and the last group;
+/// - after the producer's end all that was not consumed before it;
+/// - all consumption in a row, slowed for that time.
+/// It is non-decreasing in the state.
 class EarliestEnd {
  public:
   EarliestEnd(const OverlapRates& rates, double last_group)
-      : rates_(rates),
-        idle_(rates.trigger + last_group),
-        consumer_speed_(1 / rates.consumer_slowdown),
-        gain_(std::max(0.0, 1 / rates.producer_slowdown + consumer_speed_ - 1)) {}
+      : producer_slowdown_(rates.producer_slowdown),
+        consumer_slowdown_(rates.consumer_slowdown),
+        producer_loss_(1 - 1 / rates.producer_slowdown),
+        consumer_loss_(1 - 1 / rates.consumer_slowdown),
+        gain_(std::max(0.0, 1 - producer_loss_ - consumer_loss_)),
+        after_producer_(rates.trigger + last_group) {}
 
-  [[nodiscard]] double operator()(const OverlapState& state, double production,
+  /// The consumer does not go on before `from`.
+  [[nodiscard]] double operator()(const OverlapState& state, double from,
                                   double consumption) const {
-    return (*this)(state, state.consumer_end, production, consumption);
-  }
-
-  /// The same if the remaining pieces are not consumed before `from`, which may be later than the
-  /// consumer's end.
-  [[nodiscard]] double operator()(const OverlapState& state, double from, double production,
-                                  double consumption) const {
-    const double end = advance(state, production, 0, rates_).ready;  // with no collective after it
-    if (from >= end) {
-      return std::max(end + idle_, end + (from - end) * consumer_speed_ + consumption);
-    }
-    const double both =
-        std::min((end - from) * rates_.producer_slowdown, consumption * rates_.consumer_slowdown);
-    return std::max(end + idle_, end + consumption - both * gain_);
+    const double alone = state.producer_end;
+    const double in_turn = std::max(alone, from) + consumption;
+    const double longest = std::min(std::max(0.0, alone - from) * producer_slowdown_,
+                                    consumption * consumer_slowdown_);
+    // At the best time, an end that grows with it meets the one that falls with it.
+    const auto least = [&](double end, double growth) {
+      const double both =
+          gain_ > 0 ? std::clamp((in_turn - end) / (growth + gain_), 0.0, longest) : 0;
+      return std::max(end + growth * both, in_turn - gain_ * both);
+    };
+    return std::max(least(alone + after_producer_, producer_loss_),
+                    least(from + consumption, consumer_loss_));
   }
 
  private:
-  OverlapRates rates_;
-  double idle_;
-  double consumer_speed_;
-  double gain_;
+  double producer_slowdown_;
+  double consumer_slowdown_;
+  double producer_loss_;  ///< what the producer loses in a unit of time beside the consumer
+  double consumer_loss_;  ///< the same of the consumer
+  double gain_;           ///< what both do in a unit of time, beyond what one does alone
+  double after_producer_;
 };
 
-/// For each cut, the least consumption of what follows it, however it is divided. Gaps are left
-/// out: an idle consumer has none, and it does not slow the producer as a busy one would.
+/// For each cut, the least consumption of what follows it, however it is divided.
 std::vector<double> least_rests(const PartitionProblem& problem) {
   const std::size_t cuts = problem.cuts.size();
   std::vector<double> rests(cuts, std::numeric_limits<double>::infinity());
@@ -84,25 +91,23 @@ class GroupsFrom {
   std::vector<double> times_;
 };
 
-/// The states at one cut, ascending in `producer`. None of them dominates another.
+/// The states at one cut, ascending in their handicap. None of them is ahead of another.
 class Front {
  public:
-  /// Returns false if there is a state already that is as good.
-  bool add(const Node& node) {
-    auto at = std::lower_bound(
-        nodes_.begin(), nodes_.end(), node,
-        [](const Node& a, const Node& b) { return a.state.producer < b.state.producer; });
-    const double consumer_end = node.state.consumer_end;
-    if (at != nodes_.begin() && std::prev(at)->state.consumer_end <= consumer_end) return false;
-    if (at != nodes_.end() && at->state.producer == node.state.producer &&
-        at->state.consumer_end <= consumer_end) {
-      return false;
+  /// Adds a node, unless one is ahead of it. Removes those that it is ahead of.
+  void add(const Node& node) {
+    auto at =
+        std::lower_bound(nodes_.begin(), nodes_.end(), node,
+                         [](const Node& a, const Node& b) { return a.handicap < b.handicap; });
+    const double end = node.state.consumer_end;
+    if (at != nodes_.begin() && std::prev(at)->state.consumer_end <= end) return;
+    if (at != nodes_.end() && at->handicap == node.handicap && at->state.consumer_end <= end) {
+      return;
     }
     auto last = at;
-    while (last != nodes_.end() && last->state.consumer_end >= consumer_end) ++last;
+    while (last != nodes_.end() && last->state.consumer_end >= end) ++last;
     at = nodes_.erase(at, last);
     nodes_.insert(at, node);
-    return true;
   }
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
@@ -144,6 +149,7 @@ class PartitionSearch {
   PartitionSearch(const PartitionProblem& problem, double limit)
       : problem_(problem),
         last_(problem.cuts.size() - 1),
+        handicap_(problem.rates),
         rests_(least_rests(problem)),
         earliest_end_(problem.rates, least_last_group(problem)),
         best_(equal_groups(problem)) {
@@ -151,24 +157,24 @@ class PartitionSearch {
   }
 
   [[nodiscard]] Partition solve() {
-    const OverlapState initial = initial_state(problem_.start);
-    double all = problem_.produced(last_, last_);  // the least over all ends of the first group
+    double least = problem_.produced(last_, last_);  // production, over all ends of the first group
     for (std::size_t first = 1; first < last_; ++first) {
-      all = std::min(all, problem_.produced(first, last_));
+      least = std::min(least, problem_.produced(first, last_));
     }
     GroupsFrom group_time(problem_, 0);
     for (std::size_t first = 1; first <= last_; ++first) {
-      const double produced = problem_.produced(first, first);
+      const double all = problem_.produced(first, last_);
+      const double after = all - problem_.produced(first, first);
+      const Step step =
+          advance(initial_state(problem_.start, all), after, group_time(first), problem_.rates);
       if (first == last_) {
-        close({finish(initial, produced, group_time(first), problem_.rates).state, 0, kNone});
+        close(step.state, kNone);
         break;
       }
-      const Step step = advance(initial, produced, group_time(first), problem_.rates);
       // The rest is not consumed before this start, which only gets later with a larger first
       // group.
-      if (earliest_end_(initial, step.start, all, rests_[0]) >= best_.time) {
-        break;
-      }
+      const OverlapState initial = initial_state(problem_.start, least);
+      if (earliest_end_(initial, step.start, rests_[0]) >= best_.time) break;
       solve_from(first, step.state);
     }
     return std::move(best_);
@@ -177,17 +183,23 @@ class PartitionSearch {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+  [[nodiscard]] Node node(const OverlapState& state, std::size_t cut, std::uint32_t parent) const {
+    return {.state = state,
+            .handicap = handicap_(state),
+            .cut = static_cast<std::uint32_t>(cut),
+            .parent = parent};
+  }
+
   void solve_from(std::size_t first, const OverlapState& state) {
-    const double produced = problem_.produced(first, first);
-    const double rest = problem_.produced(first, last_) - produced;
-    if (earliest_end_(state, rest, rests_[first]) >= best_.time) return;
-    produced_.assign(problem_.cuts.size(), produced);
-    for (std::size_t cut = first + 1; cut <= last_; ++cut) {
-      produced_[cut] = problem_.produced(first, cut);
+    if (earliest_end_(state, state.consumer_end, rests_[first]) >= best_.time) return;
+    const double all = problem_.produced(first, last_);
+    after_.assign(problem_.cuts.size(), 0);
+    for (std::size_t cut = first + 1; cut < last_; ++cut) {
+      after_[cut] = all - problem_.produced(first, cut);
     }
     kept_.clear();
     std::vector<Front> fronts(last_);
-    fronts[first].add({.state = state, .cut = static_cast<std::uint32_t>(first), .parent = kNone});
+    fronts[first].add(node(state, first, kNone));
     for (std::size_t cut = first; cut < last_; ++cut) {
       GroupsFrom group_time(problem_, cut);
       for (const Node& node : fronts[cut].nodes()) extend(node, group_time, fronts);
@@ -195,34 +207,28 @@ class PartitionSearch {
     }
   }
 
-  void extend(const Node& node, GroupsFrom& group_time, std::vector<Front>& fronts) {
-    const std::size_t cut = node.cut;
-    const auto rest_from = [&](const OverlapState& state, double from, std::size_t at) {
-      return earliest_end_(state, from, produced_[last_] - produced_[at], rests_[at]);
-    };
-    if (rest_from(node.state, node.state.consumer_end, cut) >= best_.time) return;
+  /// Appends one more group to a node, in every possible way.
+  void extend(const Node& from, GroupsFrom& group_time, std::vector<Front>& fronts) {
+    const double rest = rests_[from.cut];
+    if (earliest_end_(from.state, from.state.consumer_end, rest) >= best_.time) return;
     const auto parent = static_cast<std::uint32_t>(kept_.size());
-    kept_.push_back(node);
-    close({finish(node.state, produced_[last_] - produced_[cut], problem_.group_time(cut, last_),
-                  problem_.rates)
-               .state,
-           0, parent});
-    for (std::size_t end = cut + 1; end < last_; ++end) {
-      const Step step =
-          advance(node.state, produced_[end] - produced_[cut], group_time(end), problem_.rates);
-      if (rest_from(node.state, step.start, cut) >= best_.time) break;
-      if (rest_from(step.state, step.state.consumer_end, end) >= best_.time) continue;
-      fronts[end].add(
-          {.state = step.state, .cut = static_cast<std::uint32_t>(end), .parent = parent});
+    kept_.push_back(from);
+    const double last_group = problem_.group_time(from.cut, last_);
+    close(advance(from.state, 0, last_group, problem_.rates).state, parent);
+    for (std::size_t end = from.cut + 1; end < last_; ++end) {
+      const Step step = advance(from.state, after_[end], group_time(end), problem_.rates);
+      if (earliest_end_(from.state, step.start, rest) >= best_.time) break;
+      if (earliest_end_(step.state, step.state.consumer_end, rests_[end]) >= best_.time) continue;
+      fronts[end].add(node(step.state, end, parent));
     }
   }
 
-  /// Keeps the partition whose last group ends at `node`, if it is the best so far.
-  void close(const Node& node) {
-    if (node.state.consumer_end >= best_.time) return;
-    best_.time = node.state.consumer_end;
+  /// Keeps the partition whose last group ends at `state`, if it is the best so far.
+  void close(const OverlapState& state, std::uint32_t parent) {
+    if (state.consumer_end >= best_.time) return;
+    best_.time = state.consumer_end;
     best_.ends = {last_};
-    for (std::uint32_t at = node.parent; at != kNone; at = kept_[at].parent) {
+    for (std::uint32_t at = parent; at != kNone; at = kept_[at].parent) {
       best_.ends.push_back(kept_[at].cut);
     }
     std::reverse(best_.ends.begin(), best_.ends.end());
@@ -230,11 +236,12 @@ class PartitionSearch {
 
   const PartitionProblem& problem_;
   std::size_t last_;
+  Handicap handicap_;
   std::vector<double> rests_;
   EarliestEnd earliest_end_;
   Partition best_;
-  std::vector<double> produced_{};  // by cut, for the current first group
-  std::vector<Node> kept_{};        // every state that was extended: `parent` is an index here
+  std::vector<double> after_{};  // production after each cut, for the current first group
+  std::vector<Node> kept_{};     // every state that was extended: `parent` is an index here
 };
 
 }  // namespace
@@ -255,12 +262,10 @@ std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::
 }
 
 double lower_bound(const WholeProblem& problem) {
-  const double idle = problem.first + problem.rates.trigger;
-  // The consumer is taken to be busy, without slowing the producer, until its first piece can come.
-  const OverlapState state{.producer = problem.start - (problem.rates.producer_slowdown - 1) * idle,
-                           .consumer_end = problem.start + idle};
   return EarliestEnd(problem.rates, problem.least_time)(
-      state, problem.produced, problem.first_more + problem.bytes * problem.least_time_per_byte);
+      initial_state(problem.start, problem.produced),
+      problem.start + problem.first + problem.rates.trigger,
+      problem.first_more + problem.bytes * problem.least_time_per_byte);
 }
 
 Partition best_partition(const PartitionProblem& problem, double limit) {
