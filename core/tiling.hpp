@@ -4,6 +4,7 @@
 // the same rules. There are no times here.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -70,7 +71,15 @@ struct Cut {
 /// copies.) Copy engines move whole swizzle groups only; with peer access no group is copied, and
 /// each wave is cut after its last whole column. Ascending, without repetition; the last cut is the
 /// whole problem. `sms` >= 1.
-[[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport);
+///
+/// Where there are more than `most`, only that many are chosen. They lie as Chebyshev nodes do:
+/// every one near both ends, where groups are small, and fewer between.
+[[nodiscard]] std::vector<Cut> wave_cuts(
+    const TileOrder& order, int sms, Transport transport,
+    std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+/// The number of cuts that `wave_cuts` chooses from, or a few more.
+[[nodiscard]] std::int64_t wave_cut_count(const TileOrder& order, int sms, Transport transport);
 
 /// Whether a config of this transport may have this cut: copy engines move whole rows.
 [[nodiscard]] bool allows(Transport transport, const Cut& cut);

@@ -15,12 +15,19 @@ struct Node {
   std::uint32_t parent = 0;
 };
 
-/// A lower bound on the end after a state, if at least some consumption remains. For some time both
-/// queues run. The longer that is, the later the producer ends, and the less remains to be consumed
-/// then. The bound is the least, over all such times, of what comes last:
+/// The least that remains to be consumed: the sum of the groups' times, and the same with the gaps
+/// between them. The two need not be of the same partition.
+struct Rest {
+  double consumption = 0;
+  double in_a_row = 0;
+};
+
+/// A lower bound on the end after a state, given what remains. For some time both queues run. The
+/// longer that is, the later the producer ends, and the less remains to be consumed then. The bound
+/// is the least, over all such times, of what comes last:
 /// - after the producer's end a trigger and the last group;
 /// - after the producer's end all that was not consumed before it;
-/// - all consumption in a row, slowed for that time.
+/// - all groups in a row, slowed for that time.
 /// It is non-decreasing in the state.
 class EarliestEnd {
  public:
@@ -33,20 +40,20 @@ class EarliestEnd {
         after_producer_(rates.trigger + last_group) {}
 
   /// The consumer does not go on before `from`.
-  [[nodiscard]] double operator()(const OverlapState& state, double from,
-                                  double consumption) const {
+  [[nodiscard]] double operator()(const OverlapState& state, double from, const Rest& rest) const {
     const double alone = state.producer_end;
-    const double in_turn = std::max(alone, from) + consumption;
+    const double in_turn = std::max(alone, from) + rest.consumption;
     const double longest = std::min(std::max(0.0, alone - from) * producer_slowdown_,
-                                    consumption * consumer_slowdown_);
-    // At the best time, an end that grows with it meets the one that falls with it.
-    const auto least = [&](double end, double growth) {
-      const double both =
-          gain_ > 0 ? std::clamp((in_turn - end) / (growth + gain_), 0.0, longest) : 0;
+                                    rest.consumption * consumer_slowdown_);
+    // An end that grows with the time of both meets the one that falls with it: growth and fall
+    // together are 1 / slowdown of the other side.
+    const auto least = [&](double end, double growth, double per_growth) {
+      const double both = std::clamp((in_turn - end) * per_growth, 0.0, longest);
       return std::max(end + growth * both, in_turn - gain_ * both);
     };
-    return std::max(least(alone + after_producer_, producer_loss_),
-                    least(from + consumption, consumer_loss_));
+    if (gain_ == 0) return std::max({alone + after_producer_, from + rest.in_a_row, in_turn});
+    return std::max(least(alone + after_producer_, producer_loss_, consumer_slowdown_),
+                    least(from + rest.in_a_row, consumer_loss_, producer_slowdown_));
   }
 
  private:
@@ -58,14 +65,18 @@ class EarliestEnd {
   double after_producer_;
 };
 
-/// For each cut, the least consumption of what follows it, however it is divided.
-std::vector<double> least_rests(const PartitionProblem& problem) {
-  const std::size_t cuts = problem.cuts.size();
-  std::vector<double> rests(cuts, std::numeric_limits<double>::infinity());
-  rests.back() = 0;
-  for (std::size_t begin = cuts - 1; begin-- > 0;) {
-    for (std::size_t end = begin + 1; end < cuts; ++end) {
-      rests[begin] = std::min(rests[begin], problem.group_time(begin, end) + rests[end]);
+/// For each cut, the least that remains after it.
+std::vector<Rest> least_rests(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<Rest> rests(last + 1, {kNone, kNone});
+  rests[last] = {0, -problem.rates.gap};  // no gap follows the last group
+  for (std::size_t begin = last; begin-- > 0;) {
+    Rest& rest = rests[begin];
+    for (std::size_t end = begin + 1; end <= last; ++end) {
+      const double time = problem.group_time(begin, end);
+      rest.consumption = std::min(rest.consumption, time + rests[end].consumption);
+      rest.in_a_row = std::min(rest.in_a_row, time + problem.rates.gap + rests[end].in_a_row);
     }
   }
   return rests;
@@ -190,8 +201,13 @@ class PartitionSearch {
             .parent = parent};
   }
 
+  /// A lower bound on the end of any partition with this state at this cut, which is not the last.
+  [[nodiscard]] double bound(const OverlapState& state, std::size_t cut) const {
+    return earliest_end_(state, state.consumer_end + problem_.rates.gap, rests_[cut]);
+  }
+
   void solve_from(std::size_t first, const OverlapState& state) {
-    if (earliest_end_(state, state.consumer_end, rests_[first]) >= best_.time) return;
+    if (bound(state, first) >= best_.time) return;
     const double all = problem_.produced(first, last_);
     after_.assign(problem_.cuts.size(), 0);
     for (std::size_t cut = first + 1; cut < last_; ++cut) {
@@ -209,8 +225,8 @@ class PartitionSearch {
 
   /// Appends one more group to a node, in every possible way.
   void extend(const Node& from, GroupsFrom& group_time, std::vector<Front>& fronts) {
-    const double rest = rests_[from.cut];
-    if (earliest_end_(from.state, from.state.consumer_end, rest) >= best_.time) return;
+    const Rest& rest = rests_[from.cut];
+    if (bound(from.state, from.cut) >= best_.time) return;
     const auto parent = static_cast<std::uint32_t>(kept_.size());
     kept_.push_back(from);
     const double last_group = problem_.group_time(from.cut, last_);
@@ -218,7 +234,7 @@ class PartitionSearch {
     for (std::size_t end = from.cut + 1; end < last_; ++end) {
       const Step step = advance(from.state, after_[end], group_time(end), problem_.rates);
       if (earliest_end_(from.state, step.start, rest) >= best_.time) break;
-      if (earliest_end_(step.state, step.state.consumer_end, rests_[end]) >= best_.time) continue;
+      if (bound(step.state, end) >= best_.time) continue;
       fronts[end].add(node(step.state, end, parent));
     }
   }
@@ -237,7 +253,7 @@ class PartitionSearch {
   const PartitionProblem& problem_;
   std::size_t last_;
   Handicap handicap_;
-  std::vector<double> rests_;
+  std::vector<Rest> rests_;
   EarliestEnd earliest_end_;
   Partition best_;
   std::vector<double> after_{};  // production after each cut, for the current first group
@@ -262,10 +278,10 @@ std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::
 }
 
 double lower_bound(const WholeProblem& problem) {
-  return EarliestEnd(problem.rates, problem.least_time)(
+  return EarliestEnd(problem.rates, problem.least.one)(
       initial_state(problem.start, problem.produced),
       problem.start + problem.first + problem.rates.trigger,
-      problem.first_more + problem.bytes * problem.least_time_per_byte);
+      {problem.first_more + problem.least.all, problem.first_more + problem.least.in_a_row});
 }
 
 Partition best_partition(const PartitionProblem& problem, double limit) {

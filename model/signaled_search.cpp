@@ -90,9 +90,7 @@ double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& 
   return groups.drain + lower_bound({.start = groups.start,
                                      .first = gemm.first(1),
                                      .produced = produced,
-                                     .bytes = groups.bytes,
-                                     .least_time_per_byte = groups.least_time_per_byte,
-                                     .least_time = groups.least_time,
+                                     .least = groups.least,
                                      .first_more = groups.first_more,
                                      .rates = gemm.rates});
 }

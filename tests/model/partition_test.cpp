@@ -124,20 +124,23 @@ TEST(Partition, no_partition_beats_the_lower_bound) {
     const RandomProblem random(seed, 2 + seed % 10);
     const PartitionProblem& p = random.problem;
     const double bytes = p.cuts.back().bytes;
-    double per_byte = random.curve.least_time_per_byte(bytes, p.shared);
-    double least = random.curve(0);
-    if (p.last != nullptr) {
-      per_byte = std::min(per_byte, random.other.least_time_per_byte(bytes, p.shared));
-      least = std::min(least, random.other(0));
-    }
-    const double bound = lower_bound({.start = p.start,
-                                      .first = p.produced(1, 1),
-                                      .produced = least_produced(p),
-                                      .bytes = bytes,
-                                      .least_time_per_byte = per_byte,
-                                      .least_time = least - p.shared,
-                                      .first_more = p.first_more,
-                                      .rates = p.rates});
+    const auto least_of_all = [&](double less) {
+      const double least = random.curve.least_time_per_byte(bytes, less);
+      return bytes * (p.last == nullptr
+                          ? least
+                          : std::min(least, random.other.least_time_per_byte(bytes, less)));
+    };
+    const double least =
+        p.last == nullptr ? random.curve(0) : std::min(random.curve(0), random.other(0));
+    const double bound =
+        lower_bound({.start = p.start,
+                     .first = p.produced(1, 1),
+                     .produced = least_produced(p),
+                     .least = {.one = least - p.shared,
+                               .all = least_of_all(p.shared),
+                               .in_a_row = least_of_all(p.shared - p.rates.gap) - p.rates.gap},
+                     .first_more = p.first_more,
+                     .rates = p.rates});
     ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
   }
 }
