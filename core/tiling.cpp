@@ -1,8 +1,7 @@
 #include "core/tiling.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -74,69 +73,45 @@ Cut cut_at(const TileOrder& order, std::int64_t tiles) {
   return cut;
 }
 
-namespace {
-
-/// The waves that `wave_cuts` cuts after, numbered from 1, without a list of them. First come those
-/// that complete a swizzle group, then, from some wave on, all.
-class CutWaves {
- public:
-  CutWaves(const TileOrder& order, int sms, Transport transport)
-      : order_(order), sms_(sms), waves_(ceil_div(order.tiles(), sms)) {
-    whole_swizzle_ = order.columns() * order.column_tiles(0);
-    if (transport == Transport::peer_access ||
-        (transport != Transport::copy_engine && order.panels_per_block() == 1)) {
-      all_from_ = 1;
-    } else if (transport != Transport::copy_engine && order.swizzle_groups() > 1) {
-      all_from_ = ceil_div((order.swizzle_groups() - 1) * whole_swizzle_, sms);
-    } else {
-      all_from_ = waves_;
-    }
-    before_ = whole_swizzle_ > sms ? (all_from_ - 1) * sms / whole_swizzle_ : all_from_ - 1;
+WaveCuts::WaveCuts(const TileOrder& order, int sms, Transport transport)
+    : order_(order),
+      sms_(sms),
+      waves_(ceil_div(order.tiles(), sms)),
+      whole_swizzle_(order.columns() * order.column_tiles(0)) {
+  if (transport == Transport::peer_access ||
+      (transport != Transport::copy_engine && order.panels_per_block() == 1)) {
+    all_from_ = 1;
+  } else if (transport != Transport::copy_engine && order.swizzle_groups() > 1) {
+    all_from_ = ceil_div((order.swizzle_groups() - 1) * whole_swizzle_, sms);
+  } else {
+    all_from_ = waves_;
   }
-
-  [[nodiscard]] std::int64_t count() const { return before_ + waves_ - all_from_ + 1; }
-
-  /// The cut after wave `index` of these, which is from 1 to `count`.
-  [[nodiscard]] Cut cut(std::int64_t index) const {
-    if (index > before_) return cut_at(order_, (all_from_ + index - before_ - 1) * sms_);
-    if (whole_swizzle_ > sms_) return cut_at(order_, index * whole_swizzle_);
-    return cut_at(order_, index * sms_ / whole_swizzle_ * whole_swizzle_);
-  }
-
- private:
-  const TileOrder& order_;
-  std::int64_t sms_;
-  std::int64_t waves_;
-  std::int64_t whole_swizzle_ = 0;
-  std::int64_t all_from_ = 0;  ///< the first of those that are all cut after
-  std::int64_t before_ = 0;    ///< number of cuts before it
-};
-
-}  // namespace
-
-std::int64_t wave_cut_count(const TileOrder& order, int sms, Transport transport) {
-  return CutWaves(order, sms, transport).count();
+  before_ = whole_swizzle_ > sms ? (all_from_ - 1) * sms / whole_swizzle_ : all_from_ - 1;
 }
 
-std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport,
-                           std::int64_t most) {
-  const CutWaves waves(order, sms, transport);
-  const std::int64_t count = std::min(waves.count(), most);
+Cut WaveCuts::operator[](std::int64_t number) const {
+  if (number > before_) return cut_at(order_, (all_from_ + number - before_ - 1) * sms_);
+  if (whole_swizzle_ > sms_) return cut_at(order_, number * whole_swizzle_);
+  return cut_at(order_, number * sms_ / whole_swizzle_ * whole_swizzle_);
+}
+
+std::vector<Cut> WaveCuts::at(std::vector<std::int64_t>& numbers) const {
   std::vector<Cut> cuts;
-  cuts.reserve(static_cast<std::size_t>(count));
-  std::int64_t index = 0;
-  for (std::int64_t i = 1; i <= count; ++i) {
-    if (count < waves.count()) {
-      const double angle = std::numbers::pi * static_cast<double>(i) / static_cast<double>(count);
-      const double place = static_cast<double>(waves.count()) * (1 - std::cos(angle)) / 2;
-      index = std::clamp<std::int64_t>(std::llround(place), index + 1, waves.count() - count + i);
-    } else {
-      index = i;
-    }
-    const Cut cut = waves.cut(index);
-    if (cuts.empty() ? cut.tiles > 0 : cut.tiles > cuts.back().tiles) cuts.push_back(cut);
-  }
+  cuts.reserve(numbers.size());
+  std::erase_if(numbers, [&](std::int64_t number) {
+    const Cut cut = (*this)[number];
+    const bool is_new = cut.tiles > (cuts.empty() ? 0 : cuts.back().tiles);
+    if (is_new) cuts.push_back(cut);
+    return !is_new;
+  });
   return cuts;
+}
+
+std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport) {
+  const WaveCuts all(order, sms, transport);
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(all.count()));
+  std::iota(numbers.begin(), numbers.end(), std::int64_t{1});
+  return all.at(numbers);
 }
 
 bool allows(Transport transport, const Cut& cut) {

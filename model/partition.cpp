@@ -153,6 +153,16 @@ double least_last_group(const PartitionProblem& problem) {
   return std::max(curve(bytes) - problem.shared, problem.least_last);
 }
 
+/// The least production of everything, over all ends of the first group.
+double least_produced(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  double least = problem.produced(last, last);
+  for (std::size_t first = 1; first < last; ++first) {
+    least = std::min(least, problem.produced(first, last));
+  }
+  return least;
+}
+
 /// Solves one problem, for each end of the first group in turn: the production of all later groups
 /// depends on that end.
 class PartitionSearch {
@@ -168,10 +178,7 @@ class PartitionSearch {
   }
 
   [[nodiscard]] Partition solve() {
-    double least = problem_.produced(last_, last_);  // production, over all ends of the first group
-    for (std::size_t first = 1; first < last_; ++first) {
-      least = std::min(least, problem_.produced(first, last_));
-    }
+    const double least = least_produced(problem_);
     GroupsFrom group_time(problem_, 0);
     for (std::size_t first = 1; first <= last_; ++first) {
       const double all = problem_.produced(first, last_);
@@ -284,7 +291,32 @@ double lower_bound(const WholeProblem& problem) {
       {problem.first_more + problem.least.all, problem.first_more + problem.least.in_a_row});
 }
 
+namespace {
+
+/// What is known of the problem without a look at all groups.
+WholeProblem whole(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  const double bytes = problem.cuts[last].bytes;
+  const auto least = [&](double less) {
+    const double per_byte = problem.collective->least_time_per_byte(bytes, less);
+    return bytes * (problem.last == nullptr
+                        ? per_byte
+                        : std::min(per_byte, problem.last->least_time_per_byte(bytes, less)));
+  };
+  return {.start = problem.start,
+          .first = problem.produced(1, 1),
+          .produced = least_produced(problem),
+          .least = {.one = least_last_group(problem),
+                    .all = least(problem.shared),
+                    .in_a_row = least(problem.shared - problem.rates.gap) - problem.rates.gap},
+          .first_more = problem.first_more,
+          .rates = problem.rates};
+}
+
+}  // namespace
+
 Partition best_partition(const PartitionProblem& problem, double limit) {
+  if (lower_bound(whole(problem)) >= limit) return {.time = limit};
   return PartitionSearch(problem, limit).solve();
 }
 

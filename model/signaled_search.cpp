@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include "model/signaled.hpp"
-#include "model/signaled_partition.hpp"
+#include "model/signaled_solver.hpp"
 
 namespace overlaptune {
 namespace {
@@ -18,13 +19,6 @@ constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 constexpr int kMostPanels = 32;
 /// Number of combinations that the subset (docs/model.md) solves: those of least estimate.
 constexpr std::size_t kSubset = 48;
-
-/// A GEMM of the space: a tile and an order of its tiles.
-struct Walk {
-  Tile tile{};
-  int raster = 0;
-  TileOrder order{};
-};
 
 /// Whether the subset has this tile: one with the deepest pipeline that fits and the widest cluster
 /// (no cluster where two CTAs can share a tile).
@@ -55,48 +49,34 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms
   return list;
 }
 
-/// Number of cuts beyond which neighbours are merged. The time of the search grows with its square,
-/// and one of so many waves hardly changes the result.
-constexpr std::size_t kMostCuts = 192;
-constexpr std::size_t kMostCutsOfSubset = 96;
-/// The same when a combination of the full space, which may be the fastest, is solved again.
-constexpr std::size_t kMostCutsOfFirst = 4096;
-
-/// The same with peer access, where a group may need three regions of C. Any number of groups may
-/// be best: one for every wave, where the exchange does not slow the GEMM.
-constexpr std::size_t kMostCutsAnywhere = kMostRegions / 3;
-
-std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
-  if (cuts.size() <= most) return cuts;
-  std::vector<Cut> kept;
-  kept.reserve(most);
-  for (std::size_t i = 1; i <= most; ++i) kept.push_back(cuts[i * cuts.size() / most - 1]);
-  return kept;
-}
-
-/// One combination of the space, with a lower bound on the time of its partitions.
-struct Combination {
-  double bound = 0;
-  const Walk* walk = nullptr;
-  const GroupCollectives* groups = nullptr;
-};
+constexpr CutNumbers kCuts{.every = 192, .spread = 64, .around = 192};
+constexpr CutNumbers kCutsOfSubset{.every = 64, .spread = 32, .around = 64};
+/// The share of its time that a combination may lose because `spread` cuts are not all, and the
+/// most combinations that are settled.
+constexpr double kSpreadLoss = 0.01;
+constexpr std::size_t kMostSettled = 8;
 
 bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
 }
 
-/// A lower bound on the time of any partition, if all tiles take `produced`.
-double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups) {
+bool by_estimate(const Combination& a, const Combination& b) {
+  return a.estimate < b.estimate;
+}
+
+/// A lower bound on the time of any partition, if all tiles take `produced` and the groups `least`.
+double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups,
+              const LeastTimes& least) {
   return groups.drain + lower_bound({.start = groups.start,
                                      .first = gemm.first(1),
                                      .produced = produced,
-                                     .least = groups.least,
+                                     .least = least,
                                      .first_more = groups.first_more,
                                      .rates = gemm.rates});
 }
 
 double bound_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
-  return end_of(gemm, gemm.least(walk.order.tiles()), groups);
+  return end_of(gemm, gemm.least(walk.order.tiles()), groups, groups.least);
 }
 
 /// An estimate, not a bound; it is nearer to the truth if waves are few. It counts whole waves, the
@@ -107,15 +87,12 @@ double estimate_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollect
   const double produced = gemm.until(tiles, first);
   const double last_bytes =
       groups.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
-  return std::max(end_of(gemm, produced, groups), groups.start + produced + gemm.rates.trigger +
-                                                      (*groups.curve)(last_bytes)-groups.shared +
-                                                      groups.drain);
-}
-
-ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
-                    const GroupCollectives& groups) {
-  const GemmWork work = work_beside(groups, walk.tile, walk.order, problem.k);
-  return clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
+  // Groups so small that they take hardly more than their gaps would make the bound far too low.
+  LeastTimes least = groups.least;
+  least.all = least.in_a_row;
+  return std::max(end_of(gemm, produced, groups, least),
+                  groups.start + produced + gemm.rates.trigger +
+                      (*groups.curve)(last_bytes)-groups.shared + groups.drain);
 }
 
 std::vector<Combination> all_combinations(const Model::Parts& parts, const Problem& problem,
@@ -126,7 +103,8 @@ std::vector<Combination> all_combinations(const Model::Parts& parts, const Probl
   for (const Walk& walk : walks) {
     for (const GroupCollectives& groups : collectives) {
       const ClockedGemm gemm = gemm_of(parts, problem, walk, groups);
-      list.push_back({bound_of(gemm, walk, groups), &walk, &groups});
+      list.push_back(
+          {bound_of(gemm, walk, groups), estimate_of(gemm, walk, groups), &walk, &groups});
     }
   }
   return list;
@@ -146,12 +124,12 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
     for (const GroupCollectives& groups : collectives) {
       gemm.sms = groups.sms;
       gemm.rates = rates_beside(groups, walk.tile, gemm.fed_slower);
-      list.push_back({estimate_of(gemm, walk, groups), &walk, &groups});
+      list.push_back({0, estimate_of(gemm, walk, groups), &walk, &groups});
     }
   }
   const std::size_t kept = std::min(kSubset, list.size());
   std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(kept), list.end(),
-                    by_bound);
+                    by_estimate);
   list.resize(kept);
   for (Combination& combination : list) {
     const ClockedGemm gemm = gemm_of(parts, problem, *combination.walk, *combination.groups);
@@ -160,56 +138,74 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
   return list;
 }
 
-/// The best partition of a combination, if it is under the limit.
-std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
-                             const Combination& combination, std::size_t most_cuts, double limit) {
-  const Walk& walk = *combination.walk;
-  const GroupCollectives& groups = *combination.groups;
-  const std::vector<Cut> cuts = thinned(wave_cuts(walk.order, groups.sms, groups.key.transport),
-                                        groups.key.transport == Transport::peer_access
-                                            ? std::min(most_cuts, kMostCutsAnywhere)
-                                            : most_cuts);
-  const ClockedGemm gemm = gemm_of(parts, problem, walk, groups);
-  const std::vector<CutPoint> points = cut_points(cuts);
-  const Partition partition =
-      best_partition(partition_problem(groups, gemm, cuts, points), limit - groups.drain);
-  if (partition.ends.empty()) return std::nullopt;
-  Signaled config = groups.exchange;
-  config.tile = walk.tile;
-  config.raster = walk.raster;
-  std::int64_t begin = 0;
-  for (const std::size_t end : partition.ends) {
-    config.wave_groups.push_back(cuts[end - 1].tiles - begin);
-    begin = cuts[end - 1].tiles;
+/// Puts the combinations in the order in which they are solved. First comes one for each exchange,
+/// the one of least estimate: the sooner a good config is known, the fewer others are solved. All
+/// others follow by their bounds. Returns the first of these.
+std::vector<Combination>::iterator in_order(std::vector<Combination>& list) {
+  std::map<const GroupCollectives*, double> least;
+  for (const Combination& each : list) {
+    const auto [at, fresh] = least.try_emplace(each.groups, each.estimate);
+    at->second = std::min(at->second, each.estimate);
   }
-  // The model may prefer more groups than a launch has room for; in reality they never pay.
-  if (!check(problem, config, parts.capabilities)) return std::nullopt;
-  return Scored{std::move(config), us(partition.time + groups.drain)};
+  const auto others = std::partition(list.begin(), list.end(), [&](const Combination& each) {
+    return each.estimate <= least.at(each.groups);
+  });
+  std::sort(list.begin(), others, by_estimate);
+  std::sort(others, list.end(), by_bound);
+  return others;
 }
 
-bool is_of(const Combination& combination, const Config& config) {
-  const auto* own = std::get_if<Signaled>(&config);
-  return own != nullptr && combination.walk->tile == own->tile &&
-         combination.walk->raster == own->raster &&
-         combination.groups->exchange == exchange_of(*own);
-}
+/// Solves combinations, and offers what they give.
+class CombinationSearch {
+ public:
+  CombinationSearch(const Model::Parts& parts, const Problem& problem, const CutNumbers& numbers,
+                    BestConfigs& best)
+      : parts_(parts), problem_(problem), numbers_(numbers), best_(best) {}
 
-/// Solves combinations again with every wave: those that were solved with merged cuts and may still
-/// become the first.
-void settle_first(const Model::Parts& parts, const Problem& problem,
-                  const std::vector<Combination>& combinations, BestConfigs& best) {
-  for (const Combination& combination : combinations) {
-    if (combination.bound >= best.first() || best.stopped()) return;  // ascending
-    const auto waves = wave_cuts(combination.walk->order, combination.groups->sms,
-                                 combination.groups->key.transport)
-                           .size();
-    if (waves <= kMostCuts) continue;
-    auto finer = solved(parts, problem, combination, kMostCutsOfFirst, best.first());
-    if (!finer) continue;
-    best.replace([&](const Config& config) { return is_of(combination, config); },
-                 std::move(*finer));
+  void solve(const Combination& combination) {
+    const CombinationSolver solver(parts_, problem_, combination, numbers_);
+    const double limit = best_.limit() * (solver.is_spread() ? 1 + kSpreadLoss : 1);
+    auto scored = solver.solve(limit);
+    if (!scored) return;
+    if (solver.is_spread()) spread_.push_back({scored->time.count(), &combination});
+    best_.offer(std::move(*scored));
   }
-}
+
+  /// Settles the combinations that may still become the first.
+  void settle_first() {
+    std::sort(spread_.begin(), spread_.end(),
+              [](const Spread& a, const Spread& b) { return a.time < b.time; });
+    if (spread_.size() > kMostSettled) spread_.resize(kMostSettled);
+    for (const auto& [time, combination] : spread_) {
+      if (time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;
+      auto finer =
+          CombinationSolver(parts_, problem_, *combination, numbers_).settle(best_.first());
+      if (!finer) continue;
+      best_.replace([&](const Config& config) { return is_of(*combination, config); },
+                    std::move(*finer));
+    }
+  }
+
+ private:
+  /// A combination that was solved without some of its cuts.
+  struct Spread {
+    double time = 0;
+    const Combination* combination = nullptr;
+  };
+
+  static bool is_of(const Combination& combination, const Config& config) {
+    const auto* own = std::get_if<Signaled>(&config);
+    return own != nullptr && combination.walk->tile == own->tile &&
+           combination.walk->raster == own->raster &&
+           combination.groups->exchange == exchange_of(*own);
+  }
+
+  const Model::Parts& parts_;
+  const Problem& problem_;
+  CutNumbers numbers_;
+  BestConfigs& best_;
+  std::vector<Spread> spread_{};
+};
 
 /// The probed collectives that can run beside a generated GEMM.
 std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGemms& gemms,
@@ -223,8 +219,11 @@ std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGem
       if (gemms.contention.knows(key)) keys.push_back(key);
     }
   }
-  std::erase_if(keys,
-                [&](const CollectiveKey& key) { return key.comm_ctas >= parts.platform.sms; });
+  const bool peers_can = problem.m / row_blocks(problem) * problem.n < kMostPeerElements;
+  std::erase_if(keys, [&](const CollectiveKey& key) {
+    return key.comm_ctas >= parts.platform.sms ||
+           (key.transport == Transport::peer_access && !peers_can);
+  });
   return keys;
 }
 
@@ -274,15 +273,16 @@ void SignaledModel::search(const Model::Parts& parts, const Problem& problem, La
   std::vector<Combination> combinations =
       (space == Space::full ? all_combinations : promising_combinations)(parts, problem, list,
                                                                          collectives);
-  std::sort(combinations.begin(), combinations.end(), by_bound);
-  for (const Combination& combination : combinations) {
-    if (combination.bound >= best.limit()) break;  // ascending: nothing after it can enter
-    if (best.stopped()) break;
-    auto scored = solved(parts, problem, combination,
-                         space == Space::full ? kMostCuts : kMostCutsOfSubset, best.limit());
-    if (scored) best.offer(std::move(*scored));
+  CombinationSearch solver(parts, problem, space == Space::full ? kCuts : kCutsOfSubset, best);
+  const auto by_bounds = in_order(combinations);
+  for (auto each = combinations.begin(); each != combinations.end() && !best.stopped(); ++each) {
+    if (each->bound < best.limit()) {
+      solver.solve(*each);
+    } else if (each >= by_bounds) {
+      break;  // ascending: nothing after it can enter
+    }
   }
-  if (space == Space::full) settle_first(parts, problem, combinations, best);
+  solver.settle_first();
 }
 
 }  // namespace overlaptune
