@@ -65,8 +65,27 @@ class EarliestEnd {
   double after_producer_;
 };
 
+/// The times of all groups.
+class GroupTable {
+ public:
+  explicit GroupTable(const PartitionProblem& problem) : cuts_(problem.cuts.size()) {
+    times_.resize(cuts_ * cuts_);
+    for (std::size_t begin = 0; begin + 1 < cuts_; ++begin) {
+      for (std::size_t end = begin + 1; end < cuts_; ++end) {
+        times_[begin * cuts_ + end] = problem.group_time(begin, end);
+      }
+    }
+  }
+  /// The times of the groups that begin at a cut, by the cut that ends them.
+  [[nodiscard]] const double* from(std::size_t begin) const { return &times_[begin * cuts_]; }
+
+ private:
+  std::size_t cuts_;
+  std::vector<double> times_;
+};
+
 /// For each cut, the least that remains after it.
-std::vector<Rest> least_rests(const PartitionProblem& problem) {
+std::vector<Rest> least_rests(const PartitionProblem& problem, const GroupTable& groups) {
   const std::size_t last = problem.cuts.size() - 1;
   constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<Rest> rests(last + 1, {kNone, kNone});
@@ -74,33 +93,13 @@ std::vector<Rest> least_rests(const PartitionProblem& problem) {
   for (std::size_t begin = last; begin-- > 0;) {
     Rest& rest = rests[begin];
     for (std::size_t end = begin + 1; end <= last; ++end) {
-      const double time = problem.group_time(begin, end);
+      const double time = groups.from(begin)[end];
       rest.consumption = std::min(rest.consumption, time + rests[end].consumption);
       rest.in_a_row = std::min(rest.in_a_row, time + problem.rates.gap + rests[end].in_a_row);
     }
   }
   return rests;
 }
-
-/// The times of the groups that begin at one cut, each computed once.
-class GroupsFrom {
- public:
-  GroupsFrom(const PartitionProblem& problem, std::size_t begin)
-      : problem_(problem), begin_(begin) {}
-
-  /// The time of the group that ends at cut `end`.
-  double operator()(std::size_t end) {
-    while (begin_ + times_.size() < end) {
-      times_.push_back(problem_.group_time(begin_, begin_ + times_.size() + 1));
-    }
-    return times_[end - begin_ - 1];
-  }
-
- private:
-  const PartitionProblem& problem_;
-  std::size_t begin_;
-  std::vector<double> times_;
-};
 
 /// The states at one cut, ascending in their handicap. None of them is ahead of another.
 class Front {
@@ -122,6 +121,7 @@ class Front {
   }
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  void clear() { nodes_.clear(); }
 
  private:
   std::vector<Node> nodes_;
@@ -171,7 +171,8 @@ class PartitionSearch {
       : problem_(problem),
         last_(problem.cuts.size() - 1),
         handicap_(problem.rates),
-        rests_(least_rests(problem)),
+        groups_(problem),
+        rests_(least_rests(problem, groups_)),
         earliest_end_(problem.rates, least_last_group(problem)),
         best_(equal_groups(problem)) {
     if (best_.time >= limit) best_ = {limit, {}};
@@ -179,12 +180,12 @@ class PartitionSearch {
 
   [[nodiscard]] Partition solve() {
     const double least = least_produced(problem_);
-    GroupsFrom group_time(problem_, 0);
+    const double* group_time = groups_.from(0);
     for (std::size_t first = 1; first <= last_; ++first) {
       const double all = problem_.produced(first, last_);
       const double after = all - problem_.produced(first, first);
       const Step step =
-          advance(initial_state(problem_.start, all), after, group_time(first), problem_.rates);
+          advance(initial_state(problem_.start, all), after, group_time[first], problem_.rates);
       if (first == last_) {
         close(step.state, kNone);
         break;
@@ -221,28 +222,29 @@ class PartitionSearch {
       after_[cut] = all - problem_.produced(first, cut);
     }
     kept_.clear();
-    std::vector<Front> fronts(last_);
-    fronts[first].add(node(state, first, kNone));
+    fronts_.resize(last_);
+    fronts_[first].add(node(state, first, kNone));
     for (std::size_t cut = first; cut < last_; ++cut) {
-      GroupsFrom group_time(problem_, cut);
-      for (const Node& node : fronts[cut].nodes()) extend(node, group_time, fronts);
-      fronts[cut] = {};
+      for (const Node& node : fronts_[cut].nodes()) extend(node);
+      fronts_[cut].clear();
     }
   }
 
   /// Appends one more group to a node, in every possible way.
-  void extend(const Node& from, GroupsFrom& group_time, std::vector<Front>& fronts) {
-    const Rest& rest = rests_[from.cut];
+  void extend(const Node& from) {
     if (bound(from.state, from.cut) >= best_.time) return;
     const auto parent = static_cast<std::uint32_t>(kept_.size());
     kept_.push_back(from);
-    const double last_group = problem_.group_time(from.cut, last_);
-    close(advance(from.state, 0, last_group, problem_.rates).state, parent);
+    const OverlapRates rates = problem_.rates;
+    const double* group_time = groups_.from(from.cut);
+    close(advance(from.state, 0, group_time[last_], rates).state, parent);
     for (std::size_t end = from.cut + 1; end < last_; ++end) {
-      const Step step = advance(from.state, after_[end], group_time(end), problem_.rates);
-      if (earliest_end_(from.state, step.start, rest) >= best_.time) break;
-      if (bound(step.state, end) >= best_.time) continue;
-      fronts[end].add(node(step.state, end, parent));
+      const Step step = advance(from.state, after_[end], group_time[end], rates);
+      if (bound(step.state, end) < best_.time) {
+        fronts_[end].add(node(step.state, end, parent));
+      } else if (earliest_end_(from.state, step.start, rests_[from.cut]) >= best_.time) {
+        break;  // a larger group only starts later
+      }
     }
   }
 
@@ -260,10 +262,12 @@ class PartitionSearch {
   const PartitionProblem& problem_;
   std::size_t last_;
   Handicap handicap_;
+  GroupTable groups_;
   std::vector<Rest> rests_;
   EarliestEnd earliest_end_;
   Partition best_;
   std::vector<double> after_{};  // production after each cut, for the current first group
+  std::vector<Front> fronts_{};  // by cut
   std::vector<Node> kept_{};     // every state that was extended: `parent` is an index here
 };
 
