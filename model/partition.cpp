@@ -167,8 +167,10 @@ double least_produced(const PartitionProblem& problem) {
 /// depends on that end.
 class PartitionSearch {
  public:
-  PartitionSearch(const PartitionProblem& problem, double limit)
+  /// `least_produced`: the least production of everything.
+  PartitionSearch(const PartitionProblem& problem, double least_produced, double limit)
       : problem_(problem),
+        least_produced_(least_produced),
         last_(problem.cuts.size() - 1),
         handicap_(problem.rates),
         groups_(problem),
@@ -179,7 +181,6 @@ class PartitionSearch {
   }
 
   [[nodiscard]] Partition solve() {
-    const double least = least_produced(problem_);
     const double* group_time = groups_.from(0);
     for (std::size_t first = 1; first <= last_; ++first) {
       const double all = problem_.produced(first, last_);
@@ -192,7 +193,7 @@ class PartitionSearch {
       }
       // The rest is not consumed before this start, which only gets later with a larger first
       // group.
-      const OverlapState initial = initial_state(problem_.start, least);
+      const OverlapState initial = initial_state(problem_.start, least_produced_);
       if (earliest_end_(initial, step.start, rests_[0]) >= best_.time) break;
       solve_from(first, step.state);
     }
@@ -260,6 +261,7 @@ class PartitionSearch {
   }
 
   const PartitionProblem& problem_;
+  double least_produced_;
   std::size_t last_;
   Handicap handicap_;
   GroupTable groups_;
@@ -320,8 +322,9 @@ WholeProblem whole(const PartitionProblem& problem) {
 }  // namespace
 
 Partition best_partition(const PartitionProblem& problem, double limit) {
-  if (lower_bound(whole(problem)) >= limit) return {.time = limit};
-  return PartitionSearch(problem, limit).solve();
+  const WholeProblem known = whole(problem);
+  if (lower_bound(known) >= limit) return {.time = limit};
+  return PartitionSearch(problem, known.produced, limit).solve();
 }
 
 }  // namespace overlaptune

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <limits>
 #include <optional>
 
 #include "model/signaled.hpp"
@@ -49,19 +49,25 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms
   return list;
 }
 
-constexpr CutNumbers kCuts{.every = 192, .spread = 64, .around = 192};
-constexpr CutNumbers kCutsOfSubset{.every = 64, .spread = 32, .around = 64};
-/// The share of its time that a combination may lose because `spread` cuts are not all, and the
-/// most combinations that are settled.
-constexpr double kSpreadLoss = 0.01;
+CutNumbers cut_numbers(Space space) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  switch (space) {
+    case Space::full:
+      break;
+    case Space::subset:
+      return {.every = 64, .spread = 32, .around = 48};
+    case Space::every_cut:
+      return {.every = kAll, .spread = kAll};
+  }
+  return {.every = 192, .spread = 64, .around = 192};
+}
+
+/// The most combinations that are settled.
 constexpr std::size_t kMostSettled = 8;
+constexpr std::size_t kMostSettledOfSubset = 3;
 
 bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
-}
-
-bool by_estimate(const Combination& a, const Combination& b) {
-  return a.estimate < b.estimate;
 }
 
 /// A lower bound on the time of any partition, if all tiles take `produced` and the groups `least`.
@@ -103,8 +109,7 @@ std::vector<Combination> all_combinations(const Model::Parts& parts, const Probl
   for (const Walk& walk : walks) {
     for (const GroupCollectives& groups : collectives) {
       const ClockedGemm gemm = gemm_of(parts, problem, walk, groups);
-      list.push_back(
-          {bound_of(gemm, walk, groups), estimate_of(gemm, walk, groups), &walk, &groups});
+      list.push_back({bound_of(gemm, walk, groups), &walk, &groups});
     }
   }
   return list;
@@ -124,12 +129,12 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
     for (const GroupCollectives& groups : collectives) {
       gemm.sms = groups.sms;
       gemm.rates = rates_beside(groups, walk.tile, gemm.fed_slower);
-      list.push_back({0, estimate_of(gemm, walk, groups), &walk, &groups});
+      list.push_back({estimate_of(gemm, walk, groups), &walk, &groups});
     }
   }
   const std::size_t kept = std::min(kSubset, list.size());
   std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(kept), list.end(),
-                    by_estimate);
+                    by_bound);
   list.resize(kept);
   for (Combination& combination : list) {
     const ClockedGemm gemm = gemm_of(parts, problem, *combination.walk, *combination.groups);
@@ -139,20 +144,17 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
 }
 
 /// Puts the combinations in the order in which they are solved. First comes one for each exchange,
-/// the one of least estimate: the sooner a good config is known, the fewer others are solved. All
+/// the one of least bound: the sooner a good config is known, the fewer others are solved. All
 /// others follow by their bounds. Returns the first of these.
-std::vector<Combination>::iterator in_order(std::vector<Combination>& list) {
-  std::map<const GroupCollectives*, double> least;
-  for (const Combination& each : list) {
-    const auto [at, fresh] = least.try_emplace(each.groups, each.estimate);
-    at->second = std::min(at->second, each.estimate);
-  }
-  const auto others = std::partition(list.begin(), list.end(), [&](const Combination& each) {
-    return each.estimate <= least.at(each.groups);
+std::vector<Combination>::iterator in_order(std::vector<Combination>& list,
+                                            const std::vector<GroupCollectives>& collectives) {
+  std::sort(list.begin(), list.end(), by_bound);
+  std::vector<bool> seen(collectives.size());
+  return std::stable_partition(list.begin(), list.end(), [&](const Combination& each) {
+    const auto exchange = static_cast<std::size_t>(each.groups - collectives.data());
+    if (seen[exchange]) return false;
+    return static_cast<bool>(seen[exchange] = true);
   });
-  std::sort(list.begin(), others, by_estimate);
-  std::sort(others, list.end(), by_bound);
-  return others;
 }
 
 /// Solves combinations, and offers what they give.
@@ -164,18 +166,17 @@ class CombinationSearch {
 
   void solve(const Combination& combination) {
     const CombinationSolver solver(parts_, problem_, combination, numbers_);
-    const double limit = best_.limit() * (solver.is_spread() ? 1 + kSpreadLoss : 1);
-    auto scored = solver.solve(limit);
+    auto scored = solver.solve(best_.limit());
     if (!scored) return;
     if (solver.is_spread()) spread_.push_back({scored->time.count(), &combination});
     best_.offer(std::move(*scored));
   }
 
-  /// Settles the combinations that may still become the first.
-  void settle_first() {
+  /// Settles the combinations that may still become the first, at most so many.
+  void settle_first(std::size_t most) {
     std::sort(spread_.begin(), spread_.end(),
               [](const Spread& a, const Spread& b) { return a.time < b.time; });
-    if (spread_.size() > kMostSettled) spread_.resize(kMostSettled);
+    if (spread_.size() > most) spread_.resize(most);
     for (const auto& [time, combination] : spread_) {
       if (time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;
       auto finer =
@@ -213,7 +214,7 @@ std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGem
   const Collective collective = collective_of(problem.op);
   std::vector<CollectiveKey> keys = parts.collectives.overlap_settings(collective, problem.ranks);
   // The subset has persistent GEMMs only, which are ranked by one tile time.
-  if (space == Space::full) {
+  if (space != Space::subset) {
     for (const Transport transport : {Transport::ring, Transport::symmetric}) {
       const CollectiveKey key{collective, problem.ranks, kHandedOver, transport};
       if (gemms.contention.knows(key)) keys.push_back(key);
@@ -271,10 +272,10 @@ void SignaledModel::search(const Model::Parts& parts, const Problem& problem, La
   if (collectives.empty()) return;
   const std::vector<Walk> list = walks(parts.limits, problem, parts.platform.sms, space);
   std::vector<Combination> combinations =
-      (space == Space::full ? all_combinations : promising_combinations)(parts, problem, list,
-                                                                         collectives);
-  CombinationSearch solver(parts, problem, space == Space::full ? kCuts : kCutsOfSubset, best);
-  const auto by_bounds = in_order(combinations);
+      (space == Space::subset ? promising_combinations : all_combinations)(parts, problem, list,
+                                                                           collectives);
+  CombinationSearch solver(parts, problem, cut_numbers(space), best);
+  const auto by_bounds = in_order(combinations, collectives);
   for (auto each = combinations.begin(); each != combinations.end() && !best.stopped(); ++each) {
     if (each->bound < best.limit()) {
       solver.solve(*each);
@@ -282,7 +283,7 @@ void SignaledModel::search(const Model::Parts& parts, const Problem& problem, La
       break;  // ascending: nothing after it can enter
     }
   }
-  solver.settle_first();
+  solver.settle_first(space == Space::subset ? kMostSettledOfSubset : kMostSettled);
 }
 
 }  // namespace overlaptune

@@ -26,12 +26,16 @@ CombinationSolver::CombinationSolver(const Model::Parts& parts, const Problem& p
       gemm_(gemm_of(parts, problem, walk_, groups_)) {}
 
 std::optional<Scored> CombinationSolver::solve(double limit) const {
-  return config_of(best_of(first_cuts(), limit));
+  const std::int64_t spread = limited(numbers_.spread);
+  if (all_.count() <= spread) return config_of(best_of(spread_cuts(all_.count(), spread), limit));
+  const Solution quick = best_of(spread_cuts(all_.count(), spread), limit * (1 + kSpreadLoss));
+  if (quick.ends.empty() || is_spread()) return config_of(quick);
+  return config_of(best_of(spread_cuts(all_.count(), all_.count()), limit));
 }
 
 std::optional<Scored> CombinationSolver::settle(double limit) const {
   constexpr int kRounds = 3;
-  std::vector<std::int64_t> tried = first_cuts();
+  std::vector<std::int64_t> tried = spread_cuts(all_.count(), limited(numbers_.spread));
   // The limit is for the last round.
   Solution best = best_of(tried, std::numeric_limits<double>::infinity());
   for (int round = 0; round < kRounds; ++round) {
@@ -47,10 +51,6 @@ std::optional<Scored> CombinationSolver::settle(double limit) const {
 std::int64_t CombinationSolver::limited(std::int64_t cuts) const {
   const bool anywhere = groups_.key.transport == Transport::peer_access;
   return anywhere ? std::min<std::int64_t>(cuts, kMostRegions / 3) : cuts;
-}
-
-std::vector<std::int64_t> CombinationSolver::first_cuts() const {
-  return spread_cuts(all_.count(), limited(is_spread() ? numbers_.spread : numbers_.every));
 }
 
 CombinationSolver::Solution CombinationSolver::best_of(std::vector<std::int64_t> numbers,

@@ -20,8 +20,7 @@ struct Walk {
 
 /// One combination of the space.
 struct Combination {
-  double bound = 0;     ///< no partition takes less
-  double estimate = 0;  ///< not a bound; nearer to the truth if waves are few
+  double bound = 0;  ///< no partition takes less
   const Walk* walk = nullptr;
   const GroupCollectives* groups = nullptr;
 };
@@ -34,9 +33,13 @@ struct Combination {
 /// with more than their square.
 struct CutNumbers {
   std::int64_t every = 0;   ///< with at most this many cuts, a problem is solved with all of them
-  std::int64_t spread = 0;  ///< any other problem is first solved with this many
-  std::int64_t around = 0;  ///< and then, by `settle`, with this many around the groups' ends
+  std::int64_t spread = 0;  ///< any problem is first solved with this many, if it has more
+  std::int64_t around = 0;  ///< and, by `settle`, with this many around the ends of groups
 };
+
+/// The share of its time that a combination may lose because `spread` cuts are not all (a test
+/// checks it).
+inline constexpr double kSpreadLoss = 0.01;
 
 class CombinationSolver {
  public:
@@ -46,9 +49,10 @@ class CombinationSolver {
 
   /// Whether there are more cuts than `solve` looks at.
   [[nodiscard]] bool is_spread() const { return all_.count() > limited(numbers_.every); }
-  /// The best partition, if its time is under `limit`.
+  /// The best partition, if its time is under `limit`. Where `is_spread`, also if finer cuts may
+  /// bring it there.
   [[nodiscard]] std::optional<Scored> solve(double limit) const;
-  /// The same where `is_spread`, with cuts that get finer and finer around the ends of groups.
+  /// The same with cuts that get finer and finer around the ends of groups.
   [[nodiscard]] std::optional<Scored> settle(double limit) const;
 
  private:
@@ -58,7 +62,6 @@ class CombinationSolver {
   };
 
   [[nodiscard]] std::int64_t limited(std::int64_t cuts) const;
-  [[nodiscard]] std::vector<std::int64_t> first_cuts() const;
   [[nodiscard]] Solution best_of(std::vector<std::int64_t> numbers, double limit) const;
   [[nodiscard]] std::optional<Scored> config_of(const Solution& solution) const;
 
