@@ -26,7 +26,8 @@ std::vector<std::int64_t> spread_cuts(std::int64_t count, std::int64_t most) {
 
 std::vector<std::int64_t> cuts_around(std::span<const std::int64_t> tried,
                                       std::span<const std::int64_t> ends, std::int64_t most) {
-  // On each side of an end: at a half of the way to the neighbour, or at thirds, or at quarters.
+  // On each side of an end: at a half of the way to the neighbour, or at thirds, or at quarters,
+  // rounded to the neighbour.
   const auto groups = static_cast<std::int64_t>(ends.size());
   const std::int64_t parts = std::clamp<std::int64_t>(most / (2 * groups), 1, 3) + 1;
   std::vector<std::int64_t> chosen;
@@ -35,7 +36,7 @@ std::vector<std::int64_t> cuts_around(std::span<const std::int64_t> tried,
     const std::int64_t before = at == tried.begin() ? 0 : *std::prev(at);
     const std::int64_t after = std::next(at) == tried.end() ? end : *std::next(at);
     for (std::int64_t i = 1; i <= parts; ++i) chosen.push_back(before + (end - before) * i / parts);
-    for (std::int64_t i = 1; i < parts; ++i) chosen.push_back(end + (after - end) * i / parts);
+    for (std::int64_t i = 1; i < parts; ++i) chosen.push_back(after - (after - end) * i / parts);
   }
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());

@@ -53,22 +53,21 @@ struct Step {
 
 /// Tells which states are ahead: a state is ahead of another one if its `consumer_end` is no later
 /// and its handicap no larger. Whatever pieces follow, it then stays ahead (a test checks it). This
-/// makes the partition search exact.
+/// makes the partition search exact. Where the gap is shorter than the trigger, the lead may turn
+/// into a delay of at most the difference, because a consumer that starts earlier also slows the
+/// producer earlier, and then waits for its end.
 ///
-/// The handicap is the producer's end, less a share of the time until the consumer may slow it: a
-/// consumer that starts earlier slows the producer earlier. Usually this does no harm, and the
-/// share is 0. It matters in two cases: if both take longer beside each other than in turn, and if
-/// the consumer waits for the producer's end although it was busy until then (a gap that is shorter
-/// than the trigger).
+/// The handicap is the producer's end. The exception is two queues that take longer beside each
+/// other than in turn. There a consumer that starts earlier may end later, because more of it runs
+/// beside the producer, unless the producer's end is earlier by a share of what it is earlier.
 class Handicap {
  public:
   explicit Handicap(const OverlapRates& rates) {
     const double harm = rates.producer_slowdown * (1 - 1 / rates.consumer_slowdown);
     if (harm > 1) share_ = 1 - 1 / harm;
-    if (rates.gap < rates.trigger) share_ = 1 - 1 / rates.producer_slowdown;
   }
   [[nodiscard]] double operator()(const OverlapState& state) const {
-    return state.producer_end - share_ * std::min(state.consumer_end, state.producer_end);
+    return state.producer_end - share_ * state.consumer_end;
   }
 
  private:

@@ -88,7 +88,8 @@ struct WholeProblem {
 
 /// The partition of least time, if its time is under `limit`; else `ends` is empty. Dynamic
 /// programming over the cuts keeps, at each cut, every state that no other one is ahead of. It is
-/// exact under `overlap`. Quadratic in the cuts before pruning.
+/// exact under `overlap`; where a gap is shorter than the
+/// trigger, it may lose the difference. Quadratic in the cuts before pruning.
 [[nodiscard]] Partition best_partition(const PartitionProblem& problem,
                                        double limit = std::numeric_limits<double>::infinity());
 

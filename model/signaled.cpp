@@ -77,6 +77,10 @@ Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Wor
     prediction.collective_alone += us(piece.consumption);
   }
   prediction.collective_alone += us(groups->drain);
+  if (groups->key.transport == Transport::peer_access) {
+    // One kernel takes all groups, and its gaps are part of its time.
+    prediction.collective_alone += us(groups->rates.gap) * static_cast<double>(all.size() - 1);
+  }
   return prediction;
 }
 

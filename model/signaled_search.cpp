@@ -59,7 +59,7 @@ CutNumbers cut_numbers(Space space) {
     case Space::every_cut:
       return {.every = kAll, .spread = kAll};
   }
-  return {.every = 192, .spread = 64, .around = 192};
+  return {.every = 192, .spread = 96, .around = 192};
 }
 
 /// The most combinations that are settled.

@@ -16,7 +16,7 @@ TEST(CutChoice, takes_all_cuts_where_there_are_few) {
 }
 
 TEST(CutChoice, spreads_cuts_closely_at_both_ends_and_widely_between) {
-  for (const std::int64_t count : {65, 100, 1000, 50'000, 3'000'000'000}) {
+  for (const std::int64_t count : Numbers{65, 100, 1000, 50'000, 3'000'000'000}) {
     const Numbers chosen = spread_cuts(count, 64);
     ASSERT_EQ(chosen.size(), 64U);
     EXPECT_GE(chosen.front(), 1);
@@ -52,8 +52,10 @@ TEST(CutChoice, cuts_around_ends_keep_the_ends_and_get_finer) {
     }
     // In the end there is every neighbour.
     for (const std::int64_t end : ends) {
-      if (end > 1) ASSERT_TRUE(std::binary_search(tried.begin(), tried.end(), end - 1)) << end;
-      if (end < count) ASSERT_TRUE(std::binary_search(tried.begin(), tried.end(), end + 1)) << end;
+      for (const std::int64_t neighbour : {end - 1, end + 1}) {
+        const bool exists = neighbour >= 1 && neighbour <= count;
+        ASSERT_EQ(std::binary_search(tried.begin(), tried.end(), neighbour), exists) << end;
+      }
     }
   }
 }

@@ -156,7 +156,8 @@ TEST(Overlap, steps_keep_the_order_of_states) {
   };
   int harmful = 0;  // rates at which both take longer beside each other than in turn
   for (int round = 0; round < 100000; ++round) {
-    const OverlapRates rates = random_rates(random, 40);
+    OverlapRates rates = random_rates(random, 40);
+    rates.gap = std::max(rates.gap, rates.trigger);
     const Handicap handicap(rates);
     if (1 / rates.producer_slowdown + 1 / rates.consumer_slowdown < 1) ++harmful;
     const OverlapState ahead{uniform(0, 200), uniform(0, 200)};
