@@ -72,6 +72,12 @@ class Mpirun : public testing::Test {
 TEST_F(Mpirun, its_ranks_meet) {
   ASSERT_EQ(run(), Ending{}) << err_;
   expect_probed();
+#ifdef OVERLAPTUNE_MPI
+  constexpr bool kNeedsFile = false;  // MPI brings the secret
+#else
+  constexpr bool kNeedsFile = true;
+#endif
+  EXPECT_EQ(std::filesystem::exists(folder_ / "overlaptune/secret"), kNeedsFile);
 }
 
 TEST_F(Mpirun, a_rank_without_gpu_ends_all) {
