@@ -166,7 +166,7 @@ class CombinationSearch {
 
   void solve(const Combination& combination) {
     const CombinationSolver solver(parts_, problem_, combination, numbers_);
-    auto scored = solver.solve(best_.limit());
+    auto scored = solver.solve(best_.limit(), best_.first());
     if (!scored) return;
     if (solver.is_spread()) spread_.push_back({scored->time.count(), &combination});
     best_.offer(std::move(*scored));

@@ -25,11 +25,13 @@ CombinationSolver::CombinationSolver(const Model::Parts& parts, const Problem& p
       all_(walk_.order, groups_.sms, groups_.key.transport),
       gemm_(gemm_of(parts, problem, walk_, groups_)) {}
 
-std::optional<Scored> CombinationSolver::solve(double limit) const {
+std::optional<Scored> CombinationSolver::solve(double limit, double first) const {
   const std::int64_t spread = limited(numbers_.spread);
   if (all_.count() <= spread) return config_of(best_of(spread_cuts(all_.count(), spread), limit));
   const Solution quick = best_of(spread_cuts(all_.count(), spread), limit * (1 + kSpreadLoss));
-  if (quick.ends.empty() || is_spread()) return config_of(quick);
+  if (quick.ends.empty() || is_spread() || quick.time > first * (1 + kSpreadLoss)) {
+    return config_of(quick);
+  }
   return config_of(best_of(spread_cuts(all_.count(), all_.count()), limit));
 }
 

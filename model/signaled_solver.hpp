@@ -52,9 +52,9 @@ class CombinationSolver {
 
   /// Whether there are more cuts than `solve` looks at.
   [[nodiscard]] bool is_spread() const { return all_.count() > limited(numbers_.every); }
-  /// The best partition, if its time is under `limit`. Where `is_spread`, also if finer cuts may
-  /// bring it there.
-  [[nodiscard]] std::optional<Scored> solve(double limit) const;
+  /// The best partition, if its time is under `limit`, or if finer cuts may bring it there. It is
+  /// looked for with all cuts, unless `is_spread`, only if it may be faster than `first`.
+  [[nodiscard]] std::optional<Scored> solve(double limit, double first) const;
   /// The same with cuts that get finer and finer around the ends of groups.
   [[nodiscard]] std::optional<Scored> settle(double limit) const;
 
