@@ -73,8 +73,8 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k / ctas);
 
   const double loaded = step_bytes(tile, element_bytes);
-  const double missed =
-      operand_traffic(kernel, active / ctas, gpu.l2_bytes) / (tiles * ctas * steps);
+  const double traffic = operand_traffic(kernel, active / ctas, gpu.l2_bytes);
+  const double missed = traffic / (tiles * ctas * steps);
   const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
   const double step = smooth_maximum({
       step_flops / tensor_rate(gpu, tile),
@@ -116,6 +116,10 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                        tile_bytes * written_through / gpu.memory_store);
   times.flops = 2.0 * static_cast<double>(order.block_rows) * order.blocks *
                 static_cast<double>(order.n) * static_cast<double>(kernel.k);
+  times.loaded_bytes = loaded * steps * ctas * tiles;
+  times.memory_bytes = traffic + c;
+  times.loaded_at_once = loaded * steps * active;
+  times.stored_at_once = tile_bytes * active / ctas;
   return times;
 }
 
