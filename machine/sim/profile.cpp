@@ -21,7 +21,13 @@ constexpr double kGib = 1024.0 * kMib;
 constexpr double kLargeRate = 1e6;  // GB/s: more than any link or memory
 constexpr double kLongTime = 1e6;   // us
 
+/// The name of a field that may be left out, or of the one that has its value then.
+std::string_view either(const JsonReader& at, std::string_view optional, std::string_view other) {
+  return at.has(optional) ? optional : other;
+}
+
 GpuProfile gpu(const JsonReader& at) {
+  const auto uneven = either(at, "uneven_store_gb_per_s", "sm_store_gb_per_s");
   return {.model = text(at, "model"),
           .count = integer(at, "count", 2, kMostRanks),
           .sms = integer(at, "sms", 2, 1024),
@@ -37,6 +43,7 @@ GpuProfile gpu(const JsonReader& at) {
           .memory_load = number(at, "memory_load_gb_per_s", 1, kLargeRate) * kGbPerS,
           .memory_store = number(at, "memory_store_gb_per_s", 1, kLargeRate) * kGbPerS,
           .sm_store = number(at, "sm_store_gb_per_s", 1, kLargeRate) * kGbPerS,
+          .uneven_store = number(at, uneven, 1, kLargeRate) * kGbPerS,
           .load_latency = number(at, "load_latency_us", 0, kLongTime),
           .tile_overhead = number(at, "tile_overhead_us", 0, kLongTime),
           .kernel_start = number(at, "kernel_start_us", 0, kLongTime),
@@ -44,10 +51,16 @@ GpuProfile gpu(const JsonReader& at) {
           .tile_spread = number(at, "tile_spread", 0, 0.2)};
 }
 
-LibraryProfile library(const JsonReader& at, const GpuLimits& limits) {
+LibraryProfile library(const JsonReader& at, const GpuProfile& gpu) {
+  const GpuLimits& limits = gpu_limits(gpu.compute_capability);
   LibraryProfile library{.efficiency = number(at, "efficiency", 0.1, 2),
+                         .kernel_start = gpu.kernel_start,
                          .hidden_store = number(at, "hidden_store", 0, 1),
                          .raster = integer(at, "raster", 1, 1024)};
+  if (at.has("partial")) library.partial = number(at, "partial", 0.1, 2);
+  if (at.has("kernel_start_us")) {
+    library.kernel_start = number(at, "kernel_start_us", 0, kLongTime);
+  }
   const JsonReader menu = at["menu"];
   library.menu = menu.list([&](const JsonReader& row) {
     const auto v = row.list([](const JsonReader& size) { return size.small(0, 1024); });
@@ -149,7 +162,7 @@ CopyProfile copy(const JsonReader& at) {
 }
 
 LaunchProfile launch(const JsonReader& at) {
-  const char* const kernel_trigger = at.has("kernel_trigger_us") ? "kernel_trigger_us" : "trigger_us";
+  const auto kernel_trigger = either(at, "kernel_trigger_us", "trigger_us");
   return {.graph_replay = number(at, "graph_replay_us", 0, kLongTime),
           .graph_kernel = number(at, "graph_kernel_us", 0, kLongTime),
           .eager_submit = number(at, "eager_submit_us", 0, kLongTime),
@@ -171,7 +184,7 @@ Profile profile(const JsonReader& root) {
   profile.topology = text(fabric, "topology");
   profile.link = text(fabric, "link");
   profile.gpu = gpu(root["gpu"]);
-  profile.library = library(root["library"], gpu_limits(profile.gpu.compute_capability));
+  profile.library = library(root["library"], profile.gpu);
   profile.power = power(root["power"]);
   const JsonReader collectives = root["collectives"];
   const bool has_congestion = root.has("congestion");

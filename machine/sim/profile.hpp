@@ -46,6 +46,7 @@ struct GpuProfile {
   double memory_load = 0;    ///< rate from device memory
   double memory_store = 0;   ///< rate to device memory, while it is also read
   double sm_store = 0;       ///< rate from one SM
+  double uneven_store = 0;   ///< the same where block_n is no multiple of 32
   double load_latency = 0;   ///< time from the request of an operand block to its arrival
   double tile_overhead = 0;  ///< pipeline fill and drain of each tile that nothing hides
   double kernel_start = 0;   ///< time until the first tile starts computing
@@ -56,6 +57,8 @@ struct GpuProfile {
 /// The GEMM library: it picks the best tile of a fixed menu.
 struct LibraryProfile {
   double efficiency = 1;  ///< relative to generated kernels with the same tile
+  double partial = 1;     ///< factor on `efficiency` where it does not have all SMs
+  double kernel_start = 0;
   double hidden_store = 0;
   int raster = 1;
   std::vector<Tile> menu{};
