@@ -38,8 +38,8 @@ const CollectiveProfile* find(const Profile& profile, Collective collective, Tra
 /// fewer than the fewest, all but the latency takes longer in proportion.
 double time_of(const CollectiveProfile& entry, double bytes, int ctas) {
   const auto& rows = entry.by_ctas;
-  const auto high = std::find_if(rows.begin(), rows.end(),
-                                 [&](const CtaTimes& row) { return row.ctas >= ctas; });
+  const auto high =
+      std::find_if(rows.begin(), rows.end(), [&](const CtaTimes& row) { return row.ctas >= ctas; });
   if (high == rows.end()) return rows.back().times.geometric(bytes);
   const double after = high->times.geometric(bytes);
   if (high == rows.begin()) {
@@ -48,8 +48,7 @@ double time_of(const CollectiveProfile& entry, double bytes, int ctas) {
   }
   const CtaTimes& low = *(high - 1);
   const double share = std::log(1.0 * ctas / low.ctas) / std::log(1.0 * high->ctas / low.ctas);
-  return low.times.geometric(bytes) *
-         std::pow(after / low.times.geometric(bytes), share);
+  return low.times.geometric(bytes) * std::pow(after / low.times.geometric(bytes), share);
 }
 
 /// What `ctas` CTAs can request, as a multiple of what the links carry: few CTAs show the former,

@@ -9,8 +9,8 @@ double saturating(double load, double share, double half) {
   return 1 + share * load / (load + half);
 }
 
-/// The queue in which a GEMM's stores wait. Until the CTAs request what the links carry it is short;
-/// then it grows with what they request in excess.
+/// The queue in which a GEMM's stores wait. Until the CTAs request what the links carry it is
+/// short; then it grows with what they request in excess.
 double queue_of(const CollectiveRun& collective) {
   const double demand = collective.demand;
   return collective.profile->queue * demand * demand / (1 + demand);
@@ -33,9 +33,9 @@ double gemm_slowdown(const Profile& profile, const Effects& effects, const Colle
     return saturating(beside.link_load, profile.contention.gemm_share,
                       profile.contention.gemm_half);
   }
-  const double stores = gemm.stored_at_once / profile.congestion->store_rate;
-  const double loads =
-      profile.congestion->load_share * gemm.loaded_at_once / profile.gpu.l2_load;
+  const CongestionProfile& congestion = *profile.congestion;
+  const double stores = congestion.tile_wait + gemm.stored_at_once / congestion.store_rate;
+  const double loads = congestion.load_share * gemm.loaded_at_once / profile.gpu.l2_load;
   return 1 + queue_of(beside) * (stores + loads) / gemm.whole;
 }
 
@@ -46,8 +46,8 @@ double collective_slowdown(const Profile& profile, const Effects& effects,
                     profile.contention.collective_half);
 }
 
-double own_slowdown(const Profile& profile, const Effects& effects,
-                    const CollectiveRun& collective, const TileTimes& beside) {
+double own_slowdown(const Profile& profile, const Effects& effects, const CollectiveRun& collective,
+                    const TileTimes& beside) {
   if (!effects.collective_contention || !profile.congestion) return 1;
   const CongestionProfile& congestion = *profile.congestion;
   const double latency = collective.latency / collective.time;

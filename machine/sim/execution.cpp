@@ -90,8 +90,8 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
     const PlannedCollective& planned = schedule.collectives[i];
     const TileTimes& gemm = schedule.gemms[std::min(i, schedule.gemms.size() - 1)].times;
     Task task{.work = planned.run.time * common * (1 + level * each.normal(i)),
-              .slows_other = gemm_slowdown(profile, setting.effects, planned.run, gemm) /
-                             (1 - planned.takes),
+              .slows_other =
+                  gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
               .slowed = own_slowdown(profile, setting.effects, planned.run, gemm),
               .gap = costs.kernel,
               .earliest = costs.earliest(submitted++)};

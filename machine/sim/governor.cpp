@@ -72,12 +72,12 @@ double meets(double limit, const Power& power) {
 
 ClockState governed(const PowerProfile& power, double clock_mhz, const Load& work,
                     const Round& round) {
-  constexpr double kSharpness = 8;  // each limit acts a little before it is met
+  constexpr double kSharpness = 24;  // each limit acts a little before it is met
   const Powers powers(power, clock_mhz, work, round);
   ClockState state;
   if (round.gemm > 0) {
-    const double settled = std::min(
-        1.0, meets(power.limit_w, [&](double factor) { return powers.mean(factor); }));
+    const double settled =
+        std::min(1.0, meets(power.limit_w, [&](double factor) { return powers.mean(factor); }));
     const double in_force = round.settled ? 1 : round.time / (round.time + power.window);
     const double slow = 1 - (1 - settled) * in_force;
     const double fast =

@@ -156,10 +156,10 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
   const double slowdown = gemm_slowdown(profile_, options_.effects, *run, times) / (1 - takes);
   const double gemm_time = (slowest_ranks(free).median.count() - around) * slowdown;
-  const double collective_time =
-      run->time * collective_slowdown(profile_, options_.effects, times) *
-          own_slowdown(profile_, options_.effects, *run, times) +
-      takes * times.whole;
+  const double collective_time = run->time *
+                                     collective_slowdown(profile_, options_.effects, times) *
+                                     own_slowdown(profile_, options_.effects, *run, times) +
+                                 takes * times.whole;
   // The clock depends on the power of both.
   ClockState clock;
   for (int pass = 0; pass < 4; ++pass) {

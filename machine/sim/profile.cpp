@@ -146,7 +146,8 @@ ContentionProfile contention(const JsonReader& at) {
 }
 
 CongestionProfile congestion(const JsonReader& at) {
-  return {.store_rate = number(at, "store_gb_per_s", 0.1, kLargeRate) * kGbPerS,
+  return {.tile_wait = number(at, "tile_us", 0, kLongTime),
+          .store_rate = number(at, "store_gb_per_s", 0.1, kLargeRate) * kGbPerS,
           .load_share = number(at, "load_share", 0, 10),
           .latency_share = number(at, "latency_share", 0, 10),
           .link_share = number(at, "link_share", 0, 10),
@@ -188,8 +189,9 @@ Profile profile(const JsonReader& root) {
   profile.power = power(root["power"]);
   const JsonReader collectives = root["collectives"];
   const bool has_congestion = root.has("congestion");
-  profile.collectives = collectives.list(
-      [&](const JsonReader& entry) { return collective(entry, profile.gpu.count, has_congestion); });
+  profile.collectives = collectives.list([&](const JsonReader& entry) {
+    return collective(entry, profile.gpu.count, has_congestion);
+  });
   if (profile.collectives.empty()) collectives.fail("expected at least one collective");
   const bool by_peers = std::any_of(
       profile.collectives.begin(), profile.collectives.end(),

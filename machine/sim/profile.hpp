@@ -104,7 +104,8 @@ struct CollectiveProfile {
   double wait_share = 0;  ///< how much longer it takes beside a GEMM where its CTAs are the limit
 };
 
-/// The kernel of `Transport::peer_access`: its time apart from the groups, which its curves include.
+/// The kernel of `Transport::peer_access`: its time apart from the groups, which its curves
+/// include.
 struct PeerProfile {
   double start = 0;   ///< time to meet the other ranks, before the first group
   double finish = 0;  ///< time to part from them, after the last group
@@ -119,11 +120,13 @@ struct ContentionProfile {
   double collective_half = 1;
 };
 
-/// Contention in another form, which depends on tile, depth and CTAs. CTAs that request more than the
-/// links carry make a queue in which a GEMM's stores wait. A GEMM makes each request of a collective
-/// wait, which counts where latency or the CTAs are the limit, and hardly where the links are.
+/// Contention in another form, which depends on tile, depth and CTAs. CTAs that request more than
+/// the links carry make a queue in which a GEMM's stores wait. A GEMM makes each request of a
+/// collective wait, which counts where latency or the CTAs are the limit, and hardly where the
+/// links are.
 struct CongestionProfile {
-  double store_rate = 0;     ///< rate of all stores of a GEMM behind a queue of 1
+  double tile_wait = 0;      ///< time that a tile's stores wait behind a queue of 1, of any size
+  double store_rate = 0;     ///< and the rate of all stores of a GEMM then
   double load_share = 0;     ///< how much longer loads from L2 take behind a queue of 1
   double latency_share = 0;  ///< how much longer latency takes beside a GEMM that fills the memory
   double link_share = 0;     ///< how much longer the links take for the same bytes

@@ -42,8 +42,8 @@ struct Schedule {
   Coupling coupling = Coupling::gemm_first;
   std::vector<PlannedGemm> gemms{};
   std::vector<PlannedCollective> collectives{};
-  Wait wait = Wait::driver;             ///< for the signal of a group
-  std::optional<PeerProfile> peer{};    ///< one kernel takes all groups by peer access
+  Wait wait = Wait::driver;           ///< for the signal of a group
+  std::optional<PeerProfile> peer{};  ///< one kernel takes all groups by peer access
   [[nodiscard]] Load work() const;
 };
 

@@ -13,10 +13,10 @@ Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work,
   const auto& config = work.config_as<Signaled>();
   const bool is_last = end == work.tiled().cuts.back();
   const bool by_nccls_choice = is_last && config.transport.last != config.transport.beside_gemm;
-  auto run = collective_run(
-      profile, work.collective(), static_cast<double>((end.bytes - begin.bytes).count),
-      work.problem().ranks, by_nccls_choice ? kNcclsChoice : config.comm_ctas,
-      is_last ? config.transport.last : config.transport.beside_gemm);
+  auto run = collective_run(profile, work.collective(),
+                            static_cast<double>((end.bytes - begin.bytes).count),
+                            work.problem().ranks, by_nccls_choice ? kNcclsChoice : config.comm_ctas,
+                            is_last ? config.transport.last : config.transport.beside_gemm);
   if (!run) return error_of(run);
   if (config.transport.beside_gemm == Transport::peer_access) {
     // The kernel meets the other ranks and parts from them once, not for each group.

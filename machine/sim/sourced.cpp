@@ -49,8 +49,7 @@ std::string text(const JsonReader& at, std::string_view key) {
 }
 
 Curve curve(const JsonReader& at, std::string_view key, double least, double most) {
-  return sourced(at, key,
-                 [&](const JsonReader& value) { return curve_of(value, least, most); });
+  return sourced(at, key, [&](const JsonReader& value) { return curve_of(value, least, most); });
 }
 
 std::vector<CtaTimes> curves_by_ctas(const JsonReader& at, std::string_view key, double least,

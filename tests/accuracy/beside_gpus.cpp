@@ -1,6 +1,6 @@
-// Holds simulated machines beside the GPUs that their profiles were made from. Each simulated machine
-// tunes the problems that were tuned on the GPUs. Prints, as Markdown, the winners and speedups of
-// both, and the errors and regrets of one model, which is fitted to the probes of each.
+// Holds simulated machines beside the GPUs that their profiles were made from. Each simulated
+// machine tunes the problems that were tuned on the GPUs. Prints, as Markdown, the winners and
+// speedups of both, and the errors and regrets of one model, which is fitted to the probes of each.
 
 #include <cmath>
 #include <cstdio>
@@ -162,24 +162,29 @@ double mean_speedup(const Tuned& tuned, Op op) {
   return geometric_mean(speedups);
 }
 
-void print_summary(const Tuned& real, const Tuned& simulated) {
-  const Quality ours = judged(real);
-  const Quality theirs = judged(simulated);
-  fmt::print("| | {} | simulated |\n|---|--:|--:|\n", real.platform.name);
-  fmt::print("| winners | {} | {} |\n", kinds(real), kinds(simulated));
-  for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
-    fmt::print("| speedup, {} | {:.3f} | {:.3f} |\n", to_string(op), mean_speedup(real, op),
-               mean_speedup(simulated, op));
-  }
-  const auto row = [](const char* name, const std::vector<double>& a,
-                      const std::vector<double>& b) {
-    fmt::print("| {} | {:.2f} | {:.2f} |\n", name, 100 * mean(a), 100 * mean(b));
+/// A column for each machine: the GPUs, and the simulated one if it is there.
+void print_summary(const std::vector<Tuned>& machines) {
+  std::vector<Quality> qualities;
+  for (const Tuned& machine : machines) qualities.push_back(judged(machine));
+  const auto row = [&](std::string line, const auto& cell) {
+    for (std::size_t i = 0; i < machines.size(); ++i) line += " | " + cell(i);
+    fmt::print("| {} |\n", line);
   };
-  row("error of all, %", ours.all, theirs.all);
-  row("error of proposed `signaled`, %", ours.proposed, theirs.proposed);
-  row("error of `sequential`, %", ours.sequential, theirs.sequential);
-  row("regret of the first choice, %", ours.first, theirs.first);
-  row("regret of five, %", ours.five, theirs.five);
+  row("", [&](std::size_t i) { return machines[i].platform.machine; });
+  row("---", [](std::size_t) { return std::string("--:"); });
+  row("winners", [&](std::size_t i) { return kinds(machines[i]); });
+  for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
+    row(fmt::format("speedup, {}", to_string(op)),
+        [&](std::size_t i) { return fmt::format("{:.3f}", mean_speedup(machines[i], op)); });
+  }
+  const auto percent = [&](const char* name, std::vector<double> Quality::*part) {
+    row(name, [&](std::size_t i) { return fmt::format("{:.2f}", 100 * mean(qualities[i].*part)); });
+  };
+  percent("error of all, %", &Quality::all);
+  percent("error of proposed `signaled`, %", &Quality::proposed);
+  percent("error of `sequential`, %", &Quality::sequential);
+  percent("regret of the first choice, %", &Quality::first);
+  percent("regret of five, %", &Quality::five);
 }
 
 int run(int argc, char** argv) {
@@ -187,13 +192,19 @@ int run(int argc, char** argv) {
   std::string exported;
   std::uint64_t seed = 1;
   bool only_summary = false;
+  bool only_gpus = false;
   CLI::App app{"Holds a simulated machine beside the GPUs of the same name."};
   app.add_option("name", name, "the profile, and the platform in the database")->required();
   app.add_option("database", exported, "export of a database, as JSON")->required();
   app.add_option("--seed", seed);
   app.add_flag("--summary", only_summary, "without the winner of each problem");
+  app.add_flag("--only-gpus", only_gpus, "judge the database alone; simulate nothing");
   CLI11_PARSE(app, argc, argv);
   const Tuned real = on_gpus(exported, name);
+  if (only_gpus) {
+    print_summary({real});
+    return 0;
+  }
   std::vector<Problem> problems;
   for (const Winner& winner : real.winners) problems.push_back(winner.candidate.problem);
   const Tuned other = simulated(name, problems, seed);
@@ -201,7 +212,7 @@ int run(int argc, char** argv) {
     print_winners(real, other);
     fmt::print("\n");
   }
-  print_summary(real, other);
+  print_summary({real, other});
   return 0;
 }
 
