@@ -17,12 +17,16 @@ double heated(double time, double window) {
 }  // namespace
 
 ClockState clock_state(const Profile& profile, const Effects& effects, const Load& work,
-                       double time, double at) {
+                       const Round& round) {
   const PowerProfile& power = profile.power;
+  if (power.governor && effects.clock_loss) {
+    return governed(power, profile.gpu.clock_mhz, work, round);
+  }
+  const double time = round.time;
   const double seconds = time * 1e-6;
   const double tensor_w = work.flops * power.flop_joules / seconds;  // as if at the highest clock
   const double other_w = work.wire_bytes * power.byte_joules / seconds;
-  const double steady_load = tensor_w / at;  // power at the highest clock
+  const double steady_load = tensor_w / round.at;  // power at the highest clock
   const double allowed = std::max(power.limit_w - power.idle_w - other_w, 0.1 * power.limit_w);
   ClockState state;
   if (effects.clock_loss) {
@@ -33,6 +37,7 @@ ClockState clock_state(const Profile& profile, const Effects& effects, const Loa
   }
   const double drawn = power.idle_w + other_w + steady_load * std::pow(state.factor, kPowerOfClock);
   state.power_w = std::min(drawn, power.limit_w);  // the reading is a running average too
+  state.mean = state.factor;
   return state;
 }
 

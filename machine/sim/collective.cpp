@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/gpu.hpp"
+
 namespace overlaptune::sim {
 namespace {
 
@@ -32,6 +34,33 @@ const CollectiveProfile* find(const Profile& profile, Collective collective, Tra
   return best;
 }
 
+/// The measured time on `ctas` CTAs: straight lines of logarithms between two numbers of CTAs. With
+/// fewer than the fewest, all but the latency takes longer in proportion.
+double time_of(const CollectiveProfile& entry, double bytes, int ctas) {
+  const auto& rows = entry.by_ctas;
+  const auto high =
+      std::find_if(rows.begin(), rows.end(), [&](const CtaTimes& row) { return row.ctas >= ctas; });
+  if (high == rows.end()) return rows.back().times.geometric(bytes);
+  const double after = high->times.geometric(bytes);
+  if (high == rows.begin()) {
+    const double latency = high->times.values.front();
+    return latency + (after - latency) * high->ctas / ctas;
+  }
+  const CtaTimes& low = *(high - 1);
+  const double share = std::log(1.0 * ctas / low.ctas) / std::log(1.0 * high->ctas / low.ctas);
+  return low.times.geometric(bytes) * std::pow(after / low.times.geometric(bytes), share);
+}
+
+/// What `ctas` CTAs can request, as a multiple of what the links carry: few CTAs show the former,
+/// and the best time the latter.
+double demand_of(const CollectiveProfile& entry, int ctas) {
+  const auto& rows = entry.by_ctas;
+  if (rows.empty()) return 0;
+  double best = entry.times.values.back();
+  for (const CtaTimes& row : rows) best = std::min(best, row.times.values.back());
+  return best / rows.front().times.values.back() * ctas / rows.front().ctas;
+}
+
 }  // namespace
 
 Expected<CollectiveRun> collective_run(const Profile& profile, Collective collective, double bytes,
@@ -51,18 +80,26 @@ Expected<CollectiveRun> collective_run(const Profile& profile, Collective collec
   const double measured_traffic = ring_traffic(collective, entry->ranks);
   const double depth = std::log2(ranks) / std::log2(entry->ranks);
   const double latency = entry->times.values.front();
-  const double links =
-      latency * depth + (entry->times.linear(bytes) - latency) * traffic / measured_traffic;
+  const double measured = entry->by_ctas.empty() ? entry->times.linear(bytes)
+                          : ctas > 0             ? time_of(*entry, bytes, ctas)
+                                                 : entry->times.geometric(bytes);
+  const double links = latency * depth + (measured - latency) * traffic / measured_traffic;
   const double wire = bytes * traffic;
   double time = links;
-  if (ctas > 0) {
+  if (ctas > 0 && entry->by_ctas.empty()) {
     const double senders = wire / (ctas * entry->cta_rates.logarithmic(bytes));
     time = std::pow(std::pow(links, kCtaNorm) + std::pow(senders, kCtaNorm), 1 / kCtaNorm);
   }
   const double best_rate =
       entry->times.bytes.back() * measured_traffic / entry->times.values.back();
-  return CollectiveRun{
-      .time = time, .wire_bytes = wire, .link_load = std::min(1.0, wire / time / best_rate)};
+  const int demanding =
+      ctas > 0 ? ctas : gpu_limits(profile.gpu.compute_capability).default_comm_ctas;
+  return CollectiveRun{.time = time,
+                       .wire_bytes = wire,
+                       .link_load = std::min(1.0, wire / time / best_rate),
+                       .latency = std::min(time, latency * depth),
+                       .demand = demand_of(*entry, demanding),
+                       .profile = entry};
 }
 
 }  // namespace overlaptune::sim

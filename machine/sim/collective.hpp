@@ -9,6 +9,9 @@ struct CollectiveRun {
   double time = 0;        ///< microseconds, launch not included
   double wire_bytes = 0;  ///< bytes that each rank sends
   double link_load = 0;   ///< share of the best bandwidth that this collective reaches, 0 to 1
+  double latency = 0;     ///< the part of the time that the smallest buffer takes too
+  double demand = 0;      ///< what its CTAs can request, as a multiple of what the links carry
+  const CollectiveProfile* profile = nullptr;
 };
 
 /// The collective on a buffer of `bytes` in all; `ctas` 0 is NCCL's choice.

@@ -30,4 +30,12 @@ double Curve::logarithmic(double at) const {
   return values[i] + share * (values[i + 1] - values[i]);
 }
 
+double Curve::geometric(double at) const {
+  if (bytes.size() == 1 || at <= bytes.front()) return values.front();
+  if (at >= bytes.back()) return linear(at);
+  const std::size_t i = segment(bytes, at);
+  const double share = std::log(at / bytes[i]) / std::log(bytes[i + 1] / bytes[i]);
+  return values[i] * std::pow(values[i + 1] / values[i], share);
+}
+
 }  // namespace overlaptune::sim

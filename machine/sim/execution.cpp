@@ -73,6 +73,7 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   const Noise each = noise.stream("collectives");
 
   Lanes lanes{.gemm_ends = work.rank_ends};
+  const double trigger = schedule.wait == Wait::kernel ? costs.kernel_trigger : costs.trigger;
   std::size_t submitted = 0;
   const auto add_gemm = [&](std::size_t i) {
     Task task{.work = work.gemm_work[i],
@@ -87,28 +88,46 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   };
   const auto add_collective = [&](std::size_t i) {
     const PlannedCollective& planned = schedule.collectives[i];
-    Task task{
-        .work = planned.run.time * common * (1 + level * each.normal(i)),
-        .slows_other = gemm_slowdown(profile, setting.effects, planned.run) / (1 - planned.takes),
-        .gap = costs.kernel,
-        .earliest = costs.earliest(submitted++)};
+    const TileTimes& gemm = schedule.gemms[std::min(i, schedule.gemms.size() - 1)].times;
+    Task task{.work = planned.run.time * common * (1 + level * each.normal(i)),
+              .slows_other =
+                  gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
+              .slowed = own_slowdown(profile, setting.effects, planned.run, gemm),
+              .gap = costs.kernel,
+              .earliest = costs.earliest(submitted++)};
     if (schedule.coupling == Coupling::gemm_first) {
       task.needs = {i, lanes.compute[i].work, costs.kernel};
     } else if (schedule.coupling == Coupling::signaled) {
       // The CTAs from which it takes SMs end evenly over the time of a tile.
       const double handed_over = planned.takes * schedule.gemms[0].times.whole;
-      task.needs = {0, work.group_ends[0][i], costs.trigger + handed_over};
-      task.gap += costs.trigger;  // a wait takes its time even for a signal that is there already
+      task.needs = {0, work.group_ends[0][i], trigger + handed_over};
+      task.gap += trigger;  // a wait takes its time even for a signal that is there already
     }
     lanes.collective_task.push_back(lanes.communication.size());
     lanes.communication.push_back(task);
     if (planned.reorder > 0) {
       lanes.communication.push_back({.work = planned.reorder,
-                                     .slowed = planned.reorder_slowed,
+                                     .slowed = task.slowed * planned.reorder_slowed,
                                      .gap = costs.kernel,
                                      .earliest = costs.earliest(submitted++)});
     }
     lanes.last_task.push_back(lanes.communication.size() - 1);
+  };
+  // One kernel takes all groups. It is submitted once, and its CTAs see the later signals
+  // themselves.
+  const auto join_groups = [&](const PeerProfile& peer) {
+    for (std::size_t i = 0; i < lanes.communication.size(); ++i) {
+      Task& task = lanes.communication[i];
+      task.earliest = lanes.communication.front().earliest;
+      if (i == 0) {
+        task.needs->delay += peer.start;
+      } else {
+        task.gap = 0;
+        task.needs->delay = costs.signal;
+      }
+    }
+    lanes.communication.push_back({.work = peer.finish});
+    lanes.last_task.back() = lanes.communication.size() - 1;
   };
 
   if (schedule.coupling == Coupling::signaled) add_gemm(0);
@@ -118,6 +137,7 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
     if (schedule.coupling == Coupling::collective_first) add_gemm(i);
   }
   if (schedule.collectives.empty()) add_gemm(0);
+  if (schedule.peer) join_groups(*schedule.peer);
   return lanes;
 }
 
@@ -161,13 +181,20 @@ ClockState settle_clock(const Setting& setting, const Schedule& schedule, const 
   const Background& background = setting.background;
   const Load own = schedule.work();
   const Load work{.flops = own.flops + background.work.flops,
-                  .wire_bytes = own.wire_bytes + background.work.wire_bytes};
+                  .wire_bytes = own.wire_bytes + background.work.wire_bytes,
+                  .loaded_bytes = own.loaded_bytes + background.work.loaded_bytes,
+                  .memory_bytes = own.memory_bytes + background.work.memory_bytes};
   ClockState state;
   for (int pass = 0; pass < 4; ++pass) {
-    const double time = around +
-                        run_engine(lanes.compute, lanes.communication, state.factor).end() +
-                        background.gemm / state.factor + background.other;
-    state = clock_state(*setting.profile, setting.effects, work, time, state.factor);
+    const EngineRun run = run_engine(lanes.compute, lanes.communication, state.factor);
+    const double other_gemms = background.gemm / state.factor;
+    double gemm = other_gemms;
+    for (const TaskTimes& task : run.compute.tasks) gemm += task.end - task.start;
+    state = clock_state(*setting.profile, setting.effects, work,
+                        {.time = around + run.end() + other_gemms + background.other,
+                         .gemm = gemm,
+                         .at = state.factor,
+                         .settled = setting.settled});
   }
   return state;
 }
@@ -179,7 +206,10 @@ Background background_of(const Setting& setting, const Schedule& sequential, con
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
   const Lanes lanes = make_lanes(setting, sequential, run_tiles(setting, sequential, noise), noise);
   const Load work = sequential.work();
-  Background background{.work = {kTimes * work.flops, kTimes * work.wire_bytes},
+  Background background{.work = {.flops = kTimes * work.flops,
+                                 .wire_bytes = kTimes * work.wire_bytes,
+                                 .loaded_bytes = kTimes * work.loaded_bytes,
+                                 .memory_bytes = kTimes * work.memory_bytes},
                         .other = 3 * around};
   for (const Task& task : lanes.compute) background.gemm += kTimes * task.work;
   for (const Task& task : lanes.communication) background.other += kTimes * task.work;

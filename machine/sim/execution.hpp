@@ -37,6 +37,7 @@ struct Setting {
   Launch launch = Launch::graph;
   int ranks = 0;
   int repetitions = 0;
+  bool settled = false;  ///< see `Round`
   Background background{};
 };
 

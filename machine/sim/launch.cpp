@@ -4,8 +4,10 @@ namespace overlaptune::sim {
 
 LaunchCosts launch_costs(const Profile& profile, const Effects& effects, Launch launch) {
   const LaunchProfile& from = profile.launch;
-  LaunchCosts costs{.trigger =
-                        (effects.signal ? from.signal : 0) + (effects.trigger ? from.trigger : 0)};
+  const double signal = effects.signal ? from.signal : 0;
+  LaunchCosts costs{.trigger = signal + (effects.trigger ? from.trigger : 0),
+                    .kernel_trigger = signal + (effects.trigger ? from.kernel_trigger : 0),
+                    .signal = signal};
   if (!effects.launch) return costs;
   costs.kernel = from.graph_kernel;
   if (launch == Launch::graph) {

@@ -121,7 +121,7 @@ Expected<Measurement> SimMachine::measure_probe(const CollectiveProbe& probe,
   const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
   const double time = around + run->time;
   const ClockState clock =
-      clock_state(profile_, options_.effects, {.wire_bytes = run->wire_bytes}, time, 1);
+      clock_state(profile_, options_.effects, {.wire_bytes = run->wire_bytes}, {.time = time});
   return Measurement{.time = repeated(time, collective_spread(profile_), noise),
                      .conditions = conditions(clock)};
 }
@@ -154,16 +154,22 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
   setting.effects.clock_loss = false;
   const Execution free = execute(setting, schedule, noise);
   const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
-  const double slowdown = gemm_slowdown(profile_, options_.effects, *run) / (1 - takes);
+  const double slowdown = gemm_slowdown(profile_, options_.effects, *run, times) / (1 - takes);
   const double gemm_time = (slowest_ranks(free).median.count() - around) * slowdown;
-  const double collective_time =
-      run->time * collective_slowdown(profile_, options_.effects, times) + takes * times.whole;
+  const double collective_time = run->time *
+                                     collective_slowdown(profile_, options_.effects, times) *
+                                     own_slowdown(profile_, options_.effects, *run, times) +
+                                 takes * times.whole;
   // The clock depends on the power of both.
   ClockState clock;
   for (int pass = 0; pass < 4; ++pass) {
     const double time = around + gemm_time / clock.factor;
-    const Load work{.flops = times.flops, .wire_bytes = run->wire_bytes * time / collective_time};
-    clock = clock_state(profile_, options_.effects, work, time, clock.factor);
+    const Load work{.flops = times.flops,
+                    .wire_bytes = run->wire_bytes * time / collective_time,
+                    .loaded_bytes = times.loaded_bytes,
+                    .memory_bytes = times.memory_bytes};
+    clock = clock_state(profile_, options_.effects, work,
+                        {.time = time, .gemm = time, .at = clock.factor});
   }
   const double stretch = slowdown / clock.factor;
   return Measurement{
@@ -190,7 +196,8 @@ Expected<Measurement> SimMachine::measure_probe(const SustainedProbe& probe,
   const Setting setting{.profile = &profile_,
                         .effects = options_.effects,
                         .ranks = probe.collective.ranks,
-                        .repetitions = kRepetitions};
+                        .repetitions = kRepetitions,
+                        .settled = true};
   const Execution execution = execute(setting, schedule, noise);
   return Measurement{.time = slowest_ranks(execution), .conditions = conditions(execution.clock)};
 }
@@ -231,8 +238,10 @@ Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
       break;
     case LaunchCost::signal_trigger:
     case LaunchCost::driver_trigger:
-    case LaunchCost::kernel_trigger:
       time = graph.trigger;
+      break;
+    case LaunchCost::kernel_trigger:
+      time = graph.kernel_trigger;
       break;
     case LaunchCost::reorder_per_mb:
       time = 1e6 / profile_.launch.reorder_rate;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct Curve {
   [[nodiscard]] double linear(double at) const;
   /// Straight lines over the logarithm of the bytes; constant outside the points.
   [[nodiscard]] double logarithmic(double at) const;
+  /// Straight lines of the logarithms of both; constant before the first point, the last slope (not
+  /// of logarithms) after the last.
+  [[nodiscard]] double geometric(double at) const;
 };
 
 struct GpuProfile {
@@ -42,6 +46,7 @@ struct GpuProfile {
   double memory_load = 0;    ///< rate from device memory
   double memory_store = 0;   ///< rate to device memory, while it is also read
   double sm_store = 0;       ///< rate from one SM
+  double uneven_store = 0;   ///< the same where block_n is no multiple of 32
   double load_latency = 0;   ///< time from the request of an operand block to its arrival
   double tile_overhead = 0;  ///< pipeline fill and drain of each tile that nothing hides
   double kernel_start = 0;   ///< time until the first tile starts computing
@@ -52,9 +57,22 @@ struct GpuProfile {
 /// The GEMM library: it picks the best tile of a fixed menu.
 struct LibraryProfile {
   double efficiency = 1;  ///< relative to generated kernels with the same tile
+  double partial = 1;     ///< factor on `efficiency` where it does not have all SMs
+  double kernel_start = 0;
   double hidden_store = 0;
   int raster = 1;
   std::vector<Tile> menu{};
+};
+
+/// A power limit in another form: energy depends on the tile, voltage on the clock, and there is a
+/// second limit for the power at any moment.
+struct GovernorProfile {
+  Curve volts{};             ///< MHz -> V
+  double clock_w = 0;        ///< clocks of all SMs, at the highest clock
+  double load_joules = 0;    ///< per byte that SMs load from L2, at the highest clock
+  double memory_joules = 0;  ///< per byte to or from device memory
+  double peak_w = 0;         ///< limit of the power while a GEMM runs
+  double leak_share = 0;     ///< leakage of a hot GPU, as a share of its other power
 };
 
 struct PowerProfile {
@@ -63,15 +81,34 @@ struct PowerProfile {
   double flop_joules = 0;  ///< at the highest clock
   double byte_joules = 0;  ///< per byte that a collective sends
   double window = 0;       ///< length of one replay at which the limit is half in force
+  std::optional<GovernorProfile> governor{};
 };
 
-/// One collective of one transport at NCCL's choice of CTAs.
+/// The times of a collective on a number of CTAs.
+struct CtaTimes {
+  int ctas = 0;
+  Curve times{};  ///< whole buffer -> microseconds of the kernel
+};
+
+/// One collective of one transport.
 struct CollectiveProfile {
   Transport transport = Transport::ring;
   Collective collective = Collective::all_reduce;
   int ranks = 0;
-  Curve times{};      ///< whole buffer -> microseconds of the kernel
-  Curve cta_rates{};  ///< whole buffer -> bytes that one CTA sends per microsecond
+  Curve times{};  ///< at NCCL's choice of CTAs: whole buffer -> microseconds of the kernel
+  // Other numbers of CTAs: either the rate of one, or measured times of some.
+  Curve cta_rates{};                ///< whole buffer -> bytes that one CTA sends per microsecond
+  std::vector<CtaTimes> by_ctas{};  ///< ascending; empty: `cta_rates`
+  // For `CongestionProfile`.
+  double queue = 0;       ///< how much its CTAs delay the stores of a GEMM
+  double wait_share = 0;  ///< how much longer it takes beside a GEMM where its CTAs are the limit
+};
+
+/// The kernel of `Transport::peer_access`: its time apart from the groups, which its curves
+/// include.
+struct PeerProfile {
+  double start = 0;   ///< time to meet the other ranks, before the first group
+  double finish = 0;  ///< time to part from them, after the last group
 };
 
 /// How an active side slows the other. The slowdown tends to `share`; at the load `half` (0 to 1 of
@@ -81,6 +118,19 @@ struct ContentionProfile {
   double gemm_half = 1;
   double collective_share = 0;
   double collective_half = 1;
+};
+
+/// Contention in another form, which depends on tile, depth and CTAs. CTAs that request more than
+/// the links carry make a queue in which a GEMM's stores wait. A GEMM makes each request of a
+/// collective wait, which counts where latency or the CTAs are the limit, and hardly where the
+/// links are.
+struct CongestionProfile {
+  double tile_wait = 0;      ///< time that a tile's stores wait behind a queue of 1, of any size
+  double store_rate = 0;     ///< and the rate of all stores of a GEMM then
+  double load_share = 0;     ///< how much longer loads from L2 take behind a queue of 1
+  double latency_share = 0;  ///< how much longer latency takes beside a GEMM that fills the memory
+  double link_share = 0;     ///< how much longer the links take for the same bytes
+  double load_half = 1;      ///< load of the memory at which half of these shares count
 };
 
 struct CopyProfile {
@@ -98,6 +148,7 @@ struct LaunchProfile {
   double eager_first = 0;
   double signal = 0;               ///< time until a group's last store is visible to its waiter
   double trigger = 0;              ///< time from there to the start of the collective
+  double kernel_trigger = 0;       ///< the same where a kernel waits
   double reorder_rate = 0;         ///< rate of all SMs
   double reorder_rate_per_sm = 0;  ///< rate of one SM, where a GEMM leaves few
 };
@@ -119,7 +170,9 @@ struct Profile {
   LibraryProfile library{};
   PowerProfile power{};
   std::vector<CollectiveProfile> collectives{};
-  ContentionProfile contention{};
+  std::optional<PeerProfile> peer{};
+  ContentionProfile contention{};  ///< without `congestion`
+  std::optional<CongestionProfile> congestion{};
   CopyProfile copy{};
   LaunchProfile launch{};
   NoiseProfile noise{};

@@ -23,7 +23,11 @@ PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {
 
 Load Schedule::work() const {
   Load work;
-  for (const PlannedGemm& gemm : gemms) work.flops += gemm.times.flops;
+  for (const PlannedGemm& gemm : gemms) {
+    work.flops += gemm.times.flops;
+    work.loaded_bytes += gemm.times.loaded_bytes;
+    work.memory_bytes += gemm.times.memory_bytes;
+  }
   for (const PlannedCollective& collective : collectives) {
     work.wire_bytes += collective.run.wire_bytes;
   }

@@ -1,6 +1,7 @@
 #pragma once
 // The schedule of a unit of work: kernels and collectives in their order, with their costs alone.
 
+#include <optional>
 #include <vector>
 
 #include "core/work.hpp"
@@ -41,6 +42,8 @@ struct Schedule {
   Coupling coupling = Coupling::gemm_first;
   std::vector<PlannedGemm> gemms{};
   std::vector<PlannedCollective> collectives{};
+  Wait wait = Wait::driver;           ///< for the signal of a group
+  std::optional<PeerProfile> peer{};  ///< one kernel takes all groups by peer access
   [[nodiscard]] Load work() const;
 };
 

@@ -1,5 +1,7 @@
 // `signaled`: one generated GEMM, and a collective for each wave group.
 
+#include <algorithm>
+
 #include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
@@ -11,11 +13,17 @@ Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work,
   const auto& config = work.config_as<Signaled>();
   const bool is_last = end == work.tiled().cuts.back();
   const bool by_nccls_choice = is_last && config.transport.last != config.transport.beside_gemm;
-  const auto run = collective_run(
-      profile, work.collective(), static_cast<double>((end.bytes - begin.bytes).count),
-      work.problem().ranks, by_nccls_choice ? kNcclsChoice : config.comm_ctas,
-      is_last ? config.transport.last : config.transport.beside_gemm);
+  auto run = collective_run(profile, work.collective(),
+                            static_cast<double>((end.bytes - begin.bytes).count),
+                            work.problem().ranks, by_nccls_choice ? kNcclsChoice : config.comm_ctas,
+                            is_last ? config.transport.last : config.transport.beside_gemm);
   if (!run) return error_of(run);
+  if (config.transport.beside_gemm == Transport::peer_access) {
+    // The kernel meets the other ranks and parts from them once, not for each group.
+    const double once = profile.peer->start + profile.peer->finish;
+    run->time = std::max(0.0, run->time - once);
+    run->latency = std::max(0.0, run->latency - once);
+  }
   const bool in_place = config.transport.beside_gemm == Transport::peer_access;
   const auto moved =
       in_place ? 0 : static_cast<double>(reorder_bytes(work.problem(), begin, end).count);
@@ -37,7 +45,8 @@ class SignaledSimulation : public StrategySimulation {
                             .sms = profile.gpu.sms - config.comm_ctas,
                             .more_sms = config.comm_ctas,
                             .persistent = config.is_persistent()};
-    Schedule schedule{.coupling = Coupling::signaled};
+    Schedule schedule{.coupling = Coupling::signaled, .wait = config.wait};
+    if (config.transport.beside_gemm == Transport::peer_access) schedule.peer = profile.peer;
     std::vector<std::int64_t> ends;
     Cut begin;
     for (const Cut& end : work.tiled().cuts) {

@@ -86,7 +86,7 @@ Expected<void> SimMachine::check_memory(double bytes) const {
 }
 
 Conditions SimMachine::conditions(const ClockState& state) const {
-  return {.sm_clock_mhz = profile_.gpu.clock_mhz * state.factor, .power_w = state.power_w};
+  return {.sm_clock_mhz = profile_.gpu.clock_mhz * state.mean, .power_w = state.power_w};
 }
 
 Setting SimMachine::setting(const Problem& problem, const RunOptions& options) const {
@@ -94,7 +94,8 @@ Setting SimMachine::setting(const Problem& problem, const RunOptions& options) c
                   .effects = options_.effects,
                   .launch = options.launch,
                   .ranks = problem.ranks,
-                  .repetitions = std::max(options.repetitions, 1)};
+                  .repetitions = std::max(options.repetitions, 1),
+                  .settled = true};
   const auto baseline = schedule_of(problem, Config{});
   if (baseline) {
     // The name of the stream is part of the seed: with another name the noise would be another.

@@ -15,6 +15,25 @@ auto sourced(const JsonReader& at, std::string_view key, F&& read) {
   return read(value);
 }
 
+/// The curve of [bytes, value] pairs.
+Curve curve_of(const JsonReader& value, double least, double most) {
+  constexpr double kMostBytes = 1e15;
+  Curve curve;
+  value.each([&](const JsonReader& pair) {
+    std::vector<JsonReader> parts;
+    pair.each([&](const JsonReader& part) { parts.push_back(part); });
+    if (parts.size() != 2) pair.fail("expected [bytes, value], found " + pair.shown());
+    const double bytes = parts[0].number(1, kMostBytes);
+    if (!curve.bytes.empty() && bytes <= curve.bytes.back()) {
+      pair.fail("expected more bytes than in the pair before");
+    }
+    curve.bytes.push_back(bytes);
+    curve.values.push_back(parts[1].number(least, most));
+  });
+  if (curve.bytes.empty()) value.fail("expected [bytes, value] pairs, found none");
+  return curve;
+}
+
 }  // namespace
 
 double number(const JsonReader& at, std::string_view key, double least, double most) {
@@ -30,22 +49,25 @@ std::string text(const JsonReader& at, std::string_view key) {
 }
 
 Curve curve(const JsonReader& at, std::string_view key, double least, double most) {
-  constexpr double kMostBytes = 1e15;
+  return sourced(at, key, [&](const JsonReader& value) { return curve_of(value, least, most); });
+}
+
+std::vector<CtaTimes> curves_by_ctas(const JsonReader& at, std::string_view key, double least,
+                                     double most) {
   return sourced(at, key, [&](const JsonReader& value) {
-    Curve curve;
-    value.each([&](const JsonReader& pair) {
+    std::vector<CtaTimes> list;
+    value.each([&](const JsonReader& row) {
       std::vector<JsonReader> parts;
-      pair.each([&](const JsonReader& part) { parts.push_back(part); });
-      if (parts.size() != 2) pair.fail("expected [bytes, value], found " + pair.shown());
-      const double bytes = parts[0].number(1, kMostBytes);
-      if (!curve.bytes.empty() && bytes <= curve.bytes.back()) {
-        pair.fail("expected more bytes than in the pair before");
+      row.each([&](const JsonReader& part) { parts.push_back(part); });
+      if (parts.size() != 2) row.fail("expected [CTAs, curve], found " + row.shown());
+      const int ctas = parts[0].small(1, 1024);
+      if (!list.empty() && ctas <= list.back().ctas) {
+        row.fail("expected more CTAs than in the row before");
       }
-      curve.bytes.push_back(bytes);
-      curve.values.push_back(parts[1].number(least, most));
+      list.push_back({.ctas = ctas, .times = curve_of(parts[1], least, most)});
     });
-    if (curve.bytes.empty()) value.fail("expected [bytes, value] pairs, found none");
-    return curve;
+    if (list.empty()) value.fail("expected [CTAs, curve] rows, found none");
+    return list;
   });
 }
 

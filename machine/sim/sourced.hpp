@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/reader.hpp"
 #include "machine/sim/profile.hpp"
@@ -16,5 +17,8 @@ namespace overlaptune::sim {
 [[nodiscard]] std::string text(const JsonReader& at, std::string_view key);
 /// An array of [bytes, value] pairs, bytes ascending.
 [[nodiscard]] Curve curve(const JsonReader& at, std::string_view key, double least, double most);
+/// An array of [CTAs, array of [bytes, value] pairs], CTAs ascending.
+[[nodiscard]] std::vector<CtaTimes> curves_by_ctas(const JsonReader& at, std::string_view key,
+                                                   double least, double most);
 
 }  // namespace overlaptune::sim

@@ -10,6 +10,9 @@ namespace {
 // step takes 12 % longer than either.
 constexpr double kOverlapNorm = 6;
 
+// Tiles store this many columns at a time, 64 bytes of a row.
+constexpr int kEvenColumns = 32;
+
 double smooth_maximum(std::initializer_list<double> times) {
   const double largest = std::max(times);
   double sum = 0;
@@ -73,8 +76,8 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k / ctas);
 
   const double loaded = step_bytes(tile, element_bytes);
-  const double missed =
-      operand_traffic(kernel, active / ctas, gpu.l2_bytes) / (tiles * ctas * steps);
+  const double traffic = operand_traffic(kernel, active / ctas, gpu.l2_bytes);
+  const double missed = traffic / (tiles * ctas * steps);
   const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
   const double step = smooth_maximum({
       step_flops / tensor_rate(gpu, tile),
@@ -90,17 +93,21 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                    static_cast<double>(order.n) * element_bytes;
   const double written_through = 1 - resident_share(c, 2 * gpu.l2_bytes);
   const double hidden = kernel.library ? profile.library.hidden_store : gpu.hidden_store;
+  const bool even = kernel.library || tile.block_n % kEvenColumns == 0;
+  const double store_rate = even ? gpu.sm_store : gpu.uneven_store;
   const double store_per_byte =
-      (1 / gpu.sm_store + written_through * active / gpu.memory_store) * (1 - hidden);
+      (1 / store_rate + written_through * active / gpu.memory_store) * (1 - hidden);
 
   const auto rest = [](std::int64_t size, std::int64_t block) {
     return static_cast<double>((size - 1) % block + 1);
   };
   const double right = rest(order.n, tile.block_n);
   const double bottom = rest(order.block_rows, tile.block_m);
-  const double fixed = (steps * step + gpu.tile_overhead * ctas) /
-                           (kernel.library ? profile.library.efficiency : 1) +
-                       (kernel.persistent ? 0 : gpu.kernel_start);
+  const LibraryProfile& library = profile.library;
+  const double efficiency = library.efficiency * (kernel.sms < gpu.sms ? library.partial : 1);
+  const double fixed =
+      (steps * step + gpu.tile_overhead * ctas) / (kernel.library ? efficiency : 1) +
+      (kernel.persistent ? 0 : gpu.kernel_start);
   const auto time = [&](double rows, double columns) {
     return fixed + rows * columns * element_bytes * store_per_byte;
   };
@@ -109,13 +116,17 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                   .right = time(tile.block_m, right),
                   .bottom = time(bottom, tile.block_n),
                   .corner = time(bottom, right),
-                  .kernel_start = gpu.kernel_start};
+                  .kernel_start = kernel.library ? library.kernel_start : gpu.kernel_start};
   const double tile_bytes = tile.block_m * tile.block_n * element_bytes;
   times.memory_load = active / times.whole *
                       (loaded * steps / gpu.l2_load + missed * steps / gpu.memory_load +
                        tile_bytes * written_through / gpu.memory_store);
   times.flops = 2.0 * static_cast<double>(order.block_rows) * order.blocks *
                 static_cast<double>(order.n) * static_cast<double>(kernel.k);
+  times.loaded_bytes = loaded * steps * ctas * tiles;
+  times.memory_bytes = traffic + c;
+  times.loaded_at_once = loaded * steps * active;
+  times.stored_at_once = tile_bytes * active / ctas;
   return times;
 }
 

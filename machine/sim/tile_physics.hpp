@@ -29,6 +29,12 @@ struct TileTimes {
   /// Share of the L2 and device-memory bandwidth that the kernel uses, summed: about 0.3 to 2.
   double memory_load = 0;
   double flops = 0;
+  // Sums over the whole kernel.
+  double loaded_bytes = 0;  ///< from L2 into SMs
+  double memory_bytes = 0;  ///< from and to device memory
+  // What the tiles that run at once load and store until they end.
+  double loaded_at_once = 0;
+  double stored_at_once = 0;
 };
 
 [[nodiscard]] TileTimes tile_times(const Profile& profile, const GemmKernel& kernel);

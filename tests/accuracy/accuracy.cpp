@@ -32,8 +32,8 @@ const std::string kWith = "with";
 const std::string kWithout = "without";
 
 struct Arguments {
-  std::vector<std::string> profiles{"h200-nvlink-x8", "h200-hostmem-x4", "a100-nvlink-x8",
-                                    "rtx4090-pcie-x4"};
+  std::vector<std::string> profiles{"h200-nvlink-x8", "h200-rings-x8", "h200-hostmem-x4",
+                                    "a100-nvlink-x8", "rtx4090-pcie-x4"};
   int problems = 100;
   int top_k = 150;
   int explore = 150;

@@ -28,8 +28,8 @@ namespace {
 constexpr double kMeanRegret = 0.01;
 
 struct Arguments {
-  std::vector<std::string> profiles{"h200-nvlink-x8", "h200-hostmem-x4", "a100-nvlink-x8",
-                                    "rtx4090-pcie-x4"};
+  std::vector<std::string> profiles{"h200-nvlink-x8", "h200-rings-x8", "h200-hostmem-x4",
+                                    "a100-nvlink-x8", "rtx4090-pcie-x4"};
   int problems = 1000;
   int shortlist = 8;
   int repetitions = 9;

@@ -33,8 +33,10 @@ TEST(Catalogue, lists_the_built_in_machines_and_cuda) {
   ASSERT_TRUE(entries);
   std::set<std::string> names;
   for (const MachineEntry& entry : *entries) names.insert(entry.name);
-  EXPECT_EQ(names, (std::set<std::string>{"sim:h200-nvlink-x8", "sim:h200-hostmem-x4",
-                                          "sim:a100-nvlink-x8", "sim:rtx4090-pcie-x4", "cuda"}));
+  EXPECT_EQ(names,
+            (std::set<std::string>{"sim:h200-nvlink-x8", "sim:h200-nvlink-x4", "sim:h200-nvlink-x2",
+                                   "sim:h200-rings-x8", "sim:h200-hostmem-x4", "sim:a100-nvlink-x8",
+                                   "sim:rtx4090-pcie-x4", "cuda"}));
 }
 
 TEST(Catalogue, opens_every_machine_that_it_lists_as_available) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/sim/sim_machine.hpp"
+#include "tests/machine/built_in.hpp"
 #include "tests/machine/configs.hpp"
 
 namespace overlaptune::sim {
@@ -13,7 +14,7 @@ namespace {
 
 const Profile& h200() {
   static const Profile profile =
-      value_or_throw(parse_profile(embedded_profiles().front().text, "built in"));
+      value_or_throw(parse_profile(test::built_in(test::kRings), "built in"));
   return profile;
 }
 

@@ -1,7 +1,11 @@
 #include "machine/sim/profile.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "tests/machine/built_in.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -9,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 json good() {
-  return json::parse(embedded_profiles().front().text);
+  return json::parse(test::built_in(test::kRings));
 }
 
 /// The message of a profile in which the value at `pointer` is `value`.
@@ -24,12 +28,12 @@ std::string message(const std::string& pointer, const json& value) {
 }
 
 TEST(Profile, every_built_in_profile_is_good) {
-  EXPECT_EQ(embedded_profiles().size(), 4U);
+  EXPECT_EQ(embedded_profiles().size(), 7U);
   for (const EmbeddedProfile& embedded : embedded_profiles()) {
     const auto profile = parse_profile(embedded.text, embedded.name);
     ASSERT_TRUE(profile) << profile.error().message;
     EXPECT_EQ(profile->name, embedded.name);
-    EXPECT_EQ(profile->collectives.size(), 4U);
+    EXPECT_GE(profile->collectives.size(), 4U);
   }
 }
 
@@ -83,6 +87,39 @@ TEST(Profile, every_field_is_required) {
   }
 }
 
+/// The message of the default profile after a change.
+template <class Change>
+std::string after(const Change& change) {
+  json document = json::parse(embedded_profiles().front().text);
+  change(document);
+  const auto profile = parse_profile(document.dump(), "p.json");
+  return profile ? "accepted" : profile.error().message;
+}
+
+TEST(Profile, parts_that_may_be_left_out_are_checked_where_they_are_there) {
+  EXPECT_EQ(after([](json& /*same*/) {}), "accepted");
+  EXPECT_EQ(after([](json& profile) { profile.erase("peer"); }), "p.json: peer: missing");
+  EXPECT_EQ(after([](json& profile) { profile["peer"]["start_us"]["value"] = 10; }),
+            "p.json: peer: expected start_us and finish_us within the least time of each "
+            "peer_access curve");
+  EXPECT_EQ(after([](json& profile) { profile.erase("congestion"); }),
+            "p.json: contention: missing");
+  EXPECT_EQ(after([](json& profile) { profile["collectives"][0].erase("times_us_by_ctas"); }),
+            "p.json: collectives[0].cta_gb_per_s: missing");
+  EXPECT_EQ(after([](json& profile) { profile["collectives"][0].erase("queue"); }),
+            "p.json: collectives[0].queue: missing");
+  EXPECT_EQ(after([](json& profile) {
+              auto& rows = profile["collectives"][0]["times_us_by_ctas"]["value"];
+              std::swap(rows[0], rows[1]);
+            }),
+            "p.json: collectives[0].times_us_by_ctas.value[1]: expected more CTAs than in the row "
+            "before");
+  EXPECT_EQ(after([](json& profile) { profile["power"]["governor"]["peak_w"]["value"] = 600; }),
+            "p.json: power.governor: expected peak_w above limit_w");
+  EXPECT_EQ(after([](json& profile) { profile["power"].erase("governor"); }), "accepted");
+  EXPECT_EQ(after([](json& profile) { profile["launch"].erase("kernel_trigger_us"); }), "accepted");
+}
+
 TEST(Profile, text_that_is_no_profile_is_refused) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string("null"),
@@ -116,6 +153,9 @@ TEST(Curve, is_linear_between_points_and_beyond_the_last) {
   EXPECT_DOUBLE_EQ(curve.logarithmic(1), 10);
   EXPECT_DOUBLE_EQ(curve.logarithmic(141.4213562373095), 20);
   EXPECT_DOUBLE_EQ(curve.logarithmic(1e6), 40);
+  EXPECT_DOUBLE_EQ(curve.geometric(1), 10);
+  EXPECT_NEAR(curve.geometric(141.4213562373095), std::sqrt(10 * 30.0), 1e-9);
+  EXPECT_DOUBLE_EQ(curve.geometric(600), 50);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace overlaptune {
 namespace {
 
 std::unique_ptr<Machine> h200() {
-  return value_or_throw(open_machine("sim:h200-nvlink-x8", {.seed = 7}));
+  return value_or_throw(open_machine("sim:h200-rings-x8", {.seed = 7}));
 }
 
 double median(Machine& machine, const Probe& probe) {

@@ -24,7 +24,7 @@ constexpr Tile kTile{128, 256, 64, 4, 2};
 const Problem kProblem{.op = Op::gemm_reduce_scatter, .m = 8192, .n = 8192, .k = 3584, .ranks = 8};
 
 std::unique_ptr<Machine> machine(const MachineOptions& options = {.seed = 1}) {
-  return value_or_throw(open_machine("auto", options));
+  return value_or_throw(open_machine("sim:h200-rings-x8", options));
 }
 
 TEST(SimMachine, describes_itself_as_simulated) {
@@ -213,7 +213,7 @@ TEST(SimMachine, configs_that_do_not_fit_are_unsupported_with_a_reason) {
 /// The machine with symmetric windows that take three times as long as its rings.
 std::unique_ptr<Machine> with_slow_windows() {
   std::ifstream known(std::string(OVERLAPTUNE_SOURCE_DIR) +
-                      "/machine/sim/profiles/h200-nvlink-x8.json");
+                      "/machine/sim/profiles/h200-rings-x8.json");
   auto profile = nlohmann::json::parse(known);
   profile["name"] = "slow-windows";
   const auto rings = profile["collectives"];

@@ -17,7 +17,7 @@ namespace {
 class SearchTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fitted_ = std::make_unique<FittedMachine>(fit_simulated("h200-nvlink-x8", 8));
+    fitted_ = std::make_unique<FittedMachine>(fit_simulated("h200-rings-x8", 8));
   }
   static void TearDownTestSuite() { fitted_.reset(); }
   static const Model& model() { return fitted_->model; }

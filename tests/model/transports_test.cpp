@@ -1,4 +1,4 @@
-// Transports that no simulated machine has. Their measurements are made from the ring's.
+// Transports that this simulated machine does not have. Their measurements are made from the ring's.
 
 #include <algorithm>
 #include <array>
@@ -75,7 +75,7 @@ std::vector<Measurement> with_other_transports(const std::vector<Measurement>& r
 class TransportsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    fitted_ = std::make_unique<FittedMachine>(fit_simulated("h200-nvlink-x8", 8));
+    fitted_ = std::make_unique<FittedMachine>(fit_simulated("h200-rings-x8", 8));
   }
   static void TearDownTestSuite() { fitted_.reset(); }
 
