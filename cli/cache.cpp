@@ -25,12 +25,10 @@ int info(const CommonFlags& flags, const Session& /*session*/) {
   const auto [entries, bytes] = cache.contents();
   const auto& [folder, largest] = cache.options();
   if (flags.json) {
-    print(OrderedJson{{"folder", folder.string()},
-                      {"entries", entries},
-                      {"bytes", bytes},
-                      {"largest_bytes", largest}}
-              .dump(2) +
-          "\n");
+    print_json(OrderedJson{{"folder", folder.string()},
+                           {"entries", entries},
+                           {"bytes", bytes},
+                           {"largest_bytes", largest}});
   } else {
     print(fmt::format("{:15} {}\n{:15} {}\n{:15} {}\n{:15} {}\n", "folder", folder.string(),
                       "entries", entries, "bytes", bytes, "largest_bytes", largest));
@@ -43,9 +41,8 @@ int clear(const CommonFlags& flags, const Session& /*session*/) {
   const auto [entries, bytes] = cache.clear();
   const std::string folder = cache.options().folder.string();
   if (flags.json) {
-    print(OrderedJson{{"folder", folder}, {"removed_entries", entries}, {"removed_bytes", bytes}}
-              .dump(2) +
-          "\n");
+    print_json(
+        OrderedJson{{"folder", folder}, {"removed_entries", entries}, {"removed_bytes", bytes}});
   } else {
     print(fmt::format("{}: removed {} entries, {} bytes\n", folder, entries, bytes));
   }

@@ -85,6 +85,14 @@ void print(const std::string& text) {
   }
 }
 
+std::string json_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void print_json(const nlohmann::ordered_json& document) {
+  print(json_text(document));
+}
+
 namespace {
 
 /// Whether the file begins as every SQLite file does (SQLite's documentation, "Database File

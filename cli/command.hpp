@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "db/store.hpp"
@@ -87,6 +88,12 @@ void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags
 
 /// Writes the command's output to standard output. Throws `Failure` where that fails.
 void print(const std::string& text);
+
+/// The lines of a JSON document. Bytes that are not UTF-8 (a path may hold any) become U+FFFD.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
+
+/// Prints `json_text(document)`.
+void print_json(const nlohmann::ordered_json& document);
 
 /// Writes a whole file, through a temporary one beside it. Throws `Failure` (`cannot_write`).
 void write_file(const std::string& file, const std::string& text);

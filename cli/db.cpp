@@ -48,7 +48,7 @@ int info(const DbFlags& flags, const Session& /*session*/) {
   }
   if (flags.common.json) {
     document["stored_platforms"] = to_json_rows(platforms);
-    print(document.dump(2) + "\n");
+    print_json(document);
     return kDone;
   }
   std::string text;
@@ -63,15 +63,36 @@ int info(const DbFlags& flags, const Session& /*session*/) {
 int check(const DbFlags& flags, const Session& /*session*/) {
   const auto wrong = Store(flags.database, Access::read).check();
   if (flags.common.json) {
-    print(OrderedJson{{"database", flags.database}, {"sound", wrong.empty()}, {"problems", wrong}}
-              .dump(2) +
-          "\n");
+    print_json(
+        OrderedJson{{"database", flags.database}, {"sound", wrong.empty()}, {"problems", wrong}});
   } else if (wrong.empty()) {
     print(fmt::format("{}: sound\n", flags.database));
   } else {
     for (const std::string& line : wrong) spdlog::error("{}: {}", flags.database, line);
   }
   return wrong.empty() ? kDone : static_cast<int>(ErrorKind::bad_database);
+}
+
+int repair(const DbFlags& flags, const Session& /*session*/) {
+  Store store(flags.database, Access::write);
+  const auto done = store.repair();
+  const auto left = store.check();
+  if (flags.common.json) {
+    print_json({{"database", flags.database},
+                {"sound", left.empty()},
+                {"copy", done.copy.string()},
+                {"actions", done.actions},
+                {"problems", left}});
+  } else if (done.copy.empty()) {
+    print(fmt::format("{}: sound, nothing to repair\n", flags.database));
+  } else {
+    std::string text =
+        fmt::format("{}: as it was before: {}\n", flags.database, done.copy.string());
+    for (const std::string& action : done.actions) text += action + "\n";
+    print(text + fmt::format("{}: {}\n", flags.database, left.empty() ? "sound" : "not sound"));
+  }
+  for (const std::string& line : left) spdlog::error("{}: {}", flags.database, line);
+  return left.empty() ? kDone : static_cast<int>(ErrorKind::bad_database);
 }
 
 int export_database(const DbFlags& flags, const Session& /*session*/) {
@@ -84,7 +105,8 @@ int export_database(const DbFlags& flags, const Session& /*session*/) {
 /// Creates and fills a database, and removes it again if `fill` throws.
 template <class Fill>
 void create_and_fill(const std::string& file, Fill fill) {
-  const bool is_new = !std::filesystem::exists(file);
+  std::error_code unknown;
+  const bool is_new = !std::filesystem::exists(file, unknown) && !unknown;
   try {
     Store store(file, Access::create);
     fill(store);
@@ -97,18 +119,26 @@ void create_and_fill(const std::string& file, Fill fill) {
   }
 }
 
+void warn(const std::string& file, const std::vector<std::string>& complaints) {
+  for (const std::string& complaint : complaints) spdlog::warn("{}: {}", file, complaint);
+}
+
 int import_database(const DbFlags& flags, const Session& /*session*/) {
   const std::string& name = flags.others.front();
-  std::ifstream in(name, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(name)) {
+  std::error_code unknown;
+  // To open a pipe waits for who writes it.
+  std::ifstream in;
+  if (std::filesystem::is_regular_file(name, unknown)) in.open(name, std::ios::binary);
+  if (!in.is_open()) {
     throw Failure(
         ErrorKind::bad_input,
-        fmt::format("{}: no such file: expected what `overlaptune db export` wrote", name));
+        fmt::format("{}: no file that can be read: expected what `overlaptune db export` wrote",
+                    name));
   }
   create_and_fill(flags.database, [&](Store& store) {
-    if (const auto done = import_json(store, in); !done) {
-      throw Failure(done.error().kind, fmt::format("{}: {}", name, done.error().message));
-    }
+    const auto done = import_json(store, in);
+    if (!done) throw Failure(done.error().kind, fmt::format("{}: {}", name, done.error().message));
+    warn(name, *done);
   });
   return info(flags, {});
 }
@@ -117,7 +147,7 @@ int merge(const DbFlags& flags, const Session& /*session*/) {
   std::vector<Store> others;  // all are opened, and so checked, before anything is written
   for (const std::string& file : flags.others) others.emplace_back(file, Access::read);
   create_and_fill(flags.database, [&](Store& store) {
-    for (const Store& other : others) store.merge(other);
+    for (std::size_t i = 0; i < others.size(); ++i) warn(flags.others[i], store.merge(others[i]));
   });
   return info(flags, {});
 }
@@ -139,6 +169,8 @@ void add_db(CLI::App& root, Session& session) {
   add("info", "What is in a database", "overlaptune db info --db f.db --json", info);
   add("check", "Whether a database is sound (exit code 4 if not)", "overlaptune db check --db f.db",
       check);
+  add("repair", "Keep what is sound, rebuild winners from sound candidates; a copy stays beside it",
+      "overlaptune db repair --db f.db", repair);
   const auto [exporting, export_flags] =
       add("export", "Write everything as one JSON document",
           "overlaptune db export --db f.db --out f.json", export_database);

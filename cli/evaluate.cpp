@@ -108,10 +108,8 @@ int run_again(const EvaluateFlags& flags) {
                     {"of_shortlist", list[i].of_shortlist},
                     {"configs", std::move(configs)}});
   }
-  print(OrderedJson{{"summary", to_json_rows(regret_table(regret, flags.shortlist))},
-                    {"problems", std::move(rows)}}
-            .dump(2) +
-        "\n");
+  print_json(OrderedJson{{"summary", to_json_rows(regret_table(regret, flags.shortlist))},
+                         {"problems", std::move(rows)}});
   return kDone;
 }
 
@@ -165,7 +163,7 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot) {
     OrderedJson document = {{"probes_alone", json_of(probes.evaluation)},
                             {"learned", json_of(learned.evaluation)}};
     document["learned"]["inside_p10_to_p90"] = inside;
-    print(document.dump(2) + "\n");
+    print_json(document);
     return kDone;
   }
   print(fmt::format(
@@ -185,10 +183,7 @@ int untuned(const EvaluateFlags& flags) {
   const Table summary = untuned_summary(results);
   const Table problems = untuned_table(results);
   if (flags.common.json) {
-    print(
-        OrderedJson{{"summary", to_json_rows(summary)}, {"problems", to_json_rows(problems)}}.dump(
-            2) +
-        "\n");
+    print_json({{"summary", to_json_rows(summary)}, {"problems", to_json_rows(problems)}});
   } else {
     print(to_markdown(problems) + "\n" + to_markdown(summary));
   }
@@ -205,7 +200,7 @@ int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   if (flags.leave_one_out) return leave_one_out(flags, snapshot);
   const Evaluation evaluation = overlaptune::evaluate(snapshot, flags.shortlist);
   if (evaluation.error.count + evaluation.sequential.count == 0) throw no_candidate(flags);
-  print(flags.common.json ? json_of(evaluation).dump(2) + "\n" : tables_of(evaluation));
+  print(flags.common.json ? json_text(json_of(evaluation)) : tables_of(evaluation));
   return kDone;
 }
 

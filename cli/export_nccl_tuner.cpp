@@ -57,13 +57,11 @@ int export_rules(const ExportNcclTunerFlags& flags, const Session& /*session*/) 
   }
   const Table table = nccl_tuner_table(made.rules, flags.protocol);
   const std::string text = flags.common.json
-                               ? OrderedJson{{"platform", stored.platform.name},
-                                             {"fingerprint", fingerprint(stored.platform)},
-                                             {"sizes", made.sizes},
-                                             {"default_faster", made.default_faster},
-                                             {"rules", to_json_rows(table)}}
-                                         .dump(2) +
-                                     "\n"
+                               ? json_text({{"platform", stored.platform.name},
+                                            {"fingerprint", fingerprint(stored.platform)},
+                                            {"sizes", made.sizes},
+                                            {"default_faster", made.default_faster},
+                                            {"rules", to_json_rows(table)}})
                                : file_of(stored.platform, table);
   print_or_write(text, flags.out);
   return kDone;

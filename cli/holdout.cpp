@@ -138,14 +138,12 @@ int holdout(const HoldoutFlags& flags, const Session& /*session*/) {
                     {"measured_us", point.measured_us},
                     {"predicted_us", point.predicted_us}});
   }
-  print(OrderedJson{{"platform", platform.platform.name},
-                    {"fingerprint", fingerprint(platform.platform)},
-                    {"seed", flags.common.seed},
-                    {"left_out", left_out},
-                    {"summary", to_json_rows(table)},
-                    {"points", std::move(list)}}
-            .dump(2) +
-        "\n");
+  print_json({{"platform", platform.platform.name},
+              {"fingerprint", fingerprint(platform.platform)},
+              {"seed", flags.common.seed},
+              {"left_out", left_out},
+              {"summary", to_json_rows(table)},
+              {"points", std::move(list)}});
   return kDone;
 }
 

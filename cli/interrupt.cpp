@@ -20,6 +20,11 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // `nohup` has it ignored.
+  struct sigaction present {};
+  if (sigaction(SIGHUP, nullptr, &present) == 0 && present.sa_handler != SIG_IGN) {
+    sigaction(SIGHUP, &action, nullptr);
+  }
 }
 
 void report_failed_writes() {

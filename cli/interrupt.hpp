@@ -1,9 +1,10 @@
 #pragma once
-// Ctrl-C and SIGTERM: a flag that long work looks at between two measurements.
+// Ctrl-C, SIGTERM and SIGHUP: a flag that long work looks at between two measurements.
 
 namespace overlaptune::cli {
 
-/// From now on the first SIGINT or SIGTERM only sets the flag; the second one of its kind kills.
+/// From now on the first SIGINT, SIGTERM or SIGHUP (unless it is ignored) only sets the flag; the
+/// second one of its kind kills.
 /// Commands that measure call this; a signal kills any other command.
 void catch_interrupts();
 

@@ -120,12 +120,10 @@ int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
   std::size_t unfit = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) unfit += is_fit(jobs[i], results[i]) ? 0 : 1;
   if (flags.common.json) {
-    print(OrderedJson{{"nvrtc", compiler.version()},
-                      {"cache", cache.options().folder.string()},
-                      {"unfit", unfit},
-                      {"kernels", to_json_rows(table)}}
-              .dump(2) +
-          "\n");
+    print_json(OrderedJson{{"nvrtc", compiler.version()},
+                           {"cache", cache.options().folder.string()},
+                           {"unfit", unfit},
+                           {"kernels", to_json_rows(table)}});
   } else {
     print(to_markdown(table));
   }

@@ -21,7 +21,7 @@ int machines(const MachinesFlags& flags, const Session& /*session*/) {
                           entry.reason.empty() ? Cell() : Cell(entry.reason)});
   }
   if (flags.common.json) {
-    print(OrderedJson{{"machines", to_json_rows(table)}}.dump(2) + "\n");
+    print_json(OrderedJson{{"machines", to_json_rows(table)}});
   } else {
     print(to_markdown(table));
   }

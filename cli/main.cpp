@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -79,7 +80,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version
-    return app.exit(help);
+    std::ostringstream text;
+    const int code = app.exit(help, text);
+    print(text.str());
+    return code;
   } catch (const CLI::ParseError& error) {
     complain(what_is_wrong(app, error) + " (see --help)");
     return static_cast<int>(ErrorKind::bad_input);

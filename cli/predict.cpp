@@ -64,7 +64,7 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
     document["gemm_end_us"] = best.timeline.gemm_end.count();
     document["timeline"] = json_of(best.timeline);
     document["alternatives"] = alternatives_json(explanation);
-    print(document.dump(2) + "\n");
+    print_json(document);
     return kDone;
   }
   print(fmt::format(

@@ -59,16 +59,14 @@ int probe(const ProbeFlags& flags, const Session& session) {
   }();
   const bool stopped = interrupted() != 0;
   if (flags.common.json) {
-    print(OrderedJson{{"database", flags.database},
-                      {"platform", platform.name},
-                      {"fingerprint", fingerprint(platform)},
-                      {"ranks", ranks},
-                      {"measured", report.measured},
-                      {"known", report.known},
-                      {"skipped", report.skipped},
-                      {"stopped", stopped}}
-              .dump(2) +
-          "\n");
+    print_json({{"database", flags.database},
+                {"platform", platform.name},
+                {"fingerprint", fingerprint(platform)},
+                {"ranks", ranks},
+                {"measured", report.measured},
+                {"known", report.known},
+                {"skipped", report.skipped},
+                {"stopped", stopped}});
   } else {
     print(
         fmt::format("{}: {} probes measured, {} known already, {} not possible here\n"

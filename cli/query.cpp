@@ -23,7 +23,7 @@ int query(const QueryFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Answer answer = question.answer();
   if (flags.common.json) {
-    print(question.document(answer).dump(2) + "\n");
+    print_json(question.document(answer));
   } else {
     print(fmt::format("{}: {}\n{}\npredicted {}, measured {}, sequential {}\n",
                       to_string(answer.source), answer.reason, to_string(answer.config),

@@ -204,7 +204,7 @@ int run(const RunFlags& flags, const Session& /*session*/) {
   }
   const auto drawn = flags.svg.empty() ? std::nullopt : figure(flags, outcome);
   if (drawn) write_file(flags.svg, to_svg(*drawn));
-  print(flags.common.json ? document(flags, outcome).dump(2) + "\n" : text(flags, outcome));
+  print(flags.common.json ? json_text(document(flags, outcome)) : text(flags, outcome));
   if (outcome.result.verdict != Verdict::valid) {
     throw Failure(ErrorKind::nothing_validated,
                   fmt::format("{} is not valid but {}: {}", to_string(outcome.config),

@@ -105,10 +105,7 @@ int tune(const TuneFlags& flags, const Session& session) {
     return value_or_throw(
         overlaptune::tune(*machine, store, work.problems, options, bar.callback()));
   }();
-  // The name of a file may hold any bytes.
-  print(flags.common.json ? document(flags, platform, work, report)
-                                    .dump(2, ' ', false, OrderedJson::error_handler_t::replace) +
-                                "\n"
+  print(flags.common.json ? json_text(document(flags, platform, work, report))
                           : text(flags, platform, work, report));
   if (!report.stopped) return kDone;
   spdlog::warn("stopped by {}: --resume with the same request goes on from here",

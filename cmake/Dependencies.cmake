@@ -102,6 +102,11 @@ overlaptune_dependency(nlohmann_json TARGET nlohmann_json::nlohmann_json PACKAGE
   URL https://github.com/nlohmann/json/archive/refs/tags/v3.11.2.tar.gz
   SHA256 d69f9deb6a75e2580465c6c4c5111b89c4dc2fa94e3a85fcd2ffcd9a143d9273)
 
+# XXH3, which seals rows of databases, is the same since release 0.8.0.
+overlaptune_dependency(xxHash TARGET xxHash::xxhash PACKAGE libxxhash-dev HEADERS .
+  URL https://github.com/Cyan4973/xxHash/archive/refs/tags/v0.8.1.tar.gz
+  SHA256 3bb6b7d6f30c591dd65aaaff1c8b7a5b94d81687998ca9400082c739a690436c)
+
 overlaptune_dependency(CLI11 TARGET CLI11::CLI11 PACKAGE libcli11-dev HEADERS include
   URL https://github.com/CLIUtils/CLI11/archive/v2.1.2.tar.gz
   SHA256 26291377e892ba0e5b4972cdfd4a2ab3bf53af8dac1f4ea8fe0d1376b625c8cb)

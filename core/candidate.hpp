@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/config.hpp"
 #include "core/measurement.hpp"
@@ -78,12 +79,15 @@ struct Candidate {
 /// ratio to `sequential` within one run differs much less.
 [[nodiscard]] Microseconds paired_time(const Candidate& candidate, Microseconds sequential);
 
+/// The fastest valid candidate of a problem by `paired_time`; null where none is valid.
+[[nodiscard]] const Candidate* fastest(const std::vector<Candidate>& candidates);
+
 /// The best valid candidate of a problem, with the times that it is compared with.
 struct Winner {
   Candidate candidate{};
   Microseconds sequential{};        ///< median of `sequential` in the same run
-  Microseconds gemm_alone{};        ///< fastest known plain GEMM
-  Microseconds collective_alone{};  ///< fastest known collective, whole or in pieces
+  Microseconds gemm_alone{};        ///< fastest known plain GEMM; 0 where none is known
+  Microseconds collective_alone{};  ///< fastest known collective, whole or in pieces; 0 likewise
   /// The overlap fraction of one traced repetition (`core/busy.hpp`): the time in which a GEMM and
   /// a collective both ran, over the busy time of the shorter of the two, 0 to 1. Absent for
   /// `sequential`, which is not traced, and where the machine cannot trace.
@@ -92,7 +96,8 @@ struct Winner {
 };
 
 /// (sequential - time) / (sequential - ideal) with ideal = max(GEMM alone, collective alone);
-/// absent where the denominator is under 3 % of `sequential`.
+/// absent where the denominator is under 3 % of `sequential`, and where one of the two is not
+/// known.
 [[nodiscard]] std::optional<double> hidden_fraction(const Winner& winner);
 
 }  // namespace overlaptune

@@ -70,6 +70,12 @@ void check_platforms(Examination& examine) {
       });
 }
 
+void check_run(Examination& examine, const StoredRun& run) {
+  auto wrong = complaint(run);
+  if (!wrong) wrong = db::ahead_complaint("started_at", run.provenance.started_at);
+  if (wrong) examine.add(fmt::format("run {}: {}", run.uid, *wrong));
+}
+
 void check_measurements(Examination& examine) {
   examine.rows(fmt::format("SELECT id, probe, {} FROM measurements",
                            db::join({db::kProbeColumns, db::kMeasuredColumns})),
@@ -92,26 +98,35 @@ void check_layer_gemms(Examination& examine) {
 void check_candidates(Examination& examine) {
   examine.rows(
       fmt::format(
-          "SELECT {}, launch, config, verdict, {} FROM candidates c JOIN problems p ON p.id = "
+          "SELECT {}, launch, config, verdict, {}, {} FROM candidates c JOIN problems p ON p.id = "
           "problem_id",
-          db::kProblemColumns, db::kOutcomeColumns),
+          db::kProblemColumns, db::kOutcomeColumns, db::sealed({db::candidate_seal()})),
       [](db::Query& query) { (void)db::read_candidate(query); });
 }
 
-void check_winners(Examination& examine) {
+void check_winners(Examination& examine, const Store::Impl& impl) {
   examine.rows(
-      fmt::format(
-          "SELECT validated_at, r.platform_id = w.platform_id, {}, launch, config, {}, {} FROM "
-          "winners w JOIN tuning_runs r ON r.id = run_id",
-          db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns),
+      fmt::format("SELECT run_id, validated_at, (SELECT r.platform_id FROM tuning_runs r WHERE "
+                  "r.id = run_id) IS "
+                  "platform_id, {}, launch, config, {}, {}, {} FROM winners w",
+                  db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns,
+                  db::sealed(db::winner_seals())),
       [&](db::Query& query) {
+        const TuningRunId run = query.integer();
         const std::string validated_at = query.text();
+        if (const auto wrong = db::time_complaint("validated_at", validated_at)) {
+          query.damaged(*wrong);
+        }
         const bool of_its_platform = query.integer() == 1;
-        const std::string problem = to_string(db::read_winner(query).candidate.problem);
+        const Candidate candidate = db::read_winner(query).candidate;
+        const std::string problem = to_string(candidate.problem);
+        if (!impl.has_candidate_like(run, candidate)) {
+          examine.add(fmt::format("winner of {}: its run has no candidate like it", problem));
+        }
         if (!of_its_platform) {
           examine.add(fmt::format("winner of {}: its run was on another platform", problem));
         }
-        if (auto wrong = db::time_complaint("validated_at", validated_at)) {
+        if (const auto wrong = db::ahead_complaint("validated_at", validated_at)) {
           examine.add(fmt::format("winner of {}: {}", problem, *wrong));
         }
       });
@@ -124,12 +139,13 @@ std::vector<std::string> Store::check() const {
   check_structure(examine);
   check_platforms(examine);
   for (const RunKind kind : {RunKind::probe, RunKind::tuning}) {
-    examine.collect([&] { impl_->each_run(kind, [](const StoredRun&) {}); });
+    examine.collect(
+        [&] { impl_->each_run(kind, [&](const StoredRun& run) { check_run(examine, run); }); });
   }
   check_measurements(examine);
   check_layer_gemms(examine);
   check_candidates(examine);
-  check_winners(examine);
+  check_winners(examine, *impl_);
   return std::move(examine).findings();
 }
 

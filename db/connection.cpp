@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "db/seal.hpp"
+#include "db/store.hpp"
+
 namespace overlaptune::db {
 namespace {
 
@@ -112,15 +115,16 @@ std::optional<std::string> Query::optional_text() {
 }
 
 void Query::damaged(std::string_view what) const {
-  throw Failure(ErrorKind::bad_database,
-                about(file_, fmt::format("damaged row ({}); see `overlaptune db check`", what)));
+  throw DamagedRow(file_, std::string(what));
 }
 
 Connection::Connection(std::filesystem::path file, const std::string& uri, int flags)
     : file_(std::move(file)), database_(guarded(file_, [&] {
         return SQLite::Database(uri, flags | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX,
                                 kBusyTimeoutMs);
-      })) {}
+      })) {
+  add_seal_function(database_.getHandle());
+}
 
 Query Connection::query(const std::string& sql) {
   auto found = statements_.find(sql);

@@ -79,7 +79,7 @@ class Query {
   }
   { value = name<E>(); }
 
-  /// Throws `bad_database` for the present row.
+  /// Throws `DamagedRow` for the present row.
   [[noreturn]] void damaged(std::string_view what) const;
 
  private:

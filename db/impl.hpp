@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "db/open.hpp"
 #include "db/rows.hpp"
@@ -27,6 +28,14 @@ struct StoredRun {
 
 enum class RunKind { probe, tuning };
 
+/// The fault of a run: of its times of day, or of a text.
+[[nodiscard]] db::Complaint complaint(const StoredRun& run);
+
+/// Whether a winner is taken instead of another one for the same key, wherever the two come from.
+/// One whose time is ahead of the clock loses; then the one that was validated later wins, then the
+/// faster one, then the one with the smaller line of its config.
+[[nodiscard]] bool wins_over(const StoredWinner& one, const StoredWinner& other);
+
 struct Store::Impl {
   explicit Impl(db::Opened opened)
       : connection(std::move(opened.connection)),
@@ -39,6 +48,9 @@ struct Store::Impl {
   bool frozen = false;
   bool wal = false;
   db::WinnerCache cache{};
+  /// If set, the functions below that go row by row leave out damaged rows and tell them here;
+  /// otherwise such a row ends them.
+  std::function<void(const DamagedRow&)> leave_out{};
 
   /// A stamp that changes with the database. Absent if changes cannot be noticed.
   [[nodiscard]] std::optional<db::Stamp> stamp() const {
@@ -51,12 +63,16 @@ struct Store::Impl {
   PlatformId insert_platform(const Platform& platform);
   /// Inserts a run, or finds the one with the same uid, and returns its id. A run that is found is
   /// finished if either of the two is.
-  std::int64_t insert_run(RunKind kind, const StoredRun& run);
+  std::int64_t insert_run(RunKind kind, StoredRun run);
   void insert_measurement(ProbeRunId run, const Measurement& measurement, db::Conflict conflict);
   void insert_layer_gemm(TuningRunId run, const LayerGemm& gemm, db::Conflict conflict);
   void insert_candidate(TuningRunId run, const Candidate& candidate, db::Conflict conflict);
-  /// With `keep`, an existing winner of the same key stays unless the new one is newer.
+  /// Adds the candidate of the winner too where its run has none like it. With `keep`, a sound
+  /// winner of the same key stays unless the new one is better (`wins_over`).
   void insert_winner(const StoredWinner& stored, db::Conflict conflict);
+  /// Whether the run has a candidate with this problem, launch, config, origin, rank, prediction
+  /// and reason. The second run of a winner gives it other times, so these are not compared.
+  [[nodiscard]] bool has_candidate_like(TuningRunId run, const Candidate& candidate) const;
 
   // Row by row, in the order in which they were added:
   void each_platform(const std::function<void(const StoredPlatform&)>& visit) const;
@@ -68,23 +84,41 @@ struct Store::Impl {
                          const std::function<void(const StoredCandidate&)>& visit) const;
   void each_winner(const std::function<void(const StoredWinner&)>& visit) const;
 
-  /// The note for a row to which another one refers. Throws `bad_database` if there is none, which
+  /// The note for a row to which another one refers. Throws `DamagedRow` if there is none, which
   /// only a damaged file can cause.
   template <class T>
   [[nodiscard]] const T& noted(const std::map<std::int64_t, T>& notes, std::int64_t id,
                                std::string_view what) const {
     const auto found = notes.find(id);
     if (found == notes.end()) {
-      throw Failure(ErrorKind::bad_database,
-                    db::about(connection->file(), "damaged (a row refers to " + std::string(what) +
-                                                      " " + std::to_string(id) +
-                                                      ", which is not there); see "
-                                                      "`overlaptune db check`"));
+      throw DamagedRow(connection->file(), "it refers to " + std::string(what) + " " +
+                                               std::to_string(id) + ", which is not there");
     }
     return found->second;
   }
 
+  /// Runs `work` for one row; a damaged row is left out if that is wanted.
+  template <class F>
+  void for_row(F&& work) const {
+    try {
+      work();
+    } catch (const DamagedRow& row) {
+      if (!leave_out) throw;
+      leave_out(row);
+    }
+  }
+  /// Reads and visits all rows of a query.
+  template <class Read, class Visit>
+  void for_rows(db::Query& query, Read&& read, const Visit& visit) const {
+    while (step(query)) for_row([&] { visit(read(query)); });
+  }
+
  private:
+  /// Goes to the next row. Where damaged rows are left out, all that come after a page that cannot
+  /// be read are too.
+  [[nodiscard]] bool step(db::Query& query) const;
+  /// Whether a sound winner of the same key stays when `other` comes in a merge.
+  [[nodiscard]] bool keeps_against(const StoredWinner& other) const;
   std::int64_t problem_id(const Problem& problem);
 };
 

@@ -71,13 +71,16 @@ void fill(Store::Impl& staging, const JsonReader& document) {
     if (platform_of_run.at(winner.run) != winner.platform) {
       at["platform"].fail("expected the platform of the winner's run");
     }
+    if (!staging.has_candidate_like(winner.run, winner.winner.candidate)) {
+      at["candidate"].fail("expected one of its run, with the same prediction and reason");
+    }
     staging.insert_winner(winner, Conflict::keep);
   });
 }
 
 }  // namespace
 
-Expected<void> import_json(Store& store, std::istream& in) {
+Expected<std::vector<std::string>> import_json(Store& store, std::istream& in) {
   Store staging(std::make_unique<Store::Impl>(db::open_memory()));
   try {
     const std::string text(std::istreambuf_iterator<char>(in), {});
@@ -86,8 +89,7 @@ Expected<void> import_json(Store& store, std::istream& in) {
   } catch (const Failure& failure) {
     return bad_input(fmt::format("import: {}", failure.what()));
   }
-  store.merge(staging);
-  return {};
+  return store.merge(staging);
 }
 
 }  // namespace overlaptune

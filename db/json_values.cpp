@@ -138,6 +138,7 @@ StoredRun run_of(const JsonReader& at, RunKind kind) {
   kProvenance.read(at, run.provenance);
   if (run.provenance.started_at.empty()) at["started_at"].fail("expected a time, not nothing");
   read_into(Plain{}, at["finished_at"], run.finished_at);
+  if (const auto wrong = complaint(run)) at.fail(*wrong);
   if (kind == RunKind::tuning) run.request = at["request"].text();
   return run;
 }

@@ -40,7 +40,7 @@ void Store::Impl::each_layer_gemm(TuningRunId run,
       db::kProblemColumns, db::kLayerGemmKey);
   auto query = connection->query(select);
   query.bind(run);
-  while (query.step()) visit(db::read_layer_gemm(query));
+  for_rows(query, db::read_layer_gemm, visit);
 }
 
 void Store::add_layer_gemms(TuningRunId run, std::span<const LayerGemm> gemms) {

@@ -2,20 +2,52 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "db/impl.hpp"
 
 namespace overlaptune {
 
 using db::Conflict;
 
+namespace {
+
+/// Tells of times that another machine's clock, or this one's, has wrong.
+class Clock {
+ public:
+  void look(std::string_view what, std::string_view name, std::string_view field,
+            std::string_view time) {
+    if (const auto wrong = db::ahead_complaint(field, time)) {
+      complaints_.push_back(fmt::format("{} {}: {}", what, name, *wrong));
+    }
+  }
+  [[nodiscard]] std::vector<std::string> complaints() && { return std::move(complaints_); }
+
+ private:
+  std::vector<std::string> complaints_;
+};
+
+/// Gives a run what it can be stored with. Its measurements are worth more than its texts.
+void mend(StoredRun& run) {
+  constexpr const char* kUnknown = "1970-01-01T00:00:00.000Z";
+  run.provenance = db::cleaned(std::move(run.provenance));
+  std::string& started_at = run.provenance.started_at;
+  if (db::complaint(run.provenance)) started_at = kUnknown;
+  if (db::ahead_complaint("started_at", started_at)) started_at = db::utc_now();
+  if (complaint(run)) run.finished_at = started_at;
+}
+
+}  // namespace
+
 // Ids differ between databases. A platform is recognized by its fingerprint, a run by the random
 // uid of its provenance, and everything else by its place in a run.
-void Store::merge(const Store& other) {
-  if (this == &other) return;
+std::vector<std::string> Store::merge(const Store& other) {
+  if (this == &other) return {};
   Impl& ours = *impl_;
   const Impl& theirs = *other.impl_;
   std::map<std::int64_t, std::int64_t> platforms;
   std::map<std::int64_t, std::int64_t> tuning_runs;
+  Clock clock;
 
   const auto copy = [&] {
     theirs.each_platform([&](const StoredPlatform& stored) {
@@ -23,6 +55,18 @@ void Store::merge(const Store& other) {
     });
     const auto copy_run = [&](RunKind kind, StoredRun run) {
       run.platform = theirs.noted(platforms, run.platform, "platform");
+      auto wrong = complaint(run);
+      if (!wrong && theirs.leave_out) {
+        wrong = db::ahead_complaint("started_at", run.provenance.started_at);
+      }
+      if (wrong) {
+        const DamagedRow fault(theirs.connection->file(),
+                               fmt::format("run {}: {}", run.uid, *wrong));
+        if (!theirs.leave_out) throw fault;
+        theirs.leave_out(fault);
+        mend(run);
+      }
+      clock.look("run", run.uid, "started_at", run.provenance.started_at);
       return ours.insert_run(kind, run);
     };
     theirs.each_run(RunKind::probe, [&](const StoredRun& run) {
@@ -44,10 +88,20 @@ void Store::merge(const Store& other) {
     theirs.each_winner([&](StoredWinner stored) {
       stored.platform = theirs.noted(platforms, stored.platform, "platform");
       stored.run = theirs.noted(tuning_runs, stored.run, "tuning run");
+      const std::string problem = to_string(stored.winner.candidate.problem);
+      if (theirs.leave_out) {
+        if (const auto wrong = db::ahead_complaint("validated_at", stored.validated_at)) {
+          theirs.leave_out(DamagedRow(theirs.connection->file(),
+                                      fmt::format("winner of {}: {}", problem, *wrong)));
+          stored.validated_at = db::utc_now();
+        }
+      }
+      clock.look("winner of", problem, "validated_at", stored.validated_at);
       ours.insert_winner(stored, Conflict::keep);
     });
   };
   theirs.connection->read([&] { ours.connection->write(copy); });
+  return std::move(clock).complaints();
 }
 
 }  // namespace overlaptune

@@ -1,7 +1,6 @@
 #include "db/open.hpp"
 
 #include <chrono>
-#include <random>
 #include <string>
 #include <thread>
 
@@ -10,6 +9,7 @@
 
 #include "db/file_header.hpp"
 #include "db/schema.hpp"
+#include "db/temporary_file.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -103,29 +103,6 @@ Opened patiently(const fs::path& file, const F& look_once) {
   }
 }
 
-/// A name beside `file` that no other process uses. The destructor removes that file, and all files
-/// that SQLite puts beside it.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& file) {
-    std::random_device random;
-    path_ = file;
-    path_ += fmt::format(".new-{:08x}{:08x}", random(), random());
-  }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
-      fs::remove(path_.string() + suffix, ignored);
-    }
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 /// Creates an empty database. The file is complete before it gets its name, so that a process that
 /// is killed leaves no half of a database. If another process has made the file by then, that one
 /// stays.
@@ -136,6 +113,7 @@ void create_file(const fs::path& file) {
     throw Failure(ErrorKind::cannot_write,
                   about(file, fmt::format("there is no folder '{}'; make it", folder.string())));
   }
+  remove_abandoned(file);
   const TemporaryFile temporary(file);
   {
     Connection connection(file, uri(temporary.path(), "mode=rwc"),
@@ -147,8 +125,11 @@ void create_file(const fs::path& file) {
     connection.execute("PRAGMA journal_mode = WAL");
   }
   fs::create_hard_link(temporary.path(), file, error);
-  if (error && !fs::exists(file)) fs::rename(temporary.path(), file, error);  // no hard links here
-  if (error && !fs::exists(file)) {
+  std::error_code unknown;
+  if (error && !fs::exists(file, unknown)) {
+    fs::rename(temporary.path(), file, error);  // no hard links here
+  }
+  if (error && !fs::exists(file, unknown)) {
     throw Failure(ErrorKind::cannot_write, about(file, error.message()));
   }
 }
@@ -226,6 +207,10 @@ bool uses_log(Connection& connection) {
 Opened open_file(const fs::path& file, Access access) {
   std::error_code error;
   if (!fs::exists(file, error)) {
+    if (error) {  // a loop of links, or a folder that may not be searched
+      const auto kind = access == Access::read ? ErrorKind::bad_input : ErrorKind::cannot_write;
+      throw Failure(kind, about(file, error.message() + "; name another file"));
+    }
     if (access != Access::create) {
       throw Failure(ErrorKind::bad_input,
                     about(file, "no such file; `overlaptune tune` or `probe` makes one"));
@@ -239,8 +224,9 @@ Opened open_file(const fs::path& file, Access access) {
   return opened;
 }
 
-Opened open_memory() {
+Opened open_memory(std::int64_t page_bytes) {
   auto connection = connect_memory("memory");
+  connection->execute(fmt::format("PRAGMA page_size = {}", page_bytes));
   migrate(*connection);
   connection->execute("PRAGMA foreign_keys = ON");
   return {std::move(connection), kSchemaVersion, false};

@@ -26,6 +26,6 @@ struct Opened {
 [[nodiscard]] Opened open_file(const std::filesystem::path& file, Access access);
 
 /// An empty database of the current schema in memory.
-[[nodiscard]] Opened open_memory();
+[[nodiscard]] Opened open_memory(std::int64_t page_bytes = 4096);
 
 }  // namespace overlaptune::db

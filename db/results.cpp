@@ -26,9 +26,9 @@ std::string name_of(const Candidate& candidate) {
 
 const std::string& select_candidates() {
   static const std::string sql = fmt::format(
-      "SELECT platform_id, run_id, {}, launch, config, verdict, {} FROM candidates c JOIN problems "
-      "p ON p.id = problem_id JOIN tuning_runs r ON r.id = run_id",
-      db::kProblemColumns, db::kOutcomeColumns);
+      "SELECT platform_id, run_id, {}, launch, config, verdict, {}, {} FROM candidates c JOIN "
+      "problems p ON p.id = problem_id JOIN tuning_runs r ON r.id = run_id",
+      db::kProblemColumns, db::kOutcomeColumns, db::sealed({db::candidate_seal()}));
   return sql;
 }
 
@@ -78,7 +78,8 @@ std::int64_t Store::Impl::problem_id(const Problem& problem) {
 void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, Conflict conflict) {
   const auto sql = [](Conflict way) {
     return db::insert_sql("candidates", "run_id, problem_id, launch, config",
-                          db::join({"verdict", db::kOutcomeColumns}), way);
+                          db::join({"verdict", db::kOutcomeColumns}), way, {db::candidate_seal()},
+                          "JOIN problems p ON p.id = problem_id");
   };
   static const std::string keep = sql(Conflict::keep);
   static const std::string replace = sql(Conflict::replace);
@@ -91,6 +92,35 @@ void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, 
   query.run();
 }
 
+bool Store::Impl::has_candidate_like(TuningRunId run, const Candidate& candidate) const {
+  static const std::string select = fmt::format(
+      "SELECT 1 FROM candidates c JOIN problems p ON p.id = problem_id WHERE run_id = ? AND ({}) = "
+      "(?, ?, ?, ?, ?, ?) AND (launch, config, verdict, origin, predicted_us, reason) = (?, ?, ?, "
+      "?, ?, ?) AND rank_by_model IS ?",
+      db::kProblemColumns);
+  auto query = connection->query(select);
+  query.bind(run);
+  db::put(query, candidate.problem);
+  query.bind(candidate.launch);
+  db::put(query, candidate.config);
+  query.bind(candidate.verdict)
+      .bind(candidate.origin)
+      .bind(candidate.predicted.count())
+      .bind(candidate.reason)
+      .bind(candidate.rank_by_model);
+  return query.step();
+}
+
+bool Store::Impl::step(Query& query) const {
+  try {
+    return query.step();
+  } catch (const Failure& failure) {
+    if (!leave_out || failure.kind() != ErrorKind::bad_database) throw;
+    leave_out(DamagedRow(connection->file(), failure.what()));
+    return false;
+  }
+}
+
 void Store::Impl::each_measurement(ProbeRunId run,
                                    const std::function<void(const Measurement&)>& visit) const {
   static const std::string select =
@@ -98,13 +128,13 @@ void Store::Impl::each_measurement(ProbeRunId run,
                   db::join({db::kProbeColumns, db::kMeasuredColumns}));
   auto query = connection->query(select);
   query.bind(run);
-  while (query.step()) visit(db::read_measurement(query));
+  for_rows(query, db::read_measurement, visit);
 }
 
 void Store::Impl::each_candidate(const std::function<void(const StoredCandidate&)>& visit) const {
   static const std::string select = select_candidates() + " ORDER BY c.id";
   auto query = connection->query(select);
-  while (query.step()) visit(read_candidate_row(query));
+  for_rows(query, read_candidate_row, visit);
 }
 
 void Store::Impl::each_candidate_of(
@@ -112,7 +142,7 @@ void Store::Impl::each_candidate_of(
   static const std::string select = select_candidates() + " WHERE run_id = ? ORDER BY c.id";
   auto query = connection->query(select);
   query.bind(run);
-  while (query.step()) visit(read_candidate_row(query));
+  for_rows(query, read_candidate_row, visit);
 }
 
 void Store::add_measurement(ProbeRunId run, const Measurement& measurement) {
@@ -163,7 +193,7 @@ std::vector<Candidate> Store::valid_candidates(PlatformId platform,
   while (query.step()) {
     try {
       list.push_back(read_candidate_row(query).candidate);
-    } catch (const Failure&) {
+    } catch (const DamagedRow&) {
       // The others still teach.
     }
   }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "db/seal.hpp"
+
 namespace overlaptune::db {
 namespace {
 
@@ -48,6 +50,11 @@ Candidate read_what_was_tried(Query& query) {
   return candidate;
 }
 
+/// The column `sealed`. Its fault is told last, because another one says more.
+void read_sealed(Query& query, const Candidate& row) {
+  if (query.integer() == 0) damaged(query, row, "the seal is not that of its values");
+}
+
 template <class T>
 T checked(const Query& query, T value) {
   if (const auto wrong = complaint(value)) query.damaged(*wrong);
@@ -61,18 +68,56 @@ std::string join(std::initializer_list<std::string_view> lists) {
 }
 
 std::string insert_sql(std::string_view table, std::string_view key, std::string_view values,
-                       Conflict conflict) {
-  std::string marks;
+                       Conflict conflict, const std::vector<SealColumn>& seals,
+                       std::string_view joined) {
+  std::string row;
+  std::string columns;
   std::string changes;
-  const auto mark = [&](std::string_view) { marks += marks.empty() ? "?" : ", ?"; };
-  for_each_column(key, mark);
-  for_each_column(values, mark);
-  for_each_column(values, [&](std::string_view column) {
-    changes += fmt::format("{}{} = excluded.{}", changes.empty() ? "" : ", ", column, column);
-  });
-  return fmt::format("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO {}", table,
-                     values.empty() ? std::string(key) : join({key, values}), marks, key,
-                     conflict == Conflict::keep ? "NOTHING" : "UPDATE SET " + changes);
+  const auto add = [](std::string& list, const std::string& item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  for (const std::string_view list : {key, values}) {
+    for_each_column(list, [&](std::string_view column) {
+      add(row, fmt::format("? AS {}", column));
+      add(columns, std::string(column));
+    });
+  }
+  const auto change = [&](std::string_view column) {
+    add(changes, fmt::format("{0} = excluded.{0}", column));
+  };
+  for_each_column(values, change);
+  std::string source = fmt::format("(SELECT {}) {}", row, joined);
+  for (const SealColumn& seal : seals) {
+    source = fmt::format("(SELECT *, {} AS {} FROM {})", seal.expression, seal.name, source);
+    add(columns, std::string(seal.name));
+    change(seal.name);
+  }
+  // SQLite needs the WHERE to tell the ON CONFLICT from that of a join.
+  return fmt::format(
+      "INSERT INTO {0} ({1}) SELECT {1} FROM {2} WHERE true ON CONFLICT ({3}) DO {4}", table,
+      columns, source, key, conflict == Conflict::keep ? "NOTHING" : "UPDATE SET " + changes);
+}
+
+std::vector<SealColumn> winner_seals() {
+  return {{"answer_seal", seal_of({"(SELECT fingerprint FROM platforms f WHERE f.id = platform_id)",
+                                   kAnswerColumns})},
+          {"seal", seal_of({"answer_seal", kOtherWinnerColumns})}};
+}
+
+SealColumn candidate_seal() {
+  return {
+      "seal",
+      seal_of({"(SELECT fingerprint FROM platforms f JOIN tuning_runs t ON t.platform_id = "
+               "f.id WHERE t.id = run_id)",
+               "run_id, problem_id", kProblemColumns, "launch, config, verdict", kOutcomeColumns})};
+}
+
+std::string sealed(const std::vector<SealColumn>& seals) {
+  std::string all;
+  for (const SealColumn& seal : seals) {
+    all += fmt::format("{}({} IS {})", all.empty() ? "" : " AND ", seal.name, seal.expression);
+  }
+  return all;
 }
 
 void put(Query& query, const std::optional<Summary>& summary) {
@@ -188,6 +233,7 @@ Candidate read_candidate(Query& query) {
   candidate.verdict = query.name<Verdict>();
   read_outcome(query, candidate);
   if (const auto wrong = complaint(candidate)) damaged(query, candidate, *wrong);
+  read_sealed(query, candidate);
   return candidate;
 }
 
@@ -201,6 +247,7 @@ Winner read_winner(Query& query) {
   winner.collective_alone = us(query.real());
   winner.overlap_fraction = query.optional_real();
   if (const auto wrong = complaint(winner)) damaged(query, winner.candidate, *wrong);
+  read_sealed(query, winner.candidate);
   return winner;
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cwchar>
+#include <locale>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -18,14 +20,31 @@ Complaint at_least(std::string_view field, std::int64_t value, std::int64_t leas
   return fmt::format("{} is {}; expected {} or more", field, value, least);
 }
 
-Complaint summary_complaint(std::string_view field, const Summary& summary) {
-  const std::array parts{std::pair{"median", summary.median}, std::pair{"p10", summary.p10},
-                         std::pair{"p90", summary.p90}};
-  for (const auto& [part, time] : parts) {
-    if (auto wrong = number_complaint(fmt::format("{} {} (us)", field, part), time.count()))
+/// The complaint about a median and its percentiles.
+Complaint spread_complaint(std::string_view field, std::string_view unit, double median, double p10,
+                           double p90) {
+  for (const auto& [part, value] :
+       {std::pair{"median", median}, std::pair{"p10", p10}, std::pair{"p90", p90}}) {
+    if (auto wrong = number_complaint(fmt::format("{} {}{}", field, part, unit), value))
       return wrong;
   }
+  if (p10 <= median && median <= p90) return std::nullopt;
+  return fmt::format("{} median{} is {}; expected p10 to p90, which are {} and {}", field, unit,
+                     median, p10, p90);
+}
+
+Complaint summary_complaint(std::string_view field, const Summary& summary) {
+  if (auto wrong = spread_complaint(field, " (us)", summary.median.count(), summary.p10.count(),
+                                    summary.p90.count())) {
+    return wrong;
+  }
   return at_least(fmt::format("{} count", field), summary.count, 0);
+}
+
+Complaint positive_complaint(std::string_view field, Microseconds time) {
+  if (auto wrong = number_complaint(field, time.count())) return wrong;
+  if (time > us(0)) return std::nullopt;
+  return fmt::format("{} is 0; expected a time", field);
 }
 
 Complaint within(std::string_view field, std::int64_t value, std::int64_t least,
@@ -76,6 +95,14 @@ struct ProbeComplaint {
 
   static constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 };
+
+std::string utc(std::chrono::system_clock::time_point time) {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(time);
+  const auto second = std::chrono::floor<std::chrono::seconds>(now);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(second)),
+                     (now - second).count());
+}
 
 Complaint conditions_complaint(const Conditions& conditions) {
   if (conditions.sm_clock_mhz) {
@@ -141,9 +168,8 @@ Complaint complaint(const Candidate& candidate) {
     if (auto wrong = summary_complaint("measured", *candidate.measured)) return wrong;
   }
   if (candidate.speedup) {
-    if (auto wrong = number_complaint("speedup median", candidate.speedup->median)) return wrong;
-    if (auto wrong = number_complaint("speedup p10", candidate.speedup->p10)) return wrong;
-    if (auto wrong = number_complaint("speedup p90", candidate.speedup->p90)) return wrong;
+    const auto& [median, p10, p90] = *candidate.speedup;
+    if (auto wrong = spread_complaint("speedup", "", median, p10, p90)) return wrong;
   }
   return conditions_complaint(candidate.conditions);
 }
@@ -159,7 +185,10 @@ Complaint complaint(const Winner& winner) {
                        to_string(winner.candidate.verdict));
   }
   if (!winner.candidate.measured) return "measured is absent; expected the time of the winner";
-  if (auto wrong = number_complaint("sequential (us)", winner.sequential.count())) return wrong;
+  if (auto wrong = positive_complaint("measured median (us)", winner.candidate.measured->median)) {
+    return wrong;
+  }
+  if (auto wrong = positive_complaint("sequential (us)", winner.sequential)) return wrong;
   if (auto wrong = number_complaint("gemm_alone (us)", winner.gemm_alone.count())) return wrong;
   if (auto wrong = number_complaint("collective_alone (us)", winner.collective_alone.count())) {
     return wrong;
@@ -189,11 +218,65 @@ Complaint time_complaint(std::string_view field, std::string_view time) {
 }
 
 std::string utc_now() {
-  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  const auto second = std::chrono::floor<std::chrono::seconds>(now);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(second)),
-                     (now - second).count());
+  return utc(std::chrono::system_clock::now());
+}
+
+Complaint ahead_complaint(std::string_view field, std::string_view time) {
+  constexpr auto kTolerance = std::chrono::hours(1);
+  const std::string latest = utc(std::chrono::system_clock::now() + kTolerance);
+  if (time <= latest) return std::nullopt;
+  return fmt::format(
+      "{} is {}, ahead of this machine's clock ({}); set the wrong one of the clocks", field, time,
+      utc_now());
+}
+
+namespace {
+
+/// The text with U+FFFD for each byte that is no UTF-8, and for control characters other than tabs
+/// and ends of lines.
+std::string cleaned(std::string_view text) {
+  using Decoder = std::codecvt<char32_t, char8_t, std::mbstate_t>;
+  const auto& decoder = std::use_facet<Decoder>(std::locale::classic());
+  const std::u8string bytes(text.begin(), text.end());
+  const char8_t* const end = bytes.data() + bytes.size();
+  std::string clean;
+  for (const char8_t* at = bytes.data(); at != end;) {
+    std::mbstate_t state{};
+    char32_t letter = 0;
+    char32_t* after_letter = nullptr;
+    const char8_t* next = nullptr;
+    decoder.in(state, at, end, next, &letter, &letter + 1, after_letter);
+    const bool decoded = next != at;
+    if (!decoded) ++next;
+    const bool control = (letter < U' ' && letter != U'\t' && letter != U'\n') || letter == 0x7f;
+    if (decoded && !control) {
+      clean.append(at, next);
+    } else {
+      clean += "\xef\xbf\xbd";
+    }
+    at = next;
+  }
+  return clean;
+}
+
+constexpr std::array kTexts{std::pair{"program_version", &Provenance::program_version},
+                            std::pair{"host", &Provenance::host},
+                            std::pair{"command_line", &Provenance::command_line}};
+
+}  // namespace
+
+Provenance cleaned(Provenance provenance) {
+  for (const auto& [field, text] : kTexts) provenance.*text = cleaned(provenance.*text);
+  return provenance;
+}
+
+Complaint complaint(const Provenance& provenance) {
+  for (const auto& [field, text] : kTexts) {
+    if (cleaned(provenance.*text) != provenance.*text) {
+      return fmt::format("{} holds bytes that are no text; expected UTF-8", field);
+    }
+  }
+  return time_complaint("started_at", provenance.started_at);
 }
 
 }  // namespace overlaptune::db

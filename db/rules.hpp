@@ -10,6 +10,7 @@
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
+#include "db/store.hpp"
 
 namespace overlaptune::db {
 
@@ -25,10 +26,19 @@ using Complaint = std::optional<std::string>;
 [[nodiscard]] Complaint complaint(const Config& config);
 [[nodiscard]] Complaint complaint(const Candidate& candidate);
 [[nodiscard]] Complaint complaint(const Winner& winner);
+/// The fault of where a run comes from. Texts must be UTF-8 without control characters other than
+/// tabs and ends of lines.
+[[nodiscard]] Complaint complaint(const Provenance& provenance);
 
 /// The fault of a time in text, which must be as `utc_now` writes it: `2026-01-31T12:00:00.000Z`.
 /// Such texts sort as their times do.
 [[nodiscard]] Complaint time_complaint(std::string_view field, std::string_view time);
 [[nodiscard]] std::string utc_now();
+/// The fault of a time that is over an hour ahead of the clock of this machine: one of two clocks
+/// is wrong. The row is sound, but it wins no merge.
+[[nodiscard]] Complaint ahead_complaint(std::string_view field, std::string_view time);
+
+/// The provenance with U+FFFD in its texts for all that is no text.
+[[nodiscard]] Provenance cleaned(Provenance provenance);
 
 }  // namespace overlaptune::db

@@ -44,6 +44,17 @@ StoredRun read_run(Query& query) {
   return run;
 }
 
+StoredPlatform read_platform_row(Query& query) {
+  const PlatformId id = query.integer();
+  const std::string print = query.text();
+  StoredPlatform stored{id, db::read_platform(query)};
+  // With a changed field, its results would be used for another platform.
+  if (print != fingerprint(stored.platform)) {
+    query.damaged(fmt::format("the fields of platform {} do not give its fingerprint", id));
+  }
+  return stored;
+}
+
 void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
   static const std::string probe_sql =
       "UPDATE probe_runs SET finished_at = coalesce(finished_at, ?) WHERE id = ?";
@@ -58,6 +69,12 @@ void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
 }
 
 }  // namespace
+
+db::Complaint complaint(const StoredRun& run) {
+  if (auto wrong = db::complaint(run.provenance)) return wrong;
+  if (run.finished_at) return db::time_complaint("finished_at", *run.finished_at);
+  return std::nullopt;
+}
 
 PlatformId Store::Impl::insert_platform(const Platform& platform) {
   static const std::string insert =
@@ -80,8 +97,13 @@ PlatformId Store::Impl::insert_platform(const Platform& platform) {
   return query.integer();
 }
 
-std::int64_t Store::Impl::insert_run(RunKind kind, const StoredRun& run) {
+std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   static const std::string find = "SELECT id FROM provenance WHERE uid = ?";
+  if (run.provenance.started_at.empty()) run.provenance.started_at = db::utc_now();
+  if (const auto wrong = complaint(run)) {
+    throw Failure(ErrorKind::bad_input,
+                  db::about(connection->file(), fmt::format("run {}: {}", run.uid, *wrong)));
+  }
   static const std::string insert_provenance = fmt::format(
       "INSERT INTO provenance (uid, {}) VALUES (?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
   if (!run.uid.empty()) {
@@ -108,9 +130,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, const StoredRun& run) {
   {
     auto query = connection->query(insert_provenance);
     query.bind(run.uid.empty() ? new_uid() : run.uid);
-    Provenance provenance = run.provenance;
-    if (provenance.started_at.empty()) provenance.started_at = db::utc_now();
-    db::put(query, provenance);
+    db::put(query, run.provenance);
     query.run();
   }
   const auto provenance = connection->last_id();
@@ -128,21 +148,12 @@ void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>
   static const std::string select =
       fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::platform_columns());
   auto query = connection->query(select);
-  while (query.step()) {
-    const PlatformId id = query.integer();
-    const std::string print = query.text();
-    const Platform platform = db::read_platform(query);
-    // With a changed field, its results would be used for another platform.
-    if (print != fingerprint(platform)) {
-      query.damaged(fmt::format("the fields of platform {} do not give its fingerprint", id));
-    }
-    visit({id, platform});
-  }
+  for_rows(query, read_platform_row, visit);
 }
 
 void Store::Impl::each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const {
   auto query = connection->query(select_runs(kind) + " ORDER BY r.id");
-  while (query.step()) visit(read_run(query));
+  for_rows(query, read_run, visit);
 }
 
 PlatformId Store::add_platform(const Platform& platform) {
@@ -184,7 +195,8 @@ Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) c
 ProbeRunId Store::begin_probe_run(PlatformId platform, const Provenance& provenance) {
   ProbeRunId id = 0;
   impl_->connection->write([&] {
-    id = impl_->insert_run(RunKind::probe, {.platform = platform, .provenance = provenance});
+    id = impl_->insert_run(RunKind::probe,
+                           {.platform = platform, .provenance = db::cleaned(provenance)});
   });
   return id;
 }
@@ -197,9 +209,9 @@ TuningRunId Store::begin_tuning_run(PlatformId platform, std::string_view reques
                                     const Provenance& provenance) {
   TuningRunId id = 0;
   impl_->connection->write([&] {
-    id = impl_->insert_run(
-        RunKind::tuning,
-        {.platform = platform, .provenance = provenance, .request = std::string(request)});
+    id = impl_->insert_run(RunKind::tuning, {.platform = platform,
+                                             .provenance = db::cleaned(provenance),
+                                             .request = std::string(request)});
   });
   return id;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/hash.hpp"
+#include "db/seal_rows.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -354,8 +355,69 @@ CREATE TABLE layer_gemms (
 ) STRICT;
 )sql";
 
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
+// Seals (db/seal.hpp). `seal_rows` fills them in. The seal that `each_brief_winner` reads comes
+// right after the columns that it is over.
+constexpr const char* kVersion7 = R"sql(
+ALTER TABLE candidates ADD COLUMN seal INTEGER;
+
+CREATE TEMP TABLE old_winners AS
+SELECT platform_id, op, m, n, k, dtype, ranks, launch, config, measured_median_us, predicted_us,
+       sequential_us, validated_at, run_id, origin, rank_by_model, reason, measured_p10_us,
+       measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz,
+       power_w, gemm_alone_us, collective_alone_us, overlap_fraction
+FROM winners;
+
+DROP TABLE winners;
+
+CREATE TABLE winners (
+  platform_id INTEGER NOT NULL REFERENCES platforms (id),
+  op TEXT NOT NULL,
+  m INTEGER NOT NULL CHECK (m > 0),
+  n INTEGER NOT NULL CHECK (n > 0),
+  k INTEGER NOT NULL CHECK (k > 0),
+  dtype TEXT NOT NULL,
+  ranks INTEGER NOT NULL CHECK (ranks > 1),
+  launch TEXT NOT NULL,
+  config TEXT NOT NULL,
+  measured_median_us REAL NOT NULL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
+  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
+  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
+  validated_at TEXT NOT NULL,
+  answer_seal INTEGER,       -- over what an answer is made of; see docs/database.md
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  origin TEXT NOT NULL,
+  rank_by_model INTEGER CHECK (rank_by_model >= 0),
+  reason TEXT NOT NULL,
+  measured_p10_us REAL NOT NULL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
+  measured_p90_us REAL NOT NULL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
+  measured_count INTEGER NOT NULL CHECK (measured_count >= 0),
+  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
+  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
+  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
+  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
+  overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1),
+  seal INTEGER,              -- over all; NULL: broke a rule when seals came in
+  strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
+  PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO winners (
+       platform_id, op, m, n, k, dtype, ranks, launch, config, measured_median_us, predicted_us,
+       sequential_us, validated_at, run_id, origin, rank_by_model, reason, measured_p10_us,
+       measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz,
+       power_w, gemm_alone_us, collective_alone_us, overlap_fraction)
+SELECT * FROM old_winners;
+
+DROP TABLE temp.old_winners;
+)sql";
+
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4,
+                               kVersion5, kVersion6, kVersion7};
 static_assert(kVersions.size() == kSchemaVersion);
+constexpr int kFirstWithSeals = 7;
 
 /// The name of each table and index, with the SQL text that creates it.
 std::map<std::string, std::string> objects(Connection& connection) {
@@ -373,8 +435,8 @@ std::map<std::string, std::string> objects(Connection& connection) {
 /// digest is compared with a schema made for the comparison, which takes longer than the rest of
 /// opening it.
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
-    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL,
-    0xa76a890ff502c397ULL, 0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL};
+    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL,
+    0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL, 0x282627ff26035c38ULL};
 
 std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   std::uint64_t hash = fnv1a("");
@@ -398,6 +460,7 @@ void migrate(Connection& connection, int to) {
     for (auto version = from; version < to; ++version) {
       connection.execute(kVersions.at(static_cast<std::size_t>(version)));
     }
+    if (from < kFirstWithSeals && to >= kFirstWithSeals) seal_rows(connection);
     connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
     connection.execute(fmt::format("PRAGMA user_version = {}", to));
     auto orphans = connection.query("PRAGMA foreign_key_check");

@@ -1,8 +1,15 @@
 #include "db/store.hpp"
 
+#include <fmt/format.h>
+
 #include "db/impl.hpp"
 
 namespace overlaptune {
+
+DamagedRow::DamagedRow(const std::filesystem::path& file, std::string fault)
+    : Failure(ErrorKind::bad_database,
+              db::about(file, fmt::format("damaged row ({}); see `overlaptune db check`", fault))),
+      fault_(std::move(fault)) {}
 
 Store::Store(const std::filesystem::path& file, Access access)
     : impl_(std::make_unique<Impl>(db::open_file(file, access))) {}

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/candidate.hpp"
+#include "core/error.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
@@ -29,7 +30,8 @@ struct StoredPlatform {
   Platform platform{};
 };
 
-/// The origin of a run: who measured, when, with what. It is stored with every run.
+/// The origin of a run: who measured, when, with what. It is stored with every run. Bytes of its
+/// texts that are no UTF-8, and control characters, are stored as U+FFFD.
 struct Provenance {
   std::string program_version;
   std::string host;
@@ -66,6 +68,13 @@ struct BriefWinner {
   std::array<char, 24> validated_at{};  ///< UTC, ISO 8601 with milliseconds
 };
 
+/// A winner that is not as it was stored. Its problem may be part of the damage.
+struct DamagedWinner {
+  Problem problem{};
+  Launch launch = Launch::graph;
+  std::string fault;
+};
+
 /// A candidate with the run that it comes from.
 struct StoredCandidate {
   PlatformId platform = 0;
@@ -83,6 +92,18 @@ struct DatabaseInfo {
   std::int64_t candidates = 0;
   std::int64_t winners = 0;
   std::int64_t layer_gemms = 0;
+};
+
+/// The failure (`bad_database`) for one row that breaks a rule or has a wrong seal. The rows after
+/// it can still be read.
+class DamagedRow : public Failure {
+ public:
+  DamagedRow(const std::filesystem::path& file, std::string fault);
+  /// What is wrong, without the file and the advice.
+  [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
+
+ private:
+  std::string fault_;
 };
 
 enum class Access {
@@ -141,16 +162,18 @@ class Store {
   void put_winner(TuningRunId run, const Winner& winner);
 
   // Answers
-  /// The winner of a problem, or none. The statement is compiled once, and results are cached while
-  /// the database does not change.
+  /// The winner of a problem, or none. Throws `Failure` where it is damaged. The statement is
+  /// compiled once, and results are cached while the database does not change.
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
                                                    Launch launch) const;
   /// Whether a problem has a winner, sound or damaged: a damaged one is replaced by tuning again.
   [[nodiscard]] bool has_winner(PlatformId platform, const Problem& problem, Launch launch) const;
   [[nodiscard]] std::vector<StoredWinner> winners() const;
-  /// Calls `visit` for each winner of a platform; much faster than `winners`. The winner is valid
-  /// until `visit` returns.
-  void each_brief_winner(PlatformId platform, const std::function<void(BriefWinner&)>& visit) const;
+  /// Calls `visit` for each sound winner of a platform; much faster than `winners`. The winner is
+  /// valid until `visit` returns. A damaged one goes to `damaged` if its problem is legible;
+  /// without `damaged` it ends the reading.
+  void each_brief_winner(PlatformId platform, const std::function<void(BriefWinner&)>& visit,
+                         const std::function<void(const DamagedWinner&)>& damaged = {}) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
 
   [[nodiscard]] DatabaseInfo info() const;
@@ -158,8 +181,19 @@ class Store {
   [[nodiscard]] std::vector<std::string> check() const;
 
   /// Copies the rows that `other` has and this one lacks; of two winners for one key the newer
-  /// stays.
-  void merge(const Store& other);
+  /// stays. A damaged row of `other` is a failure (`bad_database`) that changes nothing. Returns
+  /// complaints about rows that are taken all the same: times ahead of this machine's clock.
+  std::vector<std::string> merge(const Store& other);
+
+  struct Repair {
+    std::filesystem::path copy;        ///< what the file was before
+    std::vector<std::string> actions;  ///< one line for each row that was lost, rebuilt or changed
+  };
+  /// Replaces the content of the file by all of its rows that are sound, with winners rebuilt from
+  /// sound candidates. First writes a copy of the file beside it. Other processes wait meanwhile,
+  /// or give up after their time (`cannot_write`). Nothing happens, and `copy` is empty, where
+  /// `check` finds nothing.
+  Repair repair();
 
   struct Impl;  // db/impl.hpp: the parts, for the rest of this room
   explicit Store(std::unique_ptr<Impl> impl);
@@ -171,7 +205,8 @@ class Store {
 
 /// Writes the whole database as one JSON document (docs/database.md), and reads one into a new or
 /// existing database. Import error: `bad_input` that names the place; nothing is written then.
+/// Otherwise the complaints of `Store::merge`.
 void export_json(const Store& store, std::ostream& out);
-[[nodiscard]] Expected<void> import_json(Store& store, std::istream& in);
+[[nodiscard]] Expected<std::vector<std::string>> import_json(Store& store, std::istream& in);
 
 }  // namespace overlaptune

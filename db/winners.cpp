@@ -13,8 +13,9 @@ namespace {
 
 const std::string& select_winners() {
   static const std::string sql = fmt::format(
-      "SELECT platform_id, run_id, validated_at, {}, launch, config, {}, {} FROM winners",
-      db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns);
+      "SELECT platform_id, run_id, validated_at, {}, launch, config, {}, {}, {} FROM winners",
+      db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns,
+      db::sealed(db::winner_seals()));
   return sql;
 }
 
@@ -28,26 +29,47 @@ StoredWinner read_winner_row(Query& query) {
   stored.platform = query.integer();
   stored.run = query.integer();
   stored.validated_at = query.text();
+  if (const auto wrong = db::time_complaint("validated_at", stored.validated_at)) {
+    query.damaged(*wrong);
+  }
   stored.winner = db::read_winner(query);
   return stored;
 }
 
 }  // namespace
 
+bool wins_over(const StoredWinner& one, const StoredWinner& other) {
+  const auto order = [](const StoredWinner& stored) {
+    const bool ahead = db::ahead_complaint("validated_at", stored.validated_at).has_value();
+    return std::pair(!ahead, std::string_view(stored.validated_at));
+  };
+  if (order(one) != order(other)) return order(one) > order(other);
+  const auto rest = [](const StoredWinner& stored) {
+    const Candidate& candidate = stored.winner.candidate;
+    return std::pair(candidate.measured->median, to_string(candidate.config));
+  };
+  return rest(one) < rest(other);
+}
+
 void Store::Impl::insert_winner(const StoredWinner& stored, Conflict conflict) {
-  static const std::string replace = db::insert_sql(
+  static const std::string insert = db::insert_sql(
       "winners", db::join({"platform_id", db::kProblemColumns, "launch"}),
       db::join({"run_id, validated_at, config", db::kOutcomeColumns, db::kComparisonColumns}),
-      Conflict::replace);
-  static const std::string keep = replace + " WHERE excluded.validated_at > validated_at";
+      Conflict::replace, db::winner_seals());
   const Candidate& candidate = stored.winner.candidate;
-  if (const auto wrong = db::complaint(stored.winner)) {
+  auto wrong = db::complaint(stored.winner);
+  if (!wrong) wrong = db::time_complaint("validated_at", stored.validated_at);
+  if (wrong) {
     throw Failure(ErrorKind::bad_input,
                   db::about(connection->file(),
                             fmt::format("winner '{}' of {}: {}", to_string(candidate.config),
                                         to_string(candidate.problem), *wrong)));
   }
-  auto query = connection->query(conflict == Conflict::keep ? keep : replace);
+  if (conflict == Conflict::keep && keeps_against(stored)) return;
+  if (!has_candidate_like(stored.run, candidate)) {
+    insert_candidate(stored.run, candidate, Conflict::replace);
+  }
+  auto query = connection->query(insert);
   query.bind(stored.platform);
   db::put(query, candidate.problem);
   query.bind(candidate.launch).bind(stored.run).bind(stored.validated_at);
@@ -57,11 +79,24 @@ void Store::Impl::insert_winner(const StoredWinner& stored, Conflict conflict) {
   query.run();
 }
 
+bool Store::Impl::keeps_against(const StoredWinner& other) const {
+  static const std::string select = select_winners() + where_key();
+  auto query = connection->query(select);
+  query.bind(other.platform);
+  db::put(query, other.winner.candidate.problem);
+  query.bind(other.winner.candidate.launch);
+  try {
+    return query.step() && !wins_over(other, read_winner_row(query));
+  } catch (const DamagedRow&) {
+    return false;
+  }
+}
+
 void Store::Impl::each_winner(const std::function<void(const StoredWinner&)>& visit) const {
   static const std::string select =
       select_winners() + " ORDER BY platform_id, " + std::string(db::kProblemColumns) + ", launch";
   auto query = connection->query(select);
-  while (query.step()) visit(read_winner_row(query));
+  for_rows(query, read_winner_row, visit);
 }
 
 void Store::put_winner(TuningRunId run, const Winner& winner) {

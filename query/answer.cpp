@@ -24,11 +24,17 @@ Expected<LearnedModel> learned_model(const Platform& platform,
   return model;
 }
 
+std::string damaged_winner(std::string_view fault) {
+  return fmt::format(
+      "the winner of this problem and launch is damaged ({}; see `overlaptune db repair`)", fault);
+}
+
 Answer answer_without_winner(const Platform& platform, const Problem& problem, Launch launch,
-                             const std::function<const Expected<LearnedModel>&()>& model) {
+                             const std::function<const Expected<LearnedModel>&()>& model,
+                             std::string_view why) {
   Answer answer;
   const auto because = [&](std::string_view what) {
-    answer.reason = fmt::format("no winner is stored for this problem and launch, and {}", what);
+    answer.reason = fmt::format("{}, and {}", why, what);
     return answer;
   };
   if (const auto fitting = fits(problem, platform); !fitting) {
@@ -60,11 +66,17 @@ const Expected<LearnedModel>& Lookup::model() {
 }
 
 Answer Lookup::operator()(const Problem& problem, Launch launch) {
-  const auto stored = store_->winner(platform_.id, problem, launch);
-  const auto predicted = [&] {
-    return answer_without_winner(platform_.platform, problem, launch,
-                                 [this]() -> const Expected<LearnedModel>& { return model(); });
+  const auto predicted = [&](auto... why) {
+    return answer_without_winner(
+        platform_.platform, problem, launch,
+        [this]() -> const Expected<LearnedModel>& { return model(); }, why...);
   };
+  std::optional<StoredWinner> stored;
+  try {
+    stored = store_->winner(platform_.id, problem, launch);
+  } catch (const DamagedRow& row) {
+    return predicted(damaged_winner(row.fault()));
+  }
   if (!stored) return predicted();
   const Candidate& winner = stored->winner.candidate;
   // A winner of an older version may have a config that is no longer legal.

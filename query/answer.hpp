@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/config.hpp"
 #include "core/error.hpp"
@@ -46,11 +47,15 @@ struct Answer {
                                                    std::span<const Measurement> measurements,
                                                    std::span<const Candidate> candidates);
 
-/// The answer where no winner is stored: predicted, or the baseline with the reason why nothing
-/// better is known. `model` is called only where it is needed.
+/// The reason for which a stored winner does not answer; `fault` says what is wrong with it.
+[[nodiscard]] std::string damaged_winner(std::string_view fault);
+
+/// The answer where no winner answers: predicted, or the baseline. The reason says why there is no
+/// winner (`why`), and why nothing better is known. `model` is called only where it is needed.
 [[nodiscard]] Answer answer_without_winner(
     const Platform& platform, const Problem& problem, Launch launch,
-    const std::function<const Expected<LearnedModel>&()>& model);
+    const std::function<const Expected<LearnedModel>&()>& model,
+    std::string_view why = "no winner is stored for this problem and launch");
 
 /// Answers for one platform of an open database. The first question that needs the model fits it;
 /// later predictions take under a millisecond. One thread at a time may use it and the store, which

@@ -76,9 +76,14 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   for (const Store& store : stores) {
     const auto id = id_of(store, choice_.platform);
     if (!id) continue;
-    store.each_brief_winner(*id, [&](BriefWinner& winner) {
-      if (check(winner.problem, winner.config, capabilities)) winners_.add(winner);
-    });
+    store.each_brief_winner(
+        *id,
+        [&](BriefWinner& winner) {
+          if (check(winner.problem, winner.config, capabilities)) winners_.add(winner);
+        },
+        [&](const DamagedWinner& winner) {
+          damaged_.emplace(ProblemKey(winner.problem, winner.launch), winner.fault);
+        });
   }
   winners_.index();
 }
@@ -96,10 +101,16 @@ const Expected<LearnedModel>& Snapshot::model() const {
 }
 
 AnswerCache::Value Snapshot::without_winner(const Problem& problem, Launch launch) const {
-  return cache_.get(ProblemKey(problem, launch), [&] {
+  const ProblemKey key(problem, launch);
+  return cache_.get(key, [&] {
     if (!choice_.stored) return Answer{.reason = choice_.unlike};
-    return answer_without_winner(choice_.platform, problem, launch,
-                                 [&]() -> const Expected<LearnedModel>& { return model(); });
+    const auto fitted = [&]() -> const Expected<LearnedModel>& { return model(); };
+    const auto damaged = damaged_.find(key);
+    if (damaged == damaged_.end()) {
+      return answer_without_winner(choice_.platform, problem, launch, fitted);
+    }
+    return answer_without_winner(choice_.platform, problem, launch, fitted,
+                                 damaged_winner(damaged->second));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "query/answer.hpp"
@@ -49,6 +50,8 @@ class Snapshot {
   PlatformChoice choice_;
   std::string exact_reason_;
   WinnerIndex winners_;
+  /// The faults of damaged winners, by the problem that they say they have.
+  std::unordered_map<ProblemKey, std::string, ProblemKeyHash> damaged_;
   mutable AnswerCache cache_;
   mutable std::once_flag fitted_;
   mutable std::optional<Expected<LearnedModel>> model_;

@@ -92,21 +92,4 @@ Expected<Microseconds> fastest_collective(Machine& machine, const Problem& probl
   return best;
 }
 
-const Candidate* fastest(const std::vector<Candidate>& candidates) {
-  Microseconds sequential = us(1);
-  for (const Candidate& candidate : candidates) {
-    if (candidate.origin == Origin::baseline && candidate.measured) {
-      sequential = candidate.measured->median;
-    }
-  }
-  const Candidate* best = nullptr;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.verdict != Verdict::valid || !candidate.measured) continue;
-    if (best == nullptr || paired_time(candidate, sequential) < paired_time(*best, sequential)) {
-      best = &candidate;
-    }
-  }
-  return best;
-}
-
 }  // namespace overlaptune

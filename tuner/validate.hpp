@@ -32,7 +32,4 @@ namespace overlaptune {
 [[nodiscard]] Expected<Microseconds> fastest_collective(Machine& machine, const Problem& problem,
                                                         const std::vector<Config>& settings);
 
-/// The fastest valid candidate, by `paired_time`; null if no candidate is valid.
-[[nodiscard]] const Candidate* fastest(const std::vector<Candidate>& candidates);
-
 }  // namespace overlaptune

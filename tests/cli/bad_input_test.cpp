@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <sys/stat.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -209,6 +210,39 @@ TEST(BadInput, places_that_cannot_be_written) {
   const Folder folder;
   expect_refused(folder, "tune --machine auto --db nowhere/new.db " + kGood, 6, "nowhere");
   expect_refused(folder, "tune --machine auto --db /proc/new.db " + kGood, 6, "/proc/new.db");
+}
+
+TEST(BadInput, names_that_lead_nowhere_are_no_defect_of_the_program) {
+  const Folder folder;
+  std::filesystem::create_symlink("loop", folder / "loop");
+  const std::string document = folder.write("document.json", "{}");
+  for (const std::string& command :
+       std::vector<std::string>{"db import --db loop " + document, "db import --db new.db loop",
+                                "db merge --db new.db loop", "db info --db loop",
+                                "tune --machine sim:h200-nvlink-x8 --db loop " + kGood,
+                                "probe --machine sim:h200-nvlink-x8 --db loop",
+                                kTune + "--tp 8 --tokens 4k --model loop"}) {
+    SCOPED_TRACE(command);
+    const tool::Outcome outcome = tool::run(folder, command);
+    EXPECT_TRUE(outcome.status == 2 || outcome.status == 6) << outcome.status << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "loop"));
+}
+
+TEST(BadInput, a_pipe_is_no_document) {
+  const Folder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  expect_refused(folder, "db import --db new.db pipe", 2, "pipe: no file that can be read");
+}
+
+TEST(BadInput, numbers_beyond_all_bounds_in_a_model) {
+  const Folder folder;
+  for (const std::string field : {"hidden_size", "num_attention_heads", "rope_theta"}) {
+    folder.write("model.json", "{\"model_type\": \"llama\", \"" + field + "\": 1e999}");
+    expect_refused(folder, kTune + "--tp 8 --tokens 4k --model model.json", 2,
+                   field + ": a number too large to read");
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -155,6 +156,51 @@ TEST_F(Commands, query_is_exact_for_what_was_tuned) {
   for (const char* field : {"strategy", "block_m", "block_n", "block_k", "stages", "comm_ctas",
                             "wave_groups", "chunks", "transport"}) {
     EXPECT_TRUE(answer.at("config").contains(field)) << field;
+  }
+}
+
+/// A damaged row is not an answer, and its bytes do not reach the document.
+TEST_F(Commands, query_of_a_damaged_winner_predicts_and_says_why) {
+  const Folder own;
+  std::filesystem::copy_file(*folder / "f.db", own / "f.db");
+  SQLite::Database database((own / "f.db").string(), SQLite::OPEN_READWRITE);
+  for (const char* change : {"measured_median_us = measured_median_us / 64", "predicted_us = 1e40",
+                             "config = CAST(x'ff20ff' AS TEXT)", "reason = CAST(x'ff' AS TEXT)",
+                             "validated_at = '2026'"}) {
+    database.exec("BEGIN");
+    database.exec(std::string("UPDATE winners SET ") + change);
+    database.exec("COMMIT");
+    const json answer = tool::json(own, "query" + kKnown);
+    EXPECT_EQ(answer.at("source"), "predicted") << change;
+    EXPECT_THAT(answer.at("reason"), HasSubstr("is damaged (")) << change;
+    const tool::Outcome checked = tool::run(own, "db check --db f.db --json");
+    EXPECT_EQ(checked.status, 4);
+    EXPECT_GE(json::parse(checked.out).at("problems").size(), 2U);
+  }
+}
+
+TEST_F(Commands, db_repair_rebuilds_winners_and_keeps_a_copy) {
+  const Folder own;
+  std::filesystem::copy_file(*folder / "f.db", own / "f.db");
+  SQLite::Database((own / "f.db").string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE winners SET measured_median_us = measured_median_us / 64");
+  const json done = tool::json(own, "db repair --db f.db");
+  EXPECT_EQ(done.at("sound"), true);
+  EXPECT_TRUE(std::filesystem::exists(own / done.at("copy").get<std::string>()));
+  EXPECT_EQ(tool::json(own, "query" + kKnown).at("source"), "exact");
+  EXPECT_EQ(tool::json(own, "db repair --db f.db").at("copy"), "");
+}
+
+/// The name of a file may hold any bytes.
+TEST_F(Commands, json_of_a_path_that_is_not_utf8) {
+  const Folder own;
+  std::filesystem::copy_file(*folder / "f.db", own / "\xff.db");
+  for (const std::string command :
+       {"db info --db \xff.db", "db check --db \xff.db", "db merge --db \xfe.db \xff.db",
+        "evaluate --db \xff.db", "probe --machine sim:rtx4090-pcie-x4 --quick --db \xfd.db"}) {
+    const tool::Outcome outcome = tool::run(own, command + " --json");
+    EXPECT_EQ(outcome.status, 0) << command << outcome.err;
+    EXPECT_TRUE(json::accept(outcome.out)) << command;
   }
 }
 
@@ -422,6 +468,13 @@ TEST(Tune, nothing_valid_is_exit_code_5) {
                 "--problem gemm_all_reduce:4k,4k,1k:bf16:4");
   EXPECT_EQ(outcome.status, 5) << outcome.err;
   EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Help, that_cannot_be_printed_is_exit_code_6) {
+  const Folder folder;
+  for (const char* command : {"--help", "--version", "tune --help"}) {
+    EXPECT_EQ(tool::run(folder, command, 0).status, 6) << command;
+  }
 }
 
 TEST(Tune, a_full_disk_is_exit_code_6) {

@@ -101,7 +101,9 @@ TEST(Interruption, killed_at_20_moments_it_ends_with_the_same_winners) {
 
 TEST(Interruption, signals_stop_cleanly) {
   const Whole whole = undisturbed();
-  for (const auto& [number, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+  std::signal(SIGHUP, SIG_DFL);  // `nohup` has it ignored here and in the program
+  for (const auto& [number, code] :
+       {std::pair(SIGINT, 130), std::pair(SIGTERM, 143), std::pair(SIGHUP, 129)}) {
     const Folder folder;
     tool::Process process(folder, words(kTune));
     // Stops the run among its candidates; the time to get there differs from machine to machine.

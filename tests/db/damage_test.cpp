@@ -361,7 +361,18 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
   for (const auto& [sql, said] : std::vector<Case>{
            {"UPDATE platforms SET sms = sms + 1 WHERE id = 1", "fingerprint"},
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
-           {"UPDATE winners SET platform_id = 3 - platform_id", "another platform"},
+           {"UPDATE winners SET platform_id = 3 - platform_id", "the seal is not that"},
+           {"UPDATE provenance SET started_at = 'yesterday' WHERE id = 1", "started_at is 'yest"},
+           {"UPDATE provenance SET started_at = '2999-01-01T00:00:00.000Z' WHERE id = 1",
+            "ahead of this machine's clock"},
+           {"UPDATE tuning_runs SET finished_at = '2026' WHERE id = 1", "finished_at is '2026'"},
+           {"UPDATE provenance SET host = 'a' || char(27) || '[2J' WHERE id = 1", "host holds"},
+           {"UPDATE provenance SET program_version = CAST(x'ff' AS TEXT) WHERE id = 1",
+            "program_version holds"},
+           {"UPDATE provenance SET command_line = CAST(x'74ff' AS TEXT) WHERE id = 1",
+            "command_line holds"},
+           {"UPDATE measurements SET time_p10_us = time_median_us * 2 WHERE id = 3",
+            "expected p10 to p90"},
            {"UPDATE candidates SET config = config || ' ' WHERE id = 2", "damaged row (config: "},
            {"UPDATE layer_gemms SET product = 'head' WHERE id = 2", "product 'head'"},
            {"UPDATE layer_gemms SET times_per_pass = 1 << 40 WHERE id = 2",
@@ -389,7 +400,10 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
     const auto findings = Store(file_, Access::read).check();
     ASSERT_FALSE(findings.empty()) << sql;
-    EXPECT_NE(findings.front().find(said), std::string::npos) << findings.front();
+    EXPECT_TRUE(
+        std::any_of(findings.begin(), findings.end(),
+                    [&](const std::string& finding) { return finding.find(said) != finding.npos; }))
+        << findings.front() << "\nexpected: " << said;
   }
 }
 

@@ -470,6 +470,9 @@ TEST_F(JsonTest, AWinnerThatCannotRunItsProblemIsRefusedAndNamed) {
   newer["winners"][0]["candidate"]["config"] =
       "signaled tile=128x256x64 stages=4 cluster=2 raster=2 ctas=20 transport=ring "
       "groups=512,256,256";
+  EXPECT_NE(refused(newer.dump()).find("winners[0].candidate: expected one of its run"),
+            std::string::npos);
+  newer["tuning_runs"][0]["candidates"][2] = newer["winners"][0]["candidate"];
   const auto gathered = [](json& winner) {
     winner["candidate"]["problem"]["op"] = "all_gather_gemm";
   };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "db/impl.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
 
@@ -141,6 +142,104 @@ TEST_F(MergeTest, AMergeFromADamagedDatabaseChangesNothing) {
   samples::failure(ErrorKind::bad_database, [&] { here_.merge(broken); });
   EXPECT_EQ(samples::content(here_), before);
   EXPECT_TRUE(here_.check().empty());
+}
+
+class TwoNodes : public MergeTest {
+ protected:
+  TwoNodes() {
+    for (Store* store : {&here_, &there_}) {
+      const auto run = store->begin_tuning_run(store->add_platform(platform_), "request", {});
+      runs_.push_back(run);
+    }
+  }
+
+  /// Puts a winner of the same problem, with this time, as if validated then.
+  void put(std::size_t node, double time, const std::string& validated_at) {
+    Store& store = node == 0 ? here_ : there_;
+    Winner winner = winner_;
+    winner.candidate.measured = Summary{us(time), us(time), us(time), 9};
+    winner.candidate.config = samples::numbered_config(static_cast<int>(time));
+    store.impl().connection->write([&] {
+      store.impl().insert_winner({1, runs_.at(node), validated_at, winner}, db::Conflict::replace);
+    });
+  }
+
+  [[nodiscard]] static Microseconds time_of_winner(const Store& store) {
+    const auto all = store.winners();
+    return all.size() == 1 ? all[0].winner.candidate.measured->median : us(0);
+  }
+
+  Generator draw_{8};
+  const Platform platform_ = draw_.platform();
+  const Winner winner_{
+      .candidate = {.problem = {Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 4}},
+      .sequential = us(100)};
+  std::vector<TuningRunId> runs_;
+};
+
+TEST_F(TwoNodes, AWinnerFromTheFutureIsComplainedOfAndLoses) {
+  put(0, 20, "2026-02-02T00:00:00.000Z");
+  put(1, 10, "2999-01-01T00:00:00.000Z");
+  Store third(folder_ / "third.db", Access::create);
+  EXPECT_EQ(third.merge(there_).size(), 1U);
+  EXPECT_EQ(time_of_winner(third), us(10));  // better than none
+  EXPECT_EQ(third.check().size(), 1U);
+  third.merge(here_);
+  const auto complaints = here_.merge(there_);
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_NE(complaints[0].find("ahead of this machine's clock"), std::string::npos);
+  for (const Store* store : {&here_, &third}) {
+    EXPECT_EQ(time_of_winner(*store), us(20));
+    EXPECT_TRUE(store->check().empty()) << store->check().front();
+  }
+}
+
+TEST_F(TwoNodes, OfTwoWithTheSameTimeTheFasterStaysWhicheverWayIsMerged) {
+  put(0, 20, "2026-02-02T00:00:00.000Z");
+  put(1, 10, "2026-02-02T00:00:00.000Z");
+  Store third(folder_ / "third.db", Access::create);
+  third.merge(there_);
+  third.merge(here_);
+  here_.merge(there_);
+  EXPECT_EQ(time_of_winner(here_), us(10));
+  EXPECT_EQ(time_of_winner(third), us(10));
+}
+
+TEST_F(TwoNodes, ADamagedWinnerLosesToASoundOlderOne) {
+  put(0, 20, "2026-02-03T00:00:00.000Z");
+  put(1, 10, "2026-02-02T00:00:00.000Z");
+  here_.impl().connection->execute("UPDATE winners SET validated_at = '2026-09-09T00:00:00.000Z'");
+  here_.merge(there_);
+  EXPECT_EQ(time_of_winner(here_), us(10));
+  EXPECT_TRUE(here_.check().empty());
+}
+
+TEST_F(TwoNodes, AnUnsoundWinnerIsRefusedAndChangesNothing) {
+  put(0, 20, "2026-02-02T00:00:00.000Z");
+  put(1, 10, "2026-02-03T00:00:00.000Z");
+  for (const std::string change :
+       {"measured_median_us = measured_median_us / 2, measured_p10_us = 0", "sequential_us = 0",
+        "validated_at = 'now'", "predicted_us = 1e40",
+        "config = 'sequential ctas=1 transport=ring'"}) {
+    Store bad(folder_ / "bad.db", Access::create);
+    bad.merge(there_);
+    bad.impl().connection->execute("UPDATE winners SET " + change);
+    const auto before = samples::content(here_);
+    samples::failure(ErrorKind::bad_database, [&] { here_.merge(bad); });
+    EXPECT_EQ(samples::content(here_), before) << change;
+  }
+}
+
+TEST_F(TwoNodes, TheCandidateOfAWinnerComesWithIt) {
+  put(0, 20, "2026-02-02T00:00:00.000Z");
+  there_.merge(here_);
+  Candidate other = here_.all_candidates().at(0).candidate;
+  other.predicted = us(5);
+  here_.add_candidate(runs_[0], other);  // the run went on here, with another model
+  put(0, 20, "2026-02-01T00:00:00.000Z");
+  here_.add_candidate(runs_[0], other);
+  here_.merge(there_);
+  EXPECT_TRUE(here_.check().empty()) << here_.check().front();
 }
 
 }  // namespace

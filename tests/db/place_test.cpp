@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "db/temporary_file.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
 
@@ -159,6 +160,24 @@ TEST(PlaceTest, AReadOnlyDiskIsReadAndNotWritten) {
   const int code = child.wait();
   if (code == kSkipped) GTEST_SKIP() << "no right to mount a RAM disk here";
   EXPECT_EQ(code, 0);
+}
+
+/// A creation that was killed leaves its file behind; one that goes on in another process is left
+/// alone.
+TEST(Creation, TakesAwayWhatKilledOnesLeft) {
+  const samples::Folder folder;
+  const auto file = folder / "new.db";
+  const auto abandoned = folder / "new.db.new-0123456789abcdef";
+  samples::write_bytes(abandoned, "half a database");
+  samples::write_bytes(abandoned.string() + "-journal", "");
+  const auto other = folder / "new.db.new-notes";
+  samples::write_bytes(other, "mine");
+  const db::TemporaryFile busy(file);
+  { const Store store(file, Access::create); }
+  EXPECT_FALSE(std::filesystem::exists(abandoned));
+  EXPECT_FALSE(std::filesystem::exists(abandoned.string() + "-journal"));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_TRUE(std::filesystem::exists(busy.path()));
 }
 
 }  // namespace

@@ -169,7 +169,10 @@ class Generator {
     made.verdict = any<Verdict>();
     made.reason = text();
     if (coin()) made.measured = summary();
-    if (coin()) made.speedup = Candidate::Speedup{real(), real(), real()};
+    if (coin()) {
+      const double median = real();
+      made.speedup = Candidate::Speedup{median, median * 0.9, median * 1.25};
+    }
     made.conditions = conditions();
     return made;
   }

@@ -89,7 +89,7 @@ TEST_F(StoreTest, ALaterResultReplacesAnEarlierOneInTheSameRun) {
   const auto probing = store_.begin_probe_run(platform, draw_.provenance());
   auto measurement = draw_.measurement();
   store_.add_measurement(probing, measurement);
-  measurement.time.median = us(1.25);
+  measurement.time = draw_.summary();
   store_.add_measurement(probing, measurement);
   EXPECT_EQ(store_.measurements(platform), std::vector{measurement});
 
@@ -111,7 +111,7 @@ TEST_F(StoreTest, TheNewestRunTellsTheMeasurementOfAProbe) {
   const auto older = store_.begin_probe_run(platform, provenance);
   Measurement measurement{.probe = LaunchProbe{LaunchCost::eager_first}, .time = draw_.summary()};
   auto old_measurement = measurement;
-  old_measurement.time.median = us(77);
+  old_measurement.time = draw_.summary();
   store_.add_measurement(newer, measurement);
   store_.add_measurement(older, old_measurement);
   Measurement only_old{.probe = LaunchProbe{LaunchCost::graph_replay}, .time = draw_.summary()};
@@ -274,7 +274,6 @@ TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
     counts[platform] = count;
     for (std::size_t i = 0; i < count; ++i) {
       Winner winner = draw_.winner();
-      winner.candidate.measured->median = us(draw_.small(1, 100));
       winner.sequential = us(draw_.small(1, 100) + 0.5);
       store_.put_winner(run, winner);
     }

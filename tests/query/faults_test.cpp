@@ -24,6 +24,16 @@ class FaultsTest : public testing::Test {
 
   [[nodiscard]] fs::path file() const { return folder_ / "a.db"; }
 
+  /// The winner of this problem does not answer, for this reason; those of the others do.
+  void is_no_answer(const ovt_problem& problem, const std::string& said) {
+    const ovt::Database database({file()});
+    const ovt_answer answer = database.query(problem);
+    EXPECT_EQ(answer.source, OVT_BASELINE) << said;
+    EXPECT_THAT(answer.reason, HasSubstr("the winner of this problem and launch is damaged"));
+    EXPECT_THAT(answer.reason, HasSubstr(said));
+    for (int m = 2; m <= 5; ++m) EXPECT_EQ(database.query(stored::problem(m)).source, OVT_EXACT);
+  }
+
   /// The message with which a reload fails. The handle must then answer as before, from memory, and
   /// without probes that it cannot read any more.
   std::string reload_fails(ovt::Database& database, ovt_status status) {
@@ -80,7 +90,7 @@ TEST_F(FaultsTest, ALockedDatabaseIsGivenUpOnAfterAWhile) {
   samples::Child other([&] {
     SQLite::Database mine(file().string(), SQLite::OPEN_READWRITE);
     mine.exec("PRAGMA locking_mode = EXCLUSIVE");
-    mine.exec("BEGIN EXCLUSIVE; UPDATE winners SET sequential_us = 1; COMMIT");
+    mine.exec("BEGIN EXCLUSIVE; DELETE FROM winners WHERE m = 1; COMMIT");
     if (write(ready[1], "x", 1) != 1) return 1;
     for (;;) pause();
     return 0;
@@ -92,7 +102,7 @@ TEST_F(FaultsTest, ALockedDatabaseIsGivenUpOnAfterAWhile) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
   other.kill_it();
   database.reload();
-  EXPECT_EQ(database.query(stored::problem()).baseline_us, 1);
+  EXPECT_EQ(database.query(stored::problem()).source, OVT_BASELINE);
 }
 
 TEST_F(FaultsTest, AWriterInTheMiddleOfATransactionHindersNobody) {
@@ -132,17 +142,10 @@ TEST_F(FaultsTest, AWinnerWithMoreGroupsThanThereIsRoomForIsRefused) {
   }
   SQLite::Database(file().string(), SQLite::OPEN_READWRITE)
       .exec("UPDATE winners SET config = '" + to_string(winner.candidate.config) + "' WHERE m = 1");
-  const std::string path = file();
-  const char* const paths[] = {path.c_str()};
-  ovt_database* opened = nullptr;
-  EXPECT_EQ(ovt_open(paths, 1, nullptr, &opened), OVT_ERROR_DATABASE);
-  EXPECT_THAT(ovt_last_error(), HasSubstr("193 regions of C: expected at most 192"));
-  EXPECT_EQ(opened, nullptr);
+  is_no_answer(stored::problem(1), "193 regions of C: expected at most 192");
 }
 
 TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
-  const std::string path = file();
-  const char* const paths[] = {path.c_str()};
   for (const auto& [change, said] : std::vector<std::pair<const char*, const char*>>{
            {"config = replace(config, '7190', '7189')", "8191 tiles in all, expected 8192"},
            {"config = replace(config, '256x16x', '256x0x')", "tile = '256x0x64': expected"},
@@ -164,17 +167,35 @@ TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
            {"validated_at = 'now'", "validated_at is 'now'"},
            {"measured_median_us = 0", "a measured time is 0"},
            {"sequential_us = 0", "a measured time is 0"},
-           // This case is the last one: its row has another key, so it would stay.
-           {"op = 'all_gather_gemm', m = 8", "strategy signaled: cannot run all_gather_gemm"}}) {
+           {"measured_median_us = measured_median_us / 64", "the seal is not that of its values"},
+           {"predicted_us = 1e40", "the seal is not that of its values"},
+           {"config = replace(config, 'stages=4', 'stages=3')", "the seal is not that"},
+           {"config = replace(config, 'ctas=16', 'ctas=17')", "the seal is not that"}}) {
     stored::put_winners(file(), 1);
-    SQLite::Database(path, SQLite::OPEN_READWRITE)
+    SQLite::Database(file().string(), SQLite::OPEN_READWRITE)
         .exec(std::string("PRAGMA ignore_check_constraints = 1; UPDATE winners SET ") + change +
               " WHERE m = 1");
-    ovt_database* opened = nullptr;
-    EXPECT_EQ(ovt_open(paths, 1, nullptr, &opened), OVT_ERROR_DATABASE) << change;
-    EXPECT_THAT(ovt_last_error(), HasSubstr(said));
-    EXPECT_EQ(opened, nullptr);
+    is_no_answer(stored::problem(1), said);
   }
+}
+
+TEST_F(FaultsTest, AWinnerOfAnotherProblemThanItsOwnIsRefused) {
+  SQLite::Database(file().string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE winners SET op = 'all_gather_gemm', m = 8 WHERE m = 1");
+  is_no_answer(ovt::problem(OVT_ALL_GATHER_GEMM, 8, stored::kN, 3584, OVT_BF16, 8),
+               "strategy signaled: cannot run all_gather_gemm");
+  EXPECT_THAT(ovt::Database({file()}).query(stored::problem(1)).reason, HasSubstr("no winner"));
+}
+
+/// One file of several: the next one answers.
+TEST_F(FaultsTest, ADamagedWinnerDoesNotHideThatOfAnotherFile) {
+  stored::put_winners(folder_ / "b.db", 5, 2);
+  SQLite::Database(file().string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE winners SET predicted_us = 1e40 WHERE m = 1");
+  ovt::Database database({file(), folder_ / "b.db"});
+  EXPECT_EQ(database.query(stored::problem(1)).source, OVT_EXACT);
+  EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(1)))[1], 1002);
+  EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(2)))[1], 1001);
 }
 
 TEST_F(FaultsTest, RandomDamageEndsInAnErrorOrAnAnswer) {

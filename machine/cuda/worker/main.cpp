@@ -29,7 +29,8 @@ int list_devices() {
     std::puts(to_line(devices).c_str());
     return 0;
   } catch (const Failure& failure) {
-    std::puts(nlohmann::json{{"error", failure.what()}}.dump().c_str());
+    const nlohmann::json error{{"error", failure.what()}};
+    std::puts(error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return static_cast<int>(ErrorKind::machine_unavailable);
   }
 }

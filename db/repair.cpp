@@ -1,0 +1,111 @@
+// `Store::repair`: the sound rows of a damaged database become a new one in memory, which then
+// takes the place of the old content in one transaction. What SQLite itself keeps, pages and
+// indexes, is made anew with it.
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "db/impl.hpp"
+
+namespace overlaptune {
+
+using db::Conflict;
+
+namespace {
+
+using Actions = std::vector<std::string>;
+
+/// A name beside the file that says when it was the content of the file.
+std::filesystem::path name_of_copy(const std::filesystem::path& file) {
+  std::string time = db::utc_now();
+  std::erase(time, ':');
+  return file.string() + ".before-repair-" + time;
+}
+
+/// Copies all pages from one database into another, over what that one holds.
+void copy_pages(SQLite::Database& from, SQLite::Database& to, const std::filesystem::path& file) {
+  try {
+    SQLite::Backup(to, from).executeStep();
+  } catch (const SQLite::Exception& error) {
+    throw db::failure_of(error, file);
+  }
+}
+
+/// The candidates of one platform, problem and launch, by the run that they were tried in.
+using Key = std::tuple<PlatformId, Problem, Launch>;
+using ByRun = std::map<TuningRunId, std::vector<Candidate>>;
+
+/// The winner among the candidates of a run; none where there is nothing to compare it with.
+std::optional<Winner> winner_of(const std::vector<Candidate>& candidates) {
+  const auto baseline =
+      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& each) {
+        return each.origin == Origin::baseline && each.verdict == Verdict::valid && each.measured;
+      });
+  if (baseline == candidates.end()) return std::nullopt;
+  const Candidate& best = *fastest(candidates);
+  Winner winner{.candidate = best, .sequential = baseline->measured->median};
+  if (best.speedup) winner.sequential = best.measured->median * best.speedup->median;
+  return winner;
+}
+
+/// Gives each problem with sound candidates and without a winner its best candidate.
+void rebuild_winners(Store::Impl& repaired, Actions& actions) {
+  std::map<TuningRunId, std::string> started_at;
+  repaired.each_run(RunKind::tuning,
+                    [&](const StoredRun& run) { started_at[run.id] = run.provenance.started_at; });
+  std::map<Key, ByRun> all;
+  repaired.each_candidate([&](const StoredCandidate& stored) {
+    const Candidate& candidate = stored.candidate;
+    all[{stored.platform, candidate.problem, candidate.launch}][stored.run].push_back(candidate);
+  });
+  repaired.each_winner([&](const StoredWinner& stored) {
+    const Candidate& candidate = stored.winner.candidate;
+    all.erase({stored.platform, candidate.problem, candidate.launch});
+  });
+  for (const auto& [key, runs] : all) {
+    for (const auto& [run, candidates] : runs) {
+      const auto winner = winner_of(candidates);
+      if (!winner) continue;
+      // The candidate was measured after its run began. A winner of another node that was not
+      // damaged is newer, and wins a merge.
+      const StoredWinner stored{std::get<PlatformId>(key), run, started_at.at(run), *winner};
+      if (db::complaint(*winner)) continue;
+      repaired.insert_winner(stored, Conflict::keep);
+      actions.push_back(fmt::format(
+          "winner of {}, {}: rebuilt from its candidates: {}", to_string(std::get<Problem>(key)),
+          to_string(std::get<Launch>(key)), to_string(winner->candidate.config)));
+    }
+  }
+}
+
+}  // namespace
+
+Store::Repair Store::repair() {
+  db::Connection& connection = *impl_->connection;
+  Repair done;
+  constexpr int kPatienceMs = 2'000;
+  connection.database().setBusyTimeout(kPatienceMs);
+  connection.execute("PRAGMA locking_mode = EXCLUSIVE");
+  connection.write([] {});  // takes the lock, which is then kept
+  if (check().empty()) return done;
+
+  done.copy = name_of_copy(connection.file());
+  {
+    SQLite::Database copy(done.copy.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    copy_pages(connection.database(), copy, done.copy);
+  }
+  Store repaired(std::make_unique<Impl>(
+      db::open_memory(connection.integer("PRAGMA page_size"))));  // SQLite copies only equal pages
+  impl_->leave_out = [&](const DamagedRow& row) { done.actions.push_back(row.fault()); };
+  repaired.merge(*this);
+  impl_->leave_out = nullptr;
+  if (repaired.info().winners < info().winners) rebuild_winners(repaired.impl(), done.actions);
+  copy_pages(repaired.impl_->connection->database(), connection.database(), connection.file());
+  return done;
+}
+
+}  // namespace overlaptune
