@@ -55,7 +55,7 @@ CutNumbers cut_numbers(Space space) {
     case Space::full:
       break;
     case Space::subset:
-      return {.every = 64, .spread = 32, .around = 48};
+      return {.every = 48, .spread = 32, .around = 32};
     case Space::every_cut:
       return {.every = kAll, .spread = kAll};
   }
@@ -64,7 +64,7 @@ CutNumbers cut_numbers(Space space) {
 
 /// The most combinations that are settled.
 constexpr std::size_t kMostSettled = 8;
-constexpr std::size_t kMostSettledOfSubset = 3;
+constexpr std::size_t kMostSettledOfSubset = 2;
 
 bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
