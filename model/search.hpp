@@ -15,9 +15,11 @@ struct Scored {
 };
 
 enum class Space {
-  full,       ///< every feasible tile and every probed number of comm CTAs
-  subset,     ///< a few tiles (docs/model.md): for fast answers
-  every_cut,  ///< as `full`, with every cut of long problems too: takes minutes, for checks
+  full,    ///< every feasible tile and every probed number of comm CTAs
+  subset,  ///< a few tiles (docs/model.md): for fast answers
+  /// As `full`, with every cut of long problems too, for checks. Its memory grows with the square
+  /// of the number of cuts.
+  every_cut,
 };
 
 struct SearchOptions {

@@ -64,7 +64,7 @@ CutNumbers cut_numbers(Space space) {
 
 /// The most combinations that are settled.
 constexpr std::size_t kMostSettled = 8;
-constexpr std::size_t kMostSettledOfSubset = 3;
+constexpr std::size_t kMostSettledOfSubset = 2;
 
 bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
@@ -177,8 +177,9 @@ class CombinationSearch {
     std::sort(spread_.begin(), spread_.end(),
               [](const Spread& a, const Spread& b) { return a.time < b.time; });
     if (spread_.size() > most) spread_.resize(most);
-    for (const auto& [time, combination] : spread_) {
-      if (time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;
+    for (const Spread& each : spread_) {
+      if (each.time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;
+      const Combination* combination = each.combination;
       auto finer =
           CombinationSolver(parts_, problem_, *combination, numbers_).settle(best_.first());
       if (!finer) continue;

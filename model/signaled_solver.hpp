@@ -38,7 +38,7 @@ struct CutNumbers {
 };
 
 /// The numbers for answers that must be fast.
-inline constexpr CutNumbers kSubsetCuts{.every = 64, .spread = 32, .around = 48};
+inline constexpr CutNumbers kSubsetCuts{.every = 48, .spread = 32, .around = 32};
 
 /// The share of its time that a combination may lose because `spread` cuts are not all (a test
 /// checks it).
