@@ -129,11 +129,16 @@ CollectiveProfile collective(const JsonReader& at, int gpus, bool congestion) {
 PeerProfile peer(const JsonReader& at, const std::vector<CollectiveProfile>& collectives) {
   const PeerProfile peer{.start = number(at, "start_us", 0, kLongTime),
                          .finish = number(at, "finish_us", 0, kLongTime)};
-  for (const CollectiveProfile& each : collectives) {
-    if (each.transport == Transport::peer_access &&
-        each.times.values.front() <= peer.start + peer.finish) {
+  const auto check = [&](const Curve& times) {
+    const double least = *std::min_element(times.values.begin(), times.values.end());
+    if (least <= peer.start + peer.finish) {
       at.fail("expected start_us and finish_us within the least time of each peer_access curve");
     }
+  };
+  for (const CollectiveProfile& each : collectives) {
+    if (each.transport != Transport::peer_access) continue;
+    check(each.times);
+    for (const CtaTimes& row : each.by_ctas) check(row.times);
   }
   return peer;
 }

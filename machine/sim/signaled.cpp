@@ -1,11 +1,16 @@
 // `signaled`: one generated GEMM, and a collective for each wave group.
 
-#include <algorithm>
-
 #include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
 namespace {
+
+/// The times that the kernel of peer access takes once, apart from its groups. On fewer ranks than
+/// measured they are the same share of the latency.
+PeerProfile once(const Profile& profile, const CollectiveRun& run) {
+  const double scale = run.latency / run.profile->times.values.front();
+  return {.start = profile.peer->start * scale, .finish = profile.peer->finish * scale};
+}
 
 /// The collective of one wave group, and the copy of its result into place.
 Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work, const Cut& begin,
@@ -19,10 +24,9 @@ Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work,
                             is_last ? config.transport.last : config.transport.beside_gemm);
   if (!run) return error_of(run);
   if (config.transport.beside_gemm == Transport::peer_access) {
-    // The kernel meets the other ranks and parts from them once, not for each group.
-    const double once = profile.peer->start + profile.peer->finish;
-    run->time = std::max(0.0, run->time - once);
-    run->latency = std::max(0.0, run->latency - once);
+    const PeerProfile apart = once(profile, *run);
+    run->time -= apart.start + apart.finish;
+    run->latency -= apart.start + apart.finish;
   }
   const bool in_place = config.transport.beside_gemm == Transport::peer_access;
   const auto moved =
@@ -46,7 +50,13 @@ class SignaledSimulation : public StrategySimulation {
                             .more_sms = config.comm_ctas,
                             .persistent = config.is_persistent()};
     Schedule schedule{.coupling = Coupling::signaled, .wait = config.wait};
-    if (config.transport.beside_gemm == Transport::peer_access) schedule.peer = profile.peer;
+    if (config.transport.beside_gemm == Transport::peer_access) {
+      const auto whole = collective_run(
+          profile, work.collective(), static_cast<double>(work.tiled().cuts.back().bytes.count),
+          work.problem().ranks, config.comm_ctas, Transport::peer_access);
+      if (!whole) return error_of(whole);
+      schedule.peer = once(profile, *whole);
+    }
     std::vector<std::int64_t> ends;
     Cut begin;
     for (const Cut& end : work.tiled().cuts) {

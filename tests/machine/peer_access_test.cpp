@@ -1,5 +1,7 @@
 // Groups by peer access, on the simulated H200 that has it: one kernel takes all groups.
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "machine/catalogue.hpp"
@@ -77,6 +79,22 @@ TEST(PeerAccess, a_group_may_end_at_any_column_without_a_copy) {
   EXPECT_NEAR(within_it / at_swizzle_group, 1, 0.02);
   const double copied = busy(timeline(in_groups({1024 + 8, 1024 - 8}, Transport::symmetric)));
   EXPECT_GT(copied, busy(timeline(in_groups({1024, 1024}, Transport::symmetric))) + 5);
+}
+
+TEST(PeerAccess, fewer_ranks_than_measured_take_less) {
+  const auto sim = machine();
+  const auto time = [&](int ranks) {
+    const Problem tiny{.op = Op::gemm_all_reduce, .m = 128, .n = 256, .k = 64, .ranks = ranks};
+    Signaled config = in_groups({1, 1, 1, 1});
+    config.tile = {64, 128, 64, 4, 1};
+    const RunResult result = test::run(*sim, tiny, config, {.timeline = true});
+    EXPECT_EQ(result.verdict, Verdict::valid) << result.reason;
+    EXPECT_TRUE(std::isfinite(busy(result.timeline.value())));
+    return test::time_us(result);
+  };
+  EXPECT_LT(time(2), time(4));
+  EXPECT_LT(time(4), time(8));
+  EXPECT_GT(time(2), 5);
 }
 
 TEST(PeerAccess, only_the_first_group_waits_for_the_stream) {

@@ -1,4 +1,5 @@
-// Transports that this simulated machine does not have. Their measurements are made from the ring's.
+// Transports that this simulated machine does not have. Their measurements are made from the
+// ring's.
 
 #include <algorithm>
 #include <array>
