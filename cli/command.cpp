@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include "core/printable.hpp"
 
 namespace overlaptune::cli {
 
@@ -21,9 +24,25 @@ const char* version() {
 
 namespace {
 
+/// The message of a log line, which may hold text of other hosts: `%*` of the pattern below.
+class PrintableMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& line) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    line.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+    return std::make_unique<PrintableMessage>();
+  }
+};
+
 void set_log_level(spdlog::level::level_enum level) {
   spdlog::set_level(level);
-  spdlog::set_pattern(level <= spdlog::level::debug ? "%^%l%$: %T.%e: %v" : "%^%l%$: %v");
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<PrintableMessage>('*').set_pattern(
+      level <= spdlog::level::debug ? "%^%l%$: %T.%e: %*" : "%^%l%$: %*");
+  spdlog::set_formatter(std::move(formatter));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
+#include "core/printable.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -18,7 +19,7 @@ void complain(std::string message) {
   for (char& c : message) {
     if (c == '\n' || c == '\r') c = ' ';
   }
-  std::fprintf(stderr, "overlaptune: %s\n", message.c_str());
+  std::fprintf(stderr, "overlaptune: %s\n", printable(message).c_str());
 }
 
 std::string joined(int argc, char** argv) {
@@ -59,6 +60,7 @@ int run(int argc, char** argv) {
       "  OVERLAPTUNE_LOG       From which level on is logged: debug, info (the default), warning, "
       "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
+      "  OVERLAPTUNE_SECRET    What only the ranks of a job know, else OVERLAPTUNE_SECRET_FILE\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
   app.get_formatter()->column_width(36);

@@ -148,6 +148,18 @@ overlaptune_dependency(SQLiteCpp TARGET SQLiteCpp PACKAGE "libsqlite3-dev libsql
   URL https://github.com/SRombauts/SQLiteCpp/archive/refs/tags/3.2.1.tar.gz
   SHA256 70c67d5680c47460f82a7abf8e6b0329bf2fb10795a982a6d8abc06adb42d693)
 
+# libsodium's release has no CMake files, so it is never downloaded. It is linked statically, as above.
+find_library(SODIUM_LIBRARY NAMES libsodium.a sodium)
+find_path(SODIUM_INCLUDE_DIR sodium.h)
+if(SODIUM_LIBRARY AND SODIUM_INCLUDE_DIR)
+  add_library(sodium::sodium UNKNOWN IMPORTED)
+  set_target_properties(sodium::sodium PROPERTIES IMPORTED_LOCATION ${SODIUM_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${SODIUM_INCLUDE_DIR} INTERFACE_LINK_LIBRARIES Threads::Threads)
+else()
+  set_property(GLOBAL APPEND_STRING PROPERTY OVERLAPTUNE_MISSING
+    "  libsodium: apt-get install libsodium-dev (OVERLAPTUNE_FETCH does not download it)\n")
+endif()
+
 if(OVERLAPTUNE_BUILD_TESTS)
   overlaptune_dependency(GTest TARGET GTest::gmock PACKAGE libgmock-dev
     WITHOUT OVERLAPTUNE_BUILD_TESTS=OFF OPTIONS INSTALL_GTEST=OFF

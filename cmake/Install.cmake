@@ -4,6 +4,14 @@ include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/overlaptune)
 
+# Gives an installed target, already in the build folder, the RUNPATH that it has when it is installed: the
+# folders of NCCL and cuBLASLt, which are known here; often the loader does not look there. A RUNPATH of the
+# build folder alone would be padded with ":" up to the length of the other one, and an empty entry is the
+# current folder.
+function(overlaptune_runpath target)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
 # overlaptune_install_library(COMPONENT     what find_package(overlaptune COMPONENTS ...) calls it
 #   SHARED target [STATIC target]           STATIC: its property STATIC_NEEDS lists what to link beside it
 #   INTERFACE target                        carries the headers' folder
@@ -19,8 +27,7 @@ function(overlaptune_install_library component)
       set_target_properties(${LIB_${upper}} PROPERTIES EXPORT_NAME ${component}_${kind})
     endif()
   endforeach()
-  # The folders of NCCL and cuBLASLt are known here; often the loader does not look there.
-  set_target_properties(${LIB_SHARED} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  overlaptune_runpath(${LIB_SHARED})
   install(TARGETS ${LIB_SHARED} ${LIB_STATIC} ${LIB_INTERFACE} EXPORT overlaptune-${component}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT ${component} NAMELINK_COMPONENT ${development}
@@ -71,6 +78,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/overlaptune-config.cmake
   DESTINATION ${config_folder} COMPONENT query-dev)
 
 # The command line tool. Its worker is a part of its own: it needs NCCL and cuBLASLt.
+overlaptune_runpath(overlaptune)
 install(TARGETS overlaptune RUNTIME COMPONENT tool)
 # Everything that `cmake --install` copies; it fails where one of these was not built.
 add_custom_target(installable DEPENDS overlaptune overlaptune_query_shared overlaptune_query_static)
@@ -79,7 +87,7 @@ if(TARGET overlaptune_run_shared)
 endif()
 if(TARGET overlaptune-worker)
   add_dependencies(installable overlaptune-worker)
-  set_target_properties(overlaptune-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  overlaptune_runpath(overlaptune-worker)
   install(TARGETS overlaptune-worker RUNTIME COMPONENT worker)
 endif()
 # A program with a sanitizer's runtime in it may not start here.

@@ -131,9 +131,14 @@ using Config = std::variant<Sequential, Chunked, Signaled>;
 
 /// Transport of the collectives while a GEMM may run beside them.
 [[nodiscard]] inline Transport transport_of(const Config& config) {
-  if (const auto* signaled = std::get_if<Signaled>(&config)) return signaled->transport.beside_gemm;
-  if (const auto* chunked = std::get_if<Chunked>(&config)) return chunked->transport;
-  return std::get<Sequential>(config).transport;
+  const auto own_transport = [](const auto& own) {
+    if constexpr (requires { own.transport.beside_gemm; }) {
+      return own.transport.beside_gemm;
+    } else {
+      return own.transport;
+    }
+  };
+  return std::visit(own_transport, config);
 }
 
 /// The tile of the config's GEMM; all zero where the strategy uses a library GEMM.

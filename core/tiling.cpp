@@ -1,6 +1,7 @@
 #include "core/tiling.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -72,28 +73,45 @@ Cut cut_at(const TileOrder& order, std::int64_t tiles) {
   return cut;
 }
 
-std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport) {
-  const std::int64_t total = order.tiles();
-  const std::int64_t whole_swizzle = order.columns() * order.column_tiles(0);
-  std::vector<Cut> cuts;
-  cuts.reserve(static_cast<std::size_t>(ceil_div(total, sms)));
-  std::int64_t last = 0;
-  for (std::int64_t end = sms;; end += sms) {
-    if (end >= total) {
-      cuts.push_back(cut_at(order, total));
-      return cuts;
-    }
-    const bool by_columns =
-        transport == Transport::peer_access ||
-        (transport != Transport::copy_engine &&
-         (order.panels_per_block() == 1 ||
-          (order.swizzle_groups() > 1 && end / whole_swizzle == order.swizzle_groups() - 1)));
-    const Cut cut = cut_at(order, by_columns ? end : end / whole_swizzle * whole_swizzle);
-    if (cut.tiles > last) {
-      last = cut.tiles;
-      cuts.push_back(cut);
-    }
+WaveCuts::WaveCuts(const TileOrder& order, int sms, Transport transport)
+    : order_(order),
+      sms_(sms),
+      waves_(ceil_div(order.tiles(), sms)),
+      whole_swizzle_(order.columns() * order.column_tiles(0)) {
+  if (transport == Transport::peer_access ||
+      (transport != Transport::copy_engine && order.panels_per_block() == 1)) {
+    all_from_ = 1;
+  } else if (transport != Transport::copy_engine && order.swizzle_groups() > 1) {
+    all_from_ = ceil_div((order.swizzle_groups() - 1) * whole_swizzle_, sms);
+  } else {
+    all_from_ = waves_;
   }
+  before_ = whole_swizzle_ > sms ? (all_from_ - 1) * sms / whole_swizzle_ : all_from_ - 1;
+}
+
+Cut WaveCuts::operator[](std::int64_t number) const {
+  if (number > before_) return cut_at(order_, (all_from_ + number - before_ - 1) * sms_);
+  if (whole_swizzle_ > sms_) return cut_at(order_, number * whole_swizzle_);
+  return cut_at(order_, number * sms_ / whole_swizzle_ * whole_swizzle_);
+}
+
+std::vector<Cut> WaveCuts::at(std::vector<std::int64_t>& numbers) const {
+  std::vector<Cut> cuts;
+  cuts.reserve(numbers.size());
+  std::erase_if(numbers, [&](std::int64_t number) {
+    const Cut cut = (*this)[number];
+    const bool is_new = cut.tiles > (cuts.empty() ? 0 : cuts.back().tiles);
+    if (is_new) cuts.push_back(cut);
+    return !is_new;
+  });
+  return cuts;
+}
+
+std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport) {
+  const WaveCuts all(order, sms, transport);
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(all.count()));
+  std::iota(numbers.begin(), numbers.end(), std::int64_t{1});
+  return all.at(numbers);
 }
 
 bool allows(Transport transport, const Cut& cut) {

@@ -68,8 +68,31 @@ struct Cut {
 /// whose copies come when the GEMM is about to end, and where a row block is a single panel, it is
 /// the end of the wave's last whole column. (Elsewhere a lower raster has cuts that need no
 /// copies.) Copy engines move whole swizzle groups only; with peer access no group is copied, and
-/// each wave is cut after its last whole column. Ascending, without repetition; the last cut is the
-/// whole problem. `sms` >= 1.
+/// each wave is cut after its last whole column. A problem may have millions of cuts, so this is
+/// not a list of them.
+class WaveCuts {
+ public:
+  /// `sms` >= 1.
+  WaveCuts(const TileOrder& order, int sms, Transport transport);
+
+  /// Number of cuts. The last one is the whole problem.
+  [[nodiscard]] std::int64_t count() const { return before_ + waves_ - all_from_ + 1; }
+  /// Cut `number`, from 1 to `count`. Neighbours may be the same, or the first ones empty,
+  /// where a column has more tiles than a wave.
+  [[nodiscard]] Cut operator[](std::int64_t number) const;
+  /// The cuts of ascending numbers. Removes the numbers of empty and of repeated cuts.
+  [[nodiscard]] std::vector<Cut> at(std::vector<std::int64_t>& numbers) const;
+
+ private:
+  TileOrder order_;
+  std::int64_t sms_;
+  std::int64_t waves_;
+  std::int64_t whole_swizzle_;  ///< tiles of a swizzle group
+  std::int64_t all_from_ = 0;   ///< the first wave from which on there is a cut for each wave
+  std::int64_t before_ = 0;     ///< number of cuts before that
+};
+
+/// All of `WaveCuts`: ascending, without repetition.
 [[nodiscard]] std::vector<Cut> wave_cuts(const TileOrder& order, int sms, Transport transport);
 
 /// Whether a config of this transport may have this cut: copy engines move whole rows.

@@ -1,37 +1,41 @@
 #include "kernels/cubin_cache.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <fstream>
 #include <limits>
+#include <sodium.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "core/hash.hpp"
+#include "core/own_file.hpp"
 
 namespace overlaptune::kernels {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "overlaptune cubin 1\n";
+constexpr std::string_view kMagic = "overlaptune cubin 2\n";
 constexpr std::string_view kSuffix = ".kernel";
-constexpr std::string_view kTemporary = "writing-";
 constexpr std::size_t kNameDigits = 32;
 /// Age of a temporary file whose writer was killed; a writer takes milliseconds.
 constexpr auto kStale = std::chrono::hours(1);
 
+/// The SHA-256 (FIPS 180-4) of a text, as 32 bytes.
+std::string sha256(std::string_view text) {
+  std::string hash(crypto_hash_sha256_BYTES, '\0');
+  crypto_hash_sha256(reinterpret_cast<unsigned char*>(hash.data()),
+                     reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  return hash;
+}
+
 // Layout of an entry: the magic; the fields, each a number of 8 bytes or a text after its length;
-// and the FNV-1a hash of everything before it.
+// and the SHA-256 of everything before it.
 
 void put(std::string& entry, std::uint64_t number) {
   entry.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -52,7 +56,7 @@ std::string to_entry(std::string_view key, const Cubin& cubin) {
   put(entry, std::uint64_t{cubin.warnings.size()});
   for (const std::string& line : cubin.warnings) put(entry, std::string_view(line));
   put(entry, std::string_view(cubin.bytes));
-  put(entry, fnv1a(entry));
+  entry += sha256(entry);
   return entry;
 }
 
@@ -86,11 +90,11 @@ class Reader {
 
 /// The kernel in an entry; nothing where the entry is damaged or has another key.
 std::optional<Cubin> from_entry(std::string_view key, std::string_view entry) {
-  if (!entry.starts_with(kMagic) || entry.size() < kMagic.size() + sizeof(std::uint64_t)) {
+  if (!entry.starts_with(kMagic) || entry.size() < kMagic.size() + crypto_hash_sha256_BYTES) {
     return std::nullopt;
   }
-  const std::string_view body = entry.substr(0, entry.size() - sizeof(std::uint64_t));
-  if (Reader(entry.substr(body.size())).number() != fnv1a(body)) return std::nullopt;
+  const std::string_view body = entry.substr(0, entry.size() - crypto_hash_sha256_BYTES);
+  if (entry.substr(body.size()) != sha256(body)) return std::nullopt;
   Reader reader(body.substr(kMagic.size()));
   if (reader.text() != key) return std::nullopt;
   Cubin cubin;
@@ -114,7 +118,7 @@ bool is_entry(const std::string& name) {
 }
 
 bool is_temporary(const std::string& name) {
-  return name.starts_with(kTemporary) && name.size() == kTemporary.size() + 6;
+  return name.starts_with(kWriting) && name.size() == kWriting.size() + 6;
 }
 
 struct File {
@@ -145,29 +149,6 @@ std::vector<File> files_in(const fs::path& folder) {
   return files;
 }
 
-/// Writes a file, flushes it to the disk and renames it. Returns the errno of the step that failed,
-/// or 0.
-int publish(const fs::path& file, const std::string& content) {
-  std::string temporary = (file.parent_path() / kTemporary).string() + "XXXXXX";
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  int failure = 0;
-  std::string_view rest = content;
-  while (failure == 0 && !rest.empty()) {
-    const ssize_t written = ::write(descriptor, rest.data(), rest.size());
-    if (written >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      failure = errno;
-    }
-  }
-  if (failure == 0 && ::fsync(descriptor) != 0) failure = errno;
-  if (::close(descriptor) != 0 && failure == 0) failure = errno;
-  if (failure == 0 && std::rename(temporary.c_str(), file.c_str()) != 0) failure = errno;
-  if (failure != 0) ::unlink(temporary.c_str());
-  return failure;
-}
-
 }  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -180,10 +161,8 @@ Expected<CubinCacheOptions> cubin_cache_options(const Variables& variables) {
   CubinCacheOptions options;
   if (const auto folder = variables("OVERLAPTUNE_CACHE")) {
     options.folder = *folder;
-  } else if (const auto xdg = variables("XDG_CACHE_HOME"); xdg && fs::path(*xdg).is_absolute()) {
-    options.folder = fs::path(*xdg) / "overlaptune";  // XDG ignores relative paths
-  } else if (const auto home = variables("HOME")) {
-    options.folder = fs::path(*home) / ".cache" / "overlaptune";
+  } else {
+    options.folder = own_folder(variables, "XDG_CACHE_HOME", ".cache");
   }
   if (const auto text = variables("OVERLAPTUNE_CACHE_MB")) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max() >> 20;
@@ -205,8 +184,12 @@ bool CubinCache::is_off() const {
 
 fs::path CubinCache::file_of(std::string_view key) const {
   // Two keys may share a name without harm: the entry holds the whole key.
-  return options_.folder /
-         fmt::format("{:016x}{:016x}{}", fnv1a(key), fnv1a(key, mix(key.size())), kSuffix);
+  std::string digits(2 * crypto_hash_sha256_BYTES + 1, '\0');
+  const std::string hash = sha256(key);
+  sodium_bin2hex(digits.data(), digits.size(), reinterpret_cast<const unsigned char*>(hash.data()),
+                 hash.size());
+  digits.resize(kNameDigits);
+  return options_.folder / (digits + std::string(kSuffix));
 }
 
 void CubinCache::warn_once(const std::string& what) const {
@@ -216,17 +199,14 @@ void CubinCache::warn_once(const std::string& what) const {
 std::optional<Cubin> CubinCache::find(std::string_view key) const {
   if (is_off()) return std::nullopt;
   const fs::path file = file_of(key);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string entry;
-  try {
-    entry.assign((std::istreambuf_iterator<char>(in)), {});
-  } catch (const std::ios_base::failure& failure) {
-    warn_once(file.string() + ": cannot be read: " + failure.what());
+  const auto entry = read_own_file(file, kOthersMayWrite, options_.largest_bytes);
+  if (!entry) {
+    warn_once(entry.error().message + ": not used, the kernel is compiled again");
     return std::nullopt;
   }
+  if (!*entry) return std::nullopt;
   std::error_code ignored;
-  auto cubin = from_entry(key, entry);
+  auto cubin = from_entry(key, **entry);
   if (!cubin) {
     spdlog::debug("kernel cache {}: damaged, compiled again", file.string());
     fs::remove(file, ignored);
@@ -251,14 +231,13 @@ void CubinCache::store(std::string_view key, const Cubin& cubin) const {
                     options_.folder.string(), entry.size(), options_.largest_bytes));
     return;
   }
-  std::error_code failure;
-  fs::create_directories(options_.folder, failure);
-  if (!failure) failure = {publish(file_of(key), entry), std::generic_category()};
-  if (failure) {
+  int failure = make_own_folder(options_.folder);
+  if (failure == 0) failure = write_own_file(file_of(key), entry, IfThere::replace);
+  if (failure != 0) {
     warn_once(
         fmt::format("{}: cannot be written: {}: goes on without; set OVERLAPTUNE_CACHE to "
                     "another folder",
-                    options_.folder.string(), failure.message()));
+                    options_.folder.string(), std::strerror(failure)));
     return;
   }
   remove_oldest();

@@ -1,8 +1,9 @@
 #pragma once
 // A cache of compiled kernels on disk, with one file for each entry. Any number of threads and
-// processes may use a folder at once: an entry appears whole (a temporary file, then a rename), and
-// a reader accepts it only with the right key and checksum. A problem with the files costs a
-// compilation, never a result, and is logged once.
+// processes may use a folder at once: an entry appears whole, and a reader accepts it only with the
+// right key and hash. An entry is code that will run, so it counts only if it is a file of this
+// user or of root that nobody else may write. A problem with the files costs a compilation, never a
+// result, and is logged once.
 
 #include <atomic>
 #include <cstdint>
@@ -39,7 +40,7 @@ class CubinCache {
   explicit CubinCache(CubinCacheOptions options) : options_(std::move(options)) {}
 
   /// The entry of this key (`Compiler::key`), which becomes the most recently used one. A damaged
-  /// entry is removed.
+  /// entry is removed; one that others may have changed is not used.
   [[nodiscard]] std::optional<Cubin> find(std::string_view key) const;
 
   /// Stores an entry, then removes the least recently used ones until the limit is kept.

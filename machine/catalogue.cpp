@@ -10,6 +10,7 @@
 #include "machine/cuda/cuda_machine.hpp"
 #include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/launch/installation.hpp"
+#include "machine/cuda/launch/job_secret.hpp"
 #include "machine/cuda/launch/mpi_rendezvous.hpp"
 #include "machine/sim/profile.hpp"
 #include "machine/sim/sim_machine.hpp"
@@ -59,17 +60,19 @@ tl::unexpected<Error> cuda_error(const Error& error) {
   return tl::make_unexpected(Error{error.kind, "machine cuda: " + error.message});
 }
 
-/// The rank of this process in its launch, and the address at which the ranks meet.
+/// The rank of this process in its launch, the address at which the ranks meet, and their secret.
 Expected<cuda::LaunchEnvironment> find_launch() {
   const auto variables = cuda::environment_variables();
   const auto ranks = cuda::read_ranks(variables);
   if (!ranks) return cuda_error(ranks.error());
   const auto met = cuda::meet_by_mpi(*ranks);
   if (!met) return cuda_error(met.error());
-  if (*met) return **met;
-  const auto launch = cuda::read_launch(variables);
+  auto launch = *met ? Expected<cuda::LaunchEnvironment>(**met) : cuda::read_launch(variables);
   if (!launch) return cuda_error(launch.error());
-  return *launch;
+  if (const auto found = cuda::find_secret(*launch, variables); !found) {
+    return cuda_error(found.error());
+  }
+  return launch;
 }
 
 /// The GPUs that this process may use. Sets `launch.local_rank` to the GPU of its rank.

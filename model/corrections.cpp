@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/config_fields.hpp"
@@ -24,6 +25,7 @@ constexpr double kPriorRows = 20;
 // distance of 1 errors have a correlation of 0.6, at 2 of 0.14.
 constexpr double kOfSides = 4.8;  ///< m, n
 constexpr double kOfDepth = 2.4;  ///< k
+constexpr double kOfAlignment = 1;
 constexpr double kOfTile = 1.1;
 constexpr double kOfNumber = 1.8;
 constexpr double kOfGroups = 4;
@@ -32,6 +34,9 @@ constexpr double kOtherName = 1;  ///< of a field
 constexpr double kOtherOp = 0.35;
 constexpr double kOtherLaunch = 0.35;
 constexpr double kOtherDtype = 1;
+
+/// Elements of k from which on rows are aligned to all that matters: a swizzled row of 128 bytes.
+constexpr std::int64_t kAlignedElements = 64;
 
 /// Rows that corrections are made from. The time grows with the cube of it.
 constexpr std::size_t kNearest = 128;
@@ -113,6 +118,8 @@ CorrectionPoint correction_point(const Problem& problem, Launch launch, const Co
   shape.logarithm(static_cast<double>(problem.m), kOfSides);
   shape.logarithm(static_cast<double>(problem.n), kOfSides);
   shape.logarithm(static_cast<double>(problem.k), kOfDepth);
+  // Rows of A and B that do not start at whole lines of memory take other paths in a GEMM.
+  shape.logarithm(static_cast<double>(std::gcd(problem.k, kAlignedElements)), kOfAlignment);
   shape.logarithm(problem.ranks, kOfNumber);
   shape.name(problem.op, kOtherOp);
   shape.name(problem.dtype, kOtherDtype);

@@ -3,10 +3,9 @@
 // them *produces* pieces (waves of tiles, chunks), the other *consumes* them in order. Times are
 // microseconds.
 
-#include <cstdint>
-#include <functional>
+#include <algorithm>
+#include <limits>
 #include <span>
-#include <vector>
 
 #include "core/timeline.hpp"
 
@@ -16,71 +15,69 @@ struct OverlapRates {
   double producer_slowdown = 1;  ///< factor on the producer while the consumer runs, >= 1
   double consumer_slowdown = 1;  ///< factor on the consumer while the producer runs, >= 1
   double trigger = 0;            ///< from a piece's completion to the start of an idle consumer
-  double gap = 0;                ///< between two pieces of a busy consumer
+  /// Between two pieces of a busy consumer. Where it is shorter than the trigger, a trigger may
+  /// pass while the consumer runs; it is slowed then as the producer is.
+  double gap = 0;
 };
 
-/// The state of both queues when a piece has just been produced. The consumer's end assumes that
-/// the producer goes on; `finish` corrects it. `advance` and `finish` are non-decreasing in both
-/// fields (a test checks it), so a state that is smaller in both stays ahead. This makes the
-/// partition search exact.
+/// The state of both queues when the consumer has just ended a piece. Neither slows the other until
+/// the consumer starts the next one.
 struct OverlapState {
-  /// Effective time of the producer: its next piece is ready at this time plus the slowed work, if
-  /// it is slowed without interruption. It is less than the real time by the credit that `advance`
-  /// gives.
-  double producer = 0;
-  double consumer_end = 0;  ///< end of everything handed to the consumer so far
+  double consumer_end = 0;
+  /// End of the producer, if the consumer does not run again before it. Once the producer has
+  /// ended, it is the latest end that makes no difference.
+  double producer_end = 0;
 };
 
 struct Step {
   OverlapState state{};
-  double ready = 0;  ///< time at which the piece is produced
-  double start = 0;  ///< time at which the consumer starts on it
+  double start = 0;  ///< time at which the consumer starts on the piece
+  double both = 0;   ///< time for which both run, from then
 };
 
-/// Produces one more piece and hands it to the consumer. `work` and `consumption` are its times on
-/// either side, each alone.
-[[nodiscard]] inline Step advance(const OverlapState& from, double work, double consumption,
+/// Hands the next piece to the consumer. `after` is the production of all later pieces, and
+/// `consumption` the time of this piece on the consumer, each alone.
+[[nodiscard]] inline Step advance(const OverlapState& from, double after, double consumption,
                                   const OverlapRates& rates) {
-  const double slowed = from.producer + work * rates.producer_slowdown;
-  const double ready = slowed <= from.consumer_end
-                           ? slowed
-                           : from.consumer_end + work -
-                                 (from.consumer_end - from.producer) / rates.producer_slowdown;
   Step step;
-  step.ready = ready;
-  const double idle_start = ready + rates.trigger;
-  const double busy_start = from.consumer_end + rates.gap;
-  step.start = idle_start > busy_start ? idle_start : busy_start;
-  // Until an idle consumer is triggered, the producer runs free. That time is credited at once, so
-  // a next piece of less work than that time is ready too early. The credit is at most that time:
-  // with more, a state that is ready later would be ahead.
-  double free = idle_start - (ready > from.consumer_end ? ready : from.consumer_end);
-  if (free < 0) free = 0;
-  const double gain = rates.producer_slowdown - 1;
-  step.state.producer = ready - (gain < 1 ? gain : 1) * free;
-  step.state.consumer_end = step.start + consumption * rates.consumer_slowdown;
+  step.start = std::max(from.producer_end - after + rates.trigger, from.consumer_end + rates.gap);
+  const double left = std::max(0.0, from.producer_end - step.start);  // of the producer, alone
+  step.both = std::min(left * rates.producer_slowdown, consumption * rates.consumer_slowdown);
+  const double end = step.start + consumption + step.both * (1 - 1 / rates.consumer_slowdown);
+  const double producer_end = from.producer_end + step.both * (1 - 1 / rates.producer_slowdown);
+  step.state = {
+      .consumer_end = end,
+      .producer_end = std::max(producer_end, end + std::min(0.0, rates.gap - rates.trigger))};
   return step;
 }
 
-/// As `advance`, for the last piece: after it the consumer runs alone. `consumer_end` of the result
-/// is the end of all.
-[[nodiscard]] inline Step finish(const OverlapState& from, double work, double consumption,
-                                 const OverlapRates& rates) {
-  Step step = advance(from, work, 0, rates);
-  double consumer_free = from.consumer_end;
-  if (consumer_free > step.ready) {
-    consumer_free = step.ready + (consumer_free - step.ready) / rates.consumer_slowdown;
+/// Tells which states are ahead: a state is ahead of another one if its `consumer_end` is no later
+/// and its handicap no larger. Whatever pieces follow, it then stays ahead (a test checks it). This
+/// makes the partition search exact. Where the gap is shorter than the trigger, the lead may turn
+/// into a delay of at most the difference, because a consumer that starts earlier also slows the
+/// producer earlier, and then waits for its end.
+///
+/// The handicap is the producer's end. The exception is two queues that take longer beside each
+/// other than in turn. There a consumer that starts earlier may end later, because more of it runs
+/// beside the producer, unless the producer's end is earlier by a share of what it is earlier.
+class Handicap {
+ public:
+  explicit Handicap(const OverlapRates& rates) {
+    const double harm = rates.producer_slowdown * (1 - 1 / rates.consumer_slowdown);
+    if (harm > 1) share_ = 1 - 1 / harm;
   }
-  const double idle_start = step.ready + rates.trigger;
-  const double busy_start = consumer_free + rates.gap;
-  step.start = idle_start > busy_start ? idle_start : busy_start;
-  step.state.consumer_end = step.start + consumption;
-  return step;
-}
+  [[nodiscard]] double operator()(const OverlapState& state) const {
+    return state.producer_end - share_ * state.consumer_end;
+  }
 
-/// The state before anything is produced, when the producer starts at `start`.
-[[nodiscard]] inline OverlapState initial_state(double start) {
-  return {.producer = start, .consumer_end = start};
+ private:
+  double share_ = 0;
+};
+
+/// The state before anything is produced, when the producer starts at `start` and produces for
+/// `all`.
+[[nodiscard]] inline OverlapState initial_state(double start, double all) {
+  return {.consumer_end = -std::numeric_limits<double>::infinity(), .producer_end = start + all};
 }
 
 /// One piece: its time on the producer and on the consumer, each alone.

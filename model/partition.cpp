@@ -10,102 +10,118 @@ namespace {
 /// A state worth keeping, and how it was reached.
 struct Node {
   OverlapState state{};
+  double handicap = 0;
   std::uint32_t cut = 0;
   std::uint32_t parent = 0;
 };
 
-/// A lower bound on the end after a state, from which some production and at least some consumption
-/// remain. Each side is slowed while both run. Both run together no longer than the shorter of the
-/// two takes. The last group follows the producer. The bound is non-decreasing in the state.
+/// The least that remains to be consumed: the sum of the groups' times, and the same with the gaps
+/// between them. The two need not be of the same partition.
+struct Rest {
+  double consumption = 0;
+  double in_a_row = 0;
+};
+
+/// A lower bound on the end after a state, given what remains. For some time both queues run. The
+/// longer that is, the later the producer ends, and the less remains to be consumed then. The bound
+/// is the least, over all such times, of what comes last:
+/// - after the producer's end a trigger and the last group;
+/// - after the producer's end all that was not consumed before it;
+/// - all groups in a row, slowed for that time.
+/// It is non-decreasing in the state.
 class EarliestEnd {
  public:
   EarliestEnd(const OverlapRates& rates, double last_group)
-      : rates_(rates),
-        idle_(rates.trigger + last_group),
-        consumer_speed_(1 / rates.consumer_slowdown),
-        gain_(std::max(0.0, 1 / rates.producer_slowdown + consumer_speed_ - 1)) {}
+      : producer_slowdown_(rates.producer_slowdown),
+        consumer_slowdown_(rates.consumer_slowdown),
+        producer_loss_(1 - 1 / rates.producer_slowdown),
+        consumer_loss_(1 - 1 / rates.consumer_slowdown),
+        gain_(std::max(0.0, 1 - producer_loss_ - consumer_loss_)),
+        after_producer_(rates.trigger + last_group) {}
 
-  [[nodiscard]] double operator()(const OverlapState& state, double production,
-                                  double consumption) const {
-    return (*this)(state, state.consumer_end, production, consumption);
-  }
-
-  /// The same if the remaining pieces are not consumed before `from`, which may be later than the
-  /// consumer's end.
-  [[nodiscard]] double operator()(const OverlapState& state, double from, double production,
-                                  double consumption) const {
-    const double end = advance(state, production, 0, rates_).ready;  // with no collective after it
-    if (from >= end) {
-      return std::max(end + idle_, end + (from - end) * consumer_speed_ + consumption);
-    }
-    const double both =
-        std::min((end - from) * rates_.producer_slowdown, consumption * rates_.consumer_slowdown);
-    return std::max(end + idle_, end + consumption - both * gain_);
+  /// The consumer does not go on before `from`.
+  [[nodiscard]] double operator()(const OverlapState& state, double from, const Rest& rest) const {
+    const double alone = state.producer_end;
+    const double in_turn = std::max(alone, from) + rest.consumption;
+    const double longest = std::min(std::max(0.0, alone - from) * producer_slowdown_,
+                                    rest.consumption * consumer_slowdown_);
+    // An end that grows with the time of both meets the one that falls with it: growth and fall
+    // together are 1 / slowdown of the other side.
+    const auto least = [&](double end, double growth, double per_growth) {
+      const double both = std::clamp((in_turn - end) * per_growth, 0.0, longest);
+      return std::max(end + growth * both, in_turn - gain_ * both);
+    };
+    if (gain_ == 0) return std::max({alone + after_producer_, from + rest.in_a_row, in_turn});
+    return std::max(least(alone + after_producer_, producer_loss_, consumer_slowdown_),
+                    least(from + rest.in_a_row, consumer_loss_, producer_slowdown_));
   }
 
  private:
-  OverlapRates rates_;
-  double idle_;
-  double consumer_speed_;
-  double gain_;
+  double producer_slowdown_;
+  double consumer_slowdown_;
+  double producer_loss_;  ///< what the producer loses in a unit of time beside the consumer
+  double consumer_loss_;  ///< the same of the consumer
+  double gain_;           ///< what both do in a unit of time, beyond what one does alone
+  double after_producer_;
 };
 
-/// For each cut, the least consumption of what follows it, however it is divided. Gaps are left
-/// out: an idle consumer has none, and it does not slow the producer as a busy one would.
-std::vector<double> least_rests(const PartitionProblem& problem) {
-  const std::size_t cuts = problem.cuts.size();
-  std::vector<double> rests(cuts, std::numeric_limits<double>::infinity());
-  rests.back() = 0;
-  for (std::size_t begin = cuts - 1; begin-- > 0;) {
-    for (std::size_t end = begin + 1; end < cuts; ++end) {
-      rests[begin] = std::min(rests[begin], problem.group_time(begin, end) + rests[end]);
+/// The times of all groups.
+class GroupTable {
+ public:
+  explicit GroupTable(const PartitionProblem& problem) : cuts_(problem.cuts.size()) {
+    times_.resize(cuts_ * cuts_);
+    for (std::size_t begin = 0; begin + 1 < cuts_; ++begin) {
+      for (std::size_t end = begin + 1; end < cuts_; ++end) {
+        times_[begin * cuts_ + end] = problem.group_time(begin, end);
+      }
+    }
+  }
+  /// The times of the groups that begin at a cut, by the cut that ends them.
+  [[nodiscard]] const double* from(std::size_t begin) const { return &times_[begin * cuts_]; }
+
+ private:
+  std::size_t cuts_;
+  std::vector<double> times_;
+};
+
+/// For each cut, the least that remains after it.
+std::vector<Rest> least_rests(const PartitionProblem& problem, const GroupTable& groups) {
+  const std::size_t last = problem.cuts.size() - 1;
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<Rest> rests(last + 1, {kNone, kNone});
+  rests[last] = {0, -problem.rates.gap};  // no gap follows the last group
+  for (std::size_t begin = last; begin-- > 0;) {
+    Rest& rest = rests[begin];
+    for (std::size_t end = begin + 1; end <= last; ++end) {
+      const double time = groups.from(begin)[end];
+      rest.consumption = std::min(rest.consumption, time + rests[end].consumption);
+      rest.in_a_row = std::min(rest.in_a_row, time + problem.rates.gap + rests[end].in_a_row);
     }
   }
   return rests;
 }
 
-/// The times of the groups that begin at one cut, each computed once.
-class GroupsFrom {
- public:
-  GroupsFrom(const PartitionProblem& problem, std::size_t begin)
-      : problem_(problem), begin_(begin) {}
-
-  /// The time of the group that ends at cut `end`.
-  double operator()(std::size_t end) {
-    while (begin_ + times_.size() < end) {
-      times_.push_back(problem_.group_time(begin_, begin_ + times_.size() + 1));
-    }
-    return times_[end - begin_ - 1];
-  }
-
- private:
-  const PartitionProblem& problem_;
-  std::size_t begin_;
-  std::vector<double> times_;
-};
-
-/// The states at one cut, ascending in `producer`. None of them dominates another.
+/// The states at one cut, ascending in their handicap. None of them is ahead of another.
 class Front {
  public:
-  /// Returns false if there is a state already that is as good.
-  bool add(const Node& node) {
-    auto at = std::lower_bound(
-        nodes_.begin(), nodes_.end(), node,
-        [](const Node& a, const Node& b) { return a.state.producer < b.state.producer; });
-    const double consumer_end = node.state.consumer_end;
-    if (at != nodes_.begin() && std::prev(at)->state.consumer_end <= consumer_end) return false;
-    if (at != nodes_.end() && at->state.producer == node.state.producer &&
-        at->state.consumer_end <= consumer_end) {
-      return false;
+  /// Adds a node, unless one is ahead of it. Removes those that it is ahead of.
+  void add(const Node& node) {
+    auto at =
+        std::lower_bound(nodes_.begin(), nodes_.end(), node,
+                         [](const Node& a, const Node& b) { return a.handicap < b.handicap; });
+    const double end = node.state.consumer_end;
+    if (at != nodes_.begin() && std::prev(at)->state.consumer_end <= end) return;
+    if (at != nodes_.end() && at->handicap == node.handicap && at->state.consumer_end <= end) {
+      return;
     }
     auto last = at;
-    while (last != nodes_.end() && last->state.consumer_end >= consumer_end) ++last;
+    while (last != nodes_.end() && last->state.consumer_end >= end) ++last;
     at = nodes_.erase(at, last);
     nodes_.insert(at, node);
-    return true;
   }
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  void clear() { nodes_.clear(); }
 
  private:
   std::vector<Node> nodes_;
@@ -137,38 +153,48 @@ double least_last_group(const PartitionProblem& problem) {
   return std::max(curve(bytes) - problem.shared, problem.least_last);
 }
 
+/// The least production of everything, over all ends of the first group.
+double least_produced(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  double least = problem.produced(last, last);
+  for (std::size_t first = 1; first < last; ++first) {
+    least = std::min(least, problem.produced(first, last));
+  }
+  return least;
+}
+
 /// Solves one problem, for each end of the first group in turn: the production of all later groups
 /// depends on that end.
 class PartitionSearch {
  public:
-  PartitionSearch(const PartitionProblem& problem, double limit)
+  /// `least_produced`: the least production of everything.
+  PartitionSearch(const PartitionProblem& problem, double least_produced, double limit)
       : problem_(problem),
+        least_produced_(least_produced),
         last_(problem.cuts.size() - 1),
-        rests_(least_rests(problem)),
+        handicap_(problem.rates),
+        groups_(problem),
+        rests_(least_rests(problem, groups_)),
         earliest_end_(problem.rates, least_last_group(problem)),
         best_(equal_groups(problem)) {
     if (best_.time >= limit) best_ = {limit, {}};
   }
 
   [[nodiscard]] Partition solve() {
-    const OverlapState initial = initial_state(problem_.start);
-    double all = problem_.produced(last_, last_);  // the least over all ends of the first group
-    for (std::size_t first = 1; first < last_; ++first) {
-      all = std::min(all, problem_.produced(first, last_));
-    }
-    GroupsFrom group_time(problem_, 0);
+    const double* group_time = groups_.from(0);
     for (std::size_t first = 1; first <= last_; ++first) {
-      const double produced = problem_.produced(first, first);
+      const double all = problem_.produced(first, last_);
+      const double after = all - problem_.produced(first, first);
+      const Step step =
+          advance(initial_state(problem_.start, all), after, group_time[first], problem_.rates);
       if (first == last_) {
-        close({finish(initial, produced, group_time(first), problem_.rates).state, 0, kNone});
+        close(step.state, kNone);
         break;
       }
-      const Step step = advance(initial, produced, group_time(first), problem_.rates);
       // The rest is not consumed before this start, which only gets later with a larger first
       // group.
-      if (earliest_end_(initial, step.start, all, rests_[0]) >= best_.time) {
-        break;
-      }
+      const OverlapState initial = initial_state(problem_.start, least_produced_);
+      if (earliest_end_(initial, step.start, rests_[0]) >= best_.time) break;
       solve_from(first, step.state);
     }
     return std::move(best_);
@@ -177,64 +203,74 @@ class PartitionSearch {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+  [[nodiscard]] Node node(const OverlapState& state, std::size_t cut, std::uint32_t parent) const {
+    return {.state = state,
+            .handicap = handicap_(state),
+            .cut = static_cast<std::uint32_t>(cut),
+            .parent = parent};
+  }
+
+  /// A lower bound on the end of any partition with this state at this cut, which is not the last.
+  [[nodiscard]] double bound(const OverlapState& state, std::size_t cut) const {
+    return earliest_end_(state, state.consumer_end + problem_.rates.gap, rests_[cut]);
+  }
+
   void solve_from(std::size_t first, const OverlapState& state) {
-    const double produced = problem_.produced(first, first);
-    const double rest = problem_.produced(first, last_) - produced;
-    if (earliest_end_(state, rest, rests_[first]) >= best_.time) return;
-    produced_.assign(problem_.cuts.size(), produced);
-    for (std::size_t cut = first + 1; cut <= last_; ++cut) {
-      produced_[cut] = problem_.produced(first, cut);
+    if (bound(state, first) >= best_.time) return;
+    const double all = problem_.produced(first, last_);
+    after_.assign(problem_.cuts.size(), 0);
+    for (std::size_t cut = first + 1; cut < last_; ++cut) {
+      after_[cut] = all - problem_.produced(first, cut);
     }
     kept_.clear();
-    std::vector<Front> fronts(last_);
-    fronts[first].add({.state = state, .cut = static_cast<std::uint32_t>(first), .parent = kNone});
+    fronts_.resize(last_);
+    fronts_[first].add(node(state, first, kNone));
     for (std::size_t cut = first; cut < last_; ++cut) {
-      GroupsFrom group_time(problem_, cut);
-      for (const Node& node : fronts[cut].nodes()) extend(node, group_time, fronts);
-      fronts[cut] = {};
+      for (const Node& node : fronts_[cut].nodes()) extend(node);
+      fronts_[cut].clear();
     }
   }
 
-  void extend(const Node& node, GroupsFrom& group_time, std::vector<Front>& fronts) {
-    const std::size_t cut = node.cut;
-    const auto rest_from = [&](const OverlapState& state, double from, std::size_t at) {
-      return earliest_end_(state, from, produced_[last_] - produced_[at], rests_[at]);
-    };
-    if (rest_from(node.state, node.state.consumer_end, cut) >= best_.time) return;
+  /// Appends one more group to a node, in every possible way.
+  void extend(const Node& from) {
+    if (bound(from.state, from.cut) >= best_.time) return;
     const auto parent = static_cast<std::uint32_t>(kept_.size());
-    kept_.push_back(node);
-    close({finish(node.state, produced_[last_] - produced_[cut], problem_.group_time(cut, last_),
-                  problem_.rates)
-               .state,
-           0, parent});
-    for (std::size_t end = cut + 1; end < last_; ++end) {
-      const Step step =
-          advance(node.state, produced_[end] - produced_[cut], group_time(end), problem_.rates);
-      if (rest_from(node.state, step.start, cut) >= best_.time) break;
-      if (rest_from(step.state, step.state.consumer_end, end) >= best_.time) continue;
-      fronts[end].add(
-          {.state = step.state, .cut = static_cast<std::uint32_t>(end), .parent = parent});
+    kept_.push_back(from);
+    const OverlapRates rates = problem_.rates;
+    const double* group_time = groups_.from(from.cut);
+    close(advance(from.state, 0, group_time[last_], rates).state, parent);
+    for (std::size_t end = from.cut + 1; end < last_; ++end) {
+      const Step step = advance(from.state, after_[end], group_time[end], rates);
+      if (bound(step.state, end) < best_.time) {
+        fronts_[end].add(node(step.state, end, parent));
+      } else if (earliest_end_(from.state, step.start, rests_[from.cut]) >= best_.time) {
+        break;  // a larger group only starts later
+      }
     }
   }
 
-  /// Keeps the partition whose last group ends at `node`, if it is the best so far.
-  void close(const Node& node) {
-    if (node.state.consumer_end >= best_.time) return;
-    best_.time = node.state.consumer_end;
+  /// Keeps the partition whose last group ends at `state`, if it is the best so far.
+  void close(const OverlapState& state, std::uint32_t parent) {
+    if (state.consumer_end >= best_.time) return;
+    best_.time = state.consumer_end;
     best_.ends = {last_};
-    for (std::uint32_t at = node.parent; at != kNone; at = kept_[at].parent) {
+    for (std::uint32_t at = parent; at != kNone; at = kept_[at].parent) {
       best_.ends.push_back(kept_[at].cut);
     }
     std::reverse(best_.ends.begin(), best_.ends.end());
   }
 
   const PartitionProblem& problem_;
+  double least_produced_;
   std::size_t last_;
-  std::vector<double> rests_;
+  Handicap handicap_;
+  GroupTable groups_;
+  std::vector<Rest> rests_;
   EarliestEnd earliest_end_;
   Partition best_;
-  std::vector<double> produced_{};  // by cut, for the current first group
-  std::vector<Node> kept_{};        // every state that was extended: `parent` is an index here
+  std::vector<double> after_{};  // production after each cut, for the current first group
+  std::vector<Front> fronts_{};  // by cut
+  std::vector<Node> kept_{};     // every state that was extended: `parent` is an index here
 };
 
 }  // namespace
@@ -255,16 +291,40 @@ std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::
 }
 
 double lower_bound(const WholeProblem& problem) {
-  const double idle = problem.first + problem.rates.trigger;
-  // The consumer is taken to be busy, without slowing the producer, until its first piece can come.
-  const OverlapState state{.producer = problem.start - (problem.rates.producer_slowdown - 1) * idle,
-                           .consumer_end = problem.start + idle};
-  return EarliestEnd(problem.rates, problem.least_time)(
-      state, problem.produced, problem.first_more + problem.bytes * problem.least_time_per_byte);
+  return EarliestEnd(problem.rates, problem.least.one)(
+      initial_state(problem.start, problem.produced),
+      problem.start + problem.first + problem.rates.trigger,
+      {problem.first_more + problem.least.all, problem.first_more + problem.least.in_a_row});
 }
 
+namespace {
+
+/// What is known of the problem without a look at all groups.
+WholeProblem whole(const PartitionProblem& problem) {
+  const std::size_t last = problem.cuts.size() - 1;
+  const double bytes = problem.cuts[last].bytes;
+  const auto least = [&](double less) {
+    const double per_byte = problem.collective->least_time_per_byte(bytes, less);
+    return bytes * (problem.last == nullptr
+                        ? per_byte
+                        : std::min(per_byte, problem.last->least_time_per_byte(bytes, less)));
+  };
+  return {.start = problem.start,
+          .first = problem.produced(1, 1),
+          .produced = least_produced(problem),
+          .least = {.one = least_last_group(problem),
+                    .all = least(problem.shared),
+                    .in_a_row = least(problem.shared - problem.rates.gap) - problem.rates.gap},
+          .first_more = problem.first_more,
+          .rates = problem.rates};
+}
+
+}  // namespace
+
 Partition best_partition(const PartitionProblem& problem, double limit) {
-  return PartitionSearch(problem, limit).solve();
+  const WholeProblem known = whole(problem);
+  if (lower_bound(known) >= limit) return {.time = limit};
+  return PartitionSearch(problem, known.produced, limit).solve();
 }
 
 }  // namespace overlaptune

@@ -66,15 +66,20 @@ struct Partition {
 [[nodiscard]] std::vector<Piece> pieces(const PartitionProblem& problem,
                                         std::span<const std::size_t> ends);
 
+/// The least that groups take on the consumer alone, however the whole is divided.
+struct LeastTimes {
+  double one = 0;       ///< any group
+  double all = 0;       ///< all groups together
+  double in_a_row = 0;  ///< all groups with the gaps between them
+};
+
 /// The part of a partition problem that is known before its cuts.
 struct WholeProblem {
   double start = 0;
   double first = 0;     ///< production of the first wave, before which nothing is consumed
   double produced = 0;  ///< production of everything
-  double bytes = 0;
-  double least_time_per_byte = 0;  ///< least of any group
-  double least_time = 0;           ///< least of any group, whatever its size
-  double first_more = 0;           ///< additional time of the first group
+  LeastTimes least{};
+  double first_more = 0;  ///< additional time of the first group
   OverlapRates rates{};
 };
 
@@ -82,9 +87,9 @@ struct WholeProblem {
 [[nodiscard]] double lower_bound(const WholeProblem& problem);
 
 /// The partition of least time, if its time is under `limit`; else `ends` is empty. Dynamic
-/// programming over the cuts keeps, at each cut, every state that no other one dominates. It is
-/// exact under `overlap` with one exception (docs/model.md, Timeline). Quadratic in the cuts before
-/// pruning.
+/// programming over the cuts keeps, at each cut, every state that no other one is ahead of. It is
+/// exact under `overlap`; where a gap is shorter than the
+/// trigger, it may lose the difference. Quadratic in the cuts before pruning.
 [[nodiscard]] Partition best_partition(const PartitionProblem& problem,
                                        double limit = std::numeric_limits<double>::infinity());
 

@@ -15,15 +15,16 @@ struct Scored {
 };
 
 enum class Space {
-  full,    ///< every feasible tile and every probed number of comm CTAs
-  subset,  ///< a few tiles (docs/model.md): for fast answers
+  full,       ///< every feasible tile and every probed number of comm CTAs
+  subset,     ///< a few tiles (docs/model.md): for fast answers
+  every_cut,  ///< as `full`, with every cut of long problems too: takes minutes, for checks
 };
 
 struct SearchOptions {
   Space space = Space::full;
-  /// Number of configs wanted. The first is the optimum of the space. Each of the others is the
-  /// optimum of its combination of strategy, tile, raster, chunks, comm CTAs and transport, or
-  /// nearly so if there are many waves (docs/model.md).
+  /// Number of configs wanted. The first is the optimum of the space, or nearly so if there are
+  /// very many waves. Each of the others is the optimum of its combination of strategy, tile,
+  /// raster, chunks, comm CTAs and transport, or nearly so if there are many waves (docs/model.md).
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};
@@ -34,8 +35,8 @@ struct SearchOptions {
 
 /// The best configs, fastest first. The list is never empty, because `sequential` is always
 /// considered.
-/// Exact under the model unless stopped: no config of the space is predicted to be faster than the
-/// first.
+/// Exact under the model unless stopped, or so long that not every wave is looked at: no config of
+/// the space is predicted to be faster than the first.
 /// Error: as `Model::predict` for `sequential`.
 [[nodiscard]] Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
                                                    Launch launch, const SearchOptions& options);

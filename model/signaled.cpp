@@ -1,8 +1,10 @@
 #include "model/signaled.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "model/signaled_partition.hpp"
+#include "model/signaled_solver.hpp"
 
 namespace overlaptune {
 namespace {
@@ -43,26 +45,6 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
   return with_last_group(groups, config.transport.last, **last);
 }
 
-/// The config with the best partition into wave groups; none where it has none that is legal.
-std::optional<Scored> best_partitioned(const Model::Parts& parts, const Problem& problem,
-                                       Signaled config, const GroupCollectives& groups) {
-  const TileOrder order = tile_order(problem, config.tile, config.raster);
-  const std::vector<Cut> cuts = wave_cuts(order, groups.sms, groups.key.transport);
-  const GemmWork work = work_beside(groups, config.tile, order, problem.k);
-  const ClockedGemm gemm =
-      clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
-  const std::vector<CutPoint> points = cut_points(cuts);
-  const Partition partition = best_partition(partition_problem(groups, gemm, cuts, points));
-  config.wave_groups.clear();
-  std::int64_t begin = 0;
-  for (const std::size_t end : partition.ends) {
-    config.wave_groups.push_back(cuts[end - 1].tiles - begin);
-    begin = cuts[end - 1].tiles;
-  }
-  if (!check(problem, config, parts.capabilities)) return std::nullopt;
-  return Scored{std::move(config), us(partition.time + groups.drain)};
-}
-
 }  // namespace
 
 Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Work& work,
@@ -95,19 +77,28 @@ Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Wor
     prediction.collective_alone += us(piece.consumption);
   }
   prediction.collective_alone += us(groups->drain);
+  if (groups->key.transport == Transport::peer_access) {
+    // One kernel takes all groups, and its gaps are part of its time.
+    prediction.collective_alone += us(groups->rates.gap) * static_cast<double>(all.size() - 1);
+  }
   return prediction;
 }
 
 std::optional<Scored> SignaledModel::adapted(const Model::Parts& parts, const Problem& problem,
                                              Launch launch, const Config& config) const {
-  Signaled own = std::get<Signaled>(config);
+  const auto& own = std::get<Signaled>(config);
   const auto gemms = parts.gemms_of(problem.dtype);
   if (!gemms || !(*gemms)->generated) return std::nullopt;
   const auto groups = collectives_of(parts, **gemms, problem, own, launch);
   if (!groups) return std::nullopt;
-  own.raster = static_cast<int>(
-      std::min<std::int64_t>(own.raster, tile_order(problem, own.tile, 1).panels_per_block()));
-  return best_partitioned(parts, problem, std::move(own), *groups);
+  const TileOrder panels = tile_order(problem, own.tile, 1);
+  const int raster =
+      static_cast<int>(std::min<std::int64_t>(own.raster, panels.panels_per_block()));
+  const Walk walk{own.tile, raster, tile_order(problem, own.tile, raster)};
+  const Combination combination{.walk = &walk, .groups = &*groups};
+  const CombinationSolver solver(parts, problem, combination, kSubsetCuts);
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  return solver.is_spread() ? solver.settle(kAnyTime) : solver.solve(kAnyTime);
 }
 
 }  // namespace overlaptune

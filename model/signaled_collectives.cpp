@@ -8,19 +8,35 @@
 namespace overlaptune::signaled {
 namespace {
 
+/// Finds the least times of the groups, which depend on all other values.
+void set_least(GroupCollectives& groups) {
+  const auto both = [&](auto&& least_of) {
+    const double least = least_of(*groups.curve);
+    return groups.last == nullptr ? least : std::min(least, least_of(*groups.last));
+  };
+  const auto all = [&](double less) {
+    return groups.bytes *
+           both([&](const Curve& curve) { return curve.least_time_per_byte(groups.bytes, less); });
+  };
+  groups.least = {.one = both([](const Curve& curve) { return curve(0); }) - groups.shared,
+                  .all = all(groups.shared),
+                  .in_a_row = all(groups.shared - groups.rates.gap) - groups.rates.gap};
+}
+
 /// Adapts `groups` to peer access, where one kernel takes all groups. Another group costs it `gap`,
 /// in which it also sees the signal. The rest of the time of the smallest exchange counts once:
 /// half for starting and meeting the peers, which only the first group waits for, and half for
 /// parting from them.
 void be_one_kernel(GroupCollectives& groups, double gap) {
-  groups.shared = std::max(0.0, (*groups.curve)(0) - gap);
-  groups.first_more = groups.shared / 2 + std::max(0.0, groups.rates.trigger - gap);
-  groups.drain = groups.shared / 2;
-  groups.least_time_per_byte = groups.curve->least_time_per_byte(groups.bytes, groups.shared);
-  groups.least_time -= groups.shared;
+  const double smallest = (*groups.curve)(0);
+  const double first_trigger = groups.rates.trigger;
+  groups.rates.gap = std::min(gap, smallest);
+  groups.rates.trigger = std::min(first_trigger, groups.rates.gap);
+  groups.shared = smallest;
+  groups.drain = (smallest - groups.rates.gap) / 2;
+  // One group alone takes its trigger and a whole exchange.
+  groups.first_more = smallest - groups.drain + first_trigger - groups.rates.trigger;
   groups.reorder = {};
-  groups.rates.trigger = std::min(groups.rates.trigger, gap);
-  groups.rates.gap = 0;
 }
 
 }  // namespace
@@ -64,8 +80,6 @@ GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& 
       .curve = &curve,
       .bytes = bytes,
       .whole = curve(bytes),
-      .least_time_per_byte = curve.least_time_per_byte(bytes),
-      .least_time = curve(0),
       .reorder = {.start = parts.launch.kernel_gap,
                   .per_byte = parts.launch.reorder_beside(key.comm_ctas) / received,
                   .last_per_byte = parts.launch.reorder_per_byte / received},
@@ -83,6 +97,7 @@ GroupCollectives group_collectives(const Model::Parts& parts, const ClassGemms& 
       .all_sms = parts.platform.sms,
       .background = background};
   if (key.transport == Transport::peer_access) be_one_kernel(groups, parts.limits.peer_gap.count());
+  set_least(groups);
   return groups;
 }
 
@@ -104,21 +119,17 @@ std::optional<GroupCollectives> groups_by_copies(const Model::Parts& parts, cons
   groups.whole = last(groups.bytes);
   groups.shared = row->drain;
   groups.drain = row->drain;
-  groups.least_time_per_byte = std::min(last.least_time_per_byte(groups.bytes, groups.drain),
-                                        row->curve.least_time_per_byte(groups.bytes, groups.drain));
-  groups.least_time = std::min(last(0), row->curve(0)) - groups.drain;
   // The GEMM does not slow copies. Own parts that fall behind them come last.
   groups.rates.consumer_slowdown = 1;
   groups.feed.collective_share = 0;
+  set_least(groups);
   return groups;
 }
 
 GroupCollectives with_last_group(GroupCollectives groups, Transport transport, const Curve& last) {
   groups.exchange.transport.last = transport;
   groups.last = &last;
-  groups.least_time_per_byte =
-      std::min(groups.least_time_per_byte, last.least_time_per_byte(groups.bytes));
-  groups.least_time = std::min(groups.least_time, last(0));
+  set_least(groups);
   return groups;
 }
 

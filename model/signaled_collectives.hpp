@@ -31,8 +31,7 @@ struct GroupCollectives {
   const Curve* last = nullptr;  ///< for the last group; null: `curve`
   double bytes = 0;
   double whole = 0;  ///< time of the collective in one piece
-  double least_time_per_byte = 0;
-  double least_time = 0;  ///< least time of any piece, without `shared`
+  LeastTimes least{};
   double shared = 0;      ///< part of each piece's time; counted once, by `first_more` and `drain`
   double first_more = 0;  ///< additional time of the first piece
   double drain = 0;       ///< time after the last piece

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "model/cut_choice.hpp"
 #include "model/signaled.hpp"
 #include "model/signaled_collectives.hpp"
 
@@ -63,9 +64,12 @@ std::optional<Config> SignaledModel::draw(const Problem& problem, const CommSett
   config.tile = tile;
   const std::int64_t panels = tile_order(problem, config.tile, raster).panels_per_block();
   config.raster = static_cast<int>(std::clamp<std::int64_t>(raster, 1, panels));
-  const std::vector<Cut> cuts =
-      wave_cuts(tile_order(problem, config.tile, config.raster),
-                std::max(1, draws.sms - config.comm_ctas), setting.transport);
+  // Beyond so many cuts, most partitions have too many groups for a launch.
+  constexpr std::int64_t kMostCuts = 4096;
+  const WaveCuts all(tile_order(problem, config.tile, config.raster),
+                     std::max(1, draws.sms - config.comm_ctas), setting.transport);
+  std::vector<std::int64_t> numbers = spread_cuts(all.count(), kMostCuts);
+  const std::vector<Cut> cuts = all.at(numbers);
   config.wave_groups = random_groups(cuts, draws.partitions.deal(draws.dice), draws.dice);
   return config;
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "model/signaled.hpp"
-#include "model/signaled_partition.hpp"
+#include "model/signaled_solver.hpp"
 
 namespace overlaptune {
 namespace {
@@ -18,13 +19,6 @@ constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 constexpr int kMostPanels = 32;
 /// Number of combinations that the subset (docs/model.md) solves: those of least estimate.
 constexpr std::size_t kSubset = 48;
-
-/// A GEMM of the space: a tile and an order of its tiles.
-struct Walk {
-  Tile tile{};
-  int raster = 0;
-  TileOrder order{};
-};
 
 /// Whether the subset has this tile: one with the deepest pipeline that fits and the widest cluster
 /// (no cluster where two CTAs can share a tile).
@@ -55,50 +49,40 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms
   return list;
 }
 
-/// Number of cuts beyond which neighbours are merged. The time of the search grows with its square,
-/// and one of so many waves hardly changes the result.
-constexpr std::size_t kMostCuts = 192;
-constexpr std::size_t kMostCutsOfSubset = 96;
-/// The same when a combination of the full space, which may be the fastest, is solved again.
-constexpr std::size_t kMostCutsOfFirst = 4096;
-
-/// The same with peer access, where a group may need three regions of C. Any number of groups may
-/// be best: one for every wave, where the exchange does not slow the GEMM.
-constexpr std::size_t kMostCutsAnywhere = kMostRegions / 3;
-
-std::vector<Cut> thinned(std::vector<Cut> cuts, std::size_t most) {
-  if (cuts.size() <= most) return cuts;
-  std::vector<Cut> kept;
-  kept.reserve(most);
-  for (std::size_t i = 1; i <= most; ++i) kept.push_back(cuts[i * cuts.size() / most - 1]);
-  return kept;
+CutNumbers cut_numbers(Space space) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  switch (space) {
+    case Space::full:
+      break;
+    case Space::subset:
+      return kSubsetCuts;
+    case Space::every_cut:
+      return {.every = kAll, .spread = kAll};
+  }
+  return {.every = 192, .spread = 96, .around = 192};
 }
 
-/// One combination of the space, with a lower bound on the time of its partitions.
-struct Combination {
-  double bound = 0;
-  const Walk* walk = nullptr;
-  const GroupCollectives* groups = nullptr;
-};
+/// The most combinations that are settled.
+constexpr std::size_t kMostSettled = 8;
+constexpr std::size_t kMostSettledOfSubset = 3;
 
 bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
 }
 
-/// A lower bound on the time of any partition, if all tiles take `produced`.
-double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups) {
+/// A lower bound on the time of any partition, if all tiles take `produced` and the groups `least`.
+double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups,
+              const LeastTimes& least) {
   return groups.drain + lower_bound({.start = groups.start,
                                      .first = gemm.first(1),
                                      .produced = produced,
-                                     .bytes = groups.bytes,
-                                     .least_time_per_byte = groups.least_time_per_byte,
-                                     .least_time = groups.least_time,
+                                     .least = least,
                                      .first_more = groups.first_more,
                                      .rates = gemm.rates});
 }
 
 double bound_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
-  return end_of(gemm, gemm.least(walk.order.tiles()), groups);
+  return end_of(gemm, gemm.least(walk.order.tiles()), groups, groups.least);
 }
 
 /// An estimate, not a bound; it is nearer to the truth if waves are few. It counts whole waves, the
@@ -109,15 +93,12 @@ double estimate_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollect
   const double produced = gemm.until(tiles, first);
   const double last_bytes =
       groups.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
-  return std::max(end_of(gemm, produced, groups), groups.start + produced + gemm.rates.trigger +
-                                                      (*groups.curve)(last_bytes)-groups.shared +
-                                                      groups.drain);
-}
-
-ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
-                    const GroupCollectives& groups) {
-  const GemmWork work = work_beside(groups, walk.tile, walk.order, problem.k);
-  return clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
+  // Groups so small that they take hardly more than their gaps would make the bound far too low.
+  LeastTimes least = groups.least;
+  least.all = least.in_a_row;
+  return std::max(end_of(gemm, produced, groups, least),
+                  groups.start + produced + gemm.rates.trigger +
+                      (*groups.curve)(last_bytes)-groups.shared + groups.drain);
 }
 
 std::vector<Combination> all_combinations(const Model::Parts& parts, const Problem& problem,
@@ -162,56 +143,70 @@ std::vector<Combination> promising_combinations(const Model::Parts& parts, const
   return list;
 }
 
-/// The best partition of a combination, if it is under the limit.
-std::optional<Scored> solved(const Model::Parts& parts, const Problem& problem,
-                             const Combination& combination, std::size_t most_cuts, double limit) {
-  const Walk& walk = *combination.walk;
-  const GroupCollectives& groups = *combination.groups;
-  const std::vector<Cut> cuts = thinned(wave_cuts(walk.order, groups.sms, groups.key.transport),
-                                        groups.key.transport == Transport::peer_access
-                                            ? std::min(most_cuts, kMostCutsAnywhere)
-                                            : most_cuts);
-  const ClockedGemm gemm = gemm_of(parts, problem, walk, groups);
-  const std::vector<CutPoint> points = cut_points(cuts);
-  const Partition partition =
-      best_partition(partition_problem(groups, gemm, cuts, points), limit - groups.drain);
-  if (partition.ends.empty()) return std::nullopt;
-  Signaled config = groups.exchange;
-  config.tile = walk.tile;
-  config.raster = walk.raster;
-  std::int64_t begin = 0;
-  for (const std::size_t end : partition.ends) {
-    config.wave_groups.push_back(cuts[end - 1].tiles - begin);
-    begin = cuts[end - 1].tiles;
-  }
-  // The model may prefer more groups than a launch has room for; in reality they never pay.
-  if (!check(problem, config, parts.capabilities)) return std::nullopt;
-  return Scored{std::move(config), us(partition.time + groups.drain)};
+/// Puts the combinations in the order in which they are solved. First comes one for each exchange,
+/// the one of least bound: the sooner a good config is known, the fewer others are solved. All
+/// others follow by their bounds. Returns the first of these.
+std::vector<Combination>::iterator in_order(std::vector<Combination>& list,
+                                            const std::vector<GroupCollectives>& collectives) {
+  std::sort(list.begin(), list.end(), by_bound);
+  std::vector<bool> seen(collectives.size());
+  return std::stable_partition(list.begin(), list.end(), [&](const Combination& each) {
+    const auto exchange = static_cast<std::size_t>(each.groups - collectives.data());
+    if (seen[exchange]) return false;
+    return static_cast<bool>(seen[exchange] = true);
+  });
 }
 
-bool is_of(const Combination& combination, const Config& config) {
-  const auto* own = std::get_if<Signaled>(&config);
-  return own != nullptr && combination.walk->tile == own->tile &&
-         combination.walk->raster == own->raster &&
-         combination.groups->exchange == exchange_of(*own);
-}
+/// Solves combinations, and offers what they give.
+class CombinationSearch {
+ public:
+  CombinationSearch(const Model::Parts& parts, const Problem& problem, const CutNumbers& numbers,
+                    BestConfigs& best)
+      : parts_(parts), problem_(problem), numbers_(numbers), best_(best) {}
 
-/// Solves combinations again with every wave: those that were solved with merged cuts and may still
-/// become the first.
-void settle_first(const Model::Parts& parts, const Problem& problem,
-                  const std::vector<Combination>& combinations, BestConfigs& best) {
-  for (const Combination& combination : combinations) {
-    if (combination.bound >= best.first() || best.stopped()) return;  // ascending
-    const auto waves = wave_cuts(combination.walk->order, combination.groups->sms,
-                                 combination.groups->key.transport)
-                           .size();
-    if (waves <= kMostCuts) continue;
-    auto finer = solved(parts, problem, combination, kMostCutsOfFirst, best.first());
-    if (!finer) continue;
-    best.replace([&](const Config& config) { return is_of(combination, config); },
-                 std::move(*finer));
+  void solve(const Combination& combination) {
+    const CombinationSolver solver(parts_, problem_, combination, numbers_);
+    auto scored = solver.solve(best_.limit());
+    if (!scored) return;
+    if (solver.is_spread()) spread_.push_back({scored->time.count(), &combination});
+    best_.offer(std::move(*scored));
   }
-}
+
+  /// Settles the combinations that may still become the first, at most so many.
+  void settle_first(std::size_t most) {
+    std::sort(spread_.begin(), spread_.end(),
+              [](const Spread& a, const Spread& b) { return a.time < b.time; });
+    if (spread_.size() > most) spread_.resize(most);
+    for (const auto& [time, combination] : spread_) {
+      if (time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;
+      auto finer =
+          CombinationSolver(parts_, problem_, *combination, numbers_).settle(best_.first());
+      if (!finer) continue;
+      best_.replace([&](const Config& config) { return is_of(*combination, config); },
+                    std::move(*finer));
+    }
+  }
+
+ private:
+  /// A combination that was solved without some of its cuts.
+  struct Spread {
+    double time = 0;
+    const Combination* combination = nullptr;
+  };
+
+  static bool is_of(const Combination& combination, const Config& config) {
+    const auto* own = std::get_if<Signaled>(&config);
+    return own != nullptr && combination.walk->tile == own->tile &&
+           combination.walk->raster == own->raster &&
+           combination.groups->exchange == exchange_of(*own);
+  }
+
+  const Model::Parts& parts_;
+  const Problem& problem_;
+  CutNumbers numbers_;
+  BestConfigs& best_;
+  std::vector<Spread> spread_{};
+};
 
 /// The probed collectives that can run beside a generated GEMM.
 std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGemms& gemms,
@@ -219,14 +214,17 @@ std::vector<CollectiveKey> probed_keys(const Model::Parts& parts, const ClassGem
   const Collective collective = collective_of(problem.op);
   std::vector<CollectiveKey> keys = parts.collectives.overlap_settings(collective, problem.ranks);
   // The subset has persistent GEMMs only, which are ranked by one tile time.
-  if (space == Space::full) {
+  if (space != Space::subset) {
     for (const Transport transport : {Transport::ring, Transport::symmetric}) {
       const CollectiveKey key{collective, problem.ranks, kHandedOver, transport};
       if (gemms.contention.knows(key)) keys.push_back(key);
     }
   }
-  std::erase_if(keys,
-                [&](const CollectiveKey& key) { return key.comm_ctas >= parts.platform.sms; });
+  const bool peers_can = problem.m / row_blocks(problem) * problem.n < kMostPeerElements;
+  std::erase_if(keys, [&](const CollectiveKey& key) {
+    return key.comm_ctas >= parts.platform.sms ||
+           (key.transport == Transport::peer_access && !peers_can);
+  });
   return keys;
 }
 
@@ -274,17 +272,18 @@ void SignaledModel::search(const Model::Parts& parts, const Problem& problem, La
   if (collectives.empty()) return;
   const std::vector<Walk> list = walks(parts.limits, problem, parts.platform.sms, space);
   std::vector<Combination> combinations =
-      (space == Space::full ? all_combinations : promising_combinations)(parts, problem, list,
-                                                                         collectives);
-  std::sort(combinations.begin(), combinations.end(), by_bound);
-  for (const Combination& combination : combinations) {
-    if (combination.bound >= best.limit()) break;  // ascending: nothing after it can enter
-    if (best.stopped()) break;
-    auto scored = solved(parts, problem, combination,
-                         space == Space::full ? kMostCuts : kMostCutsOfSubset, best.limit());
-    if (scored) best.offer(std::move(*scored));
+      (space == Space::subset ? promising_combinations : all_combinations)(parts, problem, list,
+                                                                           collectives);
+  CombinationSearch solver(parts, problem, cut_numbers(space), best);
+  const auto by_bounds = in_order(combinations, collectives);
+  for (auto each = combinations.begin(); each != combinations.end() && !best.stopped(); ++each) {
+    if (each->bound < best.limit()) {
+      solver.solve(*each);
+    } else if (each >= by_bounds) {
+      break;  // ascending: nothing after it can enter
+    }
   }
-  if (space == Space::full) settle_first(parts, problem, combinations, best);
+  solver.settle_first(space == Space::subset ? kMostSettledOfSubset : kMostSettled);
 }
 
 }  // namespace overlaptune

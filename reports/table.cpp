@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -31,7 +33,7 @@ std::string text_of(const Cell& cell, int digits) {
 
 std::string for_people(const Cell& cell, int digits) {
   if (!applies(cell)) return "-";
-  std::string text = text_of(cell, digits);
+  std::string text = printable(text_of(cell, digits));
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
     text.insert(at, 1, '\\');
   }

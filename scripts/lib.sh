@@ -13,7 +13,8 @@ die() { say "$(basename "$0"): $*"; exit 1; }
 
 # Debian and Ubuntu names; `command:package` where any copy of the command will do.
 build_packages=(cmake:cmake ninja:ninja-build libsqlite3-dev libsqlitecpp-dev libcli11-dev
-  libeigen3-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libexpected-dev libxxhash-dev)
+  libeigen3-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libexpected-dev libsodium-dev
+  libxxhash-dev)
 test_packages=(libgmock-dev pkg-config:pkgconf groff:groff-base dpkg-shlibdeps:dpkg-dev file:file
   clang-format:clang-format clang-tidy:clang-tidy shellcheck:shellcheck
   python3:python3 python3-pip python3-setuptools python3-wheel mypy:mypy valgrind:valgrind)

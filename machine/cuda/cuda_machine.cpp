@@ -10,7 +10,9 @@
 #include "core/check.hpp"
 #include "machine/cuda/fault_attribution.hpp"
 #include "machine/cuda/launch/agent.hpp"
+#include "machine/cuda/launch/job_secret.hpp"
 #include "machine/cuda/merge.hpp"
+#include "machine/cuda/wire/secret.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -22,7 +24,8 @@ tl::unexpected<Error> unavailable(const std::string& message) {
 }
 
 /// The slots without a launcher: all on this host.
-std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options, int port) {
+std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options, int port,
+                                                     const std::string& secret) {
   std::vector<std::unique_ptr<WorkerSlot>> slots;
   slots.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
@@ -30,7 +33,8 @@ std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options,
                                                            .host = "127.0.0.1",
                                                            .port = port,
                                                            .rank = rank,
-                                                           .local_rank = rank}));
+                                                           .local_rank = rank,
+                                                           .secret = secret}));
   }
   return slots;
 }
@@ -58,15 +62,18 @@ Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& opti
     listener.emplace(std::move(*opened));
   }
   const bool launched = options.launch.launcher != Launcher::plain;
+  const auto secret = launched ? job_secret(options.launch) : new_secret();
+  if (!secret) return unavailable(secret.error().message);
   Rendezvous rendezvous(std::move(*listener));
-  auto slots = launched ? meet_agents(rendezvous, options.launch,
+  auto slots = launched ? meet_agents(rendezvous, options.launch, *secret,
                                       {.worker = options.worker,
                                        .version = options.version,
                                        .limit = options.limits.meet})
-                        : local_slots(options, rendezvous.port());
+                        : local_slots(options, rendezvous.port(), *secret);
   if (!slots) return unavailable(slots.error().message);
   auto pool = std::make_unique<WorkerPool>(std::move(rendezvous), std::move(*slots),
                                            PoolOptions{.version = options.version,
+                                                       .secret = *secret,
                                                        .allow_multicast = options.allow_multicast,
                                                        .start_limit = options.limits.start,
                                                        .join_limit = options.limits.join});

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "machine/cuda/round.hpp"
+#include "machine/cuda/wire/secret.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -75,19 +76,19 @@ std::string WorkerPool::place(std::size_t rank) const {
 Expected<void> WorkerPool::start() {
   if (auto gone = kill(); !gone) return gone;
   gone_by_.reset();
-  const std::string token = new_token();
-  auto ready = start_all(token);
+  const std::string start = new_secret();
+  auto ready = start_all(start);
   spdlog::debug("{} workers were started", size());
-  if (ready) ready = await_hellos(token);
+  if (ready) ready = await_hellos(worker_secret(options_.secret, start));
   if (ready) ready = join();
   // The next start reports a worker that does not end.
   if (!ready) static_cast<void>(kill());
   return ready;
 }
 
-Expected<void> WorkerPool::start_all(const std::string& token) {
+Expected<void> WorkerPool::start_all(const std::string& start) {
   for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
-    if (const auto started = slots_[rank]->start(token); !started) {
+    if (const auto started = slots_[rank]->start(start); !started) {
       return unavailable(place(rank) + ": " + started.error().message);
     }
   }
@@ -103,31 +104,32 @@ Expected<void> WorkerPool::check_ended() {
   return {};
 }
 
-Expected<void> WorkerPool::await_hellos(const std::string& token) {
+Expected<void> WorkerPool::await_hellos(const std::string& secret) {
   constexpr auto kLook = 50ms;
   const Deadline deadline = Clock::now() + options_.start_limit;
   const auto is_missing = [](const auto& connection) { return !connection; };
   while (std::any_of(connections_.begin(), connections_.end(), is_missing)) {
-    auto arrival = rendezvous_.next(std::min(deadline, Clock::now() + kLook));
+    auto arrival = rendezvous_.next(secret, std::min(deadline, Clock::now() + kLook));
     if (arrival) {
-      if (auto good = admit(std::move(*arrival), token); !good) return good;
+      if (auto good = admit(std::move(*arrival)); !good) return good;
       continue;
     }
     if (auto good = check_ended(); !good) return good;
     if (Clock::now() < deadline) continue;
     const auto missing = std::find_if(connections_.begin(), connections_.end(), is_missing);
-    return unavailable(fmt::format("{}: its worker did not say hello within {:.3g} s",
+    return unavailable(fmt::format("{}: its worker did not say hello within {:.3g} s{}",
                                    place(static_cast<std::size_t>(missing - connections_.begin())),
-                                   std::chrono::duration<double>(options_.start_limit).count()));
+                                   std::chrono::duration<double>(options_.start_limit).count(),
+                                   rendezvous_.note()));
   }
   return {};
 }
 
-Expected<void> WorkerPool::admit(Rendezvous::Arrival arrival, const std::string& token) {
+Expected<void> WorkerPool::admit(Rendezvous::Arrival arrival) {
   const auto reply = parse_reply(arrival.line);
-  const auto* greeting = reply ? std::get_if<Greeting>(&*reply) : nullptr;
-  if (greeting == nullptr || greeting->token != token) return {};  // not one of our workers
-  const Hello& hello = greeting->hello;
+  const auto* greeting = reply ? std::get_if<Hello>(&*reply) : nullptr;
+  if (greeting == nullptr) return {};  // it failed before it could say hello, and ends
+  const Hello& hello = *greeting;
   if (hello.rank >= size()) {
     return unavailable(
         fmt::format("a worker of rank {} came, expected at most rank {}", hello.rank, size() - 1));

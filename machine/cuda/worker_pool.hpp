@@ -16,6 +16,7 @@ namespace overlaptune::cuda {
 
 struct PoolOptions {
   std::string version = program_version();
+  std::string secret{};  ///< of the controller and its agents; those of workers follow from it
   bool allow_multicast = false;
   std::chrono::milliseconds start_limit{60'000};      ///< until all have said hello
   std::chrono::milliseconds join_limit{120'000};      ///< until the communicator is made
@@ -68,9 +69,9 @@ class WorkerPool {
   [[nodiscard]] const std::vector<Hello>& hellos() const { return hellos_; }
 
  private:
-  [[nodiscard]] Expected<void> start_all(const std::string& token);
-  [[nodiscard]] Expected<void> await_hellos(const std::string& token);
-  [[nodiscard]] Expected<void> admit(Rendezvous::Arrival arrival, const std::string& token);
+  [[nodiscard]] Expected<void> start_all(const std::string& start);
+  [[nodiscard]] Expected<void> await_hellos(const std::string& secret);
+  [[nodiscard]] Expected<void> admit(Rendezvous::Arrival arrival);
   [[nodiscard]] Expected<void> join();
   [[nodiscard]] Expected<void> check_ended();
   [[nodiscard]] std::string place(std::size_t rank) const;

@@ -40,6 +40,36 @@ BENCHMARK_CAPTURE(search_space, full_16384x8192x3584_reduce_scatter, Space::full
 BENCHMARK_CAPTURE(search_space, subset_16384x8192x3584_reduce_scatter, Space::subset)
     ->Unit(benchmark::kMillisecond);
 
+/// Long contexts. The argument is the number of rows, in units of 1024.
+void search_long(benchmark::State& state, Op op, Space space) {
+  const Model& model = fitted().model;
+  const Problem problem{op, state.range(0) << 10, 8192, 3584, Dtype::bf16, 8};
+  for (auto _ : state) {
+    auto best = search(model, problem, Launch::graph, {.space = space});
+    benchmark::DoNotOptimize(best);
+  }
+}
+BENCHMARK_CAPTURE(search_long, full_all_reduce_k_rows, Op::gemm_all_reduce, Space::full)
+    ->RangeMultiplier(2)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_long, full_reduce_scatter_k_rows, Op::gemm_reduce_scatter, Space::full)
+    ->RangeMultiplier(4)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_long, full_all_to_all_k_rows, Op::gemm_all_to_all, Space::full)
+    ->RangeMultiplier(4)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_long, subset_all_reduce_k_rows, Op::gemm_all_reduce, Space::subset)
+    ->RangeMultiplier(2)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_long, subset_reduce_scatter_k_rows, Op::gemm_reduce_scatter, Space::subset)
+    ->RangeMultiplier(4)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
+
 /// The subset on problems of all sizes, one after the other; its regret, under the model, against
 /// the full space.
 void search_subset_held_out(benchmark::State& state) {

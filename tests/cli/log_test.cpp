@@ -60,6 +60,21 @@ TEST_F(Log, verbose_comes_first) {
   EXPECT_THAT(levels("--verbose"), UnorderedElementsAre("debug", "info", "warning"));
 }
 
+/// Text of other hosts and names of files must not command the terminal.
+TEST_F(Log, shows_no_control_characters) {
+  const tool::Folder folder;
+  setenv("OVERLAPTUNE_LOG", "debug", 1);
+  setenv("OVERLAPTUNE_WORKER", "\x1b[31mred\nfaked: line", 1);
+  const tool::Outcome outcome =
+      tool::run(folder, "tune --machine auto --db \x1b[32mgreen/f.db " +
+                            std::string("--problem gemm_all_reduce:4k,4k,1k:bf16:4"));
+  unsetenv("OVERLAPTUNE_WORKER");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[31mred\\x0afaked: line"));           // in the log
+  EXPECT_THAT(outcome.err, HasSubstr("overlaptune: database '\\x1b[32mgreen"));  // the message
+  EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+}
+
 TEST_F(Log, a_level_that_is_not_known) {
   const tool::Folder folder;
   for (const char* level : {"loud", "INFO", "3"}) {

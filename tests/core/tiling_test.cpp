@@ -93,6 +93,31 @@ TEST(TileOrder, wave_cuts_are_at_most_a_wave_apart_and_end_with_everything) {
   }
 }
 
+TEST(WaveCuts, of_an_enormous_problem_are_not_a_list) {
+  const TileOrder order{.block_rows = (std::int64_t{1} << 31) - 1,
+                        .n = (std::int64_t{1} << 31) - 8,
+                        .blocks = 1,
+                        .block_m = 64,
+                        .block_n = 16,
+                        .raster = 4,
+                        .element_bytes = 2};
+  for (const Transport transport :
+       {Transport::ring, Transport::copy_engine, Transport::peer_access}) {
+    const WaveCuts all(order, 100, transport);
+    EXPECT_GT(all.count(), 1'000'000);
+    const Cut last = all[all.count()];
+    EXPECT_EQ(last, cut_at(order, order.tiles()));
+    EXPECT_EQ(last.bytes.count, order.block_rows * order.n * 2);
+    std::vector<std::int64_t> numbers{1, 2, all.count() / 2, all.count() - 1, all.count()};
+    const std::vector<Cut> cuts = all.at(numbers);
+    ASSERT_EQ(cuts.size(), numbers.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      EXPECT_EQ(cuts[i], cut_at(order, cuts[i].tiles));
+      EXPECT_GT(cuts[i].tiles, i == 0 ? 0 : cuts[i - 1].tiles);
+    }
+  }
+}
+
 TEST(TileOrder, regions_hold_what_their_tiles_fill) {
   std::mt19937 random(4);
   for (int round = 0; round < 500; ++round) {

@@ -2,12 +2,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
@@ -42,6 +46,23 @@ void write(const fs::path& file, const std::string& text) {
 void set_age(const fs::path& file, std::chrono::minutes age) {
   fs::last_write_time(file, fs::file_time_type::clock::now() - age);
 }
+
+/// The log of the time in which this object lives.
+class Log {
+ public:
+  Log() {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~Log() { spdlog::set_default_logger(before_); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  [[nodiscard]] std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
 
 class CubinCacheTest : public testing::Test {
  protected:
@@ -82,10 +103,84 @@ TEST_F(CubinCacheTest, any_damage_is_seen_and_the_entry_removed) {
   EXPECT_EQ(cache.find("a"), sample('z'));
 }
 
+/// SHA-256 of the whole entry, as another program computes it.
+std::string sha256sum(const fs::path& file, std::size_t bytes) {
+  const std::string command =
+      "head -c " + std::to_string(bytes) + " '" + file.string() + "' | sha256sum";
+  std::string digits(64, ' ');
+  FILE* pipe = popen(command.c_str(), "r");
+  EXPECT_EQ(fread(digits.data(), 1, digits.size(), pipe), digits.size());
+  EXPECT_EQ(pclose(pipe), 0);
+  return digits;
+}
+
+TEST_F(CubinCacheTest, an_entry_ends_with_its_sha256) {
+  cache.store("a", sample('a'));
+  const std::string whole = content(cache.file_of("a"));
+  std::string end;
+  for (const char byte : whole.substr(whole.size() - 32)) {
+    end += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  }
+  EXPECT_EQ(end, sha256sum(cache.file_of("a"), whole.size() - 32));
+}
+
 TEST_F(CubinCacheTest, an_entry_of_another_key_is_not_taken) {
   cache.store("a", sample('a'));
   fs::rename(cache.file_of("a"), cache.file_of("b"));
   EXPECT_EQ(cache.find("b"), std::nullopt);
+}
+
+/// An entry is code that will run.
+TEST_F(CubinCacheTest, an_entry_that_others_may_have_changed_is_not_used) {
+  const Log log;
+  const fs::path file = cache.file_of("a");
+  cache.store("a", sample('a'));
+  for (const mode_t mode : {0620U, 0602U}) {
+    chmod(file.c_str(), mode);
+    EXPECT_EQ(cache.find("a"), std::nullopt);
+  }
+  EXPECT_THAT(log.text(), HasSubstr(file.string() + ": others may write it"));
+  EXPECT_THAT(log.text(), HasSubstr("not used, the kernel is compiled again"));
+  chmod(file.c_str(), 0644);
+  EXPECT_EQ(cache.find("a"), sample('a'));
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
+    EXPECT_EQ(cache.find("a"), std::nullopt);
+  }
+  // What is compiled again takes the place of the file.
+  cache.store("a", sample('z'));
+  EXPECT_EQ(cache.find("a"), sample('z'));
+}
+
+TEST_F(CubinCacheTest, a_link_or_a_fifo_is_no_entry_and_stops_nobody) {
+  const fs::path file = cache.file_of("a");
+  cache.store("a", sample('a'));
+  fs::rename(file, folder / "elsewhere");
+  fs::create_symlink(folder / "elsewhere", file);
+  EXPECT_EQ(cache.find("a"), std::nullopt);
+  fs::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(cache.find("a"), std::nullopt);
+  cache.store("a", sample('z'));
+  EXPECT_EQ(cache.find("a"), sample('z'));
+}
+
+TEST_F(CubinCacheTest, its_folder_and_entries_are_for_the_user_alone) {
+  cache.store("a", sample('a'));
+  const auto rights = [](const fs::path& path) { return fs::status(path).permissions(); };
+  EXPECT_EQ(rights(folder), fs::perms::owner_all);
+  EXPECT_EQ(rights(folder.parent_path()), fs::perms::owner_all);
+  EXPECT_EQ(rights(cache.file_of("a")), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+/// Its layout and its hash were others; its name has the same form, so it is removed in time.
+TEST_F(CubinCacheTest, an_entry_of_an_earlier_version_is_compiled_again) {
+  cache.store("a", sample('a'));
+  std::string earlier = content(cache.file_of("a"));
+  earlier.replace(earlier.find("cubin 2"), 7, "cubin 1");
+  write(cache.file_of("a"), earlier);
+  EXPECT_EQ(cache.find("a"), std::nullopt);
+  EXPECT_FALSE(fs::exists(cache.file_of("a")));
 }
 
 TEST_F(CubinCacheTest, those_used_longest_ago_go_first) {
@@ -120,23 +215,6 @@ TEST_F(CubinCacheTest, files_of_others_stay_and_those_of_killed_writers_go) {
   EXPECT_EQ(cache.contents().entries, 0U);
   EXPECT_EQ(cache.clear().entries, 0U);
 }
-
-/// The log of the time in which this object lives.
-class Log {
- public:
-  Log() {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
-  }
-  ~Log() { spdlog::set_default_logger(before_); }
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
-  [[nodiscard]] std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-};
 
 TEST_F(CubinCacheTest, a_folder_that_cannot_be_written_warns_once) {
   const Log log;

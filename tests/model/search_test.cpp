@@ -2,6 +2,8 @@
 
 #include "model/search.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "core/tiling.hpp"
@@ -133,6 +135,52 @@ TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
       const auto prediction = model().predict(problem, other, Launch::graph);
       if (!prediction) continue;
       EXPECT_GE(prediction->time.count(), first.time.count() * 0.9995);
+    }
+  }
+}
+
+/// Long problems have thousands of waves, and the search looks at some of their cuts only.
+TEST_F(SearchTest, a_long_problem_loses_little_by_cuts_that_are_left_out) {
+  const auto best = [&](const Problem& problem, Space space) {
+    const SearchOptions options{.space = space, .strategies = {Strategy::signaled}};
+    return value_or_throw(search(model(), problem, Launch::graph, options)).front().time;
+  };
+  for (const Problem& problem :
+       {Problem{Op::gemm_all_reduce, 24'576, 8192, 512, Dtype::bf16, 8},
+        Problem{Op::gemm_all_reduce, 40'000, 2048, 1024, Dtype::bf16, 8},
+        Problem{Op::gemm_reduce_scatter, 262'144, 8192, 1024, Dtype::bf16, 8},
+        Problem{Op::gemm_reduce_scatter, 100'008, 5120, 3584, Dtype::bf16, 8},
+        Problem{Op::gemm_all_to_all, 131'072, 8192, 1024, Dtype::bf16, 8},
+        Problem{Op::gemm_all_to_all, 524'288, 1024, 4096, Dtype::bf16, 8}}) {
+    EXPECT_LE(best(problem, Space::full), best(problem, Space::every_cut) * 1.001)
+        << to_string(problem);
+  }
+}
+
+TEST_F(SearchTest, no_problem_is_too_long) {
+  for (const auto& [op, name] : NamesOf<Op>::all) {
+    for (const std::int64_t m :
+         {std::int64_t{1} << 20, std::int64_t{1} << 24, kLargestSize / 8 * 8}) {
+      for (const std::int64_t n : {std::int64_t{8192}, kLargestSize / 8 * 8}) {
+        const Problem problem{op, m, n, 4096, Dtype::bf16, 8};
+        for (const Space space : {Space::full, Space::subset}) {
+          const auto best = search(model(), problem, Launch::graph, {.space = space, .best = 3});
+          ASSERT_TRUE(best) << to_string(problem);
+          for (const Scored& scored : *best) {
+            const auto prediction = model().predict(problem, scored.config, Launch::graph);
+            ASSERT_TRUE(prediction) << to_string(problem) << ": " << prediction.error().message;
+            EXPECT_TRUE(std::isfinite(scored.time.count()));
+            EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(scored.config);
+          }
+        }
+        EXPECT_FALSE(explore(ExploreSpace{.platform = fitted_->machine->platform(),
+                                          .strategies = {Strategy::signaled},
+                                          .settings = {{collective_of(op), {{8}, {16}}}}},
+                             problem, 3, 9)
+                         .empty() &&
+                     op != Op::all_gather_gemm)
+            << to_string(problem);
+      }
     }
   }
 }

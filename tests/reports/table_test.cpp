@@ -56,6 +56,12 @@ TEST(Table, json_has_null_for_what_does_not_apply) {
   EXPECT_TRUE(json[1]["count"].is_null());
 }
 
+/// A database may come from others.
+TEST(Table, markdown_shows_no_control_characters) {
+  const Table table{.name = "t", .columns = {{"a"}}, .rows = {{std::string("\x1b[2J\n|")}}};
+  EXPECT_THAT(to_markdown(table), ::testing::HasSubstr("| \\x1b[2J\\x0a\\| |"));
+}
+
 TEST(Table, markdown_lines_up) {
   Table table = sample();
   table.rows[0][0] = std::string("a");

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "machine/cuda/launch/job_secret.hpp"
+#include "machine/cuda/wire/handshake.hpp"
+
 namespace overlaptune::cuda {
 namespace {
 
@@ -27,7 +30,7 @@ class Agent {
         const auto command = parse_agent_command(received.text);
         if (!command) return gone(command.error().message);
         if (const auto* done = std::get_if<Done>(&*command)) return done->code;
-        if (const auto* start = std::get_if<StartWorker>(&*command)) start_one(start->token);
+        if (const auto* start = std::get_if<StartWorker>(&*command)) start_one(start->start);
         if (std::holds_alternative<KillWorker>(*command) && process_) process_->kill();
       }
       report_end();
@@ -41,10 +44,10 @@ class Agent {
     return static_cast<int>(ErrorKind::machine_unavailable);
   }
 
-  void start_one(const std::string& token) {
+  void start_one(const std::string& name) {
     // The controller waits for the end of a worker before it asks for the next one.
     if (process_) return;
-    auto process = start_worker(call_, token);
+    auto process = start_worker(call_, name);
     if (process) {
       process_.emplace(std::move(*process));
       say(Started{process_->pid()});
@@ -95,9 +98,9 @@ class AgentSlot : public WorkerSlot {
     if (!lost_) waiting_agents().push_back(std::move(connection_));
   }
 
-  Expected<void> start(const std::string& token) override {
+  Expected<void> start(const std::string& name) override {
     if (const auto pid = running()) return tl::make_unexpected(still_runs(*pid));
-    if (!lost_) say(StartWorker{token});
+    if (!lost_) say(StartWorker{name});
     if (lost_) return tl::make_unexpected(Error{ErrorKind::machine_unavailable, *lost_});
     running_ = true;
     pid_ = 0;
@@ -202,29 +205,43 @@ std::string missing_ranks(const std::vector<std::unique_ptr<WorkerSlot>>& slots)
 }  // namespace
 
 int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
-  auto connection = connect(launch.host, launch.port, Clock::now() + options.limit);
+  std::string secret;
+  const auto find_secret = [&] {  // its file may be made after this rank started
+    auto found = job_secret(launch);
+    if (found) secret = *found;
+    return found;
+  };
+  auto connection =
+      connect_to_controller(launch.host, launch.port, find_secret, Clock::now() + options.limit);
   if (!connection) {
-    spdlog::error("rank {} found no controller (rank 0): {}", launch.rank,
+    spdlog::error("rank {} found no controller (rank 0) of its job: {}", launch.rank,
                   connection.error().message);
     return static_cast<int>(ErrorKind::machine_unavailable);
   }
   leave_signals_to_controller();
-  const AgentHello hello{
-      .version = options.version, .rank = launch.rank, .host = host_name(), .job = launch.job};
+  const AgentHello hello{.version = options.version, .rank = launch.rank, .host = host_name()};
   // A failure shows at the first look at the connection.
   static_cast<void>(connection->send(to_line(AgentReply(hello)), Clock::now() + kSendLimit));
   return Agent(std::move(*connection), {.program = options.worker,
                                         .host = launch.host,
                                         .port = launch.port,
                                         .rank = launch.rank,
-                                        .local_rank = launch.local_rank})
+                                        .local_rank = launch.local_rank,
+                                        .secret = secret})
       .run();
 }
 
 Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch) {
   // Agents of other hosts must reach the listener. If all are on this host, the loopback is enough.
-  const bool local =
-      launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
+  bool local = launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
+  if (launch.launcher != Launcher::plain && launch.secret.empty()) {
+    local = true;
+    spdlog::warn(
+        "the ranks have no secret, so rank 0 listens to processes of this host only, and cannot "
+        "tell them from those of other users: set {} to the same text on all ranks, or {} to a "
+        "file that they share",
+        kSecretVariable, kSecretFileVariable);
+  }
   auto listener = Listener::open(local ? "127.0.0.1" : "0.0.0.0", launch.port);
   if (!listener && launch.port != 0) {
     listener.error().message += ": choose another port by OVERLAPTUNE_PORT, the same on all ranks";
@@ -234,6 +251,7 @@ Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch) {
 
 Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rendezvous,
                                                                const LaunchEnvironment& launch,
+                                                               const std::string& secret,
                                                                const AgentOptions& options) {
   const auto fail = [](std::string message) {
     return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
@@ -242,22 +260,26 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
   slots.front() = std::make_unique<LocalSlot>(WorkerCall{.program = options.worker,
                                                          .host = "127.0.0.1",
                                                          .port = rendezvous.port(),
-                                                         .local_rank = launch.local_rank});
+                                                         .local_rank = launch.local_rank,
+                                                         .secret = secret});
   const Deadline deadline = Clock::now() + options.limit;
   while (true) {
     const std::string missing = missing_ranks(slots);
-    if (missing.empty()) return slots;
-    auto arrival = rendezvous.next(deadline);
+    if (missing.empty()) {
+      if (!rendezvous.note().empty()) spdlog::warn("all ranks came{}", rendezvous.note());
+      return slots;
+    }
+    auto arrival = rendezvous.next(secret, deadline);
     if (!arrival) {
-      return fail(
-          fmt::format("of {} ranks these did not come to {}:{} within {} s: {}; look for "
-                      "their own messages, and whether they can reach that host",
-                      launch.size, launch.host, launch.port,
-                      std::chrono::duration<double>(options.limit).count(), missing));
+      return fail(fmt::format(
+          "of {} ranks these did not come to {}:{} within {} s: {}; look for "
+          "their own messages, and whether they can reach that host{}",
+          launch.size, launch.host, launch.port,
+          std::chrono::duration<double>(options.limit).count(), missing, rendezvous.note()));
     }
     const auto reply = parse_agent_reply(arrival->line);
     const auto* hello = reply ? std::get_if<AgentHello>(&*reply) : nullptr;
-    if (hello == nullptr || (hello->protocol == kProtocol && hello->job != launch.job)) continue;
+    if (hello == nullptr) continue;  // a rank of a build that greets in another way
     const std::string wrong = objection(*hello, launch, options.version);
     if (!wrong.empty()) {
       waiting_agents().push_back(std::move(arrival->connection));

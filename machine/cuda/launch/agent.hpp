@@ -23,14 +23,17 @@ struct AgentOptions {
 [[nodiscard]] int run_agent(const LaunchEnvironment& launch, const AgentOptions& options);
 
 /// A listener for the workers and for the agents of other ranks: on `launch.port`, or on any free
-/// port if that is 0. Error (`machine_unavailable`): the port is taken.
+/// port if that is 0. Agents of other hosts can reach it only if there is a secret. Error
+/// (`machine_unavailable`): the port is taken.
 [[nodiscard]] Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch);
 
-/// The controller's side: a slot for rank 0's worker on this host, and one for each agent's.
+/// The controller's side: a slot for rank 0's worker on this host, and one for each agent's, which
+/// proves `secret` (`job_secret`).
 /// Error (`machine_unavailable`): the rank that did not come, or is of another version, and its
-/// host.
+/// host. Strangers are dropped and counted, whatever they send.
 [[nodiscard]] Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(
-    Rendezvous& rendezvous, const LaunchEnvironment& launch, const AgentOptions& options);
+    Rendezvous& rendezvous, const LaunchEnvironment& launch, const std::string& secret,
+    const AgentOptions& options);
 
 /// Tells the agents the exit code, for which they wait. To be called last.
 void dismiss_agents(int code);

@@ -114,13 +114,13 @@ void choose_meeting_point(LaunchEnvironment& launch, const Reader& read) {
                   "environment variables MASTER_ADDR and MASTER_PORT: expected both or neither: "
                   "set both to where rank 0 can be reached");
   }
+  // On one host rank 0 listens on the loopback only.
+  launch.host = launch.one_host ? "127.0.0.1" : read.text("MASTER_ADDR");
   if (read.has("MASTER_ADDR")) {
-    launch.host = read.text("MASTER_ADDR");
     // torchrun keeps a store of its own on that port.
     const int taken = read.text("TORCHELASTIC_USE_AGENT_STORE") == "True" ? 1 : 0;
     launch.port = read.number("MASTER_PORT", 1, kLargestPort - taken) + taken;
   } else if (launch.one_host) {
-    launch.host = "127.0.0.1";
     launch.port = port_of_job(launch.job);
   } else {
     throw Failure(

@@ -32,6 +32,8 @@ struct LaunchEnvironment {
   std::string host{};    ///< address of rank 0 for the other ranks; empty for `plain`
   int port = 0;          ///< port on which rank 0 listens
   std::string job{};     ///< the launcher's name of the job, as two jobs may choose one port
+  std::string secret{};  ///< what all ranks of the job know, and nobody else; empty: not known here
+  std::string secret_file{};  ///< the file in which the ranks find the secret if it is empty
   friend bool operator==(const LaunchEnvironment&, const LaunchEnvironment&) = default;
 };
 
@@ -54,8 +56,8 @@ using Variables = std::function<std::optional<std::string>(const char*)>;
 
 /// The same with the address at which the ranks meet: MASTER_ADDR:MASTER_PORT. OVERLAPTUNE_PORT, if
 /// set, replaces the port; the port is one more than MASTER_PORT if torchrun itself listens on
-/// that. Without MASTER_ADDR, on one host, it is 127.0.0.1 and a port derived from the launcher's
-/// job. Error (`bad_input`): as above; several hosts without MASTER_ADDR.
+/// that. On one host the address is 127.0.0.1, and without MASTER_PORT the port is derived from the
+/// launcher's job. Error (`bad_input`): as above; several hosts without MASTER_ADDR.
 [[nodiscard]] Expected<LaunchEnvironment> read_launch(const Variables& variables);
 
 }  // namespace overlaptune::cuda

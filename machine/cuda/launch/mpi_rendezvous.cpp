@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "machine/cuda/launch/agent.hpp"
+#include "machine/cuda/wire/secret.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -41,7 +42,7 @@ class Watchdog {
 /// The message of rank 0 to all others, as bytes.
 struct Invitation {
   std::array<char, 256> host{};
-  std::array<char, 64> job{};
+  std::array<char, kSecretDigits + 1> secret{};
   int port = 0;  ///< 0: it cannot listen
 };
 
@@ -81,7 +82,7 @@ void find_place(LaunchEnvironment& launch) {
 Invitation invite(const LaunchEnvironment& launch, std::string& why) {
   Invitation invitation;
   put(launch.one_host ? "127.0.0.1" : host_name(), invitation.host);
-  put(new_token(), invitation.job);
+  put(launch.secret, invitation.secret);
   auto listener = listen_for_ranks(launch);
   if (listener) {
     invitation.port = listener->port();
@@ -101,7 +102,10 @@ Expected<std::optional<LaunchEnvironment>> meet(LaunchEnvironment launch) {
   launch.port = 0;
   std::string why = "rank 0 cannot listen: see its own message";
   Invitation invitation;
-  if (launch.rank == 0 && launch.size == expected) invitation = invite(launch, why);
+  if (launch.rank == 0 && launch.size == expected) {
+    launch.secret = new_secret();
+    invitation = invite(launch, why);
+  }
   MPI_Bcast(&invitation, sizeof invitation, MPI_BYTE, 0, MPI_COMM_WORLD);
   MPI_Finalize();
   // A launcher of another MPI: each process believes that it is alone.
@@ -111,7 +115,8 @@ Expected<std::optional<LaunchEnvironment>> meet(LaunchEnvironment launch) {
   }
   launch.host = invitation.host.data();
   launch.port = invitation.port;
-  launch.job = invitation.job.data();
+  launch.secret = invitation.secret.data();
+  launch.job.clear();
   return launch;
 }
 

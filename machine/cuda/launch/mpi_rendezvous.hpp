@@ -11,11 +11,11 @@
 
 namespace overlaptune::cuda {
 
-/// The rank of this process among all, the address on which rank 0 listens, and a name for this
-/// job. None if the ranks must meet by address: a build without MPI, another launcher, or a
-/// launcher of another MPI. The first call waits for all ranks, at most a minute, and ends the
-/// process (code 3, `machine_unavailable`) if they do not come. Later calls return the same result.
-/// Error (`machine_unavailable`): rank 0 cannot listen.
+/// The rank of this process among all, the address on which rank 0 listens, and a secret that it
+/// made for this job. None if the ranks must meet by address: a build without MPI, another
+/// launcher, or a launcher of another MPI. The first call waits for all ranks, at most a minute,
+/// and ends the process (code 3, `machine_unavailable`) if they do not come. Later calls return the
+/// same result. Error (`machine_unavailable`): rank 0 cannot listen.
 [[nodiscard]] Expected<std::optional<LaunchEnvironment>> meet_by_mpi(
     const LaunchEnvironment& launch);
 

@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/printable.hpp"
+
 namespace overlaptune::cuda {
 namespace {
 
@@ -118,6 +120,7 @@ std::string last_lines(const std::string& text, std::size_t longest) {
       line += c;
     }
   }
+  line = printable(line);
   if (line.size() <= longest) return line;
   // Starts at a whole UTF-8 character.
   std::size_t start = line.size() - longest;

@@ -77,7 +77,8 @@ class Process {
   std::string output_text_{};
 };
 
-/// The end of a text in one line: "first; second". At most `longest` bytes.
+/// The end of a text in one line: "first; second", with control characters escaped. At most
+/// `longest` bytes.
 [[nodiscard]] std::string last_lines(const std::string& text, std::size_t longest = 400);
 
 }  // namespace overlaptune::cuda

@@ -4,16 +4,21 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/secret.hpp"
 #include "machine/cuda/worker/serve.hpp"
 
 namespace overlaptune::cuda {
 
-Expected<Process> start_worker(const WorkerCall& call, const std::string& token) {
+std::string worker_secret(const std::string& secret, const std::string& start) {
+  return hmac(secret, {"worker ", start});
+}
+
+Expected<Process> start_worker(const WorkerCall& call, const std::string& start) {
   return Process::start(
       {.program = call.program,
        .arguments = {"--connect", fmt::format("{}:{}", call.host, call.port), "--rank",
                      std::to_string(call.rank), "--local-rank", std::to_string(call.local_rank)},
-       .environment = {{kTokenVariable, token}}});
+       .environment = {{kTokenVariable, worker_secret(call.secret, start)}}});
 }
 
 Error still_runs(int pid) {
@@ -29,10 +34,10 @@ Ended ended_of(const Ending& ending, const Process& process) {
 
 LocalSlot::LocalSlot(WorkerCall call) : call_(std::move(call)), host_(host_name()) {}
 
-Expected<void> LocalSlot::start(const std::string& token) {
+Expected<void> LocalSlot::start(const std::string& name) {
   if (const auto pid = running()) return tl::make_unexpected(still_runs(*pid));
   process_.reset();
-  auto process = start_worker(call_, token);
+  auto process = start_worker(call_, name);
   if (!process) return error_of(process);
   process_.emplace(std::move(*process));
   return {};

@@ -16,9 +16,10 @@ class WorkerSlot {
   WorkerSlot(const WorkerSlot&) = delete;
   WorkerSlot& operator=(const WorkerSlot&) = delete;
 
-  /// Starts a worker. Error (`machine_unavailable`): it cannot be started, its host is lost, or an
-  /// earlier worker still runs.
-  [[nodiscard]] virtual Expected<void> start(const std::string& token) = 0;
+  /// Starts a worker, whose secret follows from the name of the start (`worker_secret`). Error
+  /// (`machine_unavailable`): it cannot be started, its host is lost, or an earlier worker still
+  /// runs.
+  [[nodiscard]] virtual Expected<void> start(const std::string& name) = 0;
   /// How the worker ended; none while it runs, or if there is none. Never waits.
   [[nodiscard]] virtual std::optional<Ended> ended() = 0;
   /// The reason why no worker can be started here any more; none if one can.
@@ -40,9 +41,13 @@ struct WorkerCall {
   int port = 0;
   int rank = 0;
   int local_rank = 0;
+  std::string secret{};  ///< of the controller and its agents
 };
 
-[[nodiscard]] Expected<Process> start_worker(const WorkerCall& call, const std::string& token);
+/// The secret of the workers of one start, which are told no other. Its name may be known.
+[[nodiscard]] std::string worker_secret(const std::string& secret, const std::string& start);
+
+[[nodiscard]] Expected<Process> start_worker(const WorkerCall& call, const std::string& start);
 
 /// The error if an earlier worker, process `pid`, still runs.
 [[nodiscard]] Error still_runs(int pid);
@@ -53,7 +58,7 @@ struct WorkerCall {
 class LocalSlot : public WorkerSlot {
  public:
   explicit LocalSlot(WorkerCall call);
-  [[nodiscard]] Expected<void> start(const std::string& token) override;
+  [[nodiscard]] Expected<void> start(const std::string& name) override;
   [[nodiscard]] std::optional<Ended> ended() override;
   [[nodiscard]] std::optional<std::string> lost() const override { return std::nullopt; }
   void kill() override;

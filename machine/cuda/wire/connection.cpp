@@ -1,6 +1,7 @@
 #include "machine/cuda/wire/connection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
@@ -91,7 +92,7 @@ Connection::Connection(FileDescriptor socket) : socket_(std::move(socket)) {
 }
 
 Expected<void> Connection::send(std::string_view line, Deadline deadline) {
-  std::string text(line);
+  std::string text = session_ ? session_->seal(line) : std::string(line);
   text += '\n';
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t count =
@@ -127,17 +128,25 @@ Received Connection::take_line(std::size_t longest) {
   Received line{Received::What::line, buffer_.substr(0, end)};
   buffer_.erase(0, end + 1);
   searched_ = 0;
+  if (!session_) return line;
+  auto opened = session_->open(line.text);
+  if (!opened) {
+    socket_.close();
+    return close("a line came that is not the next one of this session: somebody interferes");
+  }
+  line.text = std::move(*opened);
   return line;
 }
 
 Received Connection::receive(Deadline deadline, std::size_t longest) {
   constexpr std::size_t kChunk = std::size_t{64} << 10;
+  const std::size_t chunk = std::min(kChunk, longest + 1);
   while (true) {
     if (Received line = take_line(longest); line.what != Received::What::nothing) return line;
     if (!closed_.empty()) return {Received::What::closed, closed_};
     const std::size_t size = buffer_.size();
-    buffer_.resize(size + kChunk);
-    const ssize_t count = recv(socket_.get(), buffer_.data() + size, kChunk, 0);
+    buffer_.resize(size + chunk);
+    const ssize_t count = recv(socket_.get(), buffer_.data() + size, chunk, 0);
     const int failure = errno;
     buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count > 0) continue;
@@ -151,13 +160,25 @@ Received Connection::receive(Deadline deadline, std::size_t longest) {
   }
 }
 
+std::string Connection::peer() const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  std::array<char, NI_MAXHOST> host{};
+  if (getpeername(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host.data(), host.size(), nullptr, 0,
+                  NI_NUMERICHOST) != 0) {
+    return "an unknown address";
+  }
+  return host.data();
+}
+
 Expected<Listener> Listener::open(const std::string& address, int port) {
   auto addresses = resolve(address, port, AI_PASSIVE);
   if (!addresses) return error_of(addresses);
   const addrinfo& first = **addresses;
   FileDescriptor socket = new_socket(first);
   set(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  constexpr int kWaiting = 128;
+  constexpr int kWaiting = 1024;  // a flood of strangers leaves room for those that belong here
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   if (!socket.is_open() || bind(socket.get(), first.ai_addr, first.ai_addrlen) != 0 ||

@@ -17,9 +17,9 @@
 namespace overlaptune::cuda {
 
 /// Version of the messages, raised when one changes. Both sides must have the same.
-inline constexpr int kProtocol = 4;
+inline constexpr int kProtocol = 5;
 
-/// The first line of a worker.
+/// The first line of a worker after the handshake (handshake.hpp).
 struct Hello {
   int protocol = kProtocol;
   std::string version;  ///< version of the program

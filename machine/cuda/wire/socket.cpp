@@ -5,13 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <sys/random.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "core/error.hpp"
 
 namespace overlaptune::cuda {
 
@@ -29,14 +23,6 @@ std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
   return name.data();
-}
-
-std::string new_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw Failure(ErrorKind::machine_unavailable, "getrandom: " + system_error());
-  }
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {

@@ -21,10 +21,6 @@ using Deadline = Clock::time_point;
 /// Name of this host, for messages.
 [[nodiscard]] std::string host_name();
 
-/// A secret: 128 random bits, hexadecimal. Throws `Failure` (machine_unavailable) if the system has
-/// none.
-[[nodiscard]] std::string new_token();
-
 class FileDescriptor {
  public:
   explicit FileDescriptor(int number = -1) : number_(number) {}

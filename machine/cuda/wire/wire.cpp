@@ -1,7 +1,9 @@
 #include "machine/cuda/wire/wire.hpp"
 
 #include <functional>
+#include <vector>
 
+#include "core/printable.hpp"
 #include "json/parse.hpp"
 #include "machine/cuda/wire/wire_forms.hpp"
 
@@ -14,11 +16,25 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// Escapes the control characters of all texts. It does not recurse, because the text may be nested
+/// deeper than the stack allows.
+void make_printable(Json& json) {
+  std::vector<Json*> rest{&json};
+  while (!rest.empty()) {
+    Json& value = *rest.back();
+    rest.pop_back();
+    if (auto* text = value.get_ptr<std::string*>()) *text = printable(*text);
+    if (!value.is_structured()) continue;
+    for (Json& inner : value) rest.push_back(&inner);
+  }
+}
+
 /// The result of `read` on the line; an exception that it throws becomes the error.
 template <class F>
 auto parsed(std::string_view line, F read) -> Expected<decltype(read(std::declval<JsonReader>()))> {
   try {
-    const Json json = parse_json(line, "message");
+    Json json = parse_json(line, "message");
+    make_printable(json);
     const JsonReader reader(json, "message");
     return read(reader);
   } catch (const Failure& failure) {
@@ -45,9 +61,7 @@ struct CommandWriter {
 };
 
 struct ReplyWriter {
-  Json operator()(const Greeting& greeting) const {
-    return {{"hello", written<Json>(kHello, greeting.hello)}, {"token", greeting.token}};
-  }
+  Json operator()(const Hello& hello) const { return {{"hello", written<Json>(kHello, hello)}}; }
   Json operator()(const UniqueId& id) const { return {{"unique_id", id.hex}}; }
   Json operator()(const Joined&) const { return {{"joined", true}}; }
   Json operator()(const Prepared&) const { return {{"prepared", true}}; }
@@ -65,7 +79,7 @@ struct ReplyWriter {
 
 struct AgentCommandWriter {
   Json operator()(const StartWorker& start) const {
-    return {{"do", "start"}, {"token", start.token}};
+    return {{"do", "start"}, {"start", start.start}};
   }
   Json operator()(const KillWorker&) const { return {{"do", "kill"}}; }
   Json operator()(const Done& done) const { return {{"do", "done"}, {"code", done.code}}; }
@@ -94,10 +108,7 @@ Command command_of(const JsonReader& reader) {
 }
 
 Reply reply_of(const JsonReader& reader) {
-  if (reader.has("hello")) {
-    return Greeting{.token = reader["token"].text(),
-                    .hello = read_as<Hello>(kHello, reader["hello"])};
-  }
+  if (reader.has("hello")) return read_as<Hello>(kHello, reader["hello"]);
   if (reader.has("unique_id")) return UniqueId{reader["unique_id"].text()};
   if (reader.has("joined")) return Joined{};
   if (reader.has("prepared")) return Prepared{};
@@ -112,7 +123,7 @@ Reply reply_of(const JsonReader& reader) {
 
 AgentCommand agent_command_of(const JsonReader& reader) {
   const std::string what = reader["do"].text();
-  if (what == "start") return StartWorker{reader["token"].text()};
+  if (what == "start") return StartWorker{reader["start"].text()};
   if (what == "kill") return KillWorker{};
   if (what == "done") return Done{reader["code"].small(0, 255)};
   reader["do"].fail("expected start, kill or done");

@@ -11,7 +11,7 @@
 //   {"do": "ping"}                          answered by {"pong": true}
 //   {"do": "quit"}                          answered by the end of the connection
 // Worker to controller, beside the answers:
-//   {"hello": {...}, "token": "..."}        its first line
+//   {"hello": {...}}                        its first line
 //   {"refused": "..."}                      instead of an answer: this machine cannot do it
 //                                           (`bad_input`)
 //   {"failed": "..."}                       the worker ends: no answer will come
@@ -20,10 +20,11 @@
 //   {"started": pid}                        its worker runs
 //   {"ended": {...}}                        its worker is gone, and how
 // Controller to agent:
-//   {"do": "start", "token": "..."}, {"do": "kill"}, {"do": "done", "code": 0}
+//   {"do": "start", "start": "..."}, {"do": "kill"}, {"do": "done", "code": 0}
 //
 // Times are in microseconds, problems as `to_string` writes them, enumerations by name. Text that
-// cannot be read is an error that names the place, never a crash, because any program may connect.
+// cannot be read is an error that names the place, never a crash. Control characters in texts are
+// escaped when they are read, because these texts become messages.
 
 #include <string>
 #include <string_view>
@@ -46,12 +47,6 @@ struct Quit {};
 using Command = std::variant<UniqueIdRequest, JoinRequest, PrepareRequest, MeasureRequest,
                              RunRequest, Ping, Quit>;
 
-/// A worker's first line. Only workers that this controller started know the token; others are not
-/// admitted.
-struct Greeting {
-  std::string token;
-  Hello hello{};
-};
 struct UniqueId {
   std::string hex;
 };
@@ -64,17 +59,15 @@ struct Refused {
 struct Failed {
   std::string message;
 };
-using Reply = std::variant<Greeting, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Pong,
+using Reply = std::variant<Hello, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Pong,
                            Refused, Failed>;
 
-/// An agent's first line. `job` is the launcher's name of the job: two jobs that chose the same
-/// port must not mix.
+/// An agent's first line.
 struct AgentHello {
   int protocol = kProtocol;
   std::string version;
   int rank = 0;
   std::string host;
-  std::string job;
 };
 /// The worker of an agent runs.
 struct Started {
@@ -89,7 +82,7 @@ struct Ended {
 using AgentReply = std::variant<AgentHello, Started, Ended>;
 
 struct StartWorker {
-  std::string token;  ///< the worker shows it in its greeting
+  std::string start;  ///< name of this start, from which the worker's secret follows
 };
 struct KillWorker {};
 struct Done {

@@ -59,8 +59,7 @@ inline constexpr Object kDevice(
     Field{"power_limit_w", &Device::power_limit_w},
     Field{"max_sm_clock_mhz", &Device::max_sm_clock_mhz}, Field{"ecc", &Device::ecc});
 
-/// The first line of a worker or an agent. A greeting in another protocol is read as far as to know
-/// who greets.
+/// The first line of a worker. One in another protocol is read as far as to know who greets.
 template <class OfAny, class OfOurs>
 struct HelloForm {
   OfAny of_any;
@@ -84,10 +83,10 @@ inline constexpr HelloForm kHello{
     Object(Field{"protocol", &Hello::protocol}, Field{"version", &Hello::version},
            Field{"rank", &Hello::rank}, Field{"host", &Hello::host}),
     Object(Field{"pid", &Hello::pid}, field("device", &Hello::device, kDevice))};
-inline constexpr HelloForm kAgentHello{
-    Object(Field{"protocol", &AgentHello::protocol}, Field{"version", &AgentHello::version},
-           Field{"rank", &AgentHello::rank}, Field{"host", &AgentHello::host}),
-    Object(Field{"job", &AgentHello::job})};
+inline constexpr Object kAgentHello(Field{"protocol", &AgentHello::protocol},
+                                    Field{"version", &AgentHello::version},
+                                    Field{"rank", &AgentHello::rank},
+                                    Field{"host", &AgentHello::host});
 
 inline constexpr Object kEnded(Field{"how", &Ended::how}, Field{"killed", &Ended::killed},
                                Field{"last_words", &Ended::last_words});

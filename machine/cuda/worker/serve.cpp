@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/handshake.hpp"
 #include "machine/cuda/wire/wire.hpp"
 
 namespace overlaptune::cuda {
@@ -143,20 +144,18 @@ Expected<WorkerOptions> worker_options(int argc, const char* const* argv) {
         "expected --connect HOST:PORT --rank R --local-rank L: `overlaptune` starts "
         "this program, a user never does");
   }
-  if (const char* token = std::getenv(kTokenVariable)) options.token = token;
+  if (const char* secret = std::getenv(kTokenVariable)) options.secret = secret;
   return options;
 }
 
-int serve(Connection connection, int rank, const std::string& token, const std::string& version,
-          Backend& backend) {
+int serve(Connection connection, int rank, const std::string& version, Backend& backend) {
   Server server(connection, rank, backend);
   try {
-    server.say(Greeting{.token = token,
-                        .hello = {.version = version,
-                                  .rank = rank,
-                                  .pid = static_cast<int>(getpid()),
-                                  .host = host_name(),
-                                  .device = backend.device()}});
+    server.say(Hello{.version = version,
+                     .rank = rank,
+                     .pid = static_cast<int>(getpid()),
+                     .host = host_name(),
+                     .device = backend.device()});
     while (true) {
       const Received received = connection.receive(Deadline::max());
       if (received.what == Received::What::closed) return 0;
@@ -180,7 +179,8 @@ int run_worker(int argc, const char* const* argv,
     complain(options.error().message);
     return static_cast<int>(ErrorKind::bad_input);
   }
-  auto connection = connect(options->host, options->port, Clock::now() + kConnectLimit);
+  auto connection = connect_to_controller(
+      options->host, options->port, [&] { return options->secret; }, Clock::now() + kConnectLimit);
   if (!connection) {
     complain(connection.error().message);
     return static_cast<int>(ErrorKind::machine_unavailable);
@@ -191,7 +191,7 @@ int run_worker(int argc, const char* const* argv,
   } catch (const std::exception& error) {
     leave(fail(*connection, error.what()));
   }
-  leave(serve(std::move(*connection), options->rank, options->token, program_version(), *backend));
+  leave(serve(std::move(*connection), options->rank, program_version(), *backend));
 }
 
 }  // namespace overlaptune::cuda

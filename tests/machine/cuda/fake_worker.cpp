@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/handshake.hpp"
 #include "machine/cuda/wire/wire.hpp"
 #include "machine/cuda/worker/serve.hpp"
 #include "tests/machine/cuda/acts.hpp"
@@ -191,9 +192,11 @@ int work(int argc, char** argv) {
     return 9;
   }
   if (has_fault("other_version", rank)) {
-    auto connection = connect(options->host, options->port, Clock::now() + std::chrono::seconds(9));
+    auto connection = connect_to_controller(
+        options->host, options->port, [&] { return options->secret; },
+        Clock::now() + std::chrono::seconds(9));
     FakeBackend backend(*options);
-    return serve(std::move(*connection), rank, options->token, "0.0.1", backend);
+    return serve(std::move(*connection), rank, "0.0.1", backend);
   }
   return run_worker(argc, argv,
                     [](const WorkerOptions& own) { return std::make_unique<FakeBackend>(own); });

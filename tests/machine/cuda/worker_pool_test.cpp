@@ -62,7 +62,7 @@ TEST(WorkerPool, a_rank_that_does_not_come_is_named) {
 
 TEST(WorkerPool, a_worker_of_another_version_is_refused) {
   const Variable fault("FAKE_FAULT", "other_version:1");
-  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 4), expected");
+  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 5), expected");
 }
 
 TEST(WorkerPool, a_worker_that_cannot_begin_is_quoted) {
@@ -78,17 +78,18 @@ TEST(WorkerPool, a_worker_that_cannot_begin_is_quoted) {
   expect_no_start(2, {}, "rank 1 on " + host_name() + ": the fabric is down");
 }
 
-TEST(WorkerPool, an_outsider_without_the_token_is_no_worker) {
+TEST(WorkerPool, an_outsider_without_the_secret_is_no_worker) {
   Rendezvous rendezvous(value_or_throw(Listener::open()));
   auto outsider = value_or_throw(connect("127.0.0.1", rendezvous.port(), Clock::now() + 10s));
-  const Greeting greeting{.token = "guess", .hello = {.version = program_version(), .rank = 0}};
-  ASSERT_TRUE(outsider.send(to_line(Reply(greeting)), Clock::now() + 10s));
+  const Hello hello{.version = program_version(), .rank = 0};
+  ASSERT_TRUE(outsider.send(to_line(Reply(hello)), Clock::now() + 10s));
   std::vector<std::unique_ptr<WorkerSlot>> slots;
   slots.push_back(std::make_unique<LocalSlot>(
       WorkerCall{.program = fake_worker(), .host = "127.0.0.1", .port = rendezvous.port()}));
   WorkerPool pool(std::move(rendezvous), std::move(slots), {});
   ASSERT_TRUE(pool.start());
   EXPECT_NE(pool.hellos()[0].pid, 0);
+  EXPECT_EQ(outsider.receive(Clock::now() + 10s).what, Received::What::line);  // the challenge
   EXPECT_EQ(outsider.receive(Clock::now() + 10s).what, Received::What::closed);
 }
 

@@ -2,12 +2,17 @@
 
 #include <csignal>
 #include <map>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
+#include "machine/cuda/launch/job_secret.hpp"
+#include "machine/cuda/wire/secret.hpp"
 #include "tests/machine/cuda/fixtures.hpp"
+#include "tests/machine/cuda/peers.hpp"
 #include "tests/machine/cuda/processes.hpp"
 
 namespace overlaptune::cuda {
@@ -22,11 +27,13 @@ LaunchEnvironment rank_of(int rank, int size, int port) {
                                                        {"LOCAL_RANK", std::to_string(rank)},
                                                        {"MASTER_ADDR", "127.0.0.1"},
                                                        {"MASTER_PORT", std::to_string(port)}};
-  return value_or_throw(read_launch([&](const char* name) -> std::optional<std::string> {
+  auto launch = value_or_throw(read_launch([&](const char* name) -> std::optional<std::string> {
     const auto found = environment.find(name);
     if (found == environment.end()) return std::nullopt;
     return found->second;
   }));
+  launch.secret = "known to the ranks of the test";
+  return launch;
 }
 
 /// The processes of ranks 1 to N - 1, each an agent; killed at the end.
@@ -180,18 +187,137 @@ TEST(Agents, end_with_their_workers_when_the_controller_is_killed) {
   for (const pid_t each : workers) EXPECT_TRUE(soon([&] { return !runs(each); }));
 }
 
+/// Strangers that know the name of the job, as one finds it in `squeue`, and greet as agents of
+/// earlier versions did.
+TEST(Agents, strangers_are_no_ranks_and_stop_nobody) {
+  Ranks ranks(2);
+  const CudaOptions options = ranks.options();
+  auto listener = value_or_throw(listen_for_ranks(options.launch));
+  std::vector<Connection> strangers;
+  for (const char* greeting :
+       {R"({"agent": {"protocol": 0}})",
+        R"({"agent": {"protocol": 0, "version": "x", "rank": 1, )"
+        R"("host": "\u001b[2J", "job": ""}})",
+        R"({"agent": {"protocol": 5, "version": "0.1.0", "rank": 1, "host": "h", "job": ""}})",
+        R"({"agent": {"protocol": 5, "version": "0.1.0", "rank": 77, "host": "h", "job": ""}})"}) {
+    strangers.push_back(value_or_throw(connect("127.0.0.1", listener.port(), in(10s))));
+    ASSERT_TRUE(strangers.back().send(greeting, in(10s)));
+  }
+  ranks.start(1);
+  {
+    const auto machine = CudaMachine::open(options, std::move(listener));
+    ASSERT_TRUE(machine) << machine.error().message;
+    for (Connection& stranger : strangers) {
+      EXPECT_EQ(stranger.receive(in(10s)).what, Received::What::line);  // the challenge
+      EXPECT_EQ(stranger.receive(in(10s)).what, Received::What::closed);
+    }
+  }
+  dismiss_agents(0);
+  EXPECT_EQ(ranks.codes(), (std::vector{0}));
+}
+
+/// It bound the port before rank 0 did.
+TEST(Agents, do_not_obey_a_false_controller) {
+  const auto falsely = [](const std::string& second_line) {
+    Listener listener = value_or_throw(Listener::open());
+    const pid_t agent = fork();
+    if (agent == 0) {
+      _exit(run_agent(rank_of(1, 2, listener.port()), {.worker = fake_worker(), .limit = 1s}));
+    }
+    FileDescriptor socket;
+    soon([&] { return (socket = listener.accept()).is_open(); });
+    Connection connection(std::move(socket));
+    EXPECT_TRUE(connection.send(Challenge().line(), in(10s)));
+    EXPECT_EQ(connection.receive(in(10s)).what, Received::What::line);
+    EXPECT_TRUE(connection.send(second_line, in(10s)));
+    EXPECT_TRUE(connection.send(to_line(AgentCommand(StartWorker{"start"})), in(10s)));
+    // It sends nothing more, starts nothing, and ends.
+    EXPECT_EQ(connection.receive(in(10s)).what, Received::What::closed);
+    EXPECT_TRUE(children_of(agent).empty());
+    int status = -1;
+    soon([&] { return waitpid(agent, &status, WNOHANG) == agent; });
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+  };
+  falsely(std::string(kSecretDigits, '0'));
+  falsely(to_line(AgentCommand(StartWorker{"start"})));
+}
+
+/// Another program had the port for a moment, or a flood pushed the agent out.
+TEST(Agents, try_again_until_they_find_their_controller) {
+  Ranks ranks(2);
+  auto listener = value_or_throw(listen_for_ranks(ranks.options().launch));
+  ranks.start(1);
+  FileDescriptor socket;
+  ASSERT_TRUE(soon([&] { return (socket = listener.accept()).is_open(); }));
+  socket.close();
+  { ASSERT_TRUE(CudaMachine::open(ranks.options(), std::move(listener))); }
+  dismiss_agents(0);
+  EXPECT_EQ(ranks.codes(), (std::vector{0}));
+}
+
+TEST(Agents, with_another_secret_find_no_controller) {
+  Rendezvous rendezvous(value_or_throw(Listener::open()));
+  const pid_t agent = fork();
+  if (agent == 0) {
+    LaunchEnvironment launch = rank_of(1, 2, rendezvous.port());
+    launch.job = "another job of the same user";
+    _exit(run_agent(launch, {.worker = fake_worker(), .limit = 500ms}));
+  }
+  const LaunchEnvironment launch = rank_of(0, 2, rendezvous.port());
+  const auto slots =
+      meet_agents(rendezvous, launch, value_or_throw(job_secret(launch)), {.limit = 1500ms});
+  ASSERT_FALSE(slots);
+  EXPECT_NE(slots.error().message.find("without the secret of this job: "), std::string::npos)
+      << slots.error().message;
+  int status = -1;
+  EXPECT_TRUE(soon([&] { return waitpid(agent, &status, WNOHANG) == agent; }));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
+TEST(Agents, cannot_command_the_terminal_of_rank_0) {
+  Rendezvous rendezvous(value_or_throw(Listener::open()));
+  const AgentReply hello = AgentHello{.version = "\x1b[2J", .rank = 1, .host = "\x1b]0;owned\a"};
+  auto coming = peer(rendezvous.port(), "secret", to_line(hello));
+  const auto slots = meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), "secret", {});
+  ASSERT_FALSE(slots);
+  EXPECT_NE(slots.error().message.find("rank 1 on \\x1b]0;owned\\x07: overlaptune \\x1b[2J"),
+            std::string::npos)
+      << slots.error().message;
+  coming.get();
+  dismiss_agents(3);
+}
+
+TEST(Agents, of_other_hosts_need_a_secret) {
+  LaunchEnvironment launch = rank_of(0, 2, 1);
+  launch.port = 0;
+  launch.host = "node0";
+  launch.one_host = false;
+  const auto address_of = [&] {
+    const Listener listener = value_or_throw(listen_for_ranks(launch));
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    EXPECT_EQ(getsockname(listener.descriptor(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+    return ntohl(address.sin_addr.s_addr);
+  };
+  EXPECT_EQ(address_of(), INADDR_ANY);
+  launch.secret.clear();
+  EXPECT_EQ(address_of(), INADDR_LOOPBACK);
+}
+
 /// The controller's side of one agent; the test plays the agent.
 TEST(Agents, none_starts_a_worker_beside_one_that_does_not_go) {
   Rendezvous rendezvous(value_or_throw(Listener::open()));
-  auto agent = value_or_throw(connect("127.0.0.1", rendezvous.port(), Clock::now() + 10s));
+  const AgentReply hello = AgentHello{.version = program_version(), .rank = 1, .host = "far"};
+  auto coming = peer(rendezvous.port(), "secret", to_line(hello));
+  const auto slots =
+      value_or_throw(meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), "secret", {}));
+  Connection agent = coming.get();
   const auto say = [&](const AgentReply& reply) {
-    ASSERT_TRUE(agent.send(to_line(reply), Clock::now() + 10s));
+    ASSERT_TRUE(agent.send(to_line(reply), in(10s)));
   };
   const auto hear = [&] {
-    return value_or_throw(parse_agent_command(agent.receive(Clock::now() + 10s).text));
+    return value_or_throw(parse_agent_command(agent.receive(in(10s)).text));
   };
-  say(AgentHello{.version = program_version(), .rank = 1, .host = "far"});
-  const auto slots = value_or_throw(meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), {}));
   WorkerSlot& slot = *slots.back();
 
   EXPECT_FALSE(slot.running());

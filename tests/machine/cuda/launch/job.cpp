@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "machine/cuda/launch/installation.hpp"
+#include "machine/cuda/launch/job_secret.hpp"
 #include "machine/cuda/wire/connection.hpp"
+#include "machine/cuda/wire/secret.hpp"
 #include "tests/machine/cuda/fixtures.hpp"
 #include "tests/machine/cuda/processes.hpp"
 
@@ -36,7 +38,7 @@ int free_port() {
 }
 
 Job::Job(int size, std::function<Environment(int rank)> environment)
-    : environment_(std::move(environment)), name_(new_token()) {
+    : environment_(std::move(environment)), name_(new_secret()) {
   for (int rank = 0; rank < size; ++rank) folders_.push_back(std::make_unique<tool::Folder>());
 }
 
@@ -46,6 +48,8 @@ void Job::start(const std::string& command_line, const std::vector<int>& ranks) 
   for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank) {
     Environment environment = environment_(*rank);
     environment[kWorkerVariable] = fake_worker();
+    // Otherwise a file is made in the home of whoever runs the tests.
+    environment.try_emplace(kSecretVariable, name_);
     environment["FAKE_DEVICES"] = std::to_string(folders_.size());
     environment[kNameVariable] = name_;
     std::vector<std::unique_ptr<Variable>> set;

@@ -114,9 +114,10 @@ TEST(Launch, torchrun_and_the_port_that_it_keeps_for_itself) {
   const auto launch = read(kTorchrun);
   ASSERT_TRUE(launch) << launch.error().message;
   EXPECT_EQ(launch->launcher, Launcher::torchrun);
-  EXPECT_EQ(launch->host, "node0");
-  EXPECT_EQ(launch->port, 29500);
   EXPECT_TRUE(launch->one_host);
+  EXPECT_EQ(launch->host, "127.0.0.1");  // where rank 0 listens, whatever the host's own address
+  EXPECT_EQ(launch->port, 29500);
+  EXPECT_EQ(read(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "2"}}))->host, "node0");
   EXPECT_EQ(launch->job, "abc");
   EXPECT_EQ(read(with(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "True"}}))->port, 29501);
   EXPECT_EQ(read(with(kTorchrun, {{"OVERLAPTUNE_PORT", "5"}}))->port, 5);

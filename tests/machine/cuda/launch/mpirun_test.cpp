@@ -8,6 +8,7 @@
 #include "machine/cuda/launch/installation.hpp"
 #include "machine/cuda/launch/process.hpp"
 #include "machine/cuda/wire/connection.hpp"
+#include "machine/cuda/wire/secret.hpp"
 #include "tests/cli/tool.hpp"
 #include "tests/machine/cuda/fixtures.hpp"
 #include "tests/machine/cuda/processes.hpp"
@@ -33,6 +34,7 @@ class Mpirun : public testing::Test {
         {"FAKE_DEVICES", "3"},
         {"FAKE_FAULT", fault},
         {kNameVariable, name_},
+        {"XDG_CONFIG_HOME", folder_.path()},  // for the secret, where MPI does not bring one
         // A container has no other user and few cores. Open MPI 4 and 5 have different names for
         // these settings.
         {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
@@ -62,7 +64,7 @@ class Mpirun : public testing::Test {
   }
 
   tool::Folder folder_{};
-  std::string name_ = new_token();
+  std::string name_ = new_secret();
   std::string out_{};
   std::string err_{};
 };
@@ -70,6 +72,12 @@ class Mpirun : public testing::Test {
 TEST_F(Mpirun, its_ranks_meet) {
   ASSERT_EQ(run(), Ending{}) << err_;
   expect_probed();
+#ifdef OVERLAPTUNE_MPI
+  constexpr bool kNeedsFile = false;  // MPI brings the secret
+#else
+  constexpr bool kNeedsFile = true;
+#endif
+  EXPECT_EQ(std::filesystem::exists(folder_ / "overlaptune/secret"), kNeedsFile);
 }
 
 TEST_F(Mpirun, a_rank_without_gpu_ends_all) {

@@ -25,6 +25,12 @@ TEST(Process, tells_how_it_ended_and_what_it_said) {
   EXPECT_EQ(to_string(*process.ending()), "ended with code 5");
 }
 
+TEST(Process, its_last_words_do_not_command_the_terminal) {
+  Process process = shell("printf '\\033[2Jone\\n' >&2");
+  ASSERT_TRUE(process.wait(Clock::now() + 20s));
+  EXPECT_EQ(last_lines(process.last_words()), "\\x1b[2Jone");
+}
+
 TEST(Process, keeps_output_apart_if_asked) {
   Process process = shell("echo out; echo err >&2", true);
   ASSERT_TRUE(process.wait(Clock::now() + 20s));

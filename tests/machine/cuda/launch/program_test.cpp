@@ -1,10 +1,12 @@
 // The built program over fake workers, alone and under a launcher.
 
+#include <filesystem>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "machine/cuda/launch/installation.hpp"
+#include "machine/cuda/launch/job_secret.hpp"
 #include "tests/machine/cuda/fixtures.hpp"
 #include "tests/machine/cuda/launch/job.hpp"
 #include "tests/machine/cuda/processes.hpp"
@@ -48,6 +50,43 @@ TEST(Program, meets_as_torchrun_says) {
 TEST(Program, meets_as_srun_says) {
   const int job = static_cast<int>(getpid());
   expect_probes(Job(3, [job](int rank) { return srun_rank(rank, 3, job); }));
+}
+
+/// The launcher gives no secret: rank 0 makes a file that the others read.
+TEST(Program, meets_by_a_secret_in_a_file) {
+  const tool::Folder home;
+  const int port = free_port();
+  const auto in_home = [&](int rank) {
+    Environment environment = torchrun_rank(rank, 3, port);
+    environment[kSecretVariable] = "";
+    environment["XDG_CONFIG_HOME"] = home.path();
+    return environment;
+  };
+  expect_probes(Job(3, in_home));
+  const auto file = home / "overlaptune/secret";
+  EXPECT_EQ(tool::content(file).size(), 64U);
+  std::filesystem::permissions(file, std::filesystem::perms{0644});
+  for (const tool::Outcome& outcome : Job(3, in_home).run("probe --machine cuda --db f.db")) {
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.err.find("overlaptune/secret: others may read it"), std::string::npos)
+        << outcome.err;
+  }
+}
+
+TEST(Program, says_what_to_set_without_a_secret) {
+  const int port = free_port();
+  Job job(2, [port](int rank) {
+    Environment environment = torchrun_rank(rank, 2, port);
+    environment[kSecretVariable] = "";
+    environment[kSecretFileVariable] = "/dev/null/secret";
+    return environment;
+  });
+  const auto outcomes = job.run("probe --machine cuda --quick --db f.db");
+  EXPECT_EQ(outcomes[0].status, 0) << outcomes[0].err;
+  EXPECT_NE(outcomes[0].err.find("rank 0 listens to processes of this host only"),
+            std::string::npos)
+      << outcomes[0].err;
+  EXPECT_NE(outcomes[0].err.find("set OVERLAPTUNE_SECRET to"), std::string::npos);
 }
 
 /// The database is on rank 0's host only.

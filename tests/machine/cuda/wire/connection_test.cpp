@@ -9,17 +9,13 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/cuda/launch/rendezvous.hpp"
+#include "tests/machine/cuda/peers.hpp"
 
 namespace overlaptune::cuda {
 namespace {
 
 using namespace std::chrono_literals;
 using What = Received::What;
-
-Deadline in(std::chrono::milliseconds time) {
-  return Clock::now() + time;
-}
 
 struct Ends {
   Connection here;
@@ -139,19 +135,6 @@ TEST(Connection, unknown_hosts_and_taken_ports_are_errors) {
   const auto taken = Listener::open("127.0.0.1", listener.port());
   ASSERT_FALSE(taken);
   EXPECT_NE(taken.error().message.find("cannot listen"), std::string::npos);
-}
-
-TEST(Rendezvous, a_silent_stranger_holds_up_nobody) {
-  Rendezvous rendezvous(value_or_throw(Listener::open()));
-  const Connection silent = value_or_throw(connect("127.0.0.1", rendezvous.port(), in(10s)));
-  const Connection talkative = value_or_throw(connect("127.0.0.1", rendezvous.port(), in(10s)));
-  send_raw(talkative, std::string(2 * kLongestGreeting, 'x'));
-  Connection friendly = value_or_throw(connect("127.0.0.1", rendezvous.port(), in(10s)));
-  ASSERT_TRUE(friendly.send("hello", in(10s)));
-  const auto arrival = rendezvous.next(in(10s));
-  ASSERT_TRUE(arrival);
-  EXPECT_EQ(arrival->line, "hello");
-  EXPECT_FALSE(rendezvous.next(in(50ms)));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace overlaptune::cuda {
 namespace {
 
 Device some_device() {
-  return {.model = "NVIDIA H200 \"x\"\n\xff",
+  return {.model = "NVIDIA H200 \"x\"\xff",
           .sms = 132,
           .compute_capability = 90,
           .memory = {std::int64_t{141} << 30},
@@ -85,31 +85,28 @@ std::vector<Reply> all_replies() {
                           .name = "ncclDevKernel",
                           .start = us(1),
                           .end = us(2.5)};
-  return {
-      Greeting{
-          .token = "t",
-          .hello = {.version = "1", .rank = 3, .pid = 99, .host = "h", .device = some_device()}},
-      UniqueId{"c0ffee"},
-      Joined{},
-      Prepared{},
-      Samples{.times = {us(1.25), us(1e9)},
-              .collective_times = {us(0.1)},
-              .library_tile = Tile{64, 64, 64, 3, 1},
-              .conditions = conditions},
-      Samples{},
-      RunStep{},
-      RunStep{.config = 2, .step = "time"},
-      RunReply{.configs = {{.verdict = Verdict::wrong,
-                            .reason = "no",
-                            .times = {us(3)},
-                            .conditions = conditions,
-                            .activities = {activity}},
-                           {}},
-               .gemm_alone = {us(4)},
-               .collective_alone = {us(5)}},
-      Pong{},
-      Refused{"too large"},
-      Failed{"illegal address"}};
+  return {Hello{.version = "1", .rank = 3, .pid = 99, .host = "h", .device = some_device()},
+          UniqueId{"c0ffee"},
+          Joined{},
+          Prepared{},
+          Samples{.times = {us(1.25), us(1e9)},
+                  .collective_times = {us(0.1)},
+                  .library_tile = Tile{64, 64, 64, 3, 1},
+                  .conditions = conditions},
+          Samples{},
+          RunStep{},
+          RunStep{.config = 2, .step = "time"},
+          RunReply{.configs = {{.verdict = Verdict::wrong,
+                                .reason = "no",
+                                .times = {us(3)},
+                                .conditions = conditions,
+                                .activities = {activity}},
+                               {}},
+                   .gemm_alone = {us(4)},
+                   .collective_alone = {us(5)}},
+          Pong{},
+          Refused{"too large"},
+          Failed{"illegal address"}};
 }
 
 /// Equal lines of text are equal messages: each field was written, read and written again.
@@ -129,10 +126,9 @@ TEST(Wire, every_message_survives) {
   expect_round_trip(all_commands(), parse_command);
   expect_round_trip(all_replies(), parse_reply);
   expect_round_trip<AgentCommand>({StartWorker{"t"}, KillWorker{}, Done{130}}, parse_agent_command);
-  expect_round_trip<AgentReply>(
-      {AgentHello{.version = "1", .rank = 2, .host = "h", .job = "j"}, Started{4711},
-       Ended{.how = "killed", .killed = true, .last_words = "a; b"}},
-      parse_agent_reply);
+  expect_round_trip<AgentReply>({AgentHello{.version = "1", .rank = 2, .host = "h"}, Started{4711},
+                                 Ended{.how = "killed", .killed = true, .last_words = "a; b"}},
+                                parse_agent_reply);
 }
 
 TEST(Wire, values_are_the_same_on_the_other_side) {
@@ -169,11 +165,29 @@ TEST(Wire, devices_or_the_reason_why_there_are_none) {
 }
 
 TEST(Wire, a_greeting_of_another_protocol_still_says_who_it_is) {
-  const auto reply = parse_reply(
-      R"({"hello": {"protocol": 999, "version": "9.9", "rank": 5, "host": "h"}, "token": "t"})");
+  const auto reply =
+      parse_reply(R"({"hello": {"protocol": 999, "version": "9.9", "rank": 5, "host": "h"}})");
   ASSERT_TRUE(reply) << reply.error().message;
-  EXPECT_EQ(std::get<Greeting>(*reply).hello.protocol, 999);
-  EXPECT_EQ(std::get<Greeting>(*reply).hello.rank, 5);
+  EXPECT_EQ(std::get<Hello>(*reply).protocol, 999);
+  EXPECT_EQ(std::get<Hello>(*reply).rank, 5);
+}
+
+/// Texts of other hosts become messages on a terminal.
+TEST(Wire, control_characters_are_escaped_when_they_are_read) {
+  const std::string colour = "\x1b[31m";
+  const auto hello = value_or_throw(parse_agent_reply(to_line(
+      AgentReply(AgentHello{.version = "1\n", .rank = 1, .host = "node" + colour + "\u009b0c"}))));
+  EXPECT_EQ(std::get<AgentHello>(hello).host, "node\\x1b[31m\\x9b0c");
+  EXPECT_EQ(std::get<AgentHello>(hello).version, "1\\x0a");
+  const auto ended = value_or_throw(
+      parse_agent_reply(to_line(AgentReply(Ended{.how = colour, .last_words = colour}))));
+  EXPECT_EQ(std::get<Ended>(ended).how, "\\x1b[31m");
+  EXPECT_EQ(std::get<Ended>(ended).last_words, "\\x1b[31m");
+  const auto failed = value_or_throw(parse_reply(to_line(Reply(Failed{colour}))));
+  EXPECT_EQ(std::get<Failed>(failed).message, "\\x1b[31m");
+  const auto run = value_or_throw(
+      parse_reply(to_line(Reply(RunReply{.configs = {ConfigSamples{.reason = colour}}}))));
+  EXPECT_EQ(std::get<RunReply>(run).configs.front().reason, "\\x1b[31m");
 }
 
 TEST(Wire, hostile_text_is_an_error_that_names_the_place) {

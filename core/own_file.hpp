@@ -1,0 +1,50 @@
+#pragma once
+// Files that a program keeps for its user, and that nobody else may have changed or read.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+#include "core/error.hpp"
+
+namespace overlaptune {
+
+/// Rights of the group and of others that make a file unfit, as bits of its mode.
+inline constexpr mode_t kOthersMayWrite = 0022;
+inline constexpr mode_t kOthersMayReadOrWrite = 0066;
+
+/// The content of a regular file that belongs to this user or to root; none if there is no file.
+/// A symbolic link is not followed, and a FIFO does not block. Error (`bad_input`): another kind of
+/// file, another owner, one of the rights in `unfit`, more than `longest` bytes, or no right to
+/// read it.
+[[nodiscard]] Expected<std::optional<std::string>> read_own_file(const std::filesystem::path& file,
+                                                                 mode_t unfit,
+                                                                 std::uint64_t longest);
+
+/// Creates the folder and those above it that are missing, all for this user alone (mode 0700).
+/// Folders that exist stay as they are. Returns an errno, or 0.
+[[nodiscard]] int make_own_folder(const std::filesystem::path& folder);
+
+/// How the name of a file that is being written begins; six more characters follow.
+inline constexpr std::string_view kWriting = "writing-";
+
+enum class IfThere { replace, keep };
+
+/// Writes a file for this user alone (mode 0600). It appears whole, or not at all: it is written
+/// and flushed to the disk under another name (`kWriting`) in its folder. Returns an errno, or 0;
+/// EEXIST if the file is there and is kept.
+[[nodiscard]] int write_own_file(const std::filesystem::path& file, std::string_view content,
+                                 IfThere if_there);
+
+/// The folder for overlaptune's files of one kind: `overlaptune` in the folder that the variable
+/// `xdg` names, else in `below_home` of the user's home. Empty if neither is known. The XDG Base
+/// Directory Specification ignores relative paths. `variables` gives the value of a variable.
+[[nodiscard]] std::filesystem::path own_folder(
+    const std::function<std::optional<std::string>(const char*)>& variables, const char* xdg,
+    const char* below_home);
+
+}  // namespace overlaptune
