@@ -209,7 +209,8 @@ Opened open_file(const fs::path& file, Access access) {
   if (!fs::exists(file, error)) {
     if (error) {  // a loop of links, or a folder that may not be searched
       const auto kind = access == Access::read ? ErrorKind::bad_input : ErrorKind::cannot_write;
-      throw Failure(kind, about(file, error.message() + "; name another file"));
+      throw Failure(
+          kind, about(file, fmt::format("no such file ({}); name another one", error.message())));
     }
     if (access != Access::create) {
       throw Failure(ErrorKind::bad_input,

@@ -23,7 +23,7 @@ using Actions = std::vector<std::string>;
 std::filesystem::path name_of_copy(const std::filesystem::path& file) {
   std::string time = db::utc_now();
   std::erase(time, ':');
-  return file.string() + ".before-repair-" + time;
+  return std::filesystem::absolute(file).string() + ".before-repair-" + time;
 }
 
 /// Copies all pages from one database into another, over what that one holds.
@@ -82,6 +82,20 @@ void rebuild_winners(Store::Impl& repaired, Actions& actions) {
   }
 }
 
+/// A row without the one that it refers to is not read at all: the counts tell of it.
+void tell_what_is_less(const DatabaseInfo& before, const DatabaseInfo& after, Actions& actions) {
+  for (const auto& [table, rows] : {std::pair{"platforms", &DatabaseInfo::platforms},
+                                    std::pair{"probe_runs", &DatabaseInfo::probe_runs},
+                                    std::pair{"measurements", &DatabaseInfo::measurements},
+                                    std::pair{"tuning_runs", &DatabaseInfo::tuning_runs},
+                                    std::pair{"candidates", &DatabaseInfo::candidates},
+                                    std::pair{"winners", &DatabaseInfo::winners},
+                                    std::pair{"layer_gemms", &DatabaseInfo::layer_gemms}}) {
+    if (after.*rows == before.*rows) continue;
+    actions.push_back(fmt::format("{}: {} rows, {} before", table, after.*rows, before.*rows));
+  }
+}
+
 }  // namespace
 
 Store::Repair Store::repair() {
@@ -95,15 +109,18 @@ Store::Repair Store::repair() {
 
   done.copy = name_of_copy(connection.file());
   {
-    SQLite::Database copy(done.copy.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    copy_pages(connection.database(), copy, done.copy);
+    db::Connection copy(done.copy, done.copy.string(),
+                        SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    copy_pages(connection.database(), copy.database(), done.copy);
   }
   Store repaired(std::make_unique<Impl>(
       db::open_memory(connection.integer("PRAGMA page_size"))));  // SQLite copies only equal pages
   impl_->leave_out = [&](const DamagedRow& row) { done.actions.push_back(row.fault()); };
   repaired.merge(*this);
   impl_->leave_out = nullptr;
-  if (repaired.info().winners < info().winners) rebuild_winners(repaired.impl(), done.actions);
+  const DatabaseInfo before = info();
+  if (repaired.info().winners < before.winners) rebuild_winners(repaired.impl(), done.actions);
+  tell_what_is_less(before, repaired.info(), done.actions);
   copy_pages(repaired.impl_->connection->database(), connection.database(), connection.file());
   return done;
 }

@@ -1,5 +1,5 @@
-// soak SECONDS SEED: runs each part for its share of the time, and prints a table of what was tried
-// and what was bad. Exits with 1 where anything was bad, or nothing was tried.
+// soak_databases SECONDS SEED: runs each part for its share of the time, and prints a table of what
+// was tried and what was bad. Exits with 1 where anything was bad, or nothing was tried.
 
 #include <array>
 #include <charconv>
@@ -51,13 +51,13 @@ int main(int argc, char** argv) {
     return std::from_chars(text, text + std::strlen(text), number).ec == std::errc{};
   };
   if (argc != 3 || !read(1, seconds) || !read(2, seed) || !(seconds > 0)) {
-    fmt::print(stderr, "Usage: soak SECONDS SEED\n");
+    fmt::print(stderr, "Usage: soak_databases SECONDS SEED\n");
     return 2;
   }
   try {
     return overlaptune::soak::soak(seconds, seed);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "soak: {}\n", error.what());
+    fmt::print(stderr, "soak_databases: {}\n", error.what());
     return 1;
   }
 }
