@@ -70,13 +70,15 @@ std::optional<Candidate> Proposals::next() {
   if (sequential_) return std::exchange(sequential_, std::nullopt);
   if (auto candidate = most_promising()) {
     candidate->rank_by_model = proposed_++;
+    tried_.push_back(candidate->config);
     return candidate;
   }
   by_model_.clear();
-  if (!drawn_.empty()) {
+  while (!drawn_.empty()) {
     Candidate candidate = std::move(drawn_.back());
     drawn_.pop_back();
-    return candidate;
+    const auto same = std::find(tried_.begin(), tried_.end(), candidate.config);
+    if (same == tried_.end()) return candidate;
   }
   return std::nullopt;
 }

@@ -53,7 +53,8 @@ class Proposals : public CandidateSource {
   std::optional<Candidate> sequential_{};   ///< until it was handed out
   std::vector<Candidate> by_model_{};       ///< not proposed yet; first the fastest
   std::vector<Candidate> drawn_{};          ///< not handed out yet, the last one first
-  int proposed_ = 0;                        ///< by the model
+  std::vector<Config> tried_{};             ///< proposed by the model
+  int proposed_ = 0;                        ///< how many ranks were given
   std::optional<Microseconds> baseline_{};  ///< measured time of `sequential`
   std::optional<Microseconds> best_{};      ///< least measured time
 };

@@ -137,8 +137,9 @@ bool judge(const std::string& profile, bool layer_probes, const Arguments& argum
 /// A row for each profile. False if one exceeds a bound.
 bool print_table(bool layer_probes, const Arguments& arguments) {
   const char* const title =
-      layer_probes ? "with layer probes: `tune` first measured generated GEMMs at the problems' own sizes"
-                   : "without layer probes: no GEMM was measured at the size of a problem";
+      layer_probes
+          ? "with layer probes: `tune` first measured generated GEMMs at the problems' own sizes"
+          : "without layer probes: no GEMM was measured at the size of a problem";
   fmt::print("\n{}\n", title);
   fmt::print("{:<18} {:>8} {:>10} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7}\n",
              "profile", "own size", "candidates", "mean", "median", "p90", "max", "top1",

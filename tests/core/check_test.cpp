@@ -209,8 +209,12 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
   expect_named(changed([](auto& c) { c.tile.cluster = 3; }), "cluster = 3: expected 1 to 2");
   expect_named(changed([](auto& c) { c.raster = 0; }), "raster = 0: expected 1 to");
   expect_named(changed([](auto& c) { c.comm_ctas = -1; }), "ctas = -1: expected 0 to 65535");
-  expect_named(changed([](auto& c) { c.wave_groups.clear(); }), "groups: expected one or more tile counts");
-  expect_named(changed([](auto& c) { c.wave_groups = {16, 0}; }), "groups: expected one or more tile counts");
+  expect_named(changed([](auto& c) { c.wave_groups.clear(); }),
+               "groups: expected one or more tile counts");
+  expect_named(changed([](auto& c) {
+                 c.wave_groups = {16, 0};
+               }),
+               "groups: expected one or more tile counts");
   expect_named(changed([](auto& c) { c.wave_groups = {16, 44}; }), "60 tiles in all, expected 64");
   expect_named(changed([](auto& c) { c.wave_groups = {18, 46}; }), "within a column");
   expect_named(changed([](auto& c) {

@@ -1,14 +1,12 @@
 """Answers of the package, compared with those of the command line, and errors."""
 
-import contextlib
 import json
 import os
-import shutil
-import sqlite3
 import tempfile
 import threading
 import unittest
 from pathlib import Path
+from typing import Any
 
 import built
 import overlaptune as ot
@@ -22,9 +20,9 @@ def line(problem: ot.Problem) -> str:
     return (f"{problem.op}:{problem.m},{problem.n},{problem.k}:{problem.dtype}:{problem.ranks}")
 
 
-def fingerprint(row: sqlite3.Row) -> str:
+def fingerprint(platform: dict[str, Any]) -> str:
     """The fingerprint of a platform: FNV-1a over its fields, docs/database.md."""
-    fields = {name: row[name] for name in row.keys() if name not in ("id", "fingerprint")}
+    fields = {name: value for name, value in platform.items() if name != "fingerprint"}
     fields["multicast_allowed"] = "true" if fields["multicast_allowed"] else "false"
     value = 0xCBF29CE484222325
     for byte in "".join(f"{name}={text}\n" for name, text in fields.items()).encode():
@@ -32,13 +30,16 @@ def fingerprint(row: sqlite3.Row) -> str:
     return f"{value:016x}"
 
 
-def make_real(file: Path) -> None:
-    """Changes a simulated platform into one that was measured."""
-    with contextlib.closing(sqlite3.connect(file)) as writer, writer:
-        writer.row_factory = sqlite3.Row
-        writer.execute("UPDATE platforms SET machine = 'cuda'")
-        (row,) = writer.execute("SELECT * FROM platforms")
-        writer.execute("UPDATE platforms SET fingerprint = ?", (fingerprint(row),))
+def make_real(simulated: Path, real: Path) -> None:
+    """Makes a database of a platform that was measured out of one that was simulated."""
+    exported = real.with_suffix(".json")
+    built.tool("db", "export", "--db", str(simulated), "--out", str(exported))
+    document = json.loads(exported.read_text())
+    (platform,) = document["platforms"]
+    before = platform["fingerprint"]
+    platform["machine"] = "cuda"
+    exported.write_text(json.dumps(document).replace(before, fingerprint(platform)))
+    built.tool("db", "import", str(exported), "--db", str(real))
 
 
 def of_the_tool(database: Path, problem: ot.Problem):
@@ -115,8 +116,7 @@ class Answers(WithDatabase):
 
     def test_the_default_is_the_real_platform_of_the_variables_database(self):
         file = self.folder / "real.db"
-        shutil.copy(self.file, file)
-        make_real(file)
+        make_real(self.file, file)
         os.environ["OVERLAPTUNE_DB"] = str(file)
         self.addCleanup(os.environ.pop, "OVERLAPTUNE_DB")
         with ot.Database() as database:

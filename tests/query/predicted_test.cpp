@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/catalogue.hpp"
-#include "model/search.hpp"
+#include "query/answer.hpp"
 #include "stored.hpp"
 #include "tuner/tuner.hpp"
 
@@ -41,11 +41,12 @@ class PredictedTest : public testing::Test {
 
   [[nodiscard]] static std::filesystem::path file() { return *folder_ / "a.db"; }
 
-  /// A model that the test fits to the same measurements.
-  [[nodiscard]] static Model fitted() {
+  /// A model that the test makes from the same measurements and candidates.
+  [[nodiscard]] static LearnedModel learned() {
     const Store store(file(), Access::read);
     const auto platform = value_or_throw(store.platform(""));
-    return value_or_throw(Model::fit(platform.platform, store.measurements(platform.id)));
+    return value_or_throw(learned_model(platform.platform, store.measurements(platform.id),
+                                        store.valid_candidates(platform.id)));
   }
 
   const ovt_platform platform_ = ovt::stored_platform(kName);
@@ -62,14 +63,16 @@ TEST_F(PredictedTest, WhatWasTunedIsExact) {
   EXPECT_EQ(answer.strategy, static_cast<int>(strategy_of(winner_.candidate.config)));
 }
 
-TEST_F(PredictedTest, OtherSizesAreWhatTheSearchFinds) {
-  const Model model = fitted();
+TEST_F(PredictedTest, OtherSizesAreWhatTheLearnedModelChooses) {
+  const LearnedModel model = learned();
   for (const Problem problem : {Problem{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8},
                                 Problem{Op::gemm_all_reduce, 2048, 8192, 2048, Dtype::bf16, 8},
                                 Problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8},
                                 Problem{Op::all_gather_gemm, 4096, 1024, 8192, Dtype::bf16, 8}}) {
-    const auto best =
-        value_or_throw(search(model, problem, Launch::graph, {.space = Space::subset})).front();
+    const Ranking ranking =
+        value_or_throw(model.rank(problem, Launch::graph, {.space = Space::subset, .best = 8}));
+    const LearnedScore& best = ranking.choice();
+    EXPECT_GT(ranking.corrections.rows(), 0U);
     const ovt_answer answer = database_.query(asked(problem));
     EXPECT_EQ(answer.source, OVT_PREDICTED);
     EXPECT_EQ(answer.strategy, static_cast<int>(strategy_of(best.config)));
@@ -79,7 +82,7 @@ TEST_F(PredictedTest, OtherSizesAreWhatTheSearchFinds) {
     EXPECT_EQ(answer.chunks, chunked != nullptr ? chunked->chunks : 1);
     EXPECT_TRUE(
         std::ranges::equal(ovt::wave_groups(answer), wave_groups_of(std::as_const(best.config))));
-    EXPECT_EQ(answer.predicted_us, best.time.count());
+    EXPECT_EQ(answer.predicted_us, best.time().count());
     EXPECT_TRUE(std::isnan(answer.measured_us));
     EXPECT_GE(answer.baseline_us, answer.predicted_us);
     EXPECT_THAT(answer.reason, HasSubstr("no winner is stored for this problem and launch"));

@@ -313,8 +313,8 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   groups = {std::accumulate(groups.begin(), groups.end(), std::int64_t{0})};
   odd.rank_by_model = std::nullopt;
   odd.origin = Origin::explore;
-  odd.measured->median = us(1);
-  odd.speedup->median = 1000;
+  odd.measured = Summary{us(1), us(1), us(1), 9};
+  odd.speedup = Candidate::Speedup{1000, 1000, 1000};
   store.add_candidate(first->run, odd);
   const int runs = machine.runs;
   machine.after_trace = [](auto& results) { scale(results->back(), 1e-3); };

@@ -91,7 +91,7 @@ TEST_F(RunUntunedTest, a_bad_answer_has_regret_and_a_good_one_has_none) {
   const Scored good{poor.best, us(500)};
   const auto best = value_or_throw(run_untuned(machine, tuning, problem, Launch::graph, good, 4));
   EXPECT_LT(best.over_sequential, 1);
-  EXPECT_LT(best.over_best, 1.02);
+  EXPECT_LT(best.over_best, 1.05);  // another tuning may find a better one
   EXPECT_NEAR(best.over_sequential, poor.over_sequential / poor.over_best, 0.02);
 }
 
