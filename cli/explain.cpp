@@ -30,7 +30,7 @@ Explanation explain(const LearnedModel& model, const Problem& problem, Launch la
   constexpr int kProposals = 32;
   const Ranking ranking = value_or_throw(model.rank(problem, launch, {.best = kProposals}));
   const ProblemCorrections& corrections = ranking.corrections;
-  const Config& best = ranking.choice().config;
+  const Config& best = ranking.scores.front().config;
   Explanation result{.learned_from = corrections.rows(),
                      .best = explained(model, corrections, best),
                      .baseline = explained(model, corrections, ranking.sequential.config)};
