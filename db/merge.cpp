@@ -60,10 +60,10 @@ std::vector<std::string> Store::merge(const Store& other) {
         wrong = db::ahead_complaint("started_at", run.provenance.started_at);
       }
       if (wrong) {
-        const DamagedRow fault(theirs.connection->file(),
-                               fmt::format("run {}: {}", run.uid, *wrong));
-        if (!theirs.leave_out) throw fault;
-        theirs.leave_out(fault);
+        const auto& file = theirs.connection->file();
+        const std::string fault = fmt::format("run {}: {}", run.uid, *wrong);
+        if (!theirs.leave_out) throw DamagedRow(file, fault);
+        theirs.leave_out(DamagedRow(file, fault));
         mend(run);
       }
       clock.look("run", run.uid, "started_at", run.provenance.started_at);
