@@ -27,7 +27,7 @@ class Sealer {
   void add(double number) { put('r', std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number)); }
   void add(std::string_view text) {
     put('t', text.size());
-    std::memcpy(room(text.size()), text.data(), text.size());
+    if (!text.empty()) std::memcpy(room(text.size()), text.data(), text.size());
   }
   void add(sqlite3_value* value);
   [[nodiscard]] std::int64_t seal() const;

@@ -176,7 +176,7 @@ ProblemCorrections::Seen ProblemCorrections::seen(const Config& config) const {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     result.covariances[static_cast<Eigen::Index>(i)] = covariance(result.point, rows_[i]);
   }
-  if (!rows_.empty()) result.solved = rows_covariance_.solve(result.covariances);
+  if (rows_covariance_) result.solved = rows_covariance_->solve(result.covariances);
   result.mean = result.covariances.dot(weights_);
   return result;
 }

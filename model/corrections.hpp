@@ -4,6 +4,7 @@
 // Gaussian Processes for Machine Learning, 2006, algorithm 2.1). docs/model.md says what it brings.
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <Eigen/Cholesky>
@@ -59,7 +60,7 @@ class ProblemCorrections {
   Problem problem_{};
   Launch launch_{};
   std::vector<CorrectionPoint> rows_{};
-  Eigen::LDLT<Eigen::MatrixXd> rows_covariance_{};
+  std::optional<Eigen::LDLT<Eigen::MatrixXd>> rows_covariance_{};  ///< none without rows
   Eigen::VectorXd weights_{};  ///< inverse covariance times the rows' logarithms
   double scale_ = 1;           ///< deviations here over those of the prior
 };
