@@ -1,6 +1,7 @@
 // Commands that write, killed at a call that changes a file: nothing that was there is lost, and
 // the next command works.
 
+#include <csignal>
 #include <fstream>
 
 #include <SQLiteCpp/SQLiteCpp.h>

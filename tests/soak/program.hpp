@@ -1,45 +1,19 @@
 #pragma once
 // Running the built program.
 
-#include <csignal>
-#include <fcntl.h>
+#include <filesystem>
 #include <map>
-#include <sstream>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <vector>
-
-#include "part.hpp"
+#include <sys/types.h>
 
 namespace overlaptune::soak {
 
 /// Starts `overlaptune` with these arguments (split at blanks) in a folder, with these variables in
 /// its environment and its output in `log`. Returns its process id.
-inline pid_t start(const std::filesystem::path& folder, const std::string& arguments,
-                   const std::map<std::string, std::string>& environment = {}) {
-  std::vector<std::string> words{OVERLAPTUNE_PROGRAM};
-  std::istringstream in(arguments);
-  for (std::string word; in >> word;) words.push_back(word);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  const pid_t pid = fork();
-  if (pid != 0) return pid;
-  const int log = open((folder / "log").c_str(), O_CREAT | O_WRONLY | O_APPEND, 0666);
-  if (chdir(folder.c_str()) != 0) _exit(99);
-  dup2(log, STDOUT_FILENO);
-  dup2(log, STDERR_FILENO);
-  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-  execv(pointers[0], pointers.data());
-  _exit(99);
-}
+[[nodiscard]] pid_t start(const std::filesystem::path& folder, const std::string& arguments,
+                          const std::map<std::string, std::string>& environment = {});
 
 /// Waits for a process. Its exit code, or 128 and the signal that ended it.
-inline int wait_for(pid_t pid) {
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+int wait_for(pid_t pid);
 
 }  // namespace overlaptune::soak
