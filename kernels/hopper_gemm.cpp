@@ -1,5 +1,7 @@
 #include "kernels/hopper_gemm.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/gpu.hpp"
@@ -43,6 +45,18 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
                      sums, sums + 2, n, type, registers, sums + 1, operands);
 }
 
+/// Most sums of a consumer that leave it registers for the rest.
+constexpr int kMostSums = 192;
+
+/// Whether two consumers take tiles in turn: one warpgroup can hold the sums of a tile, and shared
+/// memory a buffer for each.
+bool takes_turns(const Tile& tile, const GpuLimits& limits) {
+  const int buffers = 2 * 64 * std::min(tile.block_n, 64) * 2;
+  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
+  return tile.block_m / 64 * tile.block_n / 2 <= kMostSums &&
+         ring + buffers + kStaticBytes <= limits.shared_memory_bytes;
+}
+
 }  // namespace
 
 Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
@@ -52,7 +66,8 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
                                  to_string(tile), tile.stages));
   }
   HopperLayout layout;
-  layout.consumers = tile.block_m == 256 ? 2 : tile.block_m / 64;
+  layout.in_turn = takes_turns(tile, limits);
+  layout.consumers = layout.in_turn || tile.block_m == 256 ? 2 : tile.block_m / 64;
   layout.threads = 128 * (layout.consumers + 1);
   layout.multiplied =
       tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n;
@@ -90,6 +105,7 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) 
                                  {"STAGES", std::to_string(tile.stages)},
                                  {"CLUSTER", std::to_string(tile.cluster)},
                                  {"CONSUMERS", std::to_string(layout->consumers)},
+                                 {"IN_TURN", layout->in_turn ? "1" : "0"},
                                  {"BUFFERS", std::to_string(layout->buffers)},
                                  {"SEGMENTS", std::to_string(segments)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};

@@ -14,11 +14,14 @@ inline constexpr int kHopper = 90;
 /// Numbers that follow from the tile and the element type.
 struct HopperLayout {
   int consumers = 0;     ///< warpgroups that multiply
+  bool in_turn = false;  ///< each consumer multiplies whole tiles, in turn; else rows of every tile
   int threads = 0;       ///< threads of a block
   int multiplied = 0;    ///< columns of the tile that one wgmma takes
   int buffers = 0;       ///< staging buffers for C, of each consumer
   int slab = 0;          ///< columns of C that are stored at a time: 64, 32 or 16
   int shared_bytes = 0;  ///< dynamic shared memory of a block
+  /// Consumers that store a part of each tile.
+  [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
 };
 
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.

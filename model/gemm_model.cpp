@@ -54,6 +54,7 @@ GemmConstants typical(const std::vector<Row>& rows) {
       .per_fragment = per_mac * 6,
       .multicast = 0.7,
       .clipping = 1,
+      .per_misaligned_byte = 2.2 * step / (256 * row_bytes) / 128,
       // Neither bound may hide the other from the start: a bound that never holds is never fitted.
       .per_operand_byte = 0.4 * step / (256 * row_bytes),
       .per_shared_byte = 0.8 * step / (256 * row_bytes) / 128,

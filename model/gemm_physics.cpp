@@ -7,8 +7,9 @@ namespace overlaptune {
 
 Eigen::VectorXd GemmConstants::values() const {
   Eigen::VectorXd v(kCount);
-  v << per_mac, per_fragment, multicast, clipping, per_operand_byte, per_shared_byte,
-      per_missed_byte, cache_bytes, load_latency, per_tile, per_output_byte, spread, per_launch;
+  v << per_mac, per_fragment, multicast, clipping, per_misaligned_byte, per_operand_byte,
+      per_shared_byte, per_missed_byte, cache_bytes, load_latency, per_tile, per_output_byte,
+      spread, per_launch;
   return v;
 }
 
@@ -17,15 +18,16 @@ GemmConstants GemmConstants::from_values(const Eigen::VectorXd& v) {
           .per_fragment = v[1],
           .multicast = v[2],
           .clipping = v[3],
-          .per_operand_byte = v[4],
-          .per_shared_byte = v[5],
-          .per_missed_byte = v[6],
-          .cache_bytes = v[7],
-          .load_latency = v[8],
-          .per_tile = v[9],
-          .per_output_byte = v[10],
-          .spread = v[11],
-          .per_launch = v[12]};
+          .per_misaligned_byte = v[4],
+          .per_operand_byte = v[5],
+          .per_shared_byte = v[6],
+          .per_missed_byte = v[7],
+          .cache_bytes = v[8],
+          .load_latency = v[9],
+          .per_tile = v[10],
+          .per_output_byte = v[11],
+          .spread = v[12],
+          .per_launch = v[13]};
 }
 
 namespace {
@@ -60,6 +62,13 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
          spilled(results, cache_bytes) * results / waves;
 }
 
+/// Whether rows of A and B begin within a sector of L2, so that a load of 128 bytes takes five
+/// sectors of two lines.
+bool is_misaligned(const GemmWork& work) {
+  constexpr std::int64_t kSectorBytes = 32;
+  return work.k * work.order.element_bytes % kSectorBytes != 0;
+}
+
 }  // namespace
 
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
@@ -88,13 +97,18 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const double feed =
       std::max(constants.per_operand_byte, constants.per_shared_byte * active * work.ctas) *
       operands * bytes;
+  // L2 is limited by requests there, and a cluster of two requests B once.
+  const double requested = is_misaligned(work)
+                               ? constants.per_misaligned_byte * active * work.ctas *
+                                     (loaded_m + loaded_n / tile.cluster) * bytes
+                               : 0;
   const double missed =
       constants.per_missed_byte * missed_bytes(work, active, constants.cache_bytes);
   // The first load is waited for. After that, the pipeline turns once in `stages` steps.
   const double latency = constants.load_latency * (1 + steps / tile.stages);
 
   TileBounds bounds;
-  for (const double bound : {tensor, feed, missed, latency}) {
+  for (const double bound : {tensor, feed, requested, missed, latency}) {
     if (bound > bounds.slowest) {
       bounds.second = bounds.slowest;
       bounds.slowest = bound;
@@ -111,6 +125,7 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
 double fed_slower(const GemmWork& work, const GemmConstants& constants, double times) {
   GemmConstants slower = constants;
   slower.per_shared_byte *= times;
+  slower.per_misaligned_byte *= times;
   slower.per_fragment *= times;
   slower.load_latency *= times;
   return tile_bounds(work, slower).time() / tile_bounds(work, constants).time();

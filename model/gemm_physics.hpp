@@ -28,6 +28,7 @@ struct GemmConstants {
   double per_fragment = 0;  ///< tensor cores: handing over one element of a row of A or of B
   double multicast = 0;     ///< share of the operand bytes that a CTA of a cluster of two loads
   double clipping = 0;      ///< share c / (1 + c) of what lies outside the matrices is not loaded
+  double per_misaligned_byte = 0;  ///< L2 to all SMs together, where rows begin within a sector
   double per_operand_byte = 0;  ///< L2 to shared memory of one SM
   double per_shared_byte = 0;   ///< L2 to all SMs together
   double per_missed_byte = 0;   ///< HBM
@@ -38,7 +39,7 @@ struct GemmConstants {
   double spread = 0;            ///< lag of the slowest SM after one wave, in tile times
   double per_launch = 0;        ///< once for each GEMM, without the replay
 
-  static constexpr int kCount = 13;
+  static constexpr int kCount = 14;
   /// The constants in the order above; all are positive.
   [[nodiscard]] Eigen::VectorXd values() const;
   [[nodiscard]] static GemmConstants from_values(const Eigen::VectorXd& values);

@@ -14,6 +14,7 @@ namespace overlaptune {
 namespace {
 
 constexpr std::array<int, 8> kCommCtas{2, 4, 6, 8, 12, 16, 24, 32};
+constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 constexpr std::int64_t kLeastBytes = std::int64_t{4} << 10;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 
@@ -150,13 +151,8 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
   plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
-void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                     Dtype dtype) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
-  constexpr double kLeastRows = 64;
-  constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-  // Each tile shape is equally likely, however many stages fit it; large shapes, which include the
-  // fastest, are more likely.
+/// The tiles that are feasible, by shape, from the smallest shape to the largest.
+std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Dtype dtype) {
   std::vector<std::vector<Tile>> shapes;
   for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
     if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
@@ -168,8 +164,37 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
   std::stable_sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
     return a.front().block_m * a.front().block_n < b.front().block_m * b.front().block_n;
   });
+  return shapes;
+}
+
+void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                     Dtype dtype) {
+  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
+  constexpr double kLeastRows = 64;
+  // Each tile shape is equally likely, however many stages fit it; large shapes, which include the
+  // fastest, are more likely.
+  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, dtype);
   for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe = gemm_shape(i + 1000, kLeastRows, dtype);
+    probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
+    probe.raster = pick(halton(i, 17), kRasters);
+    probe.sms = sms_of(halton(i, 7), platform);
+    plan.emplace_back(probe);
+  }
+}
+
+/// GEMMs whose rows begin within a sector of L2. They load so slowly that this bounds most tiles.
+/// The shapes above have few of them, and only with few rows.
+void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                          Dtype dtype) {
+  const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
+  const std::int64_t multiple = row_multiple(dtype);
+  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, dtype);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    GemmProbe probe{.m = log_uniform(halton(i, 2), 512, 8192, 1),
+                    .n = log_uniform(halton(i, 3), 1024, 16384, multiple),
+                    .k = log_uniform(halton(i, 5), 512, 8192, 2 * multiple) + multiple,
+                    .dtype = dtype};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
     probe.sms = sms_of(halton(i, 7), platform);
@@ -298,6 +323,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
   for (const Dtype dtype : classes) {
     add_library_gemms(plan, platform, depth, dtype);
     add_tiled_gemms(plan, platform, depth, dtype);
+    add_misaligned_gemms(plan, platform, depth, dtype);
     for (const int count : ranks) add_sustained(plan, count, depth, dtype);
     for (const int count : ranks) {
       add_contention(plan, platform, transports, count, depth, dtype);

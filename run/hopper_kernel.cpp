@@ -62,6 +62,9 @@ struct Matrix {
   std::int64_t block_stride = 0;  ///< elements
 };
 
+/// With rows that are a multiple of these bytes apart, L2 fetches 256 bytes at a time.
+constexpr std::int64_t kWideFetch = 64;
+
 /// The tensor map of blocks of rows. One copy moves a box of `rows` by `columns`. Elements outside
 /// of a block are read as zero and not written. The swizzle in shared memory is as wide as a row of
 /// the box.
@@ -78,12 +81,16 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
   const CUtensorMapSwizzle swizzle = columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
                                      : columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
                                                      : CU_TENSOR_MAP_SWIZZLE_32B;
+  // Rows that do not begin with a sector of L2 cost more with the wide fetch
+  // (tests/bench/shapes_bench).
+  const bool wide = matrix.row_stride * bytes_of(dtype) % kWideFetch == 0;
   CUtensorMap map{};
   const CUresult code = encode_tiled()(
       &map,
       dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3,
       const_cast<void*>(matrix.base), size.data(), strides.data(), box.data(), steps.data(),
-      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+      wide ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (code != CUDA_SUCCESS) {
     throw Failure(ErrorKind::bad_input,
@@ -98,7 +105,7 @@ class HopperKernel : public GeneratedKernel {
   HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout, const Tile& tile,
                Dtype dtype, int segments)
       : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes,
-                        kSignal * layout.consumers),
+                        kSignal * layout.of_one_tile()),
         slab_(layout.slab),
         tile_(tile),
         dtype_(dtype),

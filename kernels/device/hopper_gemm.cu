@@ -1,7 +1,8 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
 // sums in fp32. A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
 // tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
-// the consumers, CONSUMERS other warpgroups, multiply (wgmma). The two CTAs of a cluster compute
+// the consumers, CONSUMERS other warpgroups, multiply (wgmma): all of them a part of each tile, or
+// each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster compute
 // tiles that follow one another; where both tiles are in one column, each CTA loads half of B for
 // both. A kernel that was not made for clusters may be launched in clusters of two: then two CTAs
 // share a tile; each multiplies half of k, and stores half of the columns. Each wave group has a
@@ -12,7 +13,8 @@
 //   MULTIPLIED        columns of one wgmma: BLOCK_N or half of that
 //   STAGES            stages of the ring
 //   CLUSTER           CTAs: 1 or 2
-//   CONSUMERS         warpgroups, each of BLOCK_M / CONSUMERS rows (64 or 128)
+//   CONSUMERS         warpgroups, each of 64 or 128 rows
+//   IN_TURN           1: the consumers (two) take tiles in turn; 0: each has rows of every tile
 //   BUFFERS           staging buffers for C, of each consumer: 1, 2 or 4
 //   SEGMENTS          most segments that a launch may have
 //   HALF              1: fp16, 0: bf16
@@ -37,7 +39,8 @@ constexpr int kBLoadBytes = kBLoad * kRowBytes;
 constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
 constexpr int kSlabs = BLOCK_N / kSlab;
 constexpr int kSlabBytes = 64 * kSlab * 2;
-constexpr int kParts = BLOCK_M / 64 / CONSUMERS;  // parts of 64 rows, for each consumer
+constexpr int kOfOneTile = IN_TURN ? 1 : CONSUMERS;  // consumers of one tile
+constexpr int kParts = BLOCK_M / 64 / kOfOneTile;    // parts of 64 rows, for each consumer
 constexpr int kAccumulators = BLOCK_N / 2;
 
 struct alignas(64) TensorMap {
@@ -193,6 +196,15 @@ __device__ __forceinline__ int own_tile(const Order& order) {
   return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
 }
 
+/// Whether the tile that is the CTA's `turn`th is multiplied by this consumer.
+__device__ __forceinline__ bool is_mine(int turn, int consumer) {
+  return !IN_TURN || turn % 2 == consumer;
+}
+/// The first row of a consumer in a tile.
+__device__ __forceinline__ int row_of(int consumer) {
+  return IN_TURN ? 0 : consumer * kParts * 64;
+}
+
 /// The work of the loading thread.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, const Order& order,
                                         u32 stages, u32 full, u32 empty) {
@@ -235,11 +247,13 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
   int buffer = 0;
   u32 phase = 0;
   int segment = 0;
+  int turn = 0;
   for (int tile = own_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
+    if (!is_mine(turn++, consumer)) continue;
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
     const Place place = place_of(order, tile);
-    const int first_row = place.row + consumer * kParts * 64 - part.first_row;
+    const int first_row = place.row + row_of(consumer) - part.first_row;
     const int first_column = place.column - part.first_column;
     int under_way = 0;  // slabs that are being read, in the buffers before this one
     const auto release = [&](int count) {
@@ -283,7 +297,7 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
   constexpr int kQuads = kSlab / 8;  // quads of sums in a slab, for each thread
   constexpr int kQuadBytes = 128 * 16;
   constexpr int kPartBytes = kFirstSlabs * kQuads * kQuadBytes;
-  static_assert(CONSUMERS * kParts * kPartBytes <= STAGES * kStageBytes, "more than the ring");
+  static_assert(kOfOneTile * kParts * kPartBytes <= STAGES * kStageBytes, "more than the ring");
   const bool first = cluster_rank() == 0;
   const u32 mine = ring + consumer * kParts * kPartBytes + threadIdx.x % 128 * 16;
   const u32 theirs = at_other(mine);
@@ -317,12 +331,15 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
   }
 }
 
+/// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer waits
+/// on its own until the other one has found all its stages full. (It could not tell a stage that
+/// was filled for it from one that was filled two rounds before.)
 __device__ __forceinline__ void consume(const Order& order, int consumer, u32 stages, u32 slabs,
-                                        u32 full, u32 empty, u32 filled, u32 free) {
+                                        u32 full, u32 empty, u32 filled, u32 free, u32 turns) {
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int warp = thread / 32;
   const int lane = thread % 32;
-  const int first_row = consumer * kParts * 64;
+  const int first_row = row_of(consumer);
   // This lane gives the address of one row of four 8 x 8 matrices: rows 0-7 and 8-15, in two column
   // groups.
   const int matrix = lane / 8;
@@ -338,7 +355,19 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
   };
   const int begin = first_step(order);
   const int end = last_step(order);
+  int turn = 0;
+  u32 turn_phase = consumer ^ 1;  // the first consumer begins at once
   for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
+    if (!is_mine(turn++, consumer)) {  // skips the stages of the other consumer's tile
+      stage += end - begin;
+      phase ^= stage / STAGES & 1;
+      stage %= STAGES;
+      continue;
+    }
+    if (IN_TURN) {
+      barrier_wait(turns + 8 * consumer, turn_phase);
+      turn_phase ^= 1;
+    }
     float sums[kParts][kAccumulators];
     int last = -1;
     for (int step = begin; step < end; ++step) {
@@ -369,6 +398,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
         phase ^= 1;
       }
     }
+    if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     // The compiler does not know that the sums are complete only from here on.
 #pragma unroll
@@ -417,25 +447,27 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                 const __grid_constant__ Outputs outputs, const __grid_constant__ Order order) {
   extern __shared__ char memory[];
-  __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS];
+  __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS + 2];
   const u32 stages = (shared_address(memory) + 1023) / 1024 * 1024;
   const u32 slabs = stages + STAGES * kStageBytes;
   const u32 full = shared_address(barriers);
   const u32 empty = full + 8 * STAGES;
   const u32 filled = empty + 8 * STAGES;
   const u32 free = filled + 8 * BUFFERS * CONSUMERS;
+  const u32 turns = free + 8 * BUFFERS * CONSUMERS;
   if (threadIdx.x == 0) {
     prefetch(&a);
     prefetch(&b);
     prefetch(&outputs.c[0]);
     for (int i = 0; i < STAGES; ++i) {
       barrier_init(full + 8 * i, 1);
-      barrier_init(empty + 8 * i, CLUSTER * CONSUMERS);
+      barrier_init(empty + 8 * i, CLUSTER * kOfOneTile);
     }
     for (int i = 0; i < BUFFERS * CONSUMERS; ++i) {
       barrier_init(filled + 8 * i, 128);
       barrier_init(free + 8 * i, 1);
     }
+    for (int i = 0; i < 2; ++i) barrier_init(turns + 8 * i, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
@@ -463,8 +495,12 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
                                                                               : 240));
     const int consumer = warp / 4 - 1;
     const u32 first = BUFFERS * consumer;
+    if (IN_TURN && shares_tiles(order) && consumer == 1) {  // there is one tile
+      cluster_barrier();
+      cluster_barrier();
+    }
     consume(order, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
-            free + 8 * first);
+            free + 8 * first, turns);
   }
   // ... and may end only after the other one has released its last stage to it.
   if (CLUSTER == 2) {

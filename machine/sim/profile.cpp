@@ -27,28 +27,31 @@ std::string_view either(const JsonReader& at, std::string_view optional, std::st
 }
 
 GpuProfile gpu(const JsonReader& at) {
+  constexpr std::string_view kMisaligned = "misaligned_load_gb_per_s";
   const auto uneven = either(at, "uneven_store_gb_per_s", "sm_store_gb_per_s");
-  return {.model = text(at, "model"),
-          .count = integer(at, "count", 2, kMostRanks),
-          .sms = integer(at, "sms", 2, 1024),
-          .compute_capability = integer(at, "compute_capability", 80, 200),
-          .memory_bytes = number(at, "memory_gib", 1, 1e5) * kGib,
-          .clock_mhz = number(at, "clock_mhz", 100, 1e4),
-          .tensor_flops = number(at, "tensor_tflops", 1, 1e6) * kTflops,
-          .tensor_half_m = number(at, "tensor_half_m", 0, 1e3),
-          .tensor_half_n = number(at, "tensor_half_n", 0, 1e3),
-          .sm_load = number(at, "sm_load_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .l2_load = number(at, "l2_load_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .l2_bytes = number(at, "l2_mib", 1, 1e5) * kMib,
-          .memory_load = number(at, "memory_load_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .memory_store = number(at, "memory_store_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .sm_store = number(at, "sm_store_gb_per_s", 1, kLargeRate) * kGbPerS,
-          .uneven_store = number(at, uneven, 1, kLargeRate) * kGbPerS,
-          .load_latency = number(at, "load_latency_us", 0, kLongTime),
-          .tile_overhead = number(at, "tile_overhead_us", 0, kLongTime),
-          .kernel_start = number(at, "kernel_start_us", 0, kLongTime),
-          .hidden_store = number(at, "hidden_store", 0, 1),
-          .tile_spread = number(at, "tile_spread", 0, 0.2)};
+  return {
+      .model = text(at, "model"),
+      .count = integer(at, "count", 2, kMostRanks),
+      .sms = integer(at, "sms", 2, 1024),
+      .compute_capability = integer(at, "compute_capability", 80, 200),
+      .memory_bytes = number(at, "memory_gib", 1, 1e5) * kGib,
+      .clock_mhz = number(at, "clock_mhz", 100, 1e4),
+      .tensor_flops = number(at, "tensor_tflops", 1, 1e6) * kTflops,
+      .tensor_half_m = number(at, "tensor_half_m", 0, 1e3),
+      .tensor_half_n = number(at, "tensor_half_n", 0, 1e3),
+      .sm_load = number(at, "sm_load_gb_per_s", 1, kLargeRate) * kGbPerS,
+      .l2_load = number(at, "l2_load_gb_per_s", 1, kLargeRate) * kGbPerS,
+      .misaligned_load = at.has(kMisaligned) ? number(at, kMisaligned, 1, kLargeRate) * kGbPerS : 0,
+      .l2_bytes = number(at, "l2_mib", 1, 1e5) * kMib,
+      .memory_load = number(at, "memory_load_gb_per_s", 1, kLargeRate) * kGbPerS,
+      .memory_store = number(at, "memory_store_gb_per_s", 1, kLargeRate) * kGbPerS,
+      .sm_store = number(at, "sm_store_gb_per_s", 1, kLargeRate) * kGbPerS,
+      .uneven_store = number(at, uneven, 1, kLargeRate) * kGbPerS,
+      .load_latency = number(at, "load_latency_us", 0, kLongTime),
+      .tile_overhead = number(at, "tile_overhead_us", 0, kLongTime),
+      .kernel_start = number(at, "kernel_start_us", 0, kLongTime),
+      .hidden_store = number(at, "hidden_store", 0, 1),
+      .tile_spread = number(at, "tile_spread", 0, 0.2)};
 }
 
 LibraryProfile library(const JsonReader& at, const GpuProfile& gpu) {

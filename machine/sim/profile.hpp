@@ -42,6 +42,8 @@ struct GpuProfile {
   double tensor_half_n = 0;  ///< likewise block_n
   double sm_load = 0;        ///< rate from L2 into one SM's shared memory
   double l2_load = 0;        ///< rate from L2 into all SMs together
+  /// The same where rows of the operands begin within a sector of L2; 0: as fast as others.
+  double misaligned_load = 0;
   double l2_bytes = 0;
   double memory_load = 0;    ///< rate from device memory
   double memory_store = 0;   ///< rate to device memory, while it is also read

@@ -54,6 +54,18 @@ double step_bytes(const Tile& tile, double element_bytes) {
   return lines * tile.block_k * element_bytes;
 }
 
+/// Time in which L2 serves the requests of one k step where rows of the operands begin within one
+/// of its sectors. A cluster requests B once; libraries use clusters.
+double misaligned_step(const GpuProfile& gpu, const GemmKernel& kernel, double active) {
+  constexpr std::int64_t kSectorBytes = 32;
+  const std::int64_t bytes = kernel.order.element_bytes;
+  if (gpu.misaligned_load == 0 || kernel.k * bytes % kSectorBytes == 0) return 0;
+  const Tile& tile = kernel.tile;
+  const int sharing = kernel.library ? 2 : tile.cluster;
+  const double rows = tile.block_m + static_cast<double>(tile.block_n) / sharing;
+  return rows * static_cast<double>(tile.block_k * bytes) * active / gpu.misaligned_load;
+}
+
 double tensor_rate(const GpuProfile& gpu, const Tile& tile) {
   const double m = tile.block_m / (tile.block_m + gpu.tensor_half_m);
   const double n = tile.block_n / (tile.block_n + gpu.tensor_half_n);
@@ -83,6 +95,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
       step_flops / tensor_rate(gpu, tile),
       loaded / gpu.sm_load,
       loaded * active / gpu.l2_load,
+      misaligned_step(gpu, kernel, active),
       missed * active / gpu.memory_load,
       gpu.load_latency / (tile.stages - 1),
   });

@@ -13,20 +13,27 @@ namespace overlaptune::run {
 
 constexpr int kRounds = 15;
 
-/// Microseconds of one launch: the mean of several that take turns between two events.
-inline double time_of(cudaStream_t stream, const GeneratedGemm& gemm,
-                      std::span<const GeneratedLaunch> launches) {
+/// Microseconds of one call of `enqueue(i)`: the mean of several between two events.
+template <class Enqueue>
+double time_of(cudaStream_t stream, const Enqueue& enqueue) {
   constexpr std::size_t kLaunches = 8;
   const Event from = make_event(true);
   const Event to = make_event(true);
   kernels::spin(stream, 60'000);  // the host is ahead
   OVT_CHECK(cudaEventRecord(from.get(), stream));
-  for (std::size_t i = 0; i < kLaunches; ++i) gemm.enqueue(stream, launches[i % launches.size()]);
+  for (std::size_t i = 0; i < kLaunches; ++i) enqueue(i);
   OVT_CHECK(cudaEventRecord(to.get(), stream));
   OVT_CHECK(cudaStreamSynchronize(stream));
   float ms = 0;
   OVT_CHECK(cudaEventElapsedTime(&ms, from.get(), to.get()));
   return 1e3 * static_cast<double>(ms) / kLaunches;
+}
+
+/// The same of a GEMM's launches, which take turns.
+inline double time_of(cudaStream_t stream, const GeneratedGemm& gemm,
+                      std::span<const GeneratedLaunch> launches) {
+  return time_of(stream,
+                 [&](std::size_t i) { gemm.enqueue(stream, launches[i % launches.size()]); });
 }
 
 /// Bytes of 2-byte elements.

@@ -123,6 +123,25 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
       kBf16);
 }
 
+/// The consumers of these tiles take turns. A CTA has an odd number of tiles, an even one, one or
+/// none; a tile takes fewer steps than the ring has stages, as many, or many more.
+TEST_F(GeneratedGemmTest, consumers_take_turns) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  GeneratedGemms gemms;
+  for (const Tile& tile :
+       {Tile{64, 256, 64, 3, 1}, Tile{64, 192, 64, 4, 2}, Tile{128, 192, 64, 5, 1},
+        Tile{128, 192, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{128, 16, 64, 7, 1},
+        Tile{192, 128, 64, 5, 1}, Tile{192, 64, 64, 3, 2}, Tile{256, 96, 64, 3, 1}}) {
+    for (const std::int64_t k : {8, 200, 320, 384, 2056}) {
+      for (const int sms : {2, 8, 22}) {
+        EXPECT_LT(error_of(gemms, {.rows = 900, .n = 776, .k = k}, tile, 3, 16, {.sms = sms}),
+                  kBf16)
+            << to_string(tile) << ", k = " << k << ", " << sms << " SMs";
+      }
+    }
+  }
+}
+
 /// Few tiles and many steps: with odd numbers of steps and of slabs, with groups, with row blocks,
 /// and with SMs that are left to others.
 TEST_F(GeneratedGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle) {
