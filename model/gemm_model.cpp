@@ -54,7 +54,7 @@ GemmConstants typical(const std::vector<Row>& rows) {
       .per_fragment = per_mac * 6,
       .multicast = 0.7,
       .clipping = 1,
-      .per_misaligned_byte = 2.2 * step / (256 * row_bytes) / 128,
+      .per_misaligned_byte = 1.9 * step / (256 * row_bytes) / 128,
       // Neither bound may hide the other from the start: a bound that never holds is never fitted.
       .per_operand_byte = 0.4 * step / (256 * row_bytes),
       .per_shared_byte = 0.8 * step / (256 * row_bytes) / 128,
@@ -225,10 +225,12 @@ GemmConstants fit_tiled(const std::vector<Row>& rows) {
   return misfit(rows, missing) <= misfit(rows, spared) ? missing : spared;
 }
 
+/// Fewest rows of a fit: those of a quick probe. What they leave open, the typical constants say.
+constexpr std::size_t kFewestRows = 26;
+
 tl::unexpected<Error> too_few(const char* what, std::size_t count) {
   return bad_input(std::string("model: ") + std::to_string(count) + " measurements of " + what +
-                   " are stored for this platform, at least " +
-                   std::to_string(2 * GemmConstants::kCount) +
+                   " are stored for this platform, at least " + std::to_string(kFewestRows) +
                    " are needed: run `overlaptune probe` first");
 }
 
@@ -254,8 +256,7 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
                                    const LaunchModel& launch, const ClockModel& clock, int all_sms,
                                    const GpuLimits& limits) {
   std::vector<Row> rows = rows_of(measurements, false, launch, clock, all_sms);
-  if (rows.size() < 2 * GemmConstants::kCount)
-    return too_few("GEMM with a given tile", rows.size());
+  if (rows.size() < kFewestRows) return too_few("GEMM with a given tile", rows.size());
   GemmModel model;
   model.limits_ = limits;
   for (Row& row : rows) row.ctas = model.work(row.probe, row.sms).ctas;
@@ -342,7 +343,7 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
   std::vector<Row> whole_gpu;
   std::vector<Row> partial;
   for (const Row& row : rows) (row.sms < all_sms ? partial : whole_gpu).push_back(row);
-  if (whole_gpu.size() < 2 * GemmConstants::kCount) {
+  if (whole_gpu.size() < kFewestRows) {
     return too_few("the library's GEMM on all SMs", whole_gpu.size());
   }
   LibraryGemmModel model;

@@ -38,8 +38,7 @@ class LayerResiduals {
 /// Generated GEMMs of one rate class. Their tile is given.
 class GemmModel {
  public:
-  /// Fits to the probes with a given tile, all of one rate class. Error: fewer than twice the
-  /// number of constants.
+  /// Fits to the probes with a given tile, all of one rate class. Error: fewer than 26 of them.
   [[nodiscard]] static Expected<GemmModel> fit(std::span<const Measurement> measurements,
                                                const LaunchModel& launch, const ClockModel& clock,
                                                int all_sms, const GpuLimits& limits);
@@ -88,8 +87,7 @@ class GemmModel {
 /// offer.
 class LibraryGemmModel {
  public:
-  /// Fits to the probes without a given tile, all of one rate class. Error: fewer than twice the
-  /// number of constants.
+  /// Fits to the probes without a given tile, all of one rate class. Error: fewer than 26 of them.
   [[nodiscard]] static Expected<LibraryGemmModel> fit(std::span<const Measurement> measurements,
                                                       const LaunchModel& launch,
                                                       const ClockModel& clock, int all_sms);

@@ -29,15 +29,15 @@ struct GemmConstants {
   double multicast = 0;     ///< share of the operand bytes that a CTA of a cluster of two loads
   double clipping = 0;      ///< share c / (1 + c) of what lies outside the matrices is not loaded
   double per_misaligned_byte = 0;  ///< L2 to all SMs together, where rows begin within a sector
-  double per_operand_byte = 0;  ///< L2 to shared memory of one SM
-  double per_shared_byte = 0;   ///< L2 to all SMs together
-  double per_missed_byte = 0;   ///< HBM
-  double cache_bytes = 0;       ///< L2: operands beyond it are loaded again by every wave
-  double load_latency = 0;      ///< one k block's load; the pipeline hides it in stages - 1 steps
-  double per_tile = 0;          ///< fill and drain of a tile
-  double per_output_byte = 0;   ///< epilogue
-  double spread = 0;            ///< lag of the slowest SM after one wave, in tile times
-  double per_launch = 0;        ///< once for each GEMM, without the replay
+  double per_operand_byte = 0;     ///< L2 to shared memory of one SM
+  double per_shared_byte = 0;      ///< L2 to all SMs together
+  double per_missed_byte = 0;      ///< HBM
+  double cache_bytes = 0;          ///< L2: operands beyond it are loaded again by every wave
+  double load_latency = 0;     ///< one k block's load; the pipeline hides it in stages - 1 steps
+  double per_tile = 0;         ///< fill and drain of a tile
+  double per_output_byte = 0;  ///< epilogue
+  double spread = 0;           ///< lag of the slowest SM after one wave, in tile times
+  double per_launch = 0;       ///< once for each GEMM, without the replay
 
   static constexpr int kCount = 14;
   /// The constants in the order above; all are positive.

@@ -14,7 +14,8 @@ TEST(GemmPhysics, whole_waves_take_whole_tiles) {
 }
 
 TEST(GemmPhysics, constants_survive_the_fit_vector) {
-  const GemmConstants constants{1e-6, 6e-6, 0.7, 1, 1e-5, 1e-7, 1e-6, 4e7, 0.8, 1, 1e-5, 0.05, 2};
+  const GemmConstants constants{1e-6, 6e-6, 0.7, 1, 2e-7, 1e-5, 1e-7,
+                                1e-6, 4e7,  0.8, 1, 1e-5, 0.05, 2};
   const GemmConstants back = GemmConstants::from_values(constants.values());
   EXPECT_EQ(back.per_mac, 1e-6);
   EXPECT_EQ(back.per_launch, 2);
