@@ -102,6 +102,14 @@ std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {
   return tiles;
 }
 
+std::vector<Tile> promising_tiles(const GpuLimits& limits, Dtype dtype, std::int64_t n) {
+  constexpr std::int64_t kNarrow = 64;
+  std::vector<Tile> tiles = feasible_tiles(limits, dtype);
+  std::erase_if(tiles,
+                [&](const Tile& tile) { return tile.block_n < kNarrow && tile.block_n < n; });
+  return tiles;
+}
+
 std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype) {
   std::vector<Tile> tiles = feasible_tiles(limits, dtype);
   std::erase_if(tiles, [&](const Tile& tile) {

@@ -51,6 +51,11 @@ struct GpuLimits {
 [[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype);
 
 /// The tiles that generated GEMMs are compiled for ahead of time: without clusters, every shape of
+/// The feasible tiles that may be the fastest for a C of `n` columns. Narrower ones than 64 columns
+/// never were on GPUs, where C has as many; there they load far more than they multiply.
+[[nodiscard]] std::vector<Tile> promising_tiles(const GpuLimits& limits, Dtype dtype,
+                                                std::int64_t n);
+
 /// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
 /// capability 90 all of them; below it only the deepest, because a shallower pipeline hides less).
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);

@@ -35,7 +35,7 @@ bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimit
 
 std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms, Space space) {
   std::vector<Walk> list;
-  for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
+  for (const Tile& tile : promising_tiles(limits, problem.dtype, problem.n)) {
     if (space == Space::subset && !in_subset(tile, problem, sms, limits)) continue;
     for (const int raster : kRasters) {
       const TileOrder order = tile_order(problem, tile, raster);

@@ -51,6 +51,22 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
   EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits, Dtype::bf16));
 }
 
+TEST(Gpu, tiles_are_narrow_only_where_c_is) {
+  const GpuLimits& limits = gpu_limits(90);
+  const auto widths = [&](std::int64_t n) {
+    std::set<int> found;
+    for (const Tile& tile : promising_tiles(limits, Dtype::bf16, n)) found.insert(tile.block_n);
+    return found;
+  };
+  EXPECT_EQ(*widths(8192).begin(), 64);
+  EXPECT_EQ(*widths(64).begin(), 64);
+  EXPECT_EQ(*widths(40).begin(), 48);
+  EXPECT_EQ(*widths(8).begin(), 16);
+  EXPECT_EQ(*widths(8).rbegin(), 256);
+  EXPECT_EQ(promising_tiles(limits, Dtype::bf16, 1).size(),
+            feasible_tiles(limits, Dtype::bf16).size());
+}
+
 TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
   for (const int capability : {80, 89, 90}) {
     const GpuLimits& limits = gpu_limits(capability);

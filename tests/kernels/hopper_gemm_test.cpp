@@ -14,7 +14,9 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
     ASSERT_TRUE(layout) << layout.error().message;
     ++possible;
     EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
-    EXPECT_EQ(tile.block_m % (64 * layout->consumers), 0);
+    EXPECT_EQ(tile.block_m % (64 * layout->of_one_tile()), 0);
+    EXPECT_EQ(layout->threads, 128 * (1 + layout->consumers));
+    EXPECT_TRUE(!layout->in_turn || layout->consumers == 2);
     EXPECT_EQ(tile.block_n % layout->slab, 0);
     EXPECT_EQ(tile.block_n % layout->multiplied, 0);
     // PTX ISA, "wgmma.mma_async": N is a multiple of 8; and ptxas takes an instruction only where
@@ -22,7 +24,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
     EXPECT_EQ(layout->multiplied % 8, 0);
     EXPECT_LT(layout->multiplied / 2 + 20, 65536 / layout->threads);
     // The sums of a thread fit its registers, beside the other values that it needs.
-    const int sums = tile.block_m * tile.block_n / (128 * layout->consumers);
+    const int sums = tile.block_m * tile.block_n / (128 * layout->of_one_tile());
     EXPECT_LE(sums, layout->consumers == 3 ? 128 : 200);
   }
   EXPECT_GE(possible, 150);
@@ -40,7 +42,8 @@ TEST(HopperGemm, compiles_without_spills) {
   for (const Tile& tile :
        {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
         Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
-        Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}}) {
+        Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
+        Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1}}) {
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
       const auto source = hopper_gemm(tile, dtype, 16);
       ASSERT_TRUE(source);
