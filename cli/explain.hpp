@@ -33,7 +33,8 @@ struct Explanation {
 /// The bound of a config: `gemm` or `collective`, whichever takes longer alone.
 [[nodiscard]] std::string bound_by(const Prediction& prediction);
 
-/// "+12.3 us: GEMM alone +2.1 us, exposed communication +10.2 us, learned +0.1 us".
+/// "+12.4 us: GEMM alone +2.1 us, exposed communication +10.2 us, GEMM beside it and launches
+/// +0.0 us, learned +0.1 us". The terms add up to the difference.
 [[nodiscard]] std::string reason(const Explained& loser, const Explained& best);
 
 /// A table with one line for each config, the best one first.

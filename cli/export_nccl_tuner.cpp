@@ -42,6 +42,12 @@ int export_rules(const ExportNcclTunerFlags& flags, const Session& /*session*/) 
   const StoredPlatform stored = value_or_throw(store.platform(flags.platform));
   const auto made = nccl_tuner_rules(store.measurements(stored.id),
                                      {.from = Bytes{flags.from}, .most_ctas = flags.most_ctas});
+  if (made.rules.empty() && made.default_faster > 0) {
+    throw Failure(ErrorKind::nothing_validated,
+                  fmt::format("{}: at each of the {} measured sizes NCCL's own choice was faster "
+                              "than any CTA count, so no rule would help: run NCCL without one",
+                              stored.platform.name, made.default_faster));
+  }
   if (made.rules.empty()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: no collective of {} bytes or more was measured on rings with "
@@ -51,9 +57,9 @@ int export_rules(const ExportNcclTunerFlags& flags, const Session& /*session*/) 
   }
   if (made.default_faster > 0) {
     spdlog::warn(
-        "at {} of {} measured sizes NCCL's own choice was faster than any CTA count; the "
-        "file cannot say so",
-        made.default_faster, made.sizes);
+        "left out {} of {} measured sizes, at which NCCL's own choice was faster than any CTA "
+        "count",
+        made.default_faster, made.default_faster + made.sizes);
   }
   const Table table = nccl_tuner_table(made.rules, flags.protocol);
   const std::string text = flags.common.json

@@ -50,18 +50,30 @@ std::set<int> cta_counts(const std::map<Bytes, Times>& sizes) {
   return counts;
 }
 
+/// Whether NCCL's own choice (0 CTAs) was faster than every CTA count.
+bool own_choice_is_faster(const Times& times) {
+  const auto own = times.find(0);
+  if (own == times.end()) return false;
+  const auto best = fastest(times);
+  return best != times.end() && own->second < best->second;
+}
+
 void add_rules(NcclTunerRules& made, const Group& group, const std::map<Bytes, Times>& sizes,
-               Bytes from) {
+               const NcclTunerOptions& options) {
   const std::set<int> counts = cta_counts(sizes);
   NcclTunerRule* open = nullptr;
   for (const auto& [bytes, times] : sizes) {
+    if (bytes < options.from || counts.empty()) continue;
+    if (!options.is_limited() && own_choice_is_faster(times)) {
+      ++made.default_faster;
+      open = nullptr;  // the rule before ends at its last size
+      continue;
+    }
     const bool complete = std::all_of(counts.begin(), counts.end(),
                                       [&times = times](int ctas) { return times.contains(ctas); });
-    if (bytes < from || counts.empty() || !complete) continue;
+    if (!complete) continue;
     const auto best = fastest(times);
-    const auto own_choice = times.find(0);
     ++made.sizes;
-    if (own_choice != times.end() && own_choice->second < best->second) ++made.default_faster;
     if (open != nullptr && open->channels != best->first) {
       open->most = Bytes{bytes.count - 1};
       open = nullptr;
@@ -80,7 +92,7 @@ NcclTunerRules nccl_tuner_rules(std::span<const Measurement> measurements,
                                 const NcclTunerOptions& options) {
   NcclTunerRules made;
   for (const auto& [group, sizes] : ring_times(measurements, options.most_ctas)) {
-    add_rules(made, group, sizes, options.from);
+    add_rules(made, group, sizes, options);
   }
   return made;
 }

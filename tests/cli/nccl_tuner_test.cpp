@@ -66,6 +66,15 @@ std::vector<Row> fitting(const std::vector<Row>& rows, const CollectiveProbe& pr
   return found;
 }
 
+/// The shortest time with given CTAs.
+double fastest_of(const std::map<int, double>& by_ctas) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [ctas, time] : by_ctas) {
+    if (ctas > 0) least = std::min(least, time);
+  }
+  return least;
+}
+
 /// Checks each measured size of rings, and returns the number of sizes.
 std::size_t check(const std::vector<Row>& rows, const std::vector<Measurement>& measurements,
                   std::int64_t from, int most_ctas) {
@@ -74,24 +83,34 @@ std::size_t check(const std::vector<Row>& rows, const std::vector<Measurement>& 
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
     if (probe == nullptr || !kNames.contains(probe->collective)) continue;
     if (probe->transport != Transport::ring || probe->bytes.count < from) continue;
-    if (probe->comm_ctas == 0 || probe->comm_ctas > most_ctas) continue;
+    if (probe->comm_ctas > most_ctas) continue;
     CollectiveProbe key = *probe;
     key.comm_ctas = 0;
     times[key][probe->comm_ctas] = measurement.time.median.count();
   }
   for (const auto& [probe, by_ctas] : times) {
+    if (by_ctas.rbegin()->first == 0) continue;  // nothing to compare NCCL's own choice with
     const auto found = fitting(rows, probe);
+    const auto own_choice = by_ctas.find(0);
+    const bool limited = most_ctas < std::numeric_limits<int>::max();
+    if (!limited && own_choice != by_ctas.end() && fastest_of(by_ctas) > own_choice->second) {
+      EXPECT_TRUE(found.empty()) << to_string(Probe(probe)) << ": NCCL's own choice is faster";
+      continue;
+    }
     EXPECT_EQ(found.size(), 1U) << to_string(Probe(probe));
     if (found.size() != 1 || !by_ctas.contains(found.front().channels)) {
       ADD_FAILURE() << to_string(Probe(probe)) << ": no such time";
       continue;
     }
     for (const auto& [ctas, time] : by_ctas) {
+      if (ctas == 0) continue;
       EXPECT_LE(by_ctas.at(found.front().channels), time)
           << to_string(Probe(probe)) << ": " << ctas << " CTAs are faster";
     }
   }
-  return times.size();
+  return static_cast<std::size_t>(std::count_if(times.begin(), times.end(), [](const auto& each) {
+    return each.second.rbegin()->first > 0;
+  }));
 }
 
 TEST(ExportNcclTuner, EachRowIsTheFastestMeasuredChoiceInItsRange) {

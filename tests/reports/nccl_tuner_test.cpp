@@ -41,13 +41,25 @@ TEST(NcclTunerTest, LeavesOutSizesAndCountsThatAreNotWanted) {
   EXPECT_THAT(nccl_tuner_rules(kTwoRanges, {.most_ctas = 7}).rules, IsEmpty());
 }
 
-TEST(NcclTunerTest, CountsWhereNcclsOwnChoiceWasFaster) {
+TEST(NcclTunerTest, NoRuleCoversASizeAtWhichNcclsOwnChoiceWasFaster) {
   auto measurements = kTwoRanges;
   measurements.push_back(measured(4, 0, 4));
   measurements.push_back(measured(8, 0, 10));
   const auto made = nccl_tuner_rules(measurements, {});
   EXPECT_EQ(made.default_faster, 1);
-  EXPECT_THAT(made.rules, nccl_tuner_rules(kTwoRanges, {}).rules);
+  EXPECT_EQ(made.sizes, 3);
+  EXPECT_THAT(made.rules, ElementsAre(rule(kMiB, 2 * kMiB, 8), rule(8 * kMiB, 8 * kMiB, 16)));
+}
+
+TEST(NcclTunerTest, NothingIsLeftWhereNcclsOwnChoiceIsAlwaysFaster) {
+  auto measurements = kTwoRanges;
+  for (const int mib : {1, 2, 4, 8}) measurements.push_back(measured(mib, 0, 0.5));
+  const auto made = nccl_tuner_rules(measurements, {});
+  EXPECT_THAT(made.rules, IsEmpty());
+  EXPECT_EQ(made.default_faster, 4);
+  // A limit leaves SMs to other work, which NCCL's own choice would take.
+  EXPECT_THAT(nccl_tuner_rules(measurements, {.most_ctas = 8}).rules,
+              ElementsAre(rule(kMiB, 8 * kMiB, 8)));
 }
 
 TEST(NcclTunerTest, NeedsEveryCountAtASize) {
