@@ -40,8 +40,10 @@ class PrintableMessage : public spdlog::custom_flag_formatter {
 void set_log_level(spdlog::level::level_enum level) {
   spdlog::set_level(level);
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  // On a terminal a line may follow a progress bar, which it replaces.
+  const std::string begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
   formatter->add_flag<PrintableMessage>('*').set_pattern(
-      level <= spdlog::level::debug ? "%^%l%$: %T.%e: %*" : "%^%l%$: %*");
+      begin + (level <= spdlog::level::debug ? "%^%l%$: %T.%e: %*" : "%^%l%$: %*"));
   spdlog::set_formatter(std::move(formatter));
 }
 
@@ -80,6 +82,7 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
 void print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) throw Ended{kDone};  // the reader has seen enough, as in `| head`
     throw Failure(ErrorKind::cannot_write,
                   fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
   }
@@ -93,18 +96,12 @@ void print_json(const nlohmann::ordered_json& document) {
   print(json_text(document));
 }
 
-namespace {
-
-/// Whether the file begins as every SQLite file does (SQLite's documentation, "Database File
-/// Format", 1.3).
 bool is_database(const std::string& file) {
   constexpr std::string_view kMagic = "SQLite format 3";
   std::string head(kMagic.size(), ' ');
   std::ifstream stream(file, std::ios::binary);
   return stream.read(head.data(), static_cast<std::streamsize>(head.size())) && head == kMagic;
 }
-
-}  // namespace
 
 void print_or_write(const std::string& text, const std::string& file) {
   if (file.empty()) {

@@ -25,9 +25,16 @@ inline constexpr int kSignalBase = 128;   ///< plus the signal: 130 after Ctrl-C
 
 [[nodiscard]] const char* version();
 
+/// Exception that ends the program with a code: on a launcher's rank that does not run the command,
+/// once its worker has ended; and where nobody reads standard output any more.
+struct Ended {
+  int code = 0;
+};
+
 /// The parsed command line; `action` does what it asks for and returns the exit code.
 struct Session {
   std::string command_line{};
+  std::string program = "overlaptune";  ///< as it was called, for commands that are printed
   std::function<int()> action{};
 };
 
@@ -97,6 +104,10 @@ void print_json(const nlohmann::ordered_json& document);
 
 /// Writes a whole file, through a temporary one beside it. Throws `Failure` (`cannot_write`).
 void write_file(const std::string& file, const std::string& text);
+
+/// Whether the file begins as every SQLite file does (SQLite's documentation, "Database File
+/// Format", 1.3).
+[[nodiscard]] bool is_database(const std::string& file);
 
 /// Writes to the file, or to standard output where `file` is empty.
 void print_or_write(const std::string& text, const std::string& file);

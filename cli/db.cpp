@@ -135,6 +135,13 @@ int import_database(const DbFlags& flags, const Session& /*session*/) {
         fmt::format("{}: no file that can be read: expected what `overlaptune db export` wrote",
                     name));
   }
+  if (is_database(name)) {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("{}: is a database, not what `overlaptune db export` wrote; `overlaptune "
+                    "db merge` takes databases",
+                    name));
+  }
   create_and_fill(flags.database, [&](Store& store) {
     const auto done = import_json(store, in);
     if (!done) throw Failure(done.error().kind, fmt::format("{}: {}", name, done.error().message));

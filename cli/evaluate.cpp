@@ -178,6 +178,7 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot) {
 /// Measures the answers for problems that were not tuned.
 int untuned(const EvaluateFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
+  warn_if_simulated(flags.machine, *machine);
   const auto results = run_untuned(
       *machine, {.database = flags.database, .problems = flags.untuned, .seed = flags.common.seed});
   const Table summary = untuned_summary(results);

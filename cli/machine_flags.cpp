@@ -1,5 +1,7 @@
 #include "cli/machine_flags.hpp"
 
+#include <spdlog/spdlog.h>
+
 namespace overlaptune::cli {
 
 void add_profile_flag(CLI::App& command, MachineFlags& flags) {
@@ -34,6 +36,13 @@ MachineOptions machine_options(const MachineFlags& flags, const CommonFlags& com
 std::unique_ptr<Machine> open(const MachineFlags& flags, const CommonFlags& common) {
   if (const auto code = value_or_throw(serve_launched_rank(flags.name))) throw Ended{*code};
   return value_or_throw(open_machine(flags.name, machine_options(flags, common)));
+}
+
+void warn_if_simulated(const MachineFlags& flags, const Machine& machine) {
+  const Platform& platform = machine.platform();
+  if (flags.name != "auto" || platform.machine != "sim") return;
+  spdlog::warn("every figure is simulated: no GPUs were found ({}), so machine auto is sim:{}",
+               why_no_gpus(), platform.name);
 }
 
 }  // namespace overlaptune::cli

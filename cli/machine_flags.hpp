@@ -17,12 +17,6 @@ struct MachineFlags {
   bool allow_multicast = false;
 };
 
-/// Exception that ends the program with a code. `open` throws it on a launcher's rank that does not
-/// run the command, once its worker has ended.
-struct Ended {
-  int code = 0;
-};
-
 /// Adds `--profile` alone, on which the list of machines depends.
 void add_profile_flag(CLI::App& command, MachineFlags& flags);
 
@@ -34,5 +28,9 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags);
 /// Opens the machine. Throws `Failure` with the errors of `open_machine`, and `Ended` on ranks of a
 /// launcher that only serve their worker (`serve_launched_rank`).
 [[nodiscard]] std::unique_ptr<Machine> open(const MachineFlags& flags, const CommonFlags& common);
+
+/// Warns where `--machine auto` became a simulated machine, and says why. Called when the input was
+/// found good, before anything is measured.
+void warn_if_simulated(const MachineFlags& flags, const Machine& machine);
 
 }  // namespace overlaptune::cli

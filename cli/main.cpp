@@ -3,12 +3,16 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/suggestion.hpp"
 #include "core/printable.hpp"
 
 namespace overlaptune::cli {
@@ -31,21 +35,60 @@ std::string joined(int argc, char** argv) {
   return line;
 }
 
-/// The message of a parse error. For a word that is no subcommand, CLI11 only says that a
-/// subcommand is missing.
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
-  const auto unknown = app.remaining();
-  if (!app.get_subcommands().empty() || unknown.empty()) return error.what();
-  std::string names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    names += (names.empty() ? "" : ", ") + command->get_name();
+/// The subcommand that was given, at any depth, or `app`.
+const CLI::App& given(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : given(*commands.front());
+}
+
+std::vector<std::string> names_of_subcommands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  return "subcommand '" + unknown.front() + "': expected one of " + names;
+  return names;
+}
+
+/// What is wrong with a word that the command does not know.
+std::string unknown(const CLI::App& command, const std::string& word) {
+  if (word.starts_with('-')) {
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("{}: {}: unknown option{}", command.get_name(), name,
+                       did_you_mean(name, names_of_options(command)));
+  }
+  const auto subcommands = names_of_subcommands(command);
+  if (subcommands.empty()) {
+    return fmt::format("'{}': not expected here; a list is written with commas, as in 1k,4k", word);
+  }
+  return fmt::format("subcommand '{}': expected one of {}{}", word, fmt::join(subcommands, ", "),
+                     did_you_mean(word, subcommands));
+}
+
+/// The message of a parse error. CLI11 tells what is missing before it tells what it does not know;
+/// often the one is the other, misspelled.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = given(app);
+  const auto words = app.remaining(true);
+  return words.empty() ? error.what() : unknown(command, words.front());
+}
+
+/// Whether a command was given without the subcommand or the options that it needs, and with
+/// nothing else.
+bool asks_nothing(const CLI::App& app, const CLI::ParseError& error) {
+  return error.get_name() == "RequiredError" && app.remaining(true).empty() &&
+         !given(app).get_subcommands({}).empty();
 }
 
 /// Parses and runs the command line. Returns the exit code.
 int run(int argc, char** argv) {
   Session session{.command_line = joined(argc, argv)};
+  if (argc > 0) session.program = argv[0];
   CLI::App app{"Finds how to overlap tensor-parallel matrix products with their collectives.",
                "overlaptune"};
   app.set_version_flag("--version", std::string("overlaptune ") + version());
@@ -85,6 +128,10 @@ int run(int argc, char** argv) {
     print(text.str());
     return code;
   } catch (const CLI::ParseError& error) {
+    if (asks_nothing(app, error)) {
+      std::fputs(given(app).help("", CLI::AppFormatMode::Normal).c_str(), stderr);
+      return static_cast<int>(ErrorKind::bad_input);
+    }
     complain(what_is_wrong(app, error) + " (see --help)");
     return static_cast<int>(ErrorKind::bad_input);
   }

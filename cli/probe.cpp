@@ -28,6 +28,9 @@ Expected<std::vector<int>> parse_ranks(const std::string& text) {
   for (const std::string& part : CLI::detail::split(text, ',')) {
     const auto ranks = whole_number(2, kMostRanks)(part);
     if (!ranks) return error_of(ranks);
+    if (std::find(list.begin(), list.end(), *ranks) != list.end()) {
+      return bad_input(fmt::format("{} given twice: expected each number once", *ranks));
+    }
     list.push_back(*ranks);
   }
   return list;
@@ -49,6 +52,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
   const auto machine = open(flags.machine, flags.common);
   const Platform& platform = machine->platform();
   const auto ranks = checked_ranks(flags.ranks, platform);
+  warn_if_simulated(flags.machine, *machine);
   catch_interrupts();
   Store store(flags.database, Access::create);
   const auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
@@ -71,9 +75,9 @@ int probe(const ProbeFlags& flags, const Session& session) {
     print(
         fmt::format("{}: {} probes measured, {} known already, {} not possible here\n"
                     "Database: {}\n"
-                    "Next: overlaptune report --db {}\n",
+                    "Next: {} report --db {}\n",
                     platform.name, report.measured, report.known, report.skipped, flags.database,
-                    flags.database));
+                    session.program, flags.database));
   }
   return stopped ? kSignalBase + interrupted() : kDone;
 }

@@ -32,7 +32,11 @@ Workload of_model(const WorkloadFlags& flags) {
   if (flags.sequence_parallel == "both") options.parallelism.push_back(Parallelism::sequence);
   const auto config = value_or_throw(read_model_config(flags.model));
   auto result = workload(config, options);
-  if (!result) fail(fmt::format("{}: {}", flags.model, result.error().message));
+  if (!result) {
+    // A flag is not the file's fault.
+    const std::string& message = result.error().message;
+    fail(message.starts_with("--") ? message : fmt::format("{}: {}", flags.model, message));
+  }
   return std::move(*result);
 }
 
@@ -69,9 +73,12 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
       ->type_name("SIZE,...")
       ->needs(model);
   command
-      .add_flag("--sequence-parallel{only}", flags.sequence_parallel,
-                "Problems of --model under sequence parallelism instead of plain TP; =both: under "
-                "each")
+      .add_option("--sequence-parallel", flags.sequence_parallel,
+                  "Problems of --model under sequence parallelism instead of plain TP; both: under "
+                  "each")
+      ->expected(0, 1)
+      ->default_str("only")
+      ->type_name("[only|both]")
       ->check(CLI::IsMember({"only", "both"}))
       ->needs(model);
 }

@@ -85,6 +85,7 @@ Outcome measure(const RunFlags& flags) {
     throw Failure(fitting.error());
   }
   outcome.config = config_of(flags, outcome.platform);
+  warn_if_simulated(flags.machine, *machine);
   std::vector<Config> configs{Config{}};
   if (outcome.config != configs.front()) configs.push_back(outcome.config);
   auto results =

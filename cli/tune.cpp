@@ -57,7 +57,7 @@ OrderedJson document(const TuneFlags& flags, const Platform& platform, const Wor
 }
 
 std::string text(const TuneFlags& flags, const Platform& platform, const Workload& work,
-                 const TuneReport& report) {
+                 const TuneReport& report, const std::string& program) {
   std::string text =
       report.winners.empty() ? "" : to_markdown(winners_table(report.winners, work.gemms)) + "\n";
   text += fmt::format("{}: {} candidates measured, {} found in the database, {} failed{}\n",
@@ -69,15 +69,16 @@ std::string text(const TuneFlags& flags, const Platform& platform, const Workloa
   const Problem& first = winner.problem;
   return text + fmt::format(
                     "Next:\n"
-                    "  overlaptune report --db {0}\n"
-                    "  overlaptune evaluate --db {0}\n"
-                    "  overlaptune query --db {0} --op {1} --m {2} --n {3} --k {4} --dtype {5} "
+                    "  {9} report --db {0}\n"
+                    "  {9} evaluate --db {0}\n"
+                    "  {9} query --db {0} --op {1} --m {2} --n {3} --k {4} --dtype {5} "
                     "--ranks {6} --platform {7}{8}\n",
                     flags.database, to_string(first.op), first.m, first.n, first.k,
                     to_string(first.dtype), first.ranks, fingerprint(platform),
                     winner.launch == Launch::graph
                         ? ""
-                        : fmt::format(" --launch {}", to_string(winner.launch)));
+                        : fmt::format(" --launch {}", to_string(winner.launch)),
+                    program);
 }
 
 int tune(const TuneFlags& flags, const Session& session) {
@@ -92,6 +93,7 @@ int tune(const TuneFlags& flags, const Session& session) {
                     fmt::format("problem {}: {}", to_string(problem), fitting.error().message));
     }
   }
+  warn_if_simulated(flags.machine, *machine);
   catch_interrupts();
   Store store(flags.database, Access::create);
   for (const std::string& note : work.notes) spdlog::info("{}", note);
@@ -106,7 +108,7 @@ int tune(const TuneFlags& flags, const Session& session) {
         overlaptune::tune(*machine, store, work.problems, options, bar.callback()));
   }();
   print(flags.common.json ? json_text(document(flags, platform, work, report))
-                          : text(flags, platform, work, report));
+                          : text(flags, platform, work, report, session.program));
   if (!report.stopped) return kDone;
   spdlog::warn("stopped by {}: --resume with the same request goes on from here",
                interrupted() != 0 ? "a signal" : "--budget");

@@ -120,6 +120,10 @@ MachineEntry cuda_entry() {
 
 }  // namespace
 
+std::string why_no_gpus() {
+  return cuda_entry().reason;
+}
+
 Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options) {
   const auto profiles = all_profiles(options);
   if (!profiles) return error_of(profiles);
@@ -144,9 +148,6 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
     }
     const bool launched = launch->launcher != cuda::Launcher::plain;
     if (name == "cuda" || launched) return cuda_error(gpus.error());
-    // At debug level, because bad input is refused in one line. Commands say what they measure on.
-    spdlog::debug("machine auto: a simulated one, since cuda is not available: {}",
-                  gpus.error().message);
   }
   auto profiles = all_profiles(options);
   if (!profiles) return error_of(profiles);

@@ -29,6 +29,9 @@ struct MachineEntry {
   std::string reason{};  ///< why it is not available
 };
 
+/// Why the GPUs of this host cannot be used; empty where they can.
+[[nodiscard]] std::string why_no_gpus();
+
 /// All machines, available or not. Error: a profile that cannot be read.
 [[nodiscard]] Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace overlaptune {
 namespace {
@@ -16,7 +17,14 @@ struct Shape {
 };
 
 std::string not_divisible(const char* field, std::int64_t value, int tp) {
-  return fmt::format("{} = {}: expected a multiple of --tp {}", field, value, tp);
+  constexpr int kMostUsual = 64;
+  std::vector<int> fitting;
+  for (int other = 2; other <= kMostUsual; ++other) {
+    if (value % other == 0) fitting.push_back(other);
+  }
+  return fmt::format(
+      "{} = {}: expected a multiple of --tp {}{}", field, value, tp,
+      fitting.empty() ? "" : fmt::format("; it is one of {}", fmt::join(fitting, ", ")));
 }
 
 /// KV heads of each rank. With fewer KV heads than ranks, several ranks have the same head.

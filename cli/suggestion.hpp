@@ -1,0 +1,17 @@
+#pragma once
+// "Did you mean …?" for words of the command line.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace overlaptune::cli {
+
+/// The one of `known` that is nearest to `word` by edit distance (Levenshtein, 1966), if at most a
+/// third of its letters differ; else empty.
+[[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> known);
+
+/// "; did you mean 'query'?", or nothing where no word is near.
+[[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+
+}  // namespace overlaptune::cli
