@@ -2,10 +2,15 @@
 
 #include "reports/report.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/predicted_pairs.hpp"
 #include "cli/problem_flags.hpp"
+#include "db/rules.hpp"
+#include "reports/html_report.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -28,6 +33,22 @@ ReportFormat format_of(const ReportFlags& flags) {
   return ReportFormat::json;
 }
 
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string as_html(const ReportFlags& flags, const Snapshot& snapshot,
+                    const std::optional<Snapshot>& other) {
+  return html_report({.snapshot = snapshot,
+                      .other = other,
+                      .predicted = predicted_pairs(snapshot),
+                      .shortlist = flags.shortlist,
+                      .version = version(),
+                      .database = file_name(flags.database),
+                      .compared = file_name(flags.other),
+                      .made_at = db::utc_now()});
+}
+
 int report(const ReportFlags& flags, const Session& /*session*/) {
   const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   std::optional<Snapshot> other;
@@ -38,8 +59,11 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
                               "database first",
                               flags.database));
   }
-  const std::string text = overlaptune::report(
-      snapshot, other, {.format = format_of(flags), .shortlist = flags.shortlist});
+  const ReportFormat format = format_of(flags);
+  const std::string text =
+      format == ReportFormat::html
+          ? as_html(flags, snapshot, other)
+          : overlaptune::report(snapshot, other, {.format = format, .shortlist = flags.shortlist});
   print_or_write(text, flags.out);
   return kDone;
 }
@@ -54,7 +78,8 @@ void add_report(CLI::App& root, Session& session) {
       flags->common);
   add_database_flag(*command, flags->database);
   add_parsed(*command, "--format", flags->format, parse_name<ReportFormat>,
-             "md (the default), csv or json, which --json asks for, too")
+             "md (the default), csv, json, which --json asks for, too, or html: one page "
+             "with figures that opens without a network")
       ->type_name("FORMAT");
   command->add_option("--out", flags->out, "File to write instead of standard output")
       ->type_name("FILE");

@@ -112,6 +112,8 @@ std::string report(const Snapshot& snapshot, const std::optional<Snapshot>& othe
       return as_csv(parts);
     case ReportFormat::json:
       return as_json(parts);
+    case ReportFormat::html:
+      break;  // `html_report`
   }
   return {};
 }

@@ -9,13 +9,13 @@
 
 namespace overlaptune {
 
-enum class ReportFormat { markdown, csv, json };
+enum class ReportFormat { markdown, csv, json, html };
 
 template <>
 struct NamesOf<ReportFormat> {
   static constexpr std::string_view what = "format";
-  static constexpr std::array<Named<ReportFormat>, 3> all{
-      {{ReportFormat::markdown, "md"}, {ReportFormat::csv, "csv"}, {ReportFormat::json, "json"}}};
+  static constexpr std::array<Named<ReportFormat>, 4> all{
+      {{ReportFormat::markdown, "md"}, {ReportFormat::csv, "csv"}, {ReportFormat::json, "json"}, {ReportFormat::html, "html"}}};
 };
 
 struct ReportOptions {

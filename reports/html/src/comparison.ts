@@ -1,0 +1,75 @@
+// Two databases: which winners became faster or slower by more than the noise.
+import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
+import type { ComparedWinner, Comparison } from "./data";
+import { element, plainTable } from "./dom";
+import { count, opName, percent, ratio, signedPercent, time, words } from "./format";
+import { color } from "./theme";
+
+const mostBars = 40;
+const paints: Record<string, string> = { faster: "gemm", slower: "exposed", within_noise: "neutral" };
+
+const nameOf = ({ problem, launch, platform }: ComparedWinner) =>
+  `${opName(problem.op)} ${problem.m}×${problem.n}×${problem.k}, ${platform}${launch === "graph" ? "" : `, ${launch}`}`;
+
+function option(rows: ComparedWinner[]): Option {
+  return {
+    grid: { left: 8, right: 60, top: 8, bottom: 28, containLabel: true },
+    xAxis: {
+      type: "value", ...axisStyle(),
+      axisLabel: { color: color("soft"), formatter: (value: number) => (value > 0 ? `+${value} %` : `${value} %`.replace("-", "−")) },
+    },
+    yAxis: {
+      type: "category", inverse: true, data: rows.map(nameOf), ...axisStyle(), axisTick: { show: false },
+      axisLabel: { color: color("text"), interval: 0, margin: 10 }, position: "left",
+    },
+    tooltip: {
+      ...tooltipStyle(), trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: color("hover") } },
+      formatter: (points: { dataIndex: number }[]) => {
+        const row = rows[points[0]!.dataIndex]!;
+        return lines(nameOf(row), `${time(row.here_us)} here, ${time(row.there_us)} there: ${signedPercent(row.relative_change ?? 0)}, ${words(row.change)}`,
+          `noise ${time(row.noise_us)}`);
+      },
+    },
+    series: [{
+      type: "bar", barWidth: 12,
+      data: rows.map((row) => ({
+        value: +(100 * (row.relative_change ?? 0)).toFixed(2), itemStyle: { color: color(paints[row.change] ?? "neutral") },
+        label: { show: true, position: (row.relative_change ?? 0) < 0 ? "left" : "right", formatter: signedPercent(row.relative_change ?? 0), color: color("text") },
+      })),
+    }],
+  };
+}
+
+function sentence(comparison: Comparison): string {
+  const both = comparison.faster + comparison.slower + comparison.within_noise;
+  if (both === 0) return "The two databases have no operation in common.";
+  const mean = comparison.time_ratio_geomean;
+  return `Of ${count(both, "operation")} in both, ${comparison.faster} ${comparison.faster === 1 ? "is" : "are"} faster here and ${comparison.slower} ` +
+    `slower by more than the noise; ${comparison.within_noise} did not change beyond it.` +
+    (mean === null ? "" : ` The geometric mean of the times is ${ratio(mean)} that of there.`) +
+    (comparison.only_here + comparison.only_there > 0 ? ` ${comparison.only_here} are only here, ${comparison.only_there} only there.` : "");
+}
+
+export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
+  parent.hidden = false;
+  const both = comparison.winners.filter((row) => row.relative_change !== null);
+  const beyond = (row: ComparedWinner) => (row.change === "within_noise" ? 0 : 1);
+  both.sort((a, b) => beyond(b) - beyond(a) || Math.abs(b.relative_change!) - Math.abs(a.relative_change!));
+  const drawn = both.slice(0, mostBars);
+  const figure = element("figure");
+  parent.append(element("h2", { id: "comparison-title" }, `${comparison.here} compared with ${comparison.there}`),
+    element("p", { class: "said" }, sentence(comparison)), figure);
+  if (drawn.length > 0) {
+    const chart = new Chart(figure, () => option(drawn), 100);
+    chart.update(() => option(drawn), drawn.length * 22 + 44, `Bars of changes. ${sentence(comparison)}`);
+    figure.append(element("figcaption", {}, "Change of the winner's time: blue is faster here, orange slower, grey within the noise. " +
+      (drawn.length < both.length ? `The first ${drawn.length} of ${both.length}.` : "")));
+  }
+  for (const line of comparison.platform_differences) parent.append(element("p", { class: "hint" }, `Platforms differ: ${line}`));
+  const rows = comparison.winners.length - both.length;
+  const details = element("details", {}, element("summary", {}, `All ${comparison.winners.length} operations${rows ? `, ${rows} in one database only` : ""}`));
+  details.append(plainTable("Comparison", ["operation", "here", "there", "change", "noise", ""],
+    [...both, ...comparison.winners.filter((row) => row.relative_change === null)].map((row) => [nameOf(row), time(row.here_us), time(row.there_us),
+      row.relative_change === null ? "–" : signedPercent(row.relative_change), row.noise_us === null ? "–" : `${percent(row.noise_us / (row.there_us || 1), 1)}`, words(row.change)])));
+  parent.append(details);
+}
