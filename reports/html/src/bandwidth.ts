@@ -25,7 +25,7 @@ function option(points: CollectivePoint[], limit: number | null): Option {
       type: "log", logBase: 4, name: "bytes of the buffer", nameLocation: "middle", nameGap: 28, ...axisStyle(), min: "dataMin", max: "dataMax",
       axisLabel: { color: color("soft"), formatter: bytes, hideOverlap: true }, splitLine: { show: false },
     },
-    yAxis: { type: "value", name: "bus bandwidth, GB/s", nameTextStyle: { color: color("soft"), align: "left" }, ...axisStyle(), max: limit ? undefined : undefined },
+    yAxis: { type: "value", name: "bus bandwidth, GB/s", ...axisStyle(), nameTextStyle: { color: color("soft"), align: "left" } },
     tooltip: {
       ...tooltipStyle(), trigger: "item",
       formatter: ({ data }: { data: { point: CollectivePoint } }) =>

@@ -53,7 +53,8 @@ export class Chart {
 function common(): Option {
   return {
     animation: false,
-    textStyle: { fontFamily: "inherit", color: color("text"), fontSize: 12 },
+    // ECharts measures texts on a canvas, which does not know what "inherit" is.
+    textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: color("text"), fontSize: 12 },
     backgroundColor: "transparent",
   };
 }

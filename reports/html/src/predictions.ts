@@ -19,7 +19,7 @@ function errorOption(rows: Candidate[]): Option {
   const edge = Math.min(mostError, Math.max(0.1, ...rows.map((row) => Math.abs(error(row))))) * 100;
   return {
     grid: { left: 8, right: 16, top: 34, bottom: 30, containLabel: true },
-    legend: { top: 0, left: 0, textStyle: { color: color("text") }, itemHeight: 10, selectedMode: false },
+    legend: { top: 0, left: 0, textStyle: { color: color("text") }, itemHeight: 9, itemWidth: 12, itemGap: 16, selectedMode: false },
     xAxis: {
       type: "log", name: "measured time", nameLocation: "middle", nameGap: 28, ...axisStyle(),
       axisLabel: { color: color("soft"), formatter: (value: number) => time(value).replace(".0", "") },
@@ -54,7 +54,8 @@ const histogram = (regrets: number[]) =>
 function regretOption(regrets: number[]): Option {
   return {
     grid: { left: 8, right: 16, top: 24, bottom: 30, containLabel: true },
-    xAxis: { type: "category", data: stepNames, name: "slower than the best measured", nameLocation: "middle", nameGap: 28, ...axisStyle(), axisTick: { show: false } },
+    xAxis: { type: "category", data: stepNames, name: "slower than the best measured", nameLocation: "middle", nameGap: 28, ...axisStyle(), axisTick: { show: false },
+      axisLabel: { color: color("soft"), interval: 0, fontSize: 11 } },
     yAxis: { type: "value", minInterval: 1, ...axisStyle() },
     tooltip: { ...tooltipStyle(), trigger: "item", formatter: ({ name, value }: { name: string; value: number }) => lines(`${name}: ${count(value, "problem")}`) },
     series: [{

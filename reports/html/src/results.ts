@@ -36,8 +36,8 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
   const form = element("div", { class: "filter", role: "search" }, search, op, size, strategy, status);
   const figure = element("figure");
   parent.append(element("h2", { id: "results-title" }, "Speedup of each operation"),
-    element("p", { class: "hint" }, "Bars start at 1×, the time of one after the other. The mark is the ideal: only the longer of GEMM and collective takes time. " +
-      "Click a bar, or a row of the table, to see its timeline."), form, figure);
+    element("p", { class: "hint" }, "A bar begins at 1×, the time of one after the other. The mark is the ideal: the time of the longer of GEMM and collective alone. " +
+      "A click on a bar or a row shows its timeline."), form, figure);
   const chart = speedupFigure(figure, select);
   const table = winnersTable(parent, select);
 

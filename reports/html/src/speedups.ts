@@ -93,5 +93,5 @@ export function speedupFigure(figure: HTMLElement, select: (winner: Winner) => v
 
 function legend() {
   const key = (kind: string, text: string) => element("span", { class: "key" }, element("i", { class: kind }), text);
-  return element("span", { class: "keys" }, key("gemm", "overlapped"), key("neutral", "one after the other is fastest"), key("tick", "ideal"));
+  return element("span", { class: "keys" }, key("gemm", "speedup"), key("tick", "ideal"));
 }

@@ -18,15 +18,15 @@ const columns: Column[] = [
   column("Product", (winner) => (winner.product ? `${winner.model} ${winner.product}` : null)),
   number("Tokens", tokensOf, (winner) => tokens(tokensOf(winner))),
   column("Operation", (winner) => winner.op, (winner) => opName(winner.op)),
-  column("m×n×k", (winner) => winner.m * winner.n * winner.k, shape),
-  column("Strategy", (winner) => winner.strategy, (winner) => words(winner.strategy)),
-  column("Groups", (winner) => winner.partition, (winner) => winner.partition.replaceAll("-", "–")),
-  number("Sequential", (winner) => winner.sequential_us, (winner) => time(winner.sequential_us)),
-  number("Time", (winner) => winner.measured_us, (winner) => time(winner.measured_us)),
   number("Speedup", (winner) => winner.speedup, (winner) => ratio(winner.speedup)),
   number("Ideal", idealSpeedup, (winner) => ratio(idealSpeedup(winner))),
   number("Hidden", (winner) => winner.hidden, (winner) => percent(winner.hidden)),
+  number("Time", (winner) => winner.measured_us, (winner) => time(winner.measured_us)),
+  number("Sequential", (winner) => winner.sequential_us, (winner) => time(winner.sequential_us)),
   number("Per pass", (winner) => winner.times, (winner) => (winner.times === null ? "–" : `×${winner.times}`)),
+  column("Strategy", (winner) => winner.strategy, (winner) => words(winner.strategy)),
+  column("m×n×k", (winner) => winner.m * winner.n * winner.k, shape),
+  column("Groups", (winner) => (winner.partition === "-" ? null : winner.partition)),
 ];
 
 const mostRows = 200; // at once

@@ -16,7 +16,7 @@ interface Bar {
   hint: string[];
 }
 
-const lanes = ["one after the other: GEMM", "collective", "overlapped: GEMM", "collective "];
+const lanes = ["one after the other\nGEMM", "collective", "overlapped\nGEMM", "collective "];
 
 /** The bars of one run, in the lanes `first` (GEMM) and `first + 1` (collective). */
 function barsOf(run: Run, op: string, first: number): Bar[] {
@@ -93,14 +93,22 @@ function drawn(bars: Bar[], params: { dataIndex: number; coordSys: { x: number; 
   };
 }
 
+/** The next number above `end` of the form 1, 1.25, 1.5, 2, … times a power of ten, so that the axis ends with a round label. */
+function niceAbove(end: number): number {
+  const power = 10 ** Math.floor(Math.log10(end));
+  return power * ([1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= end * 1.005) ?? 12.5);
+}
+
 function option(winner: Winner, bars: Bar[]): Option {
   const end = Math.max(...bars.map((bar) => bar.end), 1);
   return {
     grid: { left: 8, right: 24, top: 14, bottom: 78, containLabel: true },
-    xAxis: { type: "value", min: 0, max: Math.ceil(end * 1.01), name: "µs", nameLocation: "end", nameGap: 4, ...axisStyle() },
+    xAxis: { type: "value", min: 0, max: niceAbove(end), ...axisStyle(),
+      axisLabel: { color: color("soft"), formatter: (value: number) => time(value).replace(".0", ""), hideOverlap: true },
+    },
     yAxis: {
       type: "category", inverse: true, data: lanes, ...axisStyle(), axisTick: { show: false }, splitLine: { show: false },
-      axisLabel: { color: color("text"), formatter: (name: string) => name.replace(": ", ":\n") },
+      axisLabel: { color: color("text"), lineHeight: 16 },
     },
     tooltip: {
       ...tooltipStyle(), trigger: "item",
@@ -108,7 +116,9 @@ function option(winner: Winner, bars: Bar[]): Option {
     },
     dataZoom: [
       { type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl" },
-      { type: "slider", filterMode: "none", bottom: 12, height: 26, showDataShadow: false, brushSelect: false, labelFormatter: (value: number) => time(value) },
+      { type: "slider", filterMode: "none", bottom: 12, height: 26, showDataShadow: false, brushSelect: false,
+        borderColor: color("line"), fillerColor: color("hover"), handleStyle: { color: color("panel"), borderColor: color("soft") },
+        moveHandleStyle: { color: color("line") }, textStyle: { color: color("soft") }, labelFormatter: (value: number) => time(value) },
     ],
     series: [{
       type: "custom", clip: true, name: fullName(winner), encode: { x: [0, 1], y: 2 },
