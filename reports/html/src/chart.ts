@@ -12,6 +12,9 @@ use([BarChart, CustomChart, LineChart, ScatterChart, DataZoomComponent, GridComp
 
 export type Option = EChartsCoreOption;
 
+/** Narrower figures leave out parts of their labels. */
+export const isNarrow = (figure: HTMLElement) => figure.clientWidth < 600;
+
 /** A figure that redraws itself when the window or the theme changes. */
 export class Chart {
   readonly element: HTMLElement;
@@ -23,7 +26,10 @@ export class Chart {
     parent.append(this.element);
     this.chart = init(this.element, null, { renderer: "svg" });
     onThemeChange(() => this.draw());
-    new ResizeObserver(() => this.chart.resize()).observe(this.element);
+    new ResizeObserver(() => {
+      this.chart.resize();
+      this.draw();
+    }).observe(this.element);
     this.draw();
   }
 

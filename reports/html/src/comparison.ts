@@ -1,8 +1,8 @@
 // Two databases: which winners became faster or slower by more than the noise.
-import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
+import { axisStyle, Chart, isNarrow, lines, type Option, tooltipStyle } from "./chart";
 import type { ComparedWinner, Comparison } from "./data";
 import { element, plainTable } from "./dom";
-import { count, opName, percent, ratio, signedPercent, time, words } from "./format";
+import { count, opName, percent, ratio, shortOpName, signedPercent, time, words } from "./format";
 import { color } from "./theme";
 
 const mostBars = 40;
@@ -11,7 +11,9 @@ const paints: Record<string, string> = { faster: "gemm", slower: "exposed", with
 const nameOf = ({ problem, launch, platform }: ComparedWinner) =>
   `${opName(problem.op)} ${problem.m}×${problem.n}×${problem.k}, ${platform}${launch === "graph" ? "" : `, ${launch}`}`;
 
-function option(rows: ComparedWinner[]): Option {
+const shortNameOf = ({ problem }: ComparedWinner) => `${shortOpName(problem.op)} ${problem.m}×${problem.n}×${problem.k}`;
+
+function option(rows: ComparedWinner[], narrow: boolean): Option {
   return {
     grid: { left: 8, right: 60, top: 8, bottom: 28, containLabel: true },
     xAxis: {
@@ -19,8 +21,8 @@ function option(rows: ComparedWinner[]): Option {
       axisLabel: { color: color("soft"), formatter: (value: number) => (value > 0 ? `+${value} %` : `${value} %`.replace("-", "−")) },
     },
     yAxis: {
-      type: "category", inverse: true, data: rows.map(nameOf), ...axisStyle(), axisTick: { show: false },
-      axisLabel: { color: color("text"), interval: 0, margin: 10 }, position: "left",
+      type: "category", inverse: true, data: rows.map(narrow ? shortNameOf : nameOf), ...axisStyle(), axisTick: { show: false },
+      axisLabel: { color: color("text"), interval: 0, margin: 10 },
     },
     tooltip: {
       ...tooltipStyle(), trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: color("hover") } },
@@ -60,8 +62,9 @@ export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
   parent.append(element("h2", { id: "comparison-title" }, `${comparison.here} compared with ${comparison.there}`),
     element("p", { class: "said" }, sentence(comparison)), figure);
   if (drawn.length > 0) {
-    const chart = new Chart(figure, () => option(drawn), 100);
-    chart.update(() => option(drawn), drawn.length * 22 + 44, `Bars of changes. ${sentence(comparison)}`);
+    const drawing = () => option(drawn, isNarrow(figure));
+    const chart = new Chart(figure, drawing, 100);
+    chart.update(drawing, drawn.length * 22 + 44, `Bars of changes. ${sentence(comparison)}`);
     figure.append(element("figcaption", {}, "Change of the winner's time: blue is faster here, orange slower, grey within the noise. " +
       (drawn.length < both.length ? `The first ${drawn.length} of ${both.length}.` : "")));
   }

@@ -45,6 +45,10 @@ const opNames: Record<string, string> = {
   gemm_all_to_all: "GEMM + all-to-all",
   all_gather_gemm: "all-gather + GEMM",
 };
+const shortOpNames: Record<string, string> = {
+  gemm_all_reduce: "AR", gemm_reduce_scatter: "RS", gemm_all_to_all: "A2A", all_gather_gemm: "AG",
+};
+export const shortOpName = (op: string) => shortOpNames[op] ?? op;
 export const opName = (op: string) => opNames[op] ?? op;
 
 /** `all-reduce` of `all_reduce`, `within noise` of `within_noise`. */

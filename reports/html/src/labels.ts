@@ -1,6 +1,6 @@
 // What a winner is called.
 import type { Winner } from "./data";
-import { opName, tokens } from "./format";
+import { opName, shortOpName, tokens } from "./format";
 
 /** `4096×8192×1024`: m, n, k. */
 export const shape = (winner: { m: number; n: number; k: number }) => `${winner.m}×${winner.n}×${winner.k}`;
@@ -12,6 +12,11 @@ export const tokensOf = (winner: Winner) => winner.tokens ?? winner.m;
 export function operation(winner: Winner): string {
   if (winner.product === null) return `${opName(winner.op)}, n ${winner.n}, k ${winner.k}`;
   return `${winner.product} · ${opName(winner.op)}`;
+}
+
+/** The same in a few letters. */
+export function shortOperation(winner: Winner): string {
+  return `${winner.product ?? `k ${winner.k}`} ${shortOpName(winner.op)}`;
 }
 
 /** One line that names the winner among all. */

@@ -1,29 +1,29 @@
 // The figure of speedups: a bar for each operation and number of tokens, beside the ideal.
-import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
+import { axisStyle, Chart, isNarrow, lines, type Option, tooltipStyle } from "./chart";
 import type { Winner } from "./data";
 import { element } from "./dom";
 import { percent, ratio, time, tokens } from "./format";
-import { fullName, idealSpeedup, operation, tokensOf } from "./labels";
+import { fullName, idealSpeedup, operation, shortOperation, tokensOf } from "./labels";
 import { color } from "./theme";
 
 const rowHeight = 22;
 const mostRows = 40; // of the figure at once; more are scrolled
 
-function option(winners: Winner[]): Option {
+function option(winners: Winner[], narrow: boolean): Option {
   const names = winners.map((winner) => `${winner.model ?? ""}${winner.parallelism ?? ""}${operation(winner)}`);
   const label = (index: number) => {
     const winner = winners[index];
     if (!winner) return "";
-    const first = names[index] !== names[index - 1] ? `{operation|${operation(winner)}}   ` : "";
+    const first = names[index] !== names[index - 1] ? `{operation|${narrow ? shortOperation(winner) : operation(winner)}} ${narrow ? "" : "  "}` : "";
     return `${first}{tokens|${tokens(tokensOf(winner))}}`;
   };
   const gain = (value: number | null) => (value === null ? null : value - 1);
   const furthest = (winner: Winner) => Math.max(winner.speedup ?? 1, idealSpeedup(winner) ?? 1) - 1;
   const scrolled = winners.length > mostRows;
   return {
-    grid: { left: 8, right: scrolled ? 140 : 120, top: 8, bottom: 28, containLabel: true },
+    grid: { left: 8, right: (narrow ? 50 : 120) + (scrolled ? 20 : 0), top: 8, bottom: 28, containLabel: true },
     xAxis: {
-      type: "value", ...axisStyle(), minInterval: 0.1,
+      type: "value", ...axisStyle(), minInterval: 0.1, splitNumber: narrow ? 2 : 5,
       axisLabel: { color: color("soft"), formatter: (value: number) => `${(1 + value).toFixed(1)}×` },
     },
     yAxis: {
@@ -64,7 +64,7 @@ function option(winners: Winner[]): Option {
           formatter: ({ dataIndex }: { dataIndex: number }) => {
             const winner = winners[dataIndex]!;
             const ideal = idealSpeedup(winner);
-            return `{speedup|${ratio(winner.speedup)}}${ideal ? `{ideal| of ${ratio(ideal)}}` : ""}`;
+            return `{speedup|${ratio(winner.speedup)}}${ideal && !narrow ? `{ideal| of ${ratio(ideal)}}` : ""}`;
           },
           rich: { speedup: { fontWeight: 600, color: color("text") }, ideal: { color: color("soft") } },
         },
@@ -77,7 +77,7 @@ function option(winners: Winner[]): Option {
 /** Returns a function that draws the given winners. */
 export function speedupFigure(figure: HTMLElement, select: (winner: Winner) => void): (winners: Winner[]) => void {
   let shown: Winner[] = [];
-  const chart = new Chart(figure, () => option(shown), 100);
+  const chart = new Chart(figure, () => option(shown, isNarrow(figure)), 100);
   chart.on("click", ({ dataIndex }) => {
     const winner = shown[dataIndex];
     if (winner) select(winner);
@@ -87,7 +87,7 @@ export function speedupFigure(figure: HTMLElement, select: (winner: Winner) => v
     shown = winners;
     const rows = Math.max(1, Math.min(winners.length, mostRows));
     const text = winners.slice(0, mostRows).map((winner) => `${fullName(winner)}: ${ratio(winner.speedup)}`).join("; ");
-    chart.update(() => option(shown), rows * rowHeight + 44, `Bars of speedups. ${text}`);
+    chart.update(() => option(shown, isNarrow(figure)), rows * rowHeight + 44, `Bars of speedups. ${text}`);
   };
 }
 
