@@ -25,6 +25,9 @@ inline constexpr int kSignalBase = 128;   ///< plus the signal: 130 after Ctrl-C
 
 [[nodiscard]] const char* version();
 
+/// The version and the commit: `0.1.0+0afe391`.
+[[nodiscard]] std::string build();
+
 /// The parsed command line; `action` does what it asks for and returns the exit code.
 struct Session {
   std::string command_line{};

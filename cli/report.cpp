@@ -50,7 +50,7 @@ std::string as_html(const ReportFlags& flags, const Snapshot& snapshot,
                       .other = other,
                       .predicted = predicted_pairs(snapshot),
                       .shortlist = flags.shortlist,
-                      .version = version(),
+                      .version = build(),
                       .database = file_name(flags.database),
                       .compared = file_name(flags.other),
                       .made_at = db::utc_now()});

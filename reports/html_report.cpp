@@ -27,7 +27,7 @@ std::string script_text(const OrderedJson& document) {
 
 std::string html_report(const PageInput& input) {
   if (embedded_pages().empty()) {
-    throw Failure(ErrorKind::machine_unavailable,
+    throw Failure(ErrorKind::bad_input,
                   "--format html: this overlaptune was built without the page: install nodejs 18 "
                   "or newer and npm, then configure with -DOVERLAPTUNE_HTML=ON and build again");
   }

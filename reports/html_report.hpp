@@ -18,8 +18,8 @@ struct EmbeddedPage {
 /// One page; none in a build without npm.
 [[nodiscard]] const std::vector<EmbeddedPage>& embedded_pages();
 
-/// The page with its data. It opens without a network. Throws `Failure` (`machine_unavailable`)
-/// with what to install where this build has no page.
+/// The page with its data. It opens without a network. Throws `Failure` (`bad_input`) with
+/// what to install where this build has no page.
 [[nodiscard]] std::string html_report(const PageInput& input);
 
 }  // namespace overlaptune

@@ -23,8 +23,9 @@ function option(winners: Winner[], narrow: boolean): Option {
   return {
     grid: { left: 8, right: (narrow ? 50 : 120) + (scrolled ? 20 : 0), top: 8, bottom: 28, containLabel: true },
     xAxis: {
-      type: "value", ...axisStyle(), minInterval: 0.1, splitNumber: narrow ? 2 : 5,
-      axisLabel: { color: color("soft"), formatter: (value: number) => `${(1 + value).toFixed(1)}×` },
+      type: "value", ...axisStyle(), splitLine: { lineStyle: { color: color("grid") }, showMaxLine: false }, minInterval: 0.1, splitNumber: narrow ? 2 : 5,
+      max: Math.max(0.1, ...winners.map(furthest)),
+      axisLabel: { color: color("soft"), showMaxLabel: false, formatter: (value: number) => `${(1 + value).toFixed(1)}×` },
     },
     yAxis: {
       type: "category", inverse: true, data: winners.map((_, index) => String(index)), ...axisStyle(), axisTick: { show: false },
@@ -93,5 +94,5 @@ export function speedupFigure(figure: HTMLElement, select: (winner: Winner) => v
 
 function legend() {
   const key = (kind: string, text: string) => element("span", { class: "key" }, element("i", { class: kind }), text);
-  return element("span", { class: "keys" }, key("gemm", "speedup"), key("tick", "ideal"));
+  return element("span", { class: "keys" }, key("speedup", "speedup"), key("tick", "ideal"));
 }

@@ -33,7 +33,7 @@ function sentences(platform: Platform, winners: Winner[]): string[] {
   const rest = summary.winners - summary.overlapped;
   return [
     `Running each matrix product and its collective at the same time, instead of one after the other, is faster in ` +
-      `${summary.overlapped} of ${count(summary.winners, "operation")}: ${ratio(summary.speedup_geomean)} in the geometric mean` +
+      `${rest === 0 ? "all" : `${summary.overlapped} of`} ${count(summary.winners, "operation")}: ${ratio(summary.speedup_geomean)} in the geometric mean` +
       (most ? `, ${ratio(most.speedup)} at best (${fullName(most)}).` : "."),
     rest > 0 ? `For the other ${rest === 1 ? "one" : rest}, one after the other stays the fastest, and is what overlaptune answers.` : "",
     pass ? passSentence(pass) : "",
