@@ -19,7 +19,7 @@ function option(points: CollectivePoint[], limit: number | null): Option {
     count === 0 ? color("exposed") : color(`ramp-${given.length < 2 ? 5 : 1 + Math.round((4 * given.indexOf(count)) / (given.length - 1))}`);
   const symbols = ["circle", "rect", "triangle", "diamond"];
   return {
-    grid: { left: 8, right: 24, top: 40, bottom: 34, containLabel: true },
+    grid: { left: 8, right: 24, top: 58, bottom: 34, containLabel: true },
     legend: { top: 0, left: 0, textStyle: { color: color("text") }, type: "scroll" },
     xAxis: {
       type: "log", logBase: 4, name: "bytes of the buffer", nameLocation: "middle", nameGap: 28, ...axisStyle(), min: "dataMin", max: "dataMax",

@@ -12,6 +12,16 @@ use([BarChart, CustomChart, LineChart, ScatterChart, DataZoomComponent, GridComp
 
 export type Option = EChartsCoreOption;
 
+// Paper is narrower than the screen: a figure with a view box is scaled to it (print.css).
+window.addEventListener("beforeprint", () => {
+  for (const svg of document.querySelectorAll(".chart svg")) {
+    svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
+  }
+});
+window.addEventListener("afterprint", () => {
+  for (const svg of document.querySelectorAll(".chart svg")) svg.removeAttribute("viewBox");
+});
+
 /** Narrower figures leave out parts of their labels. */
 export const isNarrow = (figure: HTMLElement) => figure.clientWidth < 600;
 

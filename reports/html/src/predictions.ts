@@ -16,17 +16,18 @@ const error = (row: Candidate) => row.predicted_us / row.measured_us - 1;
 const mostError = 0.5; // what lies beyond is drawn at the edge
 
 function errorOption(rows: Candidate[]): Option {
-  const edge = Math.min(mostError, Math.max(0.1, ...rows.map((row) => Math.abs(error(row))))) * 100;
+  const most = rows.reduce((largest, row) => Math.max(largest, Math.abs(error(row))), 0.01);
+  const edge = Math.min(mostError, Math.ceil(most * 10) / 10) * 100;
   return {
     grid: { left: 8, right: 16, top: 34, bottom: 30, containLabel: true },
     legend: { top: 0, left: 0, textStyle: { color: color("text") }, itemHeight: 9, itemWidth: 12, itemGap: 16, selectedMode: false },
     xAxis: {
       type: "log", name: "measured time", nameLocation: "middle", nameGap: 28, ...axisStyle(),
-      axisLabel: { color: color("soft"), formatter: (value: number) => time(value).replace(".0", "") },
+      axisLabel: { color: color("soft"), showMaxLabel: false, formatter: (value: number) => time(value).replace(".0", "") },
       min: "dataMin", max: "dataMax", splitLine: { show: false },
     },
     yAxis: {
-      type: "value", min: -Math.ceil(edge), max: Math.ceil(edge), ...axisStyle(),
+      type: "value", min: -edge, max: edge, interval: edge / 2, ...axisStyle(),
       axisLabel: { color: color("soft"), formatter: (value: number) => (value > 0 ? `+${value} %` : `${value} %`.replace("-", "−")) },
     },
     tooltip: {

@@ -159,6 +159,11 @@ test("paper is white, and has every row", async () => {
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   assert.equal(await page.locator("table.winners tbody tr").count(), 24);
   assert.ok(!(await page.locator(".controls").isVisible()));
+  await page.setViewportSize({ width: 700, height: 990 }); // the figures, drawn wider, are scaled to the paper
+  for (const figure of await page.locator(".chart svg").all()) {
+    const { width, height } = await figure.boundingBox();
+    assert.ok(width <= 700 && height > 80, `${width} x ${height}`);
+  }
   await page.pdf({ path: join(pictures, "print.pdf"), format: "A4" });
   await page.close();
 });
