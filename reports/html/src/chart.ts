@@ -91,6 +91,12 @@ export const tooltipStyle = () => ({
   extraCssText: "max-width:34rem;white-space:normal;box-shadow:0 2px 8px rgb(0 0 0 / .2)",
 });
 
+/** The slider by which a figure is zoomed or scrolled. */
+export const sliderStyle = () => ({
+  type: "slider", showDataShadow: false, brushSelect: false, borderColor: color("line"), fillerColor: color("hover"),
+  handleStyle: { color: color("panel"), borderColor: color("soft") }, moveHandleStyle: { color: color("line") }, textStyle: { color: color("soft") },
+});
+
 /** Text for ECharts' tooltips, which are HTML. */
 export const safe = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 export const lines = (...texts: string[]) => texts.map(safe).join("<br>");

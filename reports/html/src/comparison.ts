@@ -8,8 +8,8 @@ import { color } from "./theme";
 const mostBars = 40;
 const paints: Record<string, string> = { faster: "gemm", slower: "exposed", within_noise: "neutral" };
 
-const nameOf = ({ problem, launch, platform }: ComparedWinner) =>
-  `${opName(problem.op)} ${problem.m}×${problem.n}×${problem.k}, ${platform}${launch === "graph" ? "" : `, ${launch}`}`;
+const nameOf = ({ problem, launch }: ComparedWinner) =>
+  `${opName(problem.op)} ${problem.m}×${problem.n}×${problem.k}${launch === "graph" ? "" : `, ${launch}`}`;
 
 const shortNameOf = ({ problem }: ComparedWinner) => `${shortOpName(problem.op)} ${problem.m}×${problem.n}×${problem.k}`;
 
@@ -28,7 +28,7 @@ function option(rows: ComparedWinner[], narrow: boolean): Option {
       ...tooltipStyle(), trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: color("hover") } },
       formatter: (points: { dataIndex: number }[]) => {
         const row = rows[points[0]!.dataIndex]!;
-        return lines(nameOf(row), `${time(row.here_us)} here, ${time(row.there_us)} there: ${signedPercent(row.relative_change ?? 0)}, ${words(row.change)}`,
+        return lines(`${nameOf(row)} on ${row.platform}`, `${time(row.here_us)} here, ${time(row.there_us)} there: ${signedPercent(row.relative_change ?? 0)}, ${words(row.change)}`,
           `noise ${time(row.noise_us)}`);
       },
     },
@@ -36,7 +36,7 @@ function option(rows: ComparedWinner[], narrow: boolean): Option {
       type: "bar", barWidth: 12,
       data: rows.map((row) => ({
         value: +(100 * (row.relative_change ?? 0)).toFixed(2), itemStyle: { color: color(paints[row.change] ?? "neutral") },
-        label: { show: true, position: (row.relative_change ?? 0) < 0 ? "left" : "right", formatter: signedPercent(row.relative_change ?? 0), color: color("text") },
+        label: { show: true, position: "right", formatter: signedPercent(row.relative_change ?? 0), color: color("text") },
       })),
     }],
   };
@@ -50,6 +50,12 @@ function sentence(comparison: Comparison): string {
     `slower by more than the noise; ${comparison.within_noise} did not change beyond it.` +
     (mean === null ? "" : ` The geometric mean of the times is ${ratio(mean)} that of there.`) +
     (comparison.only_here + comparison.only_there > 0 ? ` ${comparison.only_here} are only here, ${comparison.only_there} only there.` : "");
+}
+
+function differences(list: string[]): HTMLElement[] {
+  if (list.length === 0) return [];
+  const mixed = list.some((line) => / machine: /.test(line)) ? " One of them is simulated." : "";
+  return [element("p", { class: "said" }, `The platforms differ.${mixed}`), element("ul", { class: "hint" }, ...list.map((line) => element("li", {}, line)))];
 }
 
 export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
@@ -68,11 +74,11 @@ export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
     figure.append(element("figcaption", {}, "Change of the winner's time: blue is faster here, orange slower, grey within the noise. " +
       (drawn.length < both.length ? `The first ${drawn.length} of ${both.length}.` : "")));
   }
-  for (const line of comparison.platform_differences) parent.append(element("p", { class: "hint" }, `Platforms differ: ${line}`));
+  parent.append(...differences(comparison.platform_differences));
   const rows = comparison.winners.length - both.length;
   const details = element("details", {}, element("summary", {}, `All ${comparison.winners.length} operations${rows ? `, ${rows} in one database only` : ""}`));
-  details.append(plainTable("Comparison", ["operation", "here", "there", "change", "noise", ""],
-    [...both, ...comparison.winners.filter((row) => row.relative_change === null)].map((row) => [nameOf(row), time(row.here_us), time(row.there_us),
+  details.append(plainTable("Comparison", ["operation", "platform", "here", "there", "change", "noise", "beyond the noise"],
+    [...both, ...comparison.winners.filter((row) => row.relative_change === null)].map((row) => [nameOf(row), row.platform, time(row.here_us), time(row.there_us),
       row.relative_change === null ? "–" : signedPercent(row.relative_change), row.noise_us === null ? "–" : `${percent(row.noise_us / (row.there_us || 1), 1)}`, words(row.change)])));
   parent.append(details);
 }

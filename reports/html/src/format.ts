@@ -16,7 +16,10 @@ export const ratio = (value: number | null) => (value === null ? none : `${digit
 export const percent = (fraction: number | null, most = 0) =>
   fraction === null ? none : `${digits(most).format(100 * fraction)} %`;
 
-export const signedPercent = (fraction: number) => (fraction > 0 ? "+" : fraction < 0 ? "−" : "") + percent(Math.abs(fraction), 1);
+export function signedPercent(fraction: number): string {
+  const text = percent(Math.abs(fraction), 1);
+  return text === percent(0, 1) ? text : `${fraction > 0 ? "+" : "−"}${text}`;
+}
 
 export const rate = (gbPerS: number) => `${digits(gbPerS < 10 ? 1 : 0).format(gbPerS)} GB/s`;
 

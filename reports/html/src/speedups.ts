@@ -1,5 +1,5 @@
 // The figure of speedups: a bar for each operation and number of tokens, beside the ideal.
-import { axisStyle, Chart, isNarrow, lines, type Option, tooltipStyle } from "./chart";
+import { axisStyle, Chart, isNarrow, lines, type Option, sliderStyle, tooltipStyle } from "./chart";
 import type { Winner } from "./data";
 import { element } from "./dom";
 import { percent, ratio, time, tokens } from "./format";
@@ -43,7 +43,7 @@ function option(winners: Winner[], narrow: boolean): Option {
       },
     },
     dataZoom: scrolled
-      ? [{ type: "slider", yAxisIndex: 0, startValue: 0, endValue: mostRows - 1, right: 4, width: 18, showDetail: false, brushSelect: false },
+      ? [{ ...sliderStyle(), yAxisIndex: 0, startValue: 0, endValue: mostRows - 1, right: 4, width: 18, showDetail: false },
         { type: "inside", yAxisIndex: 0, zoomOnMouseWheel: false, moveOnMouseWheel: "shift" }]
       : [],
     series: [

@@ -50,8 +50,8 @@ export function winnersTable(parent: HTMLElement, select: (winner: Winner) => vo
 
   const row = (winner: Winner, used: Column[]) => {
     const made = element("tr", { "data-winner": String(winner.id) },
-      ...used.map((each) => element("td", each.number ? { class: "number" } : {}, each.text(winner))),
-      element("td", {}, element("button", { type: "button", "aria-label": `Timeline of ${fullName(winner)}`, title: winner.config }, "Timeline")));
+      element("td", { class: "show" }, element("button", { type: "button", "aria-label": `Show the timeline of ${fullName(winner)}`, title: winner.config }, "Show")),
+      ...used.map((each) => element("td", each.number ? { class: "number" } : {}, each.text(winner))));
     return made;
   };
   const draw = () => {
@@ -63,7 +63,7 @@ export function winnersTable(parent: HTMLElement, select: (winner: Winner) => vo
         return x === null || y === null || order!.up ? compare(x, y) : compare(y, x);
       })
       : winners;
-    head.replaceChildren(...used.map((each) => {
+    head.replaceChildren(element("th", { scope: "col", class: "show" }, "Timeline"), ...used.map((each) => {
       const state = order?.column === each ? (order.up ? "ascending" : "descending") : "none";
       const button = element("button", { type: "button" }, each.title);
       button.addEventListener("click", () => {
@@ -72,7 +72,7 @@ export function winnersTable(parent: HTMLElement, select: (winner: Winner) => vo
         head.querySelectorAll("button")[used.indexOf(each)]?.focus();
       });
       return element("th", { scope: "col", "aria-sort": state, class: each.number ? "number" : "" }, button);
-    }), element("th", {}));
+    }));
     body.replaceChildren(...sorted.slice(0, most).map((winner) => row(winner, used)));
     more.hidden = sorted.length <= most;
     more.textContent = `Show all ${sorted.length} rows`;

@@ -1,5 +1,5 @@
 // The timeline of one operation: one after the other above overlapped, as the model predicts both.
-import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
+import { axisStyle, Chart, lines, type Option, sliderStyle, tooltipStyle } from "./chart";
 import type { Report, Run, Winner } from "./data";
 import { asTable, element, plainTable } from "./dom";
 import { ratio, time } from "./format";
@@ -116,9 +116,7 @@ function option(winner: Winner, bars: Bar[]): Option {
     },
     dataZoom: [
       { type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl" },
-      { type: "slider", filterMode: "none", bottom: 12, height: 26, showDataShadow: false, brushSelect: false,
-        borderColor: color("line"), fillerColor: color("hover"), handleStyle: { color: color("panel"), borderColor: color("soft") },
-        moveHandleStyle: { color: color("line") }, textStyle: { color: color("soft") }, labelFormatter: (value: number) => time(value) },
+      { ...sliderStyle(), filterMode: "none", bottom: 12, height: 26, labelFormatter: (value: number) => time(value) },
     ],
     series: [{
       type: "custom", clip: true, name: fullName(winner), encode: { x: [0, 1], y: 2 },

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 
 import { opened } from "./browser.mjs";
@@ -32,6 +33,15 @@ const painted = (page, selector, name) =>
     const wanted = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
     return document.querySelectorAll(`${selector} svg path[fill="${wanted}"]`).length;
   }, [selector, name]);
+
+/** Waits until a figure, which is drawn in the next frame, is as expected; fails after 5 seconds. */
+async function eventually(reached) {
+  for (let tries = 0; tries < 100; ++tries) {
+    if (await reached()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`never came true: ${reached}`);
+}
 
 test("one file below 3 MB that says what was measured, and complains of nothing", async () => {
   const made = report(file("gpu.db"), file("gpu.html"));
@@ -77,7 +87,7 @@ test("filter, sort, hover, zoom and the choice of a timeline work", async () => 
   await page.fill("#results input[type=search]", "all-reduce 4096");
   const matching = winners.filter((row) => row.problem.op === "gemm_all_reduce" && row.problem.m === 4096);
   assert.equal(await rows.count(), matching.length);
-  assert.equal(await painted(page, "#results", "gemm"), matching.length);
+  await eventually(async () => (await painted(page, "#results", "gemm")) === matching.length);
   assert.equal(await textOf(page, "#results [role=status]"), `${matching.length} of ${winners.length} operations`);
   await page.fill("#results input[type=search]", "");
   assert.equal(await rows.count(), winners.length);
@@ -89,7 +99,7 @@ test("filter, sort, hover, zoom and the choice of a timeline work", async () => 
 
   await rows.nth(3).getByRole("button").press("Enter"); // by keyboard
   const chosen = await page.locator("#timeline select").evaluate((select) => select.selectedOptions[0].text);
-  assert.equal(`Timeline of ${chosen}`, await rows.nth(3).getByRole("button").getAttribute("aria-label"));
+  assert.equal(`Show the timeline of ${chosen}`, await rows.nth(3).getByRole("button").getAttribute("aria-label"));
 
   const width = () => page.evaluate(() => { // of the widest part of a GEMM
     const gemm = getComputedStyle(document.documentElement).getPropertyValue("--gemm").trim();
@@ -98,8 +108,9 @@ test("filter, sort, hover, zoom and the choice of a timeline work", async () => 
   const before = await width();
   await page.locator("#timeline figure").focus();
   await page.keyboard.press("+");
-  assert.ok((await width()) > 1.5 * before);
+  await eventually(async () => (await width()) > 1.5 * before);
   await page.keyboard.press("0");
+  await eventually(async () => (await width()) === before);
 
   const box = await page.locator("#timeline .chart").boundingBox();
   await page.mouse.move(box.x + 300, box.y + 38); // on the GEMM of one after the other
@@ -144,6 +155,35 @@ test("two databases are compared, and texts of a database are never markup", asy
   assert.deepEqual(complaints, []);
   await page.close();
 });
+
+test("a database of probes only, and one of winners only", async () => {
+  const { platforms, probe_runs, tuning_runs, winners, ...rest } = measured();
+  const probes = report(imported(file("probes.db"), { ...rest, platforms, probe_runs, tuning_runs: [], winners: [] }), file("probes.html"));
+  const first = await opened(browser, probes);
+  assert.match(await textOf(first.page, "#summary"), /Nothing was tuned/);
+  assert.ok(await first.page.locator("#bandwidth").isVisible());
+  assert.ok(!(await first.page.locator("#timeline").isVisible()));
+  assert.deepEqual(first.complaints, []);
+  await first.page.close();
+
+  const alone = report(imported(file("alone.db"), { ...rest, platforms, probe_runs: [], tuning_runs, winners }), file("alone.html"));
+  const second = await opened(browser, alone);
+  assert.match(await textOf(second.page, "#timeline"), /no prediction/);
+  assert.equal(await painted(second.page, "#results", "gemm"), winners.length);
+  assert.ok(!(await second.page.locator("#bandwidth").isVisible()));
+  assert.deepEqual(second.complaints, []);
+  await second.page.close();
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`no barrier that axe knows of, ${colorScheme}`, async () => {
+    const { page } = await opened(browser, file("compared.html"), { colorScheme });
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`), []);
+    await page.close();
+  });
+}
 
 test("a narrow screen shows all without scrolling sideways", async () => {
   const { page } = await opened(browser, file("gpu.html"), { viewport: { width: 390, height: 844 } });
