@@ -73,4 +73,5 @@ function start(report: Report) {
 
 startTheme(byId("theme"));
 start(readReport(byId("data").textContent ?? ""));
-document.documentElement.dataset.ready = String(Math.round(performance.now())); // ms since the file was opened
+// The figures are on the screen after the next frame. The value is in milliseconds since the file was opened.
+requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = String(Math.round(performance.now())))));
