@@ -12,6 +12,7 @@
 #include "reports/json.hpp"
 #include "reports/probe_curves.hpp"
 #include "reports/products.hpp"
+#include "reports/summary.hpp"
 #include "reports/winners.hpp"
 
 namespace overlaptune {
@@ -74,7 +75,7 @@ void append_probes(std::string& text, const Snapshot& snapshot) {
 }
 
 std::string as_markdown(const Parts& parts) {
-  std::string text = "# overlaptune report\n";
+  std::string text = "# overlaptune report\n\n" + summary(parts.snapshot);
   const auto append = [&](Section section, std::string_view title, const auto& table) {
     if (parts.wants(section)) append_section(text, title, table());
   };

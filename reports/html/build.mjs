@@ -26,7 +26,9 @@ const textOf = (suffix) => bundle.outputFiles.find((file) => file.path.endsWith(
 
 /** The names of the packages whose code is in the bundle. */
 function packages() {
-  const names = Object.keys(bundle.metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  const names = Object.keys(bundle.metafile.inputs).map(
+    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1],
+  );
   return [...new Set(names.filter(Boolean))].sort();
 }
 
@@ -34,9 +36,13 @@ function packages() {
 function notice(name) {
   const root = join(folder, "node_modules", name);
   const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const files = ["NOTICE", "LICENSE", "LICENSE.txt", "licenses/LICENSE-d3"].map((file) => join(root, file)).filter(existsSync);
+  const files = ["NOTICE", "LICENSE", "LICENSE.txt", "licenses/LICENSE-d3"]
+    .map((file) => join(root, file))
+    .filter(existsSync);
   if (files.length === 0) throw new Error(`${name}: no licence file`);
-  return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(file, "utf8").trim())].join("\n\n");
+  return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(file, "utf8").trim())].join(
+    "\n\n",
+  );
 }
 
 const escapeText = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
@@ -46,4 +52,7 @@ const parts = {
   LICENSES: escapeText(packages().map(notice).join("\n\n----\n\n")),
 };
 const template = readFileSync(join(folder, "src/template.html"), "utf8");
-writeFileSync(output, template.replace(/@(STYLE|SCRIPT|LICENSES)@/g, (_, name) => parts[name]));
+writeFileSync(
+  output,
+  template.replace(/@(STYLE|SCRIPT|LICENSES)@/g, (_, name) => parts[name]),
+);

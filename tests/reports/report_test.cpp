@@ -255,6 +255,24 @@ TEST(Report, only_the_parts_that_are_wanted) {
   EXPECT_EQ(tables.front().name, "means");
 }
 
+TEST(Report, begins_with_what_was_measured_where_and_when) {
+  Snapshot snapshot = sample();
+  auto& record = snapshot.platforms.front();
+  record.stored.platform.gpu_model = "NVIDIA H200";
+  record.last_run = TuningRun{.finished = true,
+                              .provenance = {.program_version = "0.1.0+0afe391",
+                                             .host = "node7",
+                                             .started_at = "2026-11-22T10:49:52.153Z"}};
+  // Speedups of 200/125 and 200/160.
+  EXPECT_THAT(
+      report(snapshot, {}, {}),
+      testing::StartsWith(
+          "# overlaptune report\n\n- 8 × NVIDIA H200 (sim:eight, simulated), driver 570.1, "));
+  EXPECT_THAT(report(snapshot, {}, {}),
+              HasSubstr("; 2026-11-22 on node7, overlaptune 0.1.0+0afe391: 2 winners, 1.41 times "
+                        "as fast as sequential in the geometric mean\n"));
+}
+
 TEST(Report, an_empty_database_is_no_crash) {
   for (const auto format : {ReportFormat::markdown, ReportFormat::csv, ReportFormat::json}) {
     EXPECT_FALSE(report({}, {}, {.format = format}).empty());

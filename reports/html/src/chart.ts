@@ -1,14 +1,30 @@
 // Figures by Apache ECharts: only the parts that are used, drawn as SVG so that they print sharply.
 import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
-import { DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
+import {
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+} from "echarts/components";
 import { type EChartsCoreOption, type EChartsType, init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 
 import { element } from "./dom";
 import { color, onThemeChange } from "./theme";
 
-use([BarChart, CustomChart, LineChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent,
-  TooltipComponent, SVGRenderer]);
+use([
+  BarChart,
+  CustomChart,
+  LineChart,
+  ScatterChart,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  SVGRenderer,
+]);
 
 export type Option = EChartsCoreOption;
 
@@ -31,7 +47,11 @@ export class Chart {
   private readonly chart: EChartsType;
 
   /** `option` is asked again after each change of the theme; colours are taken then. */
-  constructor(parent: HTMLElement, private option: () => Option, height: number) {
+  constructor(
+    parent: HTMLElement,
+    private option: () => Option,
+    height: number,
+  ) {
     this.element = element("div", { class: "chart", role: "img", style: `height:${height}px` });
     parent.append(this.element);
     this.chart = init(this.element, null, { renderer: "svg" });
@@ -93,8 +113,14 @@ export const tooltipStyle = () => ({
 
 /** The slider by which a figure is zoomed or scrolled. */
 export const sliderStyle = () => ({
-  type: "slider", showDataShadow: false, brushSelect: false, borderColor: color("line"), fillerColor: color("hover"),
-  handleStyle: { color: color("panel"), borderColor: color("soft") }, moveHandleStyle: { color: color("line") }, textStyle: { color: color("soft") },
+  type: "slider",
+  showDataShadow: false,
+  brushSelect: false,
+  borderColor: color("line"),
+  fillerColor: color("hover"),
+  handleStyle: { color: color("panel"), borderColor: color("soft") },
+  moveHandleStyle: { color: color("line") },
+  textStyle: { color: color("soft") },
 });
 
 /** Text for ECharts' tooltips, which are HTML. */

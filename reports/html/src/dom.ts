@@ -25,11 +25,27 @@ export function byId(id: string): HTMLElement {
 /** A table with a header row; numbers are aligned to the right. */
 export function plainTable(caption: string, columns: string[], rows: (string | number)[][]): HTMLElement {
   const cell = (value: string | number) =>
-    element("td", typeof value === "number" || /^[+−–]?[\d.,]+(\s?[%×µA-Za-z/]+)?$/.test(value) ? { class: "number" } : {}, String(value));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    element("table", {},
-      element("thead", {}, element("tr", {}, ...columns.map((name) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
+    element(
+      "td",
+      typeof value === "number" || /^[+−–]?[\d.,]+(\s?[%×µA-Za-z/]+)?$/.test(value)
+        ? { class: "number" }
+        : {},
+      String(value),
+    );
+  return element(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element("tr", {}, ...columns.map((name) => element("th", { scope: "col" }, name))),
+      ),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell)))),
+    ),
+  );
 }
 
 /** A chart's numbers as a table that a reader can open. It is made when it is first opened. */

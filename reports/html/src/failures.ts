@@ -12,12 +12,31 @@ export function failuresSection(parent: HTMLElement, report: Report): Show {
     const verdicts = new Map<string, FailedCandidate[]>();
     for (const row of rows) verdicts.set(row.verdict, [...(verdicts.get(row.verdict) ?? []), row]);
     const said = [...verdicts].map(([verdict, list]) => `${list.length} ${words(verdict)}`).join(", ");
-    const cut = report.failures.length < report.failuresInAll ? ` The newest ${report.failures.length} of ${report.failuresInAll} are listed.` : "";
-    body.replaceChildren(element("p", {}, rows.length === 0
-      ? "Nothing: each candidate ran, and its result was right."
-      : `${count(rows.length, "candidate")} failed: ${said}. None of them can become an answer.${cut}`));
+    const cut =
+      report.failures.length < report.failuresInAll
+        ? ` The newest ${report.failures.length} of ${report.failuresInAll} are listed.`
+        : "";
+    body.replaceChildren(
+      element(
+        "p",
+        {},
+        rows.length === 0
+          ? "Nothing: each candidate ran, and its result was right."
+          : `${count(rows.length, "candidate")} failed: ${said}. None of them can become an answer.${cut}`,
+      ),
+    );
     if (rows.length === 0) return;
-    body.append(element("details", {}, element("summary", {}, "All of them"),
-      plainTable("Failed candidates", ["problem", "verdict", "reason", "config"], rows.map((row) => [row.problem, words(row.verdict), row.reason, row.config]))));
+    body.append(
+      element(
+        "details",
+        {},
+        element("summary", {}, "All of them"),
+        plainTable(
+          "Failed candidates",
+          ["problem", "verdict", "reason", "config"],
+          rows.map((row) => [row.problem, words(row.verdict), row.reason, row.config]),
+        ),
+      ),
+    );
   };
 }

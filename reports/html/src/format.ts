@@ -36,11 +36,17 @@ export function bytes(count: number): string {
   return `${digits(1).format(count)} ${units[unit]}`;
 }
 
-export const count = (number: number, one: string, many = `${one}s`) => `${whole.format(number)} ${number === 1 ? one : many}`;
+export const count = (number: number, one: string, many = `${one}s`) =>
+  `${whole.format(number)} ${number === 1 ? one : many}`;
 
 /** `22 November 2026` of an ISO 8601 time. */
 export const day = (time: string) =>
-  new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+  new Date(time).toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    timeZone: "UTC",
+  });
 
 const opNames: Record<string, string> = {
   gemm_all_reduce: "GEMM + all-reduce",
@@ -49,10 +55,14 @@ const opNames: Record<string, string> = {
   all_gather_gemm: "all-gather + GEMM",
 };
 const shortOpNames: Record<string, string> = {
-  gemm_all_reduce: "AR", gemm_reduce_scatter: "RS", gemm_all_to_all: "A2A", all_gather_gemm: "AG",
+  gemm_all_reduce: "AR",
+  gemm_reduce_scatter: "RS",
+  gemm_all_to_all: "A2A",
+  all_gather_gemm: "AG",
 };
 export const shortOpName = (op: string) => shortOpNames[op] ?? op;
 export const opName = (op: string) => opNames[op] ?? op;
 
 /** `all-reduce` of `all_reduce`, `within noise` of `within_noise`. */
-export const words = (name: string) => name.replaceAll("_", name.startsWith("all_") || name === "reduce_scatter" ? "-" : " ");
+export const words = (name: string) =>
+  name.replaceAll("_", name.startsWith("all_") || name === "reduce_scatter" ? "-" : " ");

@@ -22,7 +22,8 @@ export function shortOperation(winner: Winner): string {
 /** One line that names the winner among all. */
 export function fullName(winner: Winner): string {
   const launch = winner.launch === "graph" ? "" : `, ${winner.launch} launch`;
-  if (winner.product === null) return `${opName(winner.op)} ${shape(winner)}, ${winner.dtype}, ${winner.ranks} GPUs${launch}`;
+  if (winner.product === null)
+    return `${opName(winner.op)} ${shape(winner)}, ${winner.dtype}, ${winner.ranks} GPUs${launch}`;
   return `${winner.model} ${winner.product}, ${tokens(tokensOf(winner))} tokens: ${opName(winner.op)}${launch}`;
 }
 

@@ -26,14 +26,17 @@ function hardware(platform: Platform): string {
 function origin(platform: Platform): string {
   const run = platform.run;
   return [
-    run && `${platform.simulated ? "Simulated" : "Measured"} ${day(run.at)} on host ${run.host}${run.finished ? "" : " (run not finished)"}`,
+    run &&
+      `${platform.simulated ? "Simulated" : "Measured"} ${day(run.at)} on host ${run.host}${run.finished ? "" : " (run not finished)"}`,
     `${platform.topology}, ${platform.link}`,
     !platform.simulated && `driver ${platform.driver}`,
     `CUDA ${platform.cuda}`,
     `NCCL ${platform.nccl}`,
     `NVLink multicast ${platform.multicast ? "on" : "off"}`,
     run && `overlaptune ${run.version}`,
-  ].filter(Boolean).join(" · ");
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function start(report: Report) {
@@ -58,7 +61,9 @@ function start(report: Report) {
     for (const section of sections) section(index);
   };
   const choice = byId("platform") as HTMLSelectElement;
-  report.platforms.forEach((platform, index) => choice.append(element("option", { value: String(index) }, platform.name)));
+  report.platforms.forEach((platform, index) =>
+    choice.append(element("option", { value: String(index) }, platform.name)),
+  );
   choice.addEventListener("change", () => show(Number(choice.value)));
   byId("platform-choice").hidden = report.platforms.length < 2;
   byId("made").textContent =
@@ -66,7 +71,9 @@ function start(report: Report) {
     "Speedup is the time of sequential (the library's GEMM, then NCCL's collective) divided by the time of the winner.";
   byId("print").addEventListener("click", () => window.print());
 
-  const first = report.platforms.findIndex((_, index) => report.winners.some((winner) => winner.platform === index));
+  const first = report.platforms.findIndex((_, index) =>
+    report.winners.some((winner) => winner.platform === index),
+  );
   choice.value = String(Math.max(first, 0));
   show(Math.max(first, 0));
 }
@@ -74,4 +81,8 @@ function start(report: Report) {
 startTheme(byId("theme"));
 start(readReport(byId("data").textContent ?? ""));
 // The figures are on the screen after the next frame. The value is in milliseconds since the file was opened.
-requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = String(Math.round(performance.now())))));
+requestAnimationFrame(() =>
+  requestAnimationFrame(
+    () => (document.documentElement.dataset.ready = String(Math.round(performance.now()))),
+  ),
+);

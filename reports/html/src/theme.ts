@@ -34,4 +34,5 @@ export function startTheme(button: HTMLElement) {
 }
 
 /** A colour of page.css: `color("gemm")` is the value of `--gemm`. */
-export const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+export const color = (name: string) =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -8,11 +8,18 @@ import { gunzipSync } from "node:zlib";
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 
 export function overlaptune(...words) {
-  return execFileSync(process.env.OVERLAPTUNE_PROGRAM, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+  return execFileSync(process.env.OVERLAPTUNE_PROGRAM, words, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 1 << 28,
+  });
 }
 
 /** The exported results of 8 H200, as a document. */
-export const measured = () => JSON.parse(gunzipSync(readFileSync(join(root, "docs/results/2026-11-22-h200-nvlink-x8.json.gz"))).toString());
+export const measured = () =>
+  JSON.parse(
+    gunzipSync(readFileSync(join(root, "docs/results/2026-11-22-h200-nvlink-x8.json.gz"))).toString(),
+  );
 
 /** A new database with the rows of a document. */
 export function imported(file, document) {
@@ -23,8 +30,22 @@ export function imported(file, document) {
 
 /** A small model tuned on a simulated machine. */
 export function tuned(file, ...words) {
-  overlaptune("tune", "--db", file, "--machine", "sim:h200-nvlink-x4", "--model", join(root, "examples/models/llama-3-70b.json"),
-    "--tp", "4", "--tokens", "1k,2k", "--top-k", "2", ...words);
+  overlaptune(
+    "tune",
+    "--db",
+    file,
+    "--machine",
+    "sim:h200-nvlink-x4",
+    "--model",
+    join(root, "examples/models/llama-3-70b.json"),
+    "--tp",
+    "4",
+    "--tokens",
+    "1k,2k",
+    "--top-k",
+    "2",
+    ...words,
+  );
   return file;
 }
 

@@ -29,10 +29,13 @@ const facts = (database) => JSON.parse(overlaptune("report", "--db", file(databa
 const textOf = (page, selector) => page.locator(selector).innerText();
 /** How many shapes of a colour of page.css a figure has. */
 const painted = (page, selector, name) =>
-  page.evaluate(([selector, name]) => {
-    const wanted = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-    return document.querySelectorAll(`${selector} svg path[fill="${wanted}"]`).length;
-  }, [selector, name]);
+  page.evaluate(
+    ([selector, name]) => {
+      const wanted = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+      return document.querySelectorAll(`${selector} svg path[fill="${wanted}"]`).length;
+    },
+    [selector, name],
+  );
 
 /** Waits until a figure, which is drawn in the next frame, is as expected; fails after 5 seconds. */
 async function eventually(reached) {
@@ -47,13 +50,23 @@ test("one file below 3 MB that says what was measured, and complains of nothing"
   const made = report(file("gpu.db"), file("gpu.html"));
   assert.ok(statSync(made).size < 3e6);
   const text = readFileSync(made, "utf8");
-  for (const notice of ["Apache License", "The Apache Software Foundation", "BSD 3-Clause"]) assert.ok(text.includes(notice), notice);
+  for (const notice of ["Apache License", "The Apache Software Foundation", "BSD 3-Clause"])
+    assert.ok(text.includes(notice), notice);
   assert.doesNotMatch(text, /<(script|link|img|iframe)[^>]*(src|href)=/);
 
   const { page, complaints } = await opened(browser, made);
   assert.equal(await textOf(page, "h1"), "8 × NVIDIA H200");
   const origin = await textOf(page, "#origin");
-  for (const part of ["22 November 2026", "host vm", "580.159.04", "CUDA 13.0", "NCCL 2.28.9", "multicast off", "0.1.0"]) assert.ok(origin.includes(part), part);
+  for (const part of [
+    "22 November 2026",
+    "host vm",
+    "580.159.04",
+    "CUDA 13.0",
+    "NCCL 2.28.9",
+    "multicast off",
+    "0.1.0",
+  ])
+    assert.ok(origin.includes(part), part);
   const mean = facts("gpu.db").means.find((row) => row.op === "all");
   assert.ok((await textOf(page, ".figure:nth-child(1) .value")).startsWith(mean.speedup_geomean.toFixed(2)));
   assert.match(await textOf(page, "#summary .lead"), /all 24 operations/);
@@ -75,7 +88,8 @@ test("each figure has its marks", async () => {
   assert.ok((await page.locator("#bandwidth svg path[stroke-width='2']").count()) >= 5); // a line for each number of CTAs
   assert.equal(await page.locator("#bandwidth svg text", { hasText: "one link" }).count(), 1);
   assert.match(await textOf(page, "#failures"), /38 candidates failed: 38 unsupported/);
-  for (const chart of await page.locator("[role=img]").all()) assert.ok((await chart.getAttribute("aria-label")).length > 40);
+  for (const chart of await page.locator("[role=img]").all())
+    assert.ok((await chart.getAttribute("aria-label")).length > 40);
   assert.deepEqual(complaints, []);
   await page.close();
 });
@@ -88,23 +102,40 @@ test("filter, sort, hover, zoom and the choice of a timeline work", async () => 
   const matching = winners.filter((row) => row.problem.op === "gemm_all_reduce" && row.problem.m === 4096);
   assert.equal(await rows.count(), matching.length);
   await eventually(async () => (await painted(page, "#results", "gemm")) === matching.length);
-  assert.equal(await textOf(page, "#results [role=status]"), `${matching.length} of ${winners.length} operations`);
+  assert.equal(
+    await textOf(page, "#results [role=status]"),
+    `${matching.length} of ${winners.length} operations`,
+  );
   await page.fill("#results input[type=search]", "");
   assert.equal(await rows.count(), winners.length);
 
   await page.getByRole("button", { name: "Speedup", exact: true }).click(); // greatest first
-  const shown = await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText).find((text) => /^[\d.]+×$/.test(text))));
-  const expected = winners.map((row) => row.speedup).sort((a, b) => b - a).map((value) => `${value.toFixed(2)}×`);
+  const shown = await rows.evaluateAll((all) =>
+    all.map((row) => [...row.cells].map((cell) => cell.innerText).find((text) => /^[\d.]+×$/.test(text))),
+  );
+  const expected = winners
+    .map((row) => row.speedup)
+    .sort((a, b) => b - a)
+    .map((value) => `${value.toFixed(2)}×`);
   assert.deepEqual(shown, expected);
 
   await rows.nth(3).getByRole("button").press("Enter"); // by keyboard
   const chosen = await page.locator("#timeline select").evaluate((select) => select.selectedOptions[0].text);
-  assert.equal(`Show the timeline of ${chosen}`, await rows.nth(3).getByRole("button").getAttribute("aria-label"));
+  assert.equal(
+    `Show the timeline of ${chosen}`,
+    await rows.nth(3).getByRole("button").getAttribute("aria-label"),
+  );
 
-  const width = () => page.evaluate(() => { // of the widest part of a GEMM
-    const gemm = getComputedStyle(document.documentElement).getPropertyValue("--gemm").trim();
-    return Math.max(...[...document.querySelectorAll(`#timeline svg path[fill="${gemm}"]`)].map((bar) => bar.getBBox().width));
-  });
+  const width = () =>
+    page.evaluate(() => {
+      // of the widest part of a GEMM
+      const gemm = getComputedStyle(document.documentElement).getPropertyValue("--gemm").trim();
+      return Math.max(
+        ...[...document.querySelectorAll(`#timeline svg path[fill="${gemm}"]`)].map(
+          (bar) => bar.getBBox().width,
+        ),
+      );
+    });
   const before = await width();
   await page.locator("#timeline figure").focus();
   await page.keyboard.press("+");
@@ -121,14 +152,24 @@ test("filter, sort, hover, zoom and the choice of a timeline work", async () => 
 
 test("a model's passes, a simulated machine, and dark colours", async () => {
   const database = tuned(file("model.db"));
-  const { page, complaints } = await opened(browser, report(database, file("model.html")), { colorScheme: "dark" });
+  const { page, complaints } = await opened(browser, report(database, file("model.html")), {
+    colorScheme: "dark",
+  });
   assert.match(await textOf(page, "h1"), /simulated/);
   assert.match(await textOf(page, "#summary"), /simulated machine/i);
   // By hand from the winners of `report --json`: 80 layers, o and down.
-  const pass = facts("model.db").winners
-    .flatMap((row) => row.layer_gemms.filter((gemm) => gemm.tokens === 2048 && gemm.parallelism === "tp").map((gemm) => ({ ...gemm, row })))
+  const pass = facts("model.db")
+    .winners.flatMap((row) =>
+      row.layer_gemms
+        .filter((gemm) => gemm.tokens === 2048 && gemm.parallelism === "tp")
+        .map((gemm) => ({ ...gemm, row })),
+    )
     .reduce((sum, { times_per_pass, row }) => sum + times_per_pass * row.sequential_us, 0);
-  assert.ok((await textOf(page, "#summary")).includes(`instead of ${(pass / 1000).toLocaleString("en-US", { maximumFractionDigits: 2 })} ms`));
+  assert.ok(
+    (await textOf(page, "#summary")).includes(
+      `instead of ${(pass / 1000).toLocaleString("en-US", { maximumFractionDigits: 2 })} ms`,
+    ),
+  );
   assert.match(await textOf(page, "table.winners"), /llama-3-70b down/);
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
@@ -146,9 +187,17 @@ test("two databases are compared, and texts of a database are never markup", asy
     for (const field of ["median_us", "p10_us", "p90_us"]) winner.candidate.measured[field] *= 2;
   }
   slower.tuning_runs[0].host = '</script><img src=x onerror="alert(1)">';
-  const made = report(imported(file("slower.db"), slower), file("compared.html"), "--compare", file("gpu.db"));
+  const made = report(
+    imported(file("slower.db"), slower),
+    file("compared.html"),
+    "--compare",
+    file("gpu.db"),
+  );
   const { page, complaints } = await opened(browser, made);
-  assert.match(await textOf(page, "#comparison .said"), /Of 24 operations in both, 0 are faster here and 3 slower/);
+  assert.match(
+    await textOf(page, "#comparison .said"),
+    /Of 24 operations in both, 0 are faster here and 3 slower/,
+  );
   assert.equal(await painted(page, "#comparison", "exposed"), 3);
   assert.ok((await textOf(page, "#origin")).includes("</script><img"));
   assert.equal(await page.locator("img").count(), 0);
@@ -158,7 +207,10 @@ test("two databases are compared, and texts of a database are never markup", asy
 
 test("a database of probes only, and one of winners only", async () => {
   const { platforms, probe_runs, tuning_runs, winners, ...rest } = measured();
-  const probes = report(imported(file("probes.db"), { ...rest, platforms, probe_runs, tuning_runs: [], winners: [] }), file("probes.html"));
+  const probes = report(
+    imported(file("probes.db"), { ...rest, platforms, probe_runs, tuning_runs: [], winners: [] }),
+    file("probes.html"),
+  );
   const first = await opened(browser, probes);
   assert.match(await textOf(first.page, "#summary"), /Nothing was tuned/);
   assert.ok(await first.page.locator("#bandwidth").isVisible());
@@ -166,7 +218,10 @@ test("a database of probes only, and one of winners only", async () => {
   assert.deepEqual(first.complaints, []);
   await first.page.close();
 
-  const alone = report(imported(file("alone.db"), { ...rest, platforms, probe_runs: [], tuning_runs, winners }), file("alone.html"));
+  const alone = report(
+    imported(file("alone.db"), { ...rest, platforms, probe_runs: [], tuning_runs, winners }),
+    file("alone.html"),
+  );
   const second = await opened(browser, alone);
   assert.match(await textOf(second.page, "#timeline"), /no prediction/);
   assert.equal(await painted(second.page, "#results", "gemm"), winners.length);
@@ -180,7 +235,16 @@ for (const colorScheme of ["light", "dark"]) {
     const { page } = await opened(browser, file("compared.html"), { colorScheme });
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`), []);
+    assert.deepEqual(
+      violations.map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .map((node) => node.html.slice(0, 120))
+            .slice(0, 3)
+            .join(" | ")}`,
+      ),
+      [],
+    );
     await page.close();
   });
 }
@@ -196,7 +260,10 @@ test("paper is white, and has every row", async () => {
   const { page } = await opened(browser, file("gpu.html"), { colorScheme: "dark" });
   await page.emulateMedia({ media: "print" });
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
-  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+  assert.equal(
+    await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+    "rgb(255, 255, 255)",
+  );
   assert.equal(await page.locator("table.winners tbody tr").count(), 24);
   assert.ok(!(await page.locator(".controls").isVisible()));
   await page.setViewportSize({ width: 700, height: 990 }); // the figures, drawn wider, are scaled to the paper

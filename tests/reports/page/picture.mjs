@@ -15,7 +15,9 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, ar
 try {
   const file = report(imported(join(folder, "gpu.db"), measured()), join(folder, "gpu.html"));
   const { page } = await opened(browser, file, { viewport: { width, height: 900 } });
-  const height = await page.evaluate(() => document.querySelector("#results figcaption").getBoundingClientRect().bottom + window.scrollY + 16);
+  const height = await page.evaluate(
+    () => document.querySelector("#results figcaption").getBoundingClientRect().bottom + window.scrollY + 16,
+  );
   await page.screenshot({ path: process.argv[2], fullPage: true, clip: { x: 0, y: 0, width, height } });
 } finally {
   await browser.close();
