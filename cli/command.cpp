@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string_view>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -14,12 +15,18 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "cli/commit.hpp"
 #include "core/printable.hpp"
 
 namespace overlaptune::cli {
 
 const char* version() {
   return OVERLAPTUNE_VERSION;
+}
+
+std::string build() {
+  const std::string_view built_from = commit();
+  return built_from.empty() ? version() : fmt::format("{}+{}", version(), built_from);
 }
 
 namespace {
@@ -142,7 +149,7 @@ void write_file(const std::string& file, const std::string& text) {
 Provenance provenance(const Session& session, const CommonFlags& flags) {
   char host[256] = "";
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return {.program_version = version(),
+  return {.program_version = build(),
           .host = host,
           .command_line = session.command_line,
           .seed = flags.seed};

@@ -25,6 +25,9 @@ inline constexpr int kSignalBase = 128;   ///< plus the signal: 130 after Ctrl-C
 
 [[nodiscard]] const char* version();
 
+/// The version and the commit: `0.1.0+0afe391`.
+[[nodiscard]] std::string build();
+
 /// Exception that ends the program with a code: on a launcher's rank that does not run the command,
 /// once its worker has ended; and where nobody reads standard output any more.
 struct Ended {

@@ -2,10 +2,20 @@
 
 #include "reports/report.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/predicted_pairs.hpp"
 #include "cli/problem_flags.hpp"
+#include "db/rules.hpp"
+#include "reports/comparison.hpp"
+#include "reports/html_report.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -16,6 +26,8 @@ struct ReportFlags {
   std::string other{};
   std::string out{};
   std::optional<ReportFormat> format{};
+  std::vector<Section> only{};
+  std::optional<double> fail_if_slower{};  ///< a fraction
   int shortlist = ReportOptions{}.shortlist;
 };
 
@@ -28,7 +40,71 @@ ReportFormat format_of(const ReportFlags& flags) {
   return ReportFormat::json;
 }
 
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string as_html(const ReportFlags& flags, const Snapshot& snapshot,
+                    const std::optional<Snapshot>& other) {
+  return html_report({.snapshot = snapshot,
+                      .other = other,
+                      .predicted = predicted_pairs(snapshot),
+                      .shortlist = flags.shortlist,
+                      .version = build(),
+                      .database = file_name(flags.database),
+                      .compared = file_name(flags.other),
+                      .made_at = db::utc_now()});
+}
+
+/// Whether `--out` names a folder.
+bool names_folder(const std::string& out) {
+  std::error_code failure;
+  return out.ends_with('/') || std::filesystem::is_directory(out, failure);
+}
+
+/// Writes each table to a file of its own: FOLDER/winners.csv, …
+void write_tables(const std::string& folder, const std::vector<Table>& tables) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw Failure(ErrorKind::cannot_write,
+                  fmt::format("{}: cannot be made: {}", folder, failure.message()));
+  }
+  for (const Table& table : tables) {
+    write_file(std::filesystem::path(folder) / (table.name + ".csv"), to_csv(table));
+  }
+}
+
+/// Throws `Failure` (`nothing_validated`) where an operation is slower than `--fail-if-slower`
+/// allows.
+void check_slower(const ReportFlags& flags, const Snapshot& here, const Snapshot& there) {
+  const Comparison comparison = compare(here, there);
+  const auto both = std::count_if(comparison.winners.begin(), comparison.winners.end(),
+                                  [](const ComparedWinner& row) { return row.here && row.there; });
+  if (both == 0) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("--fail-if-slower: {} and {} have no operation in common",
+                              flags.database, flags.other));
+  }
+  const auto slower = slower_by(comparison, *flags.fail_if_slower);
+  if (slower.empty()) return;
+  const ComparedWinner& worst = *slower.front();
+  throw Failure(
+      ErrorKind::nothing_validated,
+      fmt::format("{} of {} operations are slower than in {} by more than the noise and {:g} %; "
+                  "the slowest is {}: {:+.1f} %",
+                  slower.size(), both, flags.other, 100 * *flags.fail_if_slower,
+                  to_string(worst.here->candidate.problem), 100 * *relative_change(worst)));
+}
+
 int report(const ReportFlags& flags, const Session& /*session*/) {
+  const ReportFormat format = format_of(flags);
+  if (format == ReportFormat::html && !flags.only.empty()) {
+    throw Failure(ErrorKind::bad_input, "--only: expected with md, csv or json; html has all");
+  }
+  if (flags.fail_if_slower && flags.other.empty()) {
+    throw Failure(ErrorKind::bad_input, "--fail-if-slower: expected beside --compare FILE");
+  }
   const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   std::optional<Snapshot> other;
   if (!flags.other.empty()) other = take_snapshot(Store(flags.other, Access::read));
@@ -38,10 +114,42 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
                               "database first",
                               flags.database));
   }
-  const std::string text = overlaptune::report(
-      snapshot, other, {.format = format_of(flags), .shortlist = flags.shortlist});
-  print_or_write(text, flags.out);
+  const ReportOptions options{.format = format, .shortlist = flags.shortlist, .only = flags.only};
+  if (format == ReportFormat::html) {
+    print_or_write(as_html(flags, snapshot, other), flags.out);
+  } else if (format == ReportFormat::csv && names_folder(flags.out)) {
+    write_tables(flags.out, report_tables(snapshot, other, options));
+  } else {
+    print_or_write(overlaptune::report(snapshot, other, options), flags.out);
+  }
+  if (flags.fail_if_slower) check_slower(flags, snapshot, *other);
   return kDone;
+}
+
+/// `winners,means`. Error: an unknown part; it names the known ones.
+Expected<std::vector<Section>> sections(const std::string& text) {
+  std::vector<Section> list;
+  std::istringstream stream(text);
+  for (std::string name; std::getline(stream, name, ',');) {
+    const auto section = parse_name<Section>(name);
+    if (!section) return error_of(section);
+    list.push_back(*section);
+  }
+  if (list.empty()) return bad_input("expected parts of the report: winners,means");
+  return list;
+}
+
+/// `3%` or `3`, as the fraction 0.03.
+Expected<double> percent(const std::string& text) {
+  const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double number = 0;
+  const auto [rest, failure] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (failure != std::errc{} || rest != digits.data() + digits.size() || !(number >= 0) ||
+      number > 1000) {
+    return bad_input(fmt::format("'{}': expected a percentage from 0 to 1000: 3%", text));
+  }
+  return number / 100;
 }
 
 }  // namespace
@@ -50,16 +158,28 @@ void add_report(CLI::App& root, Session& session) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = add_command(
       root, "report", "Winners, speedups, prediction error, conditions and probe curves",
-      "overlaptune report --db f.db --format md --out report.md --compare before.db",
+      "overlaptune report --db f.db --format html --out report.html --compare before.db",
       flags->common);
   add_database_flag(*command, flags->database);
   add_parsed(*command, "--format", flags->format, parse_name<ReportFormat>,
-             "md (the default), csv or json, which --json asks for, too")
+             "md (the default), csv, json, which --json asks for, too, or html: one page with "
+             "figures that opens without a network")
       ->type_name("FORMAT");
-  command->add_option("--out", flags->out, "File to write instead of standard output")
+  command
+      ->add_option("--out", flags->out,
+                   "File to write instead of standard output. With csv it may be a folder, which "
+                   "gets a file for each table; a folder to be made ends with /")
       ->type_name("FILE");
+  add_parsed(*command, "--only", flags->only, sections,
+             "Parts of the report, separated by commas: winners, means, error, regret, "
+             "comparison, failures, conditions, probes (all; md: all but probes)")
+      ->type_name("PARTS");
   command->add_option("--compare", flags->other, "Database to tell the differences from")
       ->type_name("FILE");
+  add_parsed(*command, "--fail-if-slower", flags->fail_if_slower, percent,
+             "Beside --compare: exit with 5 where an operation is slower than there by more than "
+             "this and by more than the noise: 3%")
+      ->type_name("PERCENT");
   add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,45 @@ namespace overlaptune {
 namespace {
 
 using Key = std::tuple<PlatformId, Problem, Launch>;  // the id is that of the platform here
+
+bool have_a_problem_in_common(const Snapshot& here, PlatformId mine, const Snapshot& there,
+                              PlatformId theirs) {
+  std::set<std::pair<Problem, Launch>> problems;
+  for (const StoredWinner& row : here.winners) {
+    const Candidate& candidate = row.winner.candidate;
+    if (row.platform == mine) problems.emplace(candidate.problem, candidate.launch);
+  }
+  return std::any_of(there.winners.begin(), there.winners.end(), [&](const StoredWinner& row) {
+    const Candidate& candidate = row.winner.candidate;
+    return row.platform == theirs && problems.count({candidate.problem, candidate.launch}) > 0;
+  });
+}
+
+/// Adds the pair of platforms that are left on both sides, if there is one left on each and the two
+/// have problems in common.
+void add_the_last(std::map<PlatformId, PlatformId>& pairs, const Snapshot& here,
+                  const Snapshot& there, std::vector<std::string>& different) {
+  std::vector<const PlatformRecord*> mine;
+  std::vector<const PlatformRecord*> theirs;
+  for (const PlatformRecord& record : here.platforms) {
+    const bool paired = std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+      return pair.second == record.stored.id;
+    });
+    if (!paired) mine.push_back(&record);
+  }
+  for (const PlatformRecord& record : there.platforms) {
+    if (!pairs.contains(record.stored.id)) theirs.push_back(&record);
+  }
+  if (mine.size() != 1 || theirs.size() != 1) return;
+  const StoredPlatform& ours = mine.front()->stored;
+  const StoredPlatform& other = theirs.front()->stored;
+  if (!have_a_problem_in_common(here, ours.id, there, other.id)) return;
+  pairs.emplace(other.id, ours.id);
+  for (const std::string& line : differences(ours.platform, other.platform)) {
+    different.push_back(
+        fmt::format("{} here, {} there: {}", ours.platform.name, other.platform.name, line));
+  }
+}
 
 /// The counterpart here of each platform there.
 std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapshot& there,
@@ -41,6 +82,7 @@ std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapsh
       different.push_back(fmt::format("{}: {}", platform.name, line));
     }
   }
+  add_the_last(pairs, here, there, different);
   return pairs;
 }
 
@@ -68,16 +110,19 @@ std::optional<Microseconds> time_of(const std::optional<Winner>& winner) {
   return winner->candidate.measured->median;
 }
 
-/// here / there - 1; none unless both times are measured.
+const Candidate& either(const ComparedWinner& row) {
+  return row.here ? row.here->candidate : row.there->candidate;
+}
+
+}  // namespace
+
 std::optional<double> relative_change(const ComparedWinner& row) {
   const auto there = time_of(row.there);
   if (!time_of(row.here) || !there) return std::nullopt;
   return row.difference / *there;
 }
 
-const Candidate& either(const ComparedWinner& row) {
-  return row.here ? row.here->candidate : row.there->candidate;
-}
+namespace {
 
 std::optional<double> geomean_of_ratios(const Comparison& comparison) {
   std::vector<double> ratios;
@@ -94,7 +139,30 @@ int count_of(const Comparison& comparison, Change change) {
                     [&](const ComparedWinner& row) { return row.change == change; }));
 }
 
+/// Winners that changed by more than the noise come first, the greatest change foremost; those of
+/// one side only are last.
+bool comes_first(const ComparedWinner& a, const ComparedWinner& b) {
+  const auto order = [](const ComparedWinner& row) {
+    const auto change = relative_change(row);
+    if (!change) return std::pair(2, 0.0);
+    return std::pair(row.change == Change::within_noise ? 1 : 0, -std::abs(*change));
+  };
+  return order(a) < order(b);
+}
+
 }  // namespace
+
+std::vector<const ComparedWinner*> slower_by(const Comparison& comparison, double fraction) {
+  std::vector<const ComparedWinner*> slower;
+  for (const ComparedWinner& row : comparison.winners) {
+    const auto change = relative_change(row);
+    if (row.change == Change::slower && change && *change > fraction) slower.push_back(&row);
+  }
+  std::stable_sort(slower.begin(), slower.end(), [](const auto* a, const auto* b) {
+    return *relative_change(*a) > *relative_change(*b);
+  });
+  return slower;
+}
 
 Comparison compare(const Snapshot& here, const Snapshot& there) {
   Comparison comparison;
@@ -120,6 +188,7 @@ Comparison compare(const Snapshot& here, const Snapshot& there) {
     judge(row);
     comparison.winners.push_back(std::move(row));
   }
+  std::stable_sort(comparison.winners.begin(), comparison.winners.end(), comes_first);
   return comparison;
 }
 

@@ -37,14 +37,24 @@ struct ComparedWinner {
 
 struct Comparison {
   std::vector<ComparedWinner> winners{};
-  /// Platforms that have equal names but differ: the name, then "field: X here, Y there".
+  /// Platforms that were compared though they differ: the name, then "field: X here, Y there".
   std::vector<std::string> platform_differences{};
 };
 
 /// Compares winners of equal platform, problem and launch. A platform here stands for the one there
 /// with the same fingerprint, else (after a driver update, for example) for the only one there with
-/// the same name; `platform_differences` then says what differs.
+/// the same name. Where each side then has one platform left, and they have problems in common,
+/// these two are compared as well. `platform_differences` says what differs. Winners that changed
+/// by more than the noise come first, the greatest change foremost.
 [[nodiscard]] Comparison compare(const Snapshot& here, const Snapshot& there);
+
+/// here / there - 1; none unless both times are measured.
+[[nodiscard]] std::optional<double> relative_change(const ComparedWinner& row);
+
+/// The winners that are slower here by more than the noise and by more than a fraction of the time
+/// there, the slowest first.
+[[nodiscard]] std::vector<const ComparedWinner*> slower_by(const Comparison& comparison,
+                                                           double fraction);
 
 [[nodiscard]] OrderedJson json_of(const Comparison& comparison);
 [[nodiscard]] Table comparison_table(const Comparison& comparison);

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "core/statistics.hpp"
-#include "reports/picks.hpp"
 
 namespace overlaptune {
 namespace {
@@ -42,27 +41,6 @@ class Breakdown {
   std::map<std::string, std::vector<double>> errors_{};
 };
 
-/// The regret of one problem; none where no proposal of the model ran.
-std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
-  const Microseconds unit = sequential_of(rows);
-  const auto cost = [&](const StoredCandidate& row) {
-    return paired_time(row.candidate, unit).count();
-  };
-  double best = INFINITY;
-  for (const StoredCandidate* row : rows) {
-    if (counts(row->candidate)) best = std::min(best, cost(*row));
-  }
-  const Rows ranked = proposals(rows);
-  const auto first = std::find_if(ranked.begin(), ranked.end(),
-                                  [](const auto* row) { return counts(row->candidate); });
-  if (first == ranked.end()) return std::nullopt;
-  // Where all of the shortlist failed and no baseline was measured, the first proposal that ran is
-  // picked.
-  const StoredCandidate* listed = fastest_listed(rows, shortlist);
-  const double picked = cost(listed != nullptr ? *listed : **first);
-  return Regret{.top1 = cost(**first) / best - 1, .shortlist = picked / best - 1};
-}
-
 /// NaN becomes null when the document is written.
 OrderedJson errors_json(const ErrorSummary& summary) {
   OrderedJson object;
@@ -82,6 +60,26 @@ OrderedJson errors_json(const std::vector<ErrorSummary>& summaries) {
 }
 
 }  // namespace
+
+std::optional<Regret> regret_of(const Rows& rows, int shortlist) {
+  const Microseconds unit = sequential_of(rows);
+  const auto cost = [&](const StoredCandidate& row) {
+    return paired_time(row.candidate, unit).count();
+  };
+  double best = INFINITY;
+  for (const StoredCandidate* row : rows) {
+    if (counts(row->candidate)) best = std::min(best, cost(*row));
+  }
+  const Rows ranked = proposals(rows);
+  const auto first = std::find_if(ranked.begin(), ranked.end(),
+                                  [](const auto* row) { return counts(row->candidate); });
+  if (first == ranked.end()) return std::nullopt;
+  // Where all of the shortlist failed and no baseline was measured, the first proposal that ran is
+  // picked.
+  const StoredCandidate* listed = fastest_listed(rows, shortlist);
+  const double picked = cost(listed != nullptr ? *listed : **first);
+  return Regret{.top1 = cost(**first) / best - 1, .shortlist = picked / best - 1};
+}
 
 RegretSummary summary_of(const std::vector<Regret>& regrets) {
   std::vector<double> top1;

@@ -1,9 +1,11 @@
 #pragma once
 // The quality of the model: the errors of its predictions, and the regret of following them.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "reports/picks.hpp"
 #include "reports/snapshot.hpp"
 #include "reports/table.hpp"
 
@@ -34,6 +36,8 @@ struct Regret {
   double top1 = 0;
   double shortlist = 0;
 };
+/// None where no proposal of the model ran.
+[[nodiscard]] std::optional<Regret> regret_of(const Rows& rows, int shortlist);
 [[nodiscard]] RegretSummary summary_of(const std::vector<Regret>& regrets);
 
 struct Evaluation {

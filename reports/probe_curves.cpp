@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/bandwidth.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -12,11 +14,6 @@ Cell name(std::string_view text) {
 
 Cell count(std::int64_t value) {
   return value;
-}
-
-/// Bandwidth in 10^9 bytes per second.
-double gb_per_s(Bytes bytes, Microseconds time) {
-  return static_cast<double>(bytes.count) / time.count() * 1e-3;
 }
 
 double tflop_per_s(const GemmProbe& gemm, Microseconds time) {
@@ -70,7 +67,8 @@ class Curves {
             count(probe.comm_ctas),
             probe.bytes.count};
     append_times(row, measurement.time);
-    row.emplace_back(gb_per_s(probe.bytes, measurement.time.median));
+    const double rate = algorithm_bandwidth(probe.bytes, measurement.time.median);
+    row.insert(row.end(), {rate, rate, rate * bus_factor(probe.collective, probe.ranks)});
     collectives_.rows.push_back(std::move(row));
   }
 
@@ -122,7 +120,7 @@ class Curves {
            const Alone& /*alone*/) {
     Row row{platform, count(probe.ctas), probe.bytes.count};
     append_times(row, measurement.time);
-    row.emplace_back(gb_per_s(probe.bytes, measurement.time.median));
+    row.emplace_back(algorithm_bandwidth(probe.bytes, measurement.time.median));
     copies_.rows.push_back(std::move(row));
   }
 
@@ -144,7 +142,9 @@ class Curves {
                                  {"p10_us"},
                                  {"p90_us"},
                                  {"repetitions"},
-                                 {"bandwidth_gb_per_s"}}};
+                                 {"bandwidth_gb_per_s"},
+                                 {"algbw_gb_per_s"},
+                                 {"busbw_gb_per_s"}}};
   Table gemms_{.name = "gemms",
                .columns = {{"platform"},
                            {"m"},

@@ -12,24 +12,41 @@
 #include "reports/json.hpp"
 #include "reports/probe_curves.hpp"
 #include "reports/products.hpp"
+#include "reports/summary.hpp"
 #include "reports/winners.hpp"
 
 namespace overlaptune {
 namespace {
 
+/// What the report is made of.
 struct Parts {
   const Snapshot& snapshot;
+  const ReportOptions& options;
   Evaluation evaluation{};
   std::optional<Comparison> comparison{};
+
+  [[nodiscard]] bool wants(Section section) const {
+    const auto& only = options.only;
+    if (!only.empty()) return std::find(only.begin(), only.end(), section) != only.end();
+    return section != Section::probes || options.format != ReportFormat::markdown;
+  }
 };
+
+Parts parts_of(const Snapshot& snapshot, const std::optional<Snapshot>& other,
+               const ReportOptions& options) {
+  Parts parts{.snapshot = snapshot,
+              .options = options,
+              .evaluation = evaluate(snapshot, options.shortlist)};
+  if (other) parts.comparison = compare(snapshot, *other);
+  return parts;
+}
 
 void append_section(std::string& text, std::string_view title, const Table& table) {
   text += fmt::format("\n## {}\n\n", title);
   text += table.rows.empty() ? "None.\n" : to_markdown(table);
 }
 
-std::string as_markdown(const Parts& parts) {
-  std::string text = "# overlaptune report\n";
+void append_winners(std::string& text, const Parts& parts) {
   for (const PlatformRecord& record : parts.snapshot.platforms) {
     const StoredPlatform& stored = record.stored;
     std::vector<Winner> winners;
@@ -40,38 +57,81 @@ std::string as_markdown(const Parts& parts) {
                    fmt::format("Winners on {} ({})", stored.platform.name, stored.platform.machine),
                    winners_with_overlap(winners, record.layer_gemms));
   }
-  append_section(text, "Means", winner_means(parts.snapshot));
-  append_section(text, "Prediction error", error_table(parts.evaluation));
-  append_section(text, "Regret", regret_table(parts.evaluation.regret, parts.evaluation.shortlist));
-  if (parts.comparison) {
-    append_section(text, "Comparison", comparison_table(*parts.comparison));
-    for (const std::string& line : parts.comparison->platform_differences) {
-      text += fmt::format("\nPlatforms differ: {}\n", line);
-    }
+}
+
+void append_comparison(std::string& text, const Comparison& comparison) {
+  append_section(text, "Comparison", comparison_table(comparison));
+  for (const std::string& line : comparison.platform_differences) {
+    text += fmt::format("\nPlatforms differ: {}\n", line);
   }
-  append_section(text, "Failures", failures(parts.snapshot));
-  append_section(text, "Conditions", conditions(parts.snapshot));
-  for (const Table& table : probe_curves(parts.snapshot)) {
+}
+
+void append_probes(std::string& text, const Snapshot& snapshot) {
+  for (const Table& table : probe_curves(snapshot)) {
     std::string title = "Probes: " + table.name;
     std::replace(title.begin(), title.end(), '_', ' ');
     append_section(text, title, table);
   }
+}
+
+std::string as_markdown(const Parts& parts) {
+  std::string text = "# overlaptune report\n\n" + summary(parts.snapshot);
+  const auto append = [&](Section section, std::string_view title, const auto& table) {
+    if (parts.wants(section)) append_section(text, title, table());
+  };
+  if (parts.wants(Section::winners)) append_winners(text, parts);
+  append(Section::means, "Means", [&] { return winner_means(parts.snapshot); });
+  append(Section::error, "Prediction error", [&] { return error_table(parts.evaluation); });
+  append(Section::regret, "Regret",
+         [&] { return regret_table(parts.evaluation.regret, parts.evaluation.shortlist); });
+  if (parts.comparison && parts.wants(Section::comparison)) {
+    append_comparison(text, *parts.comparison);
+  }
+  append(Section::failures, "Failures", [&] { return failures(parts.snapshot); });
+  append(Section::conditions, "Conditions", [&] { return conditions(parts.snapshot); });
+  if (parts.wants(Section::probes)) append_probes(text, parts.snapshot);
   return text;
 }
 
+std::vector<Table> tables_of(const Parts& parts) {
+  std::vector<Table> tables;
+  const auto add = [&](Section section, const auto& table) {
+    if (parts.wants(section)) tables.push_back(table());
+  };
+  add(Section::winners, [&] { return winners_in_full(parts.snapshot); });
+  add(Section::means, [&] { return winner_means(parts.snapshot); });
+  add(Section::error, [&] { return error_table(parts.evaluation); });
+  add(Section::regret,
+      [&] { return regret_table(parts.evaluation.regret, parts.evaluation.shortlist); });
+  if (parts.comparison) {
+    add(Section::comparison, [&] { return comparison_table(*parts.comparison); });
+  }
+  add(Section::failures, [&] { return failures(parts.snapshot); });
+  add(Section::conditions, [&] { return conditions(parts.snapshot); });
+  if (parts.wants(Section::probes)) {
+    for (Table& table : probe_curves(parts.snapshot)) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
 std::string as_csv(const Parts& parts) {
-  std::vector<Table> tables{winners_in_full(parts.snapshot), winner_means(parts.snapshot),
-                            error_table(parts.evaluation),
-                            regret_table(parts.evaluation.regret, parts.evaluation.shortlist)};
-  if (parts.comparison) tables.push_back(comparison_table(*parts.comparison));
-  tables.push_back(failures(parts.snapshot));
-  tables.push_back(conditions(parts.snapshot));
-  for (Table& table : probe_curves(parts.snapshot)) tables.push_back(std::move(table));
   std::string text;
-  for (const Table& table : tables) {
+  for (const Table& table : tables_of(parts)) {
     text += fmt::format("{}# {}\n{}", text.empty() ? "" : "\n", table.name, to_csv(table));
   }
   return text;
+}
+
+OrderedJson winners_json(const Snapshot& snapshot) {
+  OrderedJson list = OrderedJson::array();
+  for (const StoredWinner& row : snapshot.winners) {
+    OrderedJson winner = {{"platform", snapshot.platform_name(row.platform)}};
+    winner.update(json_of(row.winner));
+    winner["validated_at"] = row.validated_at;
+    winner["layer_gemms"] = json_of(snapshot.products(row.platform, row.winner.candidate.problem));
+    list.push_back(std::move(winner));
+  }
+  return list;
 }
 
 std::string as_json(const Parts& parts) {
@@ -80,22 +140,26 @@ std::string as_json(const Parts& parts) {
   for (const PlatformRecord& record : parts.snapshot.platforms) {
     document["platforms"].push_back(json_of(record.stored.platform));
   }
-  document["winners"] = OrderedJson::array();
-  for (const StoredWinner& row : parts.snapshot.winners) {
-    OrderedJson winner = {{"platform", parts.snapshot.platform_name(row.platform)}};
-    winner.update(json_of(row.winner));
-    winner["validated_at"] = row.validated_at;
-    winner["layer_gemms"] =
-        json_of(parts.snapshot.products(row.platform, row.winner.candidate.problem));
-    document["winners"].push_back(std::move(winner));
+  if (parts.wants(Section::winners)) document["winners"] = winners_json(parts.snapshot);
+  if (parts.wants(Section::means)) document["means"] = to_json_rows(winner_means(parts.snapshot));
+  if (parts.wants(Section::error) || parts.wants(Section::regret)) {
+    document["evaluation"] = json_of(parts.evaluation);
   }
-  document["means"] = to_json_rows(winner_means(parts.snapshot));
-  document["evaluation"] = json_of(parts.evaluation);
-  document["comparison"] = parts.comparison ? json_of(*parts.comparison) : OrderedJson();
-  document["failures"] = to_json_rows(failures(parts.snapshot));
-  document["conditions"] = to_json_rows(conditions(parts.snapshot));
-  OrderedJson& probes = document["probes"];
-  for (const Table& table : probe_curves(parts.snapshot)) probes[table.name] = to_json_rows(table);
+  if (parts.wants(Section::comparison)) {
+    document["comparison"] = parts.comparison ? json_of(*parts.comparison) : OrderedJson();
+  }
+  if (parts.wants(Section::failures)) {
+    document["failures"] = to_json_rows(failures(parts.snapshot));
+  }
+  if (parts.wants(Section::conditions)) {
+    document["conditions"] = to_json_rows(conditions(parts.snapshot));
+  }
+  if (parts.wants(Section::probes)) {
+    OrderedJson& probes = document["probes"];
+    for (const Table& table : probe_curves(parts.snapshot)) {
+      probes[table.name] = to_json_rows(table);
+    }
+  }
   return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
@@ -103,8 +167,7 @@ std::string as_json(const Parts& parts) {
 
 std::string report(const Snapshot& snapshot, const std::optional<Snapshot>& other,
                    const ReportOptions& options) {
-  Parts parts{.snapshot = snapshot, .evaluation = evaluate(snapshot, options.shortlist)};
-  if (other) parts.comparison = compare(snapshot, *other);
+  const Parts parts = parts_of(snapshot, other, options);
   switch (options.format) {
     case ReportFormat::markdown:
       return as_markdown(parts);
@@ -112,8 +175,15 @@ std::string report(const Snapshot& snapshot, const std::optional<Snapshot>& othe
       return as_csv(parts);
     case ReportFormat::json:
       return as_json(parts);
+    case ReportFormat::html:
+      break;  // `html_report`
   }
   return {};
+}
+
+std::vector<Table> report_tables(const Snapshot& snapshot, const std::optional<Snapshot>& other,
+                                 const ReportOptions& options) {
+  return tables_of(parts_of(snapshot, other, options));
 }
 
 }  // namespace overlaptune

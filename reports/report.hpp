@@ -3,30 +3,58 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/names.hpp"
 #include "reports/snapshot.hpp"
+#include "reports/table.hpp"
 
 namespace overlaptune {
 
-enum class ReportFormat { markdown, csv, json };
+enum class ReportFormat { markdown, csv, json, html };
 
 template <>
 struct NamesOf<ReportFormat> {
   static constexpr std::string_view what = "format";
-  static constexpr std::array<Named<ReportFormat>, 3> all{
-      {{ReportFormat::markdown, "md"}, {ReportFormat::csv, "csv"}, {ReportFormat::json, "json"}}};
+  static constexpr std::array<Named<ReportFormat>, 4> all{{{ReportFormat::markdown, "md"},
+                                                           {ReportFormat::csv, "csv"},
+                                                           {ReportFormat::json, "json"},
+                                                           {ReportFormat::html, "html"}}};
+};
+
+/// A part of the report.
+enum class Section { winners, means, error, regret, comparison, failures, conditions, probes };
+
+template <>
+struct NamesOf<Section> {
+  static constexpr std::string_view what = "part of the report";
+  static constexpr std::array<Named<Section>, 8> all{{{Section::winners, "winners"},
+                                                      {Section::means, "means"},
+                                                      {Section::error, "error"},
+                                                      {Section::regret, "regret"},
+                                                      {Section::comparison, "comparison"},
+                                                      {Section::failures, "failures"},
+                                                      {Section::conditions, "conditions"},
+                                                      {Section::probes, "probes"}}};
 };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::markdown;
   int shortlist = 5;  ///< as in `evaluate`
+  /// The parts wanted. Empty: all of them, but in Markdown no probes, which are a thousand lines.
+  std::vector<Section> only{};
 };
 
-/// The report: winners, means, prediction error and regret, comparison with `other` if there is
-/// one, conditions, probe curves. As CSV, each table follows a line `# name` and ends with a blank
-/// line; as JSON, the document has one field for each table (docs/reports.md).
+/// The report as Markdown, CSV or JSON: winners, means, prediction error and regret, comparison
+/// with `other` if there is one, conditions, probe curves. As CSV, each table follows a line
+/// `# name` and ends with a blank line; as JSON, the document has one field for each table
+/// (docs/reports.md).
 [[nodiscard]] std::string report(const Snapshot& snapshot, const std::optional<Snapshot>& other,
                                  const ReportOptions& options);
+
+/// The tables of the report as CSV has them, to be written one a file.
+[[nodiscard]] std::vector<Table> report_tables(const Snapshot& snapshot,
+                                               const std::optional<Snapshot>& other,
+                                               const ReportOptions& options);
 
 }  // namespace overlaptune

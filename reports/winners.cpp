@@ -1,5 +1,6 @@
 #include "reports/winners.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -46,20 +47,33 @@ Cell listed(const std::vector<LayerGemm>& products, Value value) {
   return text;
 }
 
-/// Inserts a column behind the problem, with the products of models that it comes from.
+/// The tokens of a forward pass; where products differ in them, one value for each.
+Cell tokens_of(const std::vector<LayerGemm>& products) {
+  const auto value = [](const LayerGemm& gemm) { return gemm.tokens; };
+  const bool alike = std::all_of(products.begin(), products.end(), [&](const LayerGemm& gemm) {
+    return value(gemm) == value(products.front());
+  });
+  if (products.empty()) return {};
+  return alike ? Cell(value(products.front())) : listed(products, value);
+}
+
+/// Inserts columns behind the problem, with the products of models that it comes from and their
+/// tokens.
 void insert_products(Table& table, const std::vector<Winner>& winners,
                      std::span<const LayerGemm> gemms) {
-  std::vector<Cell> cells;
+  std::vector<std::vector<Cell>> cells;
   bool known = false;
   for (const Winner& winner : winners) {
     const auto products = products_of(winner.candidate.problem, gemms);
-    cells.push_back(products.empty() ? Cell() : Cell(brief_products(products)));
+    cells.push_back(
+        {products.empty() ? Cell() : Cell(brief_products(products)), tokens_of(products)});
     known = known || !products.empty();
   }
   if (!known) return;
-  table.columns.insert(table.columns.begin() + 1, {"product"});
+  const std::vector<Column> columns{{"product"}, {"tokens"}};
+  table.columns.insert(table.columns.begin() + 1, columns.begin(), columns.end());
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    table.rows[i].insert(table.rows[i].begin() + 1, std::move(cells[i]));
+    table.rows[i].insert(table.rows[i].begin() + 1, cells[i].begin(), cells[i].end());
   }
 }
 
@@ -153,7 +167,8 @@ Table winners_in_full(const Snapshot& snapshot) {
       {"gemm_alone_us"},   {"collective_alone_us"}, {"speedup"},
       {"hidden_fraction"}, {"overlap_fraction"},    {"sm_clock_mhz"},
       {"power_w"},         {"validated_at"},        {"model"},
-      {"product"},         {"times_per_pass"}};
+      {"product"},         {"times_per_pass"},      {"parallelism"},
+      {"tokens"}};
   table.columns.insert(table.columns.end(), results.begin(), results.end());
   for (const StoredWinner& row : snapshot.winners) {
     const Candidate& candidate = row.winner.candidate;
@@ -163,6 +178,8 @@ Table winners_in_full(const Snapshot& snapshot) {
     const auto model = [](const LayerGemm& gemm) { return gemm.model; };
     const auto product = [](const LayerGemm& gemm) { return to_string(gemm.product); };
     const auto times = [](const LayerGemm& gemm) { return gemm.times_per_pass; };
+    const auto parallelism = [](const LayerGemm& gemm) { return to_string(gemm.parallelism); };
+    const auto tokens = [](const LayerGemm& gemm) { return gemm.tokens; };
     std::vector<Cell>& cells = table.rows.emplace_back(
         std::vector<Cell>{snapshot.platform_name(row.platform), name(to_string(candidate.launch)),
                           name(to_string(problem.op)), problem.m, problem.n, problem.k,
@@ -186,7 +203,9 @@ Table winners_in_full(const Snapshot& snapshot) {
                                    row.validated_at,
                                    listed(products, model),
                                    listed(products, product),
-                                   listed(products, times)};
+                                   listed(products, times),
+                                   listed(products, parallelism),
+                                   listed(products, tokens)};
     cells.insert(cells.end(), values.begin(), values.end());
   }
   return table;

@@ -23,7 +23,7 @@ namespace overlaptune {
 [[nodiscard]] std::string brief_exchange(const Config& config);
 
 /// The table at the end of a run, with one line for each winner. Where `gemms` has the problem of a
-/// winner, there is a column with the products of models that it comes from.
+/// winner, there are columns with the products of models that it comes from and with their tokens.
 [[nodiscard]] Table winners_table(const std::vector<Winner>& winners,
                                   std::span<const LayerGemm> gemms = {});
 
@@ -32,8 +32,8 @@ namespace overlaptune {
                                          std::span<const LayerGemm> gemms = {});
 
 /// Every field of every winner, with its platform, for CSV. Where several products of models have
-/// the same problem, `model`, `product` and `times_per_pass` hold one value for each, separated by
-/// semicolons.
+/// the same problem, `model`, `product`, `times_per_pass`, `parallelism` and `tokens` hold one
+/// value for each, separated by semicolons.
 [[nodiscard]] Table winners_in_full(const Snapshot& snapshot);
 
 /// Geometric means of speedup and hidden fraction for each platform and op, and over all of a

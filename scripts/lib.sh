@@ -17,7 +17,8 @@ build_packages=(cmake:cmake ninja:ninja-build libsqlite3-dev libsqlitecpp-dev li
   libxxhash-dev)
 test_packages=(libgmock-dev pkg-config:pkgconf groff:groff-base dpkg-shlibdeps:dpkg-dev file:file
   clang-format:clang-format clang-tidy:clang-tidy shellcheck:shellcheck
-  python3:python3 python3-pip python3-setuptools python3-wheel mypy:mypy valgrind:valgrind)
+  python3:python3 python3-pip python3-setuptools python3-wheel mypy:mypy valgrind:valgrind
+  node:nodejs npm:npm chromium:chromium)
 benchmark_packages=(libbenchmark-dev)
 
 # The compiler: $CXX, or the first g++ of version 12 or later; empty if there is none.

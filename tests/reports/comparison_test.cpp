@@ -54,13 +54,58 @@ TEST(Comparison, a_new_driver_is_the_same_platform_and_said) {
               testing::ElementsAre(testing::HasSubstr("driver_version: 580.2 here, 570.1 there")));
 }
 
-TEST(Comparison, other_platforms_are_kept_apart) {
+TEST(Comparison, one_platform_on_each_side_is_compared_by_problem) {
   Platform other = rows::platform();
-  other.name = "four";
+  other.name = "newer";
   const Comparison comparison =
       compare(rows::snapshot({rows::winner(100)}), rows::snapshot({rows::winner(110)}, {}, other));
-  ASSERT_EQ(comparison.winners.size(), 2U);
-  EXPECT_TRUE(comparison.platform_differences.empty());
+  ASSERT_EQ(comparison.winners.size(), 1U);
+  EXPECT_EQ(comparison.winners.front().change, Change::faster);
+  EXPECT_THAT(comparison.platform_differences,
+              testing::ElementsAre("eight here, newer there: name: eight here, newer there"));
+}
+
+TEST(Comparison, platforms_are_kept_apart_where_their_pairs_are_not_clear) {
+  Platform other = rows::platform();
+  other.name = "newer";
+  Snapshot there = rows::snapshot({rows::winner(110)}, {}, other);
+  other.name = "newest";
+  there.platforms.push_back({.stored = {.id = 2, .platform = other}});
+  EXPECT_EQ(compare(rows::snapshot({rows::winner(100)}), there).winners.size(), 2U);
+
+  Problem of_four = rows::kProblem;
+  of_four.ranks = 4;
+  other.name = "four";
+  const Comparison nothing_in_common =
+      compare(rows::snapshot({rows::winner(100)}),
+              rows::snapshot({rows::winner(110, 1, of_four)}, {}, other));
+  EXPECT_TRUE(nothing_in_common.platform_differences.empty());
+}
+
+TEST(Comparison, what_changed_beyond_the_noise_comes_first) {
+  const auto snapshot = [](const std::vector<double>& times) {
+    std::vector<StoredWinner> winners;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      Problem problem = rows::kProblem;
+      problem.m = 1024 * static_cast<std::int64_t>(i + 1);
+      winners.push_back(rows::winner(times[i], 1, problem));
+    }
+    return rows::snapshot(winners);
+  };
+  const Comparison comparison =
+      compare(snapshot({100, 103, 100, 120, 50}), snapshot({100.5, 100, 130, 100}));
+  std::vector<std::int64_t> order;
+  for (const ComparedWinner& row : comparison.winners) {
+    order.push_back((row.here ? row.here : row.there)->candidate.problem.m / 1024);
+  }
+  // Changes in percent: -0.5 (within the noise), 3, -23, 20, and one that is here only.
+  EXPECT_EQ(order, (std::vector<std::int64_t>{3, 4, 2, 1, 5}));
+
+  const auto slower = slower_by(comparison, 0.05);
+  ASSERT_EQ(slower.size(), 1U);
+  EXPECT_NEAR(*relative_change(*slower.front()), 0.2, 1e-12);
+  EXPECT_EQ(slower_by(comparison, 0.02).size(), 2U);
+  EXPECT_TRUE(slower_by(comparison, 0.3).empty());
 }
 
 TEST(Comparison, equal_fingerprints_win_over_equal_names) {
@@ -69,8 +114,8 @@ TEST(Comparison, equal_fingerprints_win_over_equal_names) {
   here.winners.push_back(rows::winner(120, 1, rows::kProblem, 2));
   const Comparison comparison = compare(here, rows::snapshot({rows::winner(110)}));
   ASSERT_EQ(comparison.winners.size(), 2U);
-  EXPECT_EQ(comparison.winners[0].change, Change::only_here);
-  EXPECT_EQ(comparison.winners[1].change, Change::slower);
+  EXPECT_EQ(comparison.winners[0].change, Change::slower);
+  EXPECT_EQ(comparison.winners[1].change, Change::only_here);
 }
 
 }  // namespace

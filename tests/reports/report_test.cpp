@@ -51,6 +51,8 @@ TEST(ProbeCurves, derived_values_by_hand) {
   const auto tables = probe_curves(sample());
   EXPECT_NEAR(value(named(tables, "gemms"), "tflop_per_s"), 50, 1e-9);  // 10^9 flop in 20 us
   EXPECT_NEAR(value(named(tables, "collectives"), "bandwidth_gb_per_s"), 200, 1e-9);
+  EXPECT_NEAR(value(named(tables, "collectives"), "algbw_gb_per_s"), 200, 1e-9);
+  EXPECT_NEAR(value(named(tables, "collectives"), "busbw_gb_per_s"), 350, 1e-9);
   EXPECT_NEAR(value(named(tables, "contention"), "gemm_slowdown"), 1.25, 1e-12);
   EXPECT_NEAR(value(named(tables, "contention"), "collective_slowdown"), 1.5, 1e-12);
   EXPECT_NEAR(value(named(tables, "copies"), "bandwidth_gb_per_s"), 0.5, 1e-12);
@@ -165,6 +167,7 @@ TEST(Winners, products_stand_beside_the_problem_where_they_are_known) {
     EXPECT_EQ(table.columns.at(1).name, "product");
     const auto rows = to_json_rows(table);
     EXPECT_EQ(rows[0]["product"], "wide, 4k o ×80, down ×80, deep down ×126");
+    EXPECT_EQ(rows[0]["tokens"], 4096);
     EXPECT_TRUE(rows[1]["product"].is_null());
     EXPECT_EQ(rows[1]["launch"], "graph");
   }
@@ -179,9 +182,11 @@ TEST(Report, shows_what_problems_are_in_their_models) {
   EXPECT_THAT(report(sample(), {}, {}), testing::Not(HasSubstr("product")));
 
   const std::string csv = report(snapshot, {}, {.format = ReportFormat::csv});
-  EXPECT_THAT(csv, HasSubstr(",validated_at,model,product,times_per_pass\n"));
-  EXPECT_THAT(csv, HasSubstr(",\"wide, 4k;wide, 4k;deep\",o;down;down,80;80;126\n"));
-  EXPECT_THAT(csv, HasSubstr("Z,,,\n"));
+  EXPECT_THAT(csv, HasSubstr(",validated_at,model,product,times_per_pass,parallelism,tokens\n"));
+  EXPECT_THAT(
+      csv,
+      HasSubstr(",\"wide, 4k;wide, 4k;deep\",o;down;down,80;80;126,tp;tp;tp,4096;4096;4096\n"));
+  EXPECT_THAT(csv, HasSubstr("Z,,,,,\n"));
 
   const auto json = OrderedJson::parse(report(snapshot, {}, {.format = ReportFormat::json}));
   const auto& products = json.at("winners").at(0).at("layer_gemms");
@@ -215,10 +220,10 @@ TEST(Report, json_is_one_document_with_every_part) {
 TEST(Report, markdown_and_csv_have_every_part) {
   const std::string markdown = report(sample(), sample(), {});
   for (const char* title : {"## Winners on eight (sim)", "## Means", "## Prediction error",
-                            "## Regret", "## Comparison", "## Failures", "## Conditions",
-                            "## Probes: collectives", "## Probes: launch costs"}) {
+                            "## Regret", "## Comparison", "## Failures", "## Conditions"}) {
     EXPECT_THAT(markdown, HasSubstr(title));
   }
+  EXPECT_THAT(markdown, testing::Not(HasSubstr("## Probes")));
   EXPECT_THAT(markdown, HasSubstr("| overlap |"));
   const std::string csv = report(sample(), sample(), {.format = ReportFormat::csv});
   for (const char* name :
@@ -229,6 +234,43 @@ TEST(Report, markdown_and_csv_have_every_part) {
   EXPECT_THAT(csv, HasSubstr(",928 96,"));
   EXPECT_THAT(csv, HasSubstr(",hidden_fraction,overlap_fraction,sm_clock_mhz,"));
   EXPECT_THAT(csv, HasSubstr(",0.625,"));
+}
+
+TEST(Report, only_the_parts_that_are_wanted) {
+  const ReportOptions probes{.only = {Section::probes}};
+  const std::string markdown = report(sample(), sample(), probes);
+  EXPECT_THAT(markdown, HasSubstr("## Probes: collectives"));
+  EXPECT_THAT(markdown, HasSubstr("## Probes: launch costs"));
+  EXPECT_THAT(markdown, testing::Not(HasSubstr("## Winners")));
+
+  const ReportOptions two{.format = ReportFormat::json,
+                          .only = {Section::means, Section::failures}};
+  const auto json = OrderedJson::parse(report(sample(), sample(), two));
+  EXPECT_EQ(json.size(), 3U);  // and the platforms
+  EXPECT_EQ(json.at("failures").size(), 1U);
+
+  const auto tables =
+      report_tables(sample(), {}, {.format = ReportFormat::csv, .only = {Section::means}});
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables.front().name, "means");
+}
+
+TEST(Report, begins_with_what_was_measured_where_and_when) {
+  Snapshot snapshot = sample();
+  auto& record = snapshot.platforms.front();
+  record.stored.platform.gpu_model = "NVIDIA H200";
+  record.last_run = TuningRun{.finished = true,
+                              .provenance = {.program_version = "0.1.0+0afe391",
+                                             .host = "node7",
+                                             .started_at = "2026-11-22T10:49:52.153Z"}};
+  // Speedups of 200/125 and 200/160.
+  EXPECT_THAT(
+      report(snapshot, {}, {}),
+      testing::StartsWith(
+          "# overlaptune report\n\n- 8 × NVIDIA H200 (sim:eight, simulated), driver 570.1, "));
+  EXPECT_THAT(report(snapshot, {}, {}),
+              HasSubstr("; 2026-11-22 on node7, overlaptune 0.1.0+0afe391: 2 winners, 1.41 times "
+                        "as fast as sequential in the geometric mean\n"));
 }
 
 TEST(Report, an_empty_database_is_no_crash) {

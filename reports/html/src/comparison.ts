@@ -1,0 +1,143 @@
+// Two databases: which winners became faster or slower by more than the noise.
+import { axisStyle, Chart, isNarrow, lines, type Option, tooltipStyle } from "./chart";
+import type { ComparedWinner, Comparison } from "./data";
+import { element, plainTable } from "./dom";
+import { count, opName, percent, ratio, shortOpName, signedPercent, time, words } from "./format";
+import { color } from "./theme";
+
+const mostBars = 40;
+const paints: Record<string, string> = { faster: "gemm", slower: "exposed", within_noise: "neutral" };
+
+const nameOf = ({ problem, launch }: ComparedWinner) =>
+  `${opName(problem.op)} ${problem.m}×${problem.n}×${problem.k}${launch === "graph" ? "" : `, ${launch}`}`;
+
+const shortNameOf = ({ problem }: ComparedWinner) =>
+  `${shortOpName(problem.op)} ${problem.m}×${problem.n}×${problem.k}`;
+
+function option(rows: ComparedWinner[], narrow: boolean): Option {
+  return {
+    grid: { left: 8, right: 60, top: 8, bottom: 28, containLabel: true },
+    xAxis: {
+      type: "value",
+      ...axisStyle(),
+      axisLabel: {
+        color: color("soft"),
+        formatter: (value: number) => (value > 0 ? `+${value} %` : `${value} %`.replace("-", "−")),
+      },
+    },
+    yAxis: {
+      type: "category",
+      inverse: true,
+      data: rows.map(narrow ? shortNameOf : nameOf),
+      ...axisStyle(),
+      axisTick: { show: false },
+      axisLabel: { color: color("text"), interval: 0, margin: 10 },
+    },
+    tooltip: {
+      ...tooltipStyle(),
+      trigger: "axis",
+      axisPointer: { type: "shadow", shadowStyle: { color: color("hover") } },
+      formatter: (points: { dataIndex: number }[]) => {
+        const row = rows[points[0]!.dataIndex]!;
+        return lines(
+          `${nameOf(row)} on ${row.platform}`,
+          `${time(row.here_us)} here, ${time(row.there_us)} there: ${signedPercent(row.relative_change ?? 0)}, ${words(row.change)}`,
+          `noise ${time(row.noise_us)}`,
+        );
+      },
+    },
+    series: [
+      {
+        type: "bar",
+        barWidth: 12,
+        data: rows.map((row) => ({
+          value: +(100 * (row.relative_change ?? 0)).toFixed(2),
+          itemStyle: { color: color(paints[row.change] ?? "neutral") },
+          label: {
+            show: true,
+            position: "right",
+            formatter: signedPercent(row.relative_change ?? 0),
+            color: color("text"),
+          },
+        })),
+      },
+    ],
+  };
+}
+
+function sentence(comparison: Comparison): string {
+  const both = comparison.faster + comparison.slower + comparison.within_noise;
+  if (both === 0) return "The two databases have no operation in common.";
+  const mean = comparison.time_ratio_geomean;
+  return (
+    `Of ${count(both, "operation")} in both, ${comparison.faster} ${comparison.faster === 1 ? "is" : "are"} faster here and ${comparison.slower} ` +
+    `slower by more than the noise; ${comparison.within_noise} did not change beyond it.` +
+    (mean === null ? "" : ` The geometric mean of the times is ${ratio(mean)} that of there.`) +
+    (comparison.only_here + comparison.only_there > 0
+      ? ` ${comparison.only_here} are only here, ${comparison.only_there} only there.`
+      : "")
+  );
+}
+
+function differences(list: string[]): HTMLElement[] {
+  if (list.length === 0) return [];
+  const mixed = list.some((line) => / machine: /.test(line)) ? " One of them is simulated." : "";
+  return [
+    element("p", { class: "said" }, `The platforms differ.${mixed}`),
+    element("ul", { class: "hint" }, ...list.map((line) => element("li", {}, line))),
+  ];
+}
+
+export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
+  parent.hidden = false;
+  const both = comparison.winners.filter((row) => row.relative_change !== null);
+  const beyond = (row: ComparedWinner) => (row.change === "within_noise" ? 0 : 1);
+  both.sort((a, b) => beyond(b) - beyond(a) || Math.abs(b.relative_change!) - Math.abs(a.relative_change!));
+  const drawn = both.slice(0, mostBars);
+  const figure = element("figure");
+  parent.append(
+    element("h2", { id: "comparison-title" }, `${comparison.here} compared with ${comparison.there}`),
+    element("p", { class: "said" }, sentence(comparison)),
+    figure,
+  );
+  if (drawn.length > 0) {
+    const drawing = () => option(drawn, isNarrow(figure));
+    const chart = new Chart(figure, drawing, 100);
+    chart.update(drawing, drawn.length * 22 + 44, `Bars of changes. ${sentence(comparison)}`);
+    figure.append(
+      element(
+        "figcaption",
+        {},
+        "Change of the winner's time: blue is faster here, orange slower, grey within the noise. " +
+          (drawn.length < both.length ? `The first ${drawn.length} of ${both.length}.` : ""),
+      ),
+    );
+  }
+  parent.append(...differences(comparison.platform_differences));
+  const rows = comparison.winners.length - both.length;
+  const details = element(
+    "details",
+    {},
+    element(
+      "summary",
+      {},
+      `All ${comparison.winners.length} operations${rows ? `, ${rows} in one database only` : ""}`,
+    ),
+  );
+  details.append(
+    plainTable(
+      "Comparison",
+      ["operation", "platform", "here", "there", "change", "noise", "beyond the noise"],
+      [...both, ...comparison.winners.filter((row) => row.relative_change === null)].map((row) => [
+        nameOf(row),
+        row.platform,
+        time(row.here_us),
+        time(row.there_us),
+        row.relative_change === null ? "–" : signedPercent(row.relative_change),
+        row.noise_us === null ? "–" : `${percent(row.noise_us / (row.there_us || 1), 1)}`,
+        words(row.change),
+      ]),
+    ),
+  );
+  parent.append(details);
+}

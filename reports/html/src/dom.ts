@@ -1,0 +1,58 @@
+// Small helpers to make elements. Texts are never parsed as HTML.
+
+type Child = Node | string | null | false;
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string | boolean> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(name, "");
+    else if (value !== false) made.setAttribute(name, value);
+  }
+  for (const child of children) if (child !== null && child !== false) made.append(child);
+  return made;
+}
+
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/** A table with a header row; numbers are aligned to the right. */
+export function plainTable(caption: string, columns: string[], rows: (string | number)[][]): HTMLElement {
+  const cell = (value: string | number) =>
+    element(
+      "td",
+      typeof value === "number" || /^[+−–]?[\d.,]+(\s?[%×µA-Za-z/]+)?$/.test(value)
+        ? { class: "number" }
+        : {},
+      String(value),
+    );
+  return element(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element("tr", {}, ...columns.map((name) => element("th", { scope: "col" }, name))),
+      ),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell)))),
+    ),
+  );
+}
+
+/** A chart's numbers as a table that a reader can open. It is made when it is first opened. */
+export function asTable(make: () => HTMLElement): HTMLElement {
+  const details = element("details", { class: "numbers" }, element("summary", {}, "The figure as a table"));
+  details.addEventListener("toggle", () => {
+    if (details.open && details.children.length === 1) details.append(make());
+  });
+  return details;
+}

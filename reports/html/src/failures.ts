@@ -1,0 +1,42 @@
+// Candidates that were not valid, and why.
+import type { FailedCandidate, Report } from "./data";
+import { element, plainTable } from "./dom";
+import { count, words } from "./format";
+import type { Show } from "./main";
+
+export function failuresSection(parent: HTMLElement, report: Report): Show {
+  const body = element("div");
+  parent.append(element("h2", { id: "failures-title" }, "What failed"), body);
+  return (platform) => {
+    const rows = report.failures.filter((row) => row.platform === platform);
+    const verdicts = new Map<string, FailedCandidate[]>();
+    for (const row of rows) verdicts.set(row.verdict, [...(verdicts.get(row.verdict) ?? []), row]);
+    const said = [...verdicts].map(([verdict, list]) => `${list.length} ${words(verdict)}`).join(", ");
+    const cut =
+      report.failures.length < report.failuresInAll
+        ? ` The newest ${report.failures.length} of ${report.failuresInAll} are listed.`
+        : "";
+    body.replaceChildren(
+      element(
+        "p",
+        {},
+        rows.length === 0
+          ? "Nothing: each candidate ran, and its result was right."
+          : `${count(rows.length, "candidate")} failed: ${said}. None of them can become an answer.${cut}`,
+      ),
+    );
+    if (rows.length === 0) return;
+    body.append(
+      element(
+        "details",
+        {},
+        element("summary", {}, "All of them"),
+        plainTable(
+          "Failed candidates",
+          ["problem", "verdict", "reason", "config"],
+          rows.map((row) => [row.problem, words(row.verdict), row.reason, row.config]),
+        ),
+      ),
+    );
+  };
+}

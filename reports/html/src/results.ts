@@ -1,0 +1,112 @@
+// The winners: a filter, the figure of their speedups, and their table, which show the same rows.
+import type { Report, Winner } from "./data";
+import { element } from "./dom";
+import { opName, tokens, words } from "./format";
+import { fullName, tokensOf } from "./labels";
+import type { Show } from "./main";
+import { speedupFigure } from "./speedups";
+import { winnersTable } from "./table";
+
+const distinct = (values: string[]) => [...new Set(values)];
+
+/** The operations together, each by its tokens. */
+function inOrder(winners: Winner[]): Winner[] {
+  const key = (winner: Winner) =>
+    [winner.model ?? "", winner.parallelism ?? "", winner.op, winner.product ?? "", winner.launch].join();
+  return [...winners].sort(
+    (a, b) =>
+      key(a).localeCompare(key(b)) ||
+      a.n - b.n ||
+      a.k - b.k ||
+      a.ranks - b.ranks ||
+      tokensOf(a) - tokensOf(b),
+  );
+}
+
+function choice(label: string, all: string): HTMLSelectElement {
+  return element("select", { "aria-label": label, title: label }, element("option", { value: "" }, all));
+}
+
+function fill(select: HTMLSelectElement, values: string[], name: (value: string) => string) {
+  select.replaceChildren(
+    select.options[0]!,
+    ...distinct(values).map((value) => element("option", { value }, name(value))),
+  );
+  select.value = "";
+  select.hidden = select.options.length < 3;
+}
+
+/** `select` is called with a winner whose timeline the reader asks for. */
+export function resultsSection(parent: HTMLElement, report: Report, select: (winner: Winner) => void): Show {
+  const search = element("input", {
+    type: "search",
+    placeholder: "Filter: model, product, shape, config …",
+    "aria-label": "Filter the operations",
+  });
+  const op = choice("Operation", "All operations");
+  const size = choice("Tokens", "All tokens");
+  const strategy = choice("Strategy", "All strategies");
+  const status = element("p", { class: "status", role: "status" });
+  const form = element("div", { class: "filter", role: "search" }, search, op, size, strategy, status);
+  const figure = element("figure");
+  parent.append(
+    element("h2", { id: "results-title" }, "Speedup of each operation"),
+    element(
+      "p",
+      { class: "hint" },
+      "A bar begins at 1×, the time of one after the other. The mark is the ideal: the time of the longer of GEMM and collective alone. " +
+        "A click on a bar or a row shows its timeline.",
+    ),
+    form,
+    figure,
+  );
+  const chart = speedupFigure(figure, select);
+  const table = winnersTable(parent, select);
+
+  let winners: Winner[] = [];
+  const apply = () => {
+    const parts = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const seen = winners.filter((winner) => {
+      const text =
+        `${fullName(winner)} ${winner.op} ${winner.m}×${winner.n}×${winner.k} ${winner.config} ${winner.parallelism ?? ""}`.toLowerCase();
+      return (
+        parts.every((part) => text.includes(part)) &&
+        (!op.value || winner.op === op.value) &&
+        (!size.value || String(tokensOf(winner)) === size.value) &&
+        (!strategy.value || winner.strategy === strategy.value)
+      );
+    });
+    status.textContent =
+      seen.length === winners.length
+        ? `${winners.length} operations`
+        : `${seen.length} of ${winners.length} operations`;
+    chart(seen);
+    table(seen);
+  };
+  for (const input of [search, op, size, strategy]) input.addEventListener("input", apply);
+
+  return (platform) => {
+    winners = inOrder(report.winners.filter((winner) => winner.platform === platform));
+    search.value = "";
+    fill(
+      op,
+      winners.map((winner) => winner.op),
+      opName,
+    );
+    fill(
+      size,
+      winners
+        .map(tokensOf)
+        .sort((a, b) => a - b)
+        .map(String),
+      (text) => `${tokens(Number(text))} tokens`,
+    );
+    fill(
+      strategy,
+      winners.map((winner) => winner.strategy),
+      words,
+    );
+    parent.hidden = winners.length === 0;
+    apply();
+  };
+}
