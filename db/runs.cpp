@@ -44,6 +44,12 @@ StoredRun read_run(Query& query) {
   return run;
 }
 
+const std::string& select_platforms() {
+  static const std::string sql =
+      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::platform_columns());
+  return sql;
+}
+
 StoredPlatform read_platform_row(Query& query) {
   const PlatformId id = query.integer();
   const std::string print = query.text();
@@ -71,6 +77,7 @@ void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
 }  // namespace
 
 db::Complaint complaint(const StoredRun& run) {
+  if (auto wrong = db::uid_complaint(run.uid)) return wrong;
   if (auto wrong = db::complaint(run.provenance)) return wrong;
   if (run.finished_at) return db::time_complaint("finished_at", *run.finished_at);
   return std::nullopt;
@@ -99,6 +106,7 @@ PlatformId Store::Impl::insert_platform(const Platform& platform) {
 
 std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   static const std::string find = "SELECT id FROM provenance WHERE uid = ?";
+  if (run.uid.empty()) run.uid = new_uid();
   if (run.provenance.started_at.empty()) run.provenance.started_at = db::utc_now();
   if (const auto wrong = complaint(run)) {
     throw Failure(ErrorKind::bad_input,
@@ -106,7 +114,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   }
   static const std::string insert_provenance = fmt::format(
       "INSERT INTO provenance (uid, {}) VALUES (?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
-  if (!run.uid.empty()) {
+  {
     auto query = connection->query(find);
     query.bind(run.uid);
     if (query.step()) {
@@ -129,7 +137,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   }
   {
     auto query = connection->query(insert_provenance);
-    query.bind(run.uid.empty() ? new_uid() : run.uid);
+    query.bind(run.uid);
     db::put(query, run.provenance);
     query.run();
   }
@@ -145,9 +153,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
 }
 
 void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>& visit) const {
-  static const std::string select =
-      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::platform_columns());
-  auto query = connection->query(select);
+  auto query = connection->query(select_platforms());
   for_rows(query, read_platform_row, visit);
 }
 
@@ -162,21 +168,34 @@ PlatformId Store::add_platform(const Platform& platform) {
   return id;
 }
 
-std::vector<StoredPlatform> Store::platforms() const {
+std::vector<StoredPlatform> Store::platforms(
+    const std::function<void(const DamagedRow&)>& damaged) const {
+  auto query = impl_->connection->query(select_platforms());
   std::vector<StoredPlatform> list;
-  impl_->each_platform([&](const StoredPlatform& platform) { list.push_back(platform); });
+  while (query.step()) {
+    try {
+      list.push_back(read_platform_row(query));
+    } catch (const DamagedRow& row) {
+      if (!damaged) throw;
+      damaged(row);
+    }
+  }
   return list;
 }
 
 Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) const {
-  const auto all = platforms();
+  std::optional<DamagedRow> damaged;
+  const auto all = platforms([&](const DamagedRow& row) { damaged = row; });
+  for (const auto& stored : all) {
+    if (fingerprint(stored.platform) == name_or_fingerprint) return stored;
+  }
+  if (damaged) throw *damaged;  // it may be the one that is meant
   std::vector<StoredPlatform> fitting;
   std::string known;
   for (const auto& stored : all) {
     const auto print = fingerprint(stored.platform);
     known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", stored.platform.name, print);
-    if (name_or_fingerprint.empty() || stored.platform.name == name_or_fingerprint ||
-        print == name_or_fingerprint) {
+    if (name_or_fingerprint.empty() || stored.platform.name == name_or_fingerprint) {
       fitting.push_back(stored);
     }
   }

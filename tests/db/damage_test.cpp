@@ -304,9 +304,33 @@ TEST_F(DamageTest, APlatformThatWasChangedAnswersForNoOther) {
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
     const Store store(file_, Access::read);
     failure(ErrorKind::bad_database, [&] { (void)store.platforms(); });
+    int damaged = 0;
+    const auto sound = store.platforms([&](const DamagedRow&) { ++damaged; });
+    EXPECT_EQ(damaged, 1);
+    ASSERT_FALSE(sound.empty());
+    EXPECT_EQ(value_or_throw(store.platform(fingerprint(sound.front().platform))).id,
+              sound.front().id);
+    failure(ErrorKind::bad_database, [&] { (void)store.platform(sound.front().platform.name); });
     Store target(folder_ / "target.db", Access::create);
     failure(ErrorKind::bad_database, [&] { target.merge(store); });
     EXPECT_FALSE(store.check().empty());
+  }
+}
+
+TEST_F(DamageTest, APlatformIsNoTextThatATerminalObeys) {
+  Store store(folder_ / "platforms.db", Access::create);
+  for (const char* name : {"\x1b[31mred",
+                           "\xc2\x9b"
+                           "31m",
+                           "\xff", "a\rb", "del\x7f"}) {
+    Platform platform{.machine = "cuda", .name = name};
+    const auto add = [&] { (void)store.add_platform(platform); };
+    const auto message = failure(ErrorKind::bad_input, add);
+    EXPECT_NE(message.find("name holds bytes that are no text"), std::string::npos) << message;
+    platform.name = "Größe 1 µs";
+    add();
+    platform.details = name;
+    failure(ErrorKind::bad_input, add);
   }
 }
 
@@ -362,6 +386,8 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
            {"UPDATE platforms SET sms = sms + 1 WHERE id = 1", "fingerprint"},
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
            {"UPDATE winners SET platform_id = 3 - platform_id", "the seal is not that"},
+           {"UPDATE provenance SET uid = upper(uid) || 'x' WHERE id = 1",
+            "expected 32 hexadecimal"},
            {"UPDATE provenance SET started_at = 'yesterday' WHERE id = 1", "started_at is 'yest"},
            {"UPDATE provenance SET started_at = '2999-01-01T00:00:00.000Z' WHERE id = 1",
             "ahead of this machine's clock"},
