@@ -37,9 +37,20 @@ void expect_refused(const Folder& folder, const std::string& command_line, int s
 
 TEST(BadInput, wrong_use) {
   const Folder folder;
-  expect_refused(folder, "", 2, "subcommand");
   expect_refused(folder, "tuna", 2, "'tuna': expected one of machines, probe, tune");
-  expect_refused(folder, "tune --nonsense", 2, "--db");
+  expect_refused(folder, "quary", 2, "did you mean 'query'?");
+  expect_refused(folder, "db exprot", 2, "did you mean 'export'?");
+  expect_refused(folder, "tune --nonsense", 2, "--nonsense: unknown option");
+  expect_refused(folder, "query --databse f.db --op x", 2, "query: --databse: unknown option");
+  expect_refused(folder, "query --rank 8", 2, "did you mean '--ranks'?");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 1k 4k", 2,
+                 "'4k': not expected here; a list is written with commas, as in 1k,4k");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 0", 2,
+                 "overlaptune: --tokens 0: expected");
+  expect_refused(folder, kTune + "--model " + kLlama + " --tp 7 --tokens 1k", 2,
+                 "it is one of 2, 4, 8");
+  expect_refused(folder, "probe --machine sim:h200-nvlink-x8 --db new.db --ranks 8,8", 2,
+                 "8 given twice");
   expect_refused(folder, kTune + kGood + "--nonsense", 2, "--nonsense");
   expect_refused(folder, kTune, 2, "expected --model, --problem or --problems");
   expect_refused(folder, kTune + kGood + "--top-k 0", 2, "--top-k: '0': expected a whole number");
@@ -50,6 +61,34 @@ TEST(BadInput, wrong_use) {
   expect_refused(folder, kTune + kGood + "--model " + kLlama, 2, "--model");
   expect_refused(folder, kTune + kGood + "--sequence-parallel", 2, "--model");
   expect_refused(folder, "report --db " + kLlama + " --format soon", 2, "--format");
+}
+
+TEST(BadInput, a_command_that_asks_nothing_shows_its_help) {
+  const Folder folder;
+  for (const auto& [line, usage] : {std::pair{"", "Usage: overlaptune [OPTIONS] SUBCOMMAND"},
+                                    {"db", "Usage: overlaptune db [OPTIONS] SUBCOMMAND"},
+                                    {"cache", "Usage: overlaptune cache [OPTIONS] SUBCOMMAND"}}) {
+    const tool::Outcome outcome = tool::run(folder, line);
+    EXPECT_EQ(outcome.status, 2) << line;
+    EXPECT_EQ(outcome.out, "") << line;
+    EXPECT_THAT(outcome.err, HasSubstr(usage));
+  }
+}
+
+TEST(BadInput, a_database_is_no_export) {
+  const Folder folder;
+  { const Store store(folder / "kept.db", Access::create); }
+  expect_refused(folder, "db import --db new.db kept.db", 2, "is a database, not what");
+}
+
+/// As in `overlaptune report … | head`.
+TEST(BadInput, who_reads_no_further_is_not_told) {
+  const Folder folder;
+  const std::string err = (folder / "err").string();
+  const std::string line = "set -o pipefail; (sleep 0.2; exec " + std::string(OVERLAPTUNE_PROGRAM) +
+                           " machines --json 2> " + err + ") | true";
+  EXPECT_EQ(std::system(("bash -c '" + line + "'").c_str()), 0);
+  EXPECT_EQ(tool::content(folder / "err"), "");
 }
 
 TEST(BadInput, a_database_is_not_overwritten_by_what_is_printed) {
