@@ -38,17 +38,8 @@ void expect_refused(const Folder& folder, const std::string& command_line, int s
 TEST(BadInput, wrong_use) {
   const Folder folder;
   expect_refused(folder, "tuna", 2, "'tuna': expected one of machines, probe, tune");
-  expect_refused(folder, "quary", 2, "did you mean 'query'?");
-  expect_refused(folder, "db exprot", 2, "did you mean 'export'?");
   expect_refused(folder, "tune --nonsense", 2, "--nonsense: unknown option");
   expect_refused(folder, "query --databse f.db --op x", 2, "query: --databse: unknown option");
-  expect_refused(folder, "query --rank 8", 2, "did you mean '--ranks'?");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 1k 4k", 2,
-                 "'4k': not expected here; a list is written with commas, as in 1k,4k");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 0", 2,
-                 "overlaptune: --tokens 0: expected");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 7 --tokens 1k", 2,
-                 "it is one of 2, 4, 8");
   expect_refused(folder, "probe --machine sim:h200-nvlink-x8 --db new.db --ranks 8,8", 2,
                  "8 given twice");
   expect_refused(folder, kTune + kGood + "--nonsense", 2, "--nonsense");
@@ -63,22 +54,39 @@ TEST(BadInput, wrong_use) {
   expect_refused(folder, "report --db " + kLlama + " --format soon", 2, "--format");
 }
 
-TEST(BadInput, a_command_that_asks_nothing_shows_its_help) {
+TEST(BadInput, misspelled_words_have_a_suggestion) {
   const Folder folder;
-  for (const auto& [line, usage] : {std::pair{"", "Usage: overlaptune [OPTIONS] SUBCOMMAND"},
-                                    {"db", "Usage: overlaptune db [OPTIONS] SUBCOMMAND"},
-                                    {"cache", "Usage: overlaptune cache [OPTIONS] SUBCOMMAND"}}) {
-    const tool::Outcome outcome = tool::run(folder, line);
-    EXPECT_EQ(outcome.status, 2) << line;
-    EXPECT_EQ(outcome.out, "") << line;
-    EXPECT_THAT(outcome.err, HasSubstr(usage));
+  expect_refused(folder, "qery", 2, "did you mean 'query'?");
+  expect_refused(folder, kTune + kGood + "--machin auto", 2, "did you mean '--machine'?");
+  expect_refused(folder, "db inof", 2, "did you mean 'info'?");
+  const std::string of_model = kTune + "--model " + kLlama + " --tp 8 ";
+  expect_refused(folder, of_model + "--tokens 1k 4k", 2, "written with commas, as in 1k,4k");
+  expect_refused(folder, of_model + "--tokens 1k --sequence-parallel twice", 2, "both");
+}
+
+TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
+  const Folder folder;
+  const std::string of_model = kTune + "--model " + kLlama + " --tp ";
+  expect_refused(folder, of_model + "8 --tokens 0", 2, "overlaptune: --tokens 0: expected 1");
+  expect_refused(folder, of_model + "3 --tokens 1k", 2,
+                 "--tp 2, 4, 8, 16, 32, 64 would divide all sizes");
+}
+
+TEST(BadInput, a_command_without_arguments_shows_its_help) {
+  const Folder folder;
+  for (const std::string command : {"", "db"}) {
+    const tool::Outcome outcome = tool::run(folder, command);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("Usage: overlaptune"));
+    EXPECT_THAT(outcome.err, HasSubstr("Example:"));
   }
 }
 
-TEST(BadInput, a_database_is_no_export) {
+TEST(BadInput, import_of_a_database_names_merge) {
   const Folder folder;
   { const Store store(folder / "kept.db", Access::create); }
-  expect_refused(folder, "db import --db new.db kept.db", 2, "is a database, not what");
+  expect_refused(folder, "db import --db new.db kept.db", 2, "`overlaptune db merge`");
 }
 
 /// As in `overlaptune report … | head`.

@@ -43,6 +43,14 @@ TEST_F(PlatformTest, ADescribedPlatformIsAnsweredWhereEveryFieldIsEqual) {
   EXPECT_EQ(ovt::Database({file()}, &same).query(stored::problem()).source, OVT_EXACT);
 }
 
+TEST_F(PlatformTest, APlatformIsNamedByMachineAndName) {
+  stored::put_winners(file(), 1);
+  const ovt_platform cuda = stored::named("cuda:h200-nvlink-x8");
+  EXPECT_EQ(ovt::Database({file()}, &cuda).query(stored::problem()).source, OVT_EXACT);
+  const ovt_platform sim = stored::named("sim:h200-nvlink-x8");
+  EXPECT_THAT(refused(&sim), HasSubstr("stored are: cuda:h200-nvlink-x8"));
+}
+
 TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
   stored::put_winners(file(), 1);
   const std::vector<std::pair<const char*, std::function<void(Platform&)>>> changes{
@@ -68,7 +76,7 @@ TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
     const ovt_answer answer = database.query(stored::problem());
     EXPECT_EQ(answer.source, OVT_BASELINE);
     EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
-    EXPECT_THAT(answer.reason, HasSubstr(std::string("h200-nvlink-x8 differs in ") + text));
+    EXPECT_THAT(answer.reason, HasSubstr(std::string("cuda:h200-nvlink-x8 differs in ") + text));
     const std::string reason = answer.reason;
     EXPECT_EQ(reason.find("; ", reason.find("differs in")), reason.npos) << "one field: " << reason;
     EXPECT_THAT(database.explain(stored::problem()), HasSubstr("not stored"));
