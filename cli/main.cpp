@@ -129,7 +129,9 @@ int run(int argc, char** argv) {
     return code;
   } catch (const CLI::ParseError& error) {
     if (asks_nothing(app, error)) {
-      std::fputs(given(app).help("", CLI::AppFormatMode::Normal).c_str(), stderr);
+      const CLI::App& command = given(app);
+      const std::string before = &command == &app ? "" : app.get_name();
+      std::fputs(command.help(before, CLI::AppFormatMode::Normal).c_str(), stderr);
       return static_cast<int>(ErrorKind::bad_input);
     }
     complain(what_is_wrong(app, error) + " (see --help)");

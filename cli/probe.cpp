@@ -53,9 +53,9 @@ int probe(const ProbeFlags& flags, const Session& session) {
   const auto machine = open(flags.machine, flags.common);
   const Platform& platform = machine->platform();
   const auto ranks = checked_ranks(flags.ranks, platform);
-  warn_if_simulated(flags.machine, *machine);
   catch_interrupts();
   Store store(flags.database, Access::create);
+  warn_if_simulated(flags.machine, *machine);
   const auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
   const ProbeReport report = [&] {
     ProgressBar bar;

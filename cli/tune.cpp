@@ -98,9 +98,9 @@ int tune(const TuneFlags& flags, const Session& session) {
                     fmt::format("problem {}: {}", to_string(problem), fitting.error().message));
     }
   }
-  warn_if_simulated(flags.machine, *machine);
   catch_interrupts();
   Store store(flags.database, Access::create);
+  warn_if_simulated(flags.machine, *machine);
   for (const std::string& note : work.notes) spdlog::info("{}", note);
   spdlog::info("tuning {} problems on {}", work.problems.size(), full_name(platform));
 
