@@ -58,7 +58,7 @@ TEST(BadInput, misspelled_words_have_a_suggestion) {
   const Folder folder;
   expect_refused(folder, "qery", 2, "did you mean 'query'?");
   expect_refused(folder, kTune + kGood + "--machin auto", 2, "did you mean '--machine'?");
-  expect_refused(folder, "db inof", 2, "did you mean 'info'?");
+  expect_refused(folder, "db inf", 2, "did you mean 'info'?");
   const std::string of_model = kTune + "--model " + kLlama + " --tp 8 ";
   expect_refused(folder, of_model + "--tokens 1k 4k", 2, "written with commas, as in 1k,4k");
   expect_refused(folder, of_model + "--tokens 1k --sequence-parallel twice", 2, "both");
@@ -74,7 +74,7 @@ TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
 
 TEST(BadInput, a_command_without_arguments_shows_its_help) {
   const Folder folder;
-  for (const std::string command : {"", "db"}) {
+  for (const char* command : {"", "db"}) {
     const tool::Outcome outcome = tool::run(folder, command);
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.out, "");

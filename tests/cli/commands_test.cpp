@@ -177,8 +177,9 @@ TEST_F(Commands, a_platform_is_named_as_a_machine_is) {
   EXPECT_EQ(answer.at("simulated"), true);
   EXPECT_THAT(answer.at("reason").get<std::string>(),
               HasSubstr("validated on sim:rtx4090-pcie-x4 at "));
-  for (const std::string name :
-       {"rtx4090-pcie-x4", "sim:rtx4090-pcie-x4", answer.at("fingerprint").get<std::string>()}) {
+  const std::vector<std::string> names{"rtx4090-pcie-x4", "sim:rtx4090-pcie-x4",
+                                       answer.at("fingerprint")};
+  for (const std::string& name : names) {
     EXPECT_EQ(tool::json(*folder, "query" + kKnown + " --platform " + name), answer);
   }
   const tool::Outcome real =

@@ -45,9 +45,9 @@ TEST_F(PlatformTest, ADescribedPlatformIsAnsweredWhereEveryFieldIsEqual) {
 
 TEST_F(PlatformTest, APlatformIsNamedByMachineAndName) {
   stored::put_winners(file(), 1);
-  const ovt_platform cuda = stored::named("cuda:h200-nvlink-x8");
+  const ovt_platform cuda = ovt::stored_platform("cuda:h200-nvlink-x8");
   EXPECT_EQ(ovt::Database({file()}, &cuda).query(stored::problem()).source, OVT_EXACT);
-  const ovt_platform sim = stored::named("sim:h200-nvlink-x8");
+  const ovt_platform sim = ovt::stored_platform("sim:h200-nvlink-x8");
   EXPECT_THAT(refused(&sim), HasSubstr("stored are: cuda:h200-nvlink-x8"));
 }
 

@@ -270,7 +270,7 @@ TEST(Workload, falcon_7b_has_one_head_of_keys_and_values) {
 }
 
 TEST(ModelConfig, families_with_other_layers_are_named) {
-  for (const std::string family : {"mamba", "dbrx", "t5"}) {
+  for (const std::string& family : std::vector<std::string>{"mamba", "dbrx", "t5"}) {
     EXPECT_THAT(error_of(llama("model_type", '"' + family + '"')),
                 HasSubstr("model_type '" + family + "': not supported"));
   }
