@@ -163,6 +163,8 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
     }
     const bool launched = launch->launcher != cuda::Launcher::plain;
     if (is_cuda(name) || launched) return cuda_error(gpus.error());
+    spdlog::debug("machine auto: a simulated one, since cuda is not available: {}",
+                  gpus.error().message);
   }
   auto profiles = all_profiles(options);
   if (!profiles) return error_of(profiles);

@@ -108,7 +108,7 @@ TEST_F(PlatformTest, WithoutAWishTheRealPlatformThatWasAddedLastAnswers) {
 TEST_F(PlatformTest, SimulatedResultsNeverAnswerForARealPlatform) {
   stored::put_winners(file(), 1, 1, simulated());
   EXPECT_THAT(refused(nullptr),
-              HasSubstr("no platform of real GPUs is stored (stored are: sim-of-"));
+              HasSubstr("no platform of real GPUs is stored (stored are: sim:sim-of-"));
   Platform real = simulated();
   real.machine = "cuda";
   const ovt_platform described = stored::described(real);
@@ -135,7 +135,7 @@ TEST_F(PlatformTest, ANameThatIsNotStoredOrStandsForSeveralIsRefused) {
   const ovt_platform unknown = ovt::stored_platform("b200");
   EXPECT_THAT(refused(&unknown),
               HasSubstr("platform 'b200': no such name or fingerprint is stored; "
-                        "stored are: h200-nvlink-x8"));
+                        "stored are: cuda:h200-nvlink-x8"));
   Platform newer_driver = stored::platform();
   newer_driver.driver_version = "590";
   stored::put_winners(file(), 1, 2, newer_driver);
