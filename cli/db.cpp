@@ -41,11 +41,13 @@ int info(const DbFlags& flags, const Session& /*session*/) {
   document.update(json_of(store.info()));
   Table platforms{
       .name = "platforms",
-      .columns = {{"name"}, {"machine"}, {"fingerprint"}, {"gpu_model"}, {"gpu_count"}}};
+      .columns = {
+          {"name"}, {"machine"}, {"fingerprint"}, {"gpu_model"}, {"gpu_count"}, {"full_name"}}};
   for (const StoredPlatform& stored : store.platforms()) {
     const Platform& platform = stored.platform;
     platforms.rows.push_back({platform.name, platform.machine, fingerprint(platform),
-                              platform.gpu_model, std::int64_t{platform.gpu_count}});
+                              platform.gpu_model, std::int64_t{platform.gpu_count},
+                              full_name(platform)});
   }
   if (flags.common.json) {
     document["stored_platforms"] = to_json_rows(platforms);

@@ -46,14 +46,14 @@ int export_rules(const ExportNcclTunerFlags& flags, const Session& /*session*/) 
     throw Failure(ErrorKind::nothing_validated,
                   fmt::format("{}: at each of the {} measured sizes NCCL's own choice was faster "
                               "than any CTA count, so no rule would help: run NCCL without one",
-                              stored.platform.name, made.default_faster));
+                              full_name(stored.platform), made.default_faster));
   }
   if (made.rules.empty()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: no collective of {} bytes or more was measured on rings with "
                               "given CTAs: run `overlaptune probe` into this database first, or "
                               "give a smaller --from or a larger --most-ctas",
-                              stored.platform.name, flags.from));
+                              full_name(stored.platform), flags.from));
   }
   if (made.default_faster > 0) {
     spdlog::warn(
@@ -82,8 +82,9 @@ void add_export_nccl_tuner(CLI::App& root, Session& session) {
       "overlaptune export-nccl-tuner --db f.db --out nccl_tuner.conf", flags->common);
   add_database_flag(*command, flags->database);
   command
-      ->add_option("--platform", flags->platform,
-                   "Name or fingerprint of a stored platform (default: the only one)")
+      ->add_option(
+          "--platform", flags->platform,
+          "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the only one)")
       ->type_name("NAME");
   command->add_option("--out", flags->out, "File to write instead of standard output")
       ->type_name("FILE");

@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "model/model.hpp"
@@ -129,7 +130,8 @@ int holdout(const HoldoutFlags& flags, const Session& /*session*/) {
   }
   const Table table = summary(points);
   if (!flags.common.json) {
-    print(to_markdown(table) + fmt::format("{} points, {} left out\n", points.size(), left_out));
+    print(to_markdown(with_machine(table, platform.platform)) +
+          fmt::format("{} points, {} left out\n", points.size(), left_out));
     return kDone;
   }
   OrderedJson list = OrderedJson::array();
@@ -138,12 +140,12 @@ int holdout(const HoldoutFlags& flags, const Session& /*session*/) {
                     {"measured_us", point.measured_us},
                     {"predicted_us", point.predicted_us}});
   }
-  print_json({{"platform", platform.platform.name},
-              {"fingerprint", fingerprint(platform.platform)},
-              {"seed", flags.common.seed},
-              {"left_out", left_out},
-              {"summary", to_json_rows(table)},
-              {"points", std::move(list)}});
+  OrderedJson document{
+      {"platform", platform.platform.name}, {"fingerprint", fingerprint(platform.platform)},
+      {"seed", flags.common.seed},          {"left_out", left_out},
+      {"summary", to_json_rows(table)},     {"points", std::move(list)}};
+  add_origin(document, platform.platform);
+  print_json(document);
   return kDone;
 }
 

@@ -40,9 +40,9 @@ std::unique_ptr<Machine> open(const MachineFlags& flags, const CommonFlags& comm
 
 void warn_if_simulated(const MachineFlags& flags, const Machine& machine) {
   const Platform& platform = machine.platform();
-  if (flags.name != "auto" || platform.machine != "sim") return;
-  spdlog::warn("every figure is simulated: no GPUs were found ({}), so machine auto is sim:{}",
-               why_no_gpus(), platform.name);
+  if (flags.name != "auto" || !is_simulated(platform)) return;
+  spdlog::warn("every figure is simulated: no GPUs were found ({}), so machine auto is {}",
+               why_no_gpus(), full_name(platform));
 }
 
 }  // namespace overlaptune::cli

@@ -129,7 +129,7 @@ int run(int argc, char** argv) {
     return code;
   } catch (const CLI::ParseError& error) {
     if (asks_nothing(app, error)) {
-      std::fputs(given(app).help("", CLI::AppFormatMode::Normal).c_str(), stderr);
+      std::fputs(app.help().c_str(), stderr);
       return static_cast<int>(ErrorKind::bad_input);
     }
     complain(what_is_wrong(app, error) + " (see --help)");

@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/explain.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/question.hpp"
 #include "reports/json.hpp"
@@ -68,15 +69,18 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
     return kDone;
   }
   print(fmt::format(
-      "{} on {}, {} launch\n{}\npredicted {:.1f} us (p10 {:.1f}, p90 {:.1f}), sequential {:.1f} "
-      "us\n"
-      "{:.1f} us by the analytic model, {:+.1f} us learned from {} measured configs\n{}\n\n"
-      "By the analytic model the GEMM ends at {:.1f} us.\n{}\n{}",
-      to_string(question.problem()), question.platform().name, to_string(question.launch()),
+      "{0} on {1}, {2} launch\n{3}\npredicted {4:.1f} us (p10 {5:.1f}, p90 {6:.1f}), sequential "
+      "{7:.1f} us{8}\n"
+      "{9:.1f} us by the analytic model, {10:+.1f} us learned from {11} measured configs{8}\n"
+      "{12}{8}\n\n"
+      "By the analytic model the GEMM ends at {13:.1f} us{8}.\n{14}\n{15}",
+      to_string(question.problem()), full_name(question.platform()), to_string(question.launch()),
       to_string(score.config), score.time().count(), score.p10().count(), score.p90().count(),
-      baseline.time().count(), score.analytic.count(), (score.time() - score.analytic).count(),
-      explanation.learned_from, answer.reason, best.timeline.gemm_end.count(),
-      to_markdown(timeline_table(best.timeline)), to_markdown(table(explanation))));
+      baseline.time().count(), simulated_mark(question.platform()), score.analytic.count(),
+      (score.time() - score.analytic).count(), explanation.learned_from, answer.reason,
+      best.timeline.gemm_end.count(),
+      to_markdown(with_machine(timeline_table(best.timeline), question.platform())),
+      to_markdown(with_machine(table(explanation), question.platform()))));
   return kDone;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "probes/probes.hpp"
@@ -42,7 +43,7 @@ std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& pl
     if (ranks > platform.gpu_count) {
       throw Failure(ErrorKind::bad_input,
                     fmt::format("--ranks {}: expected at most the {} GPUs of {}", ranks,
-                                platform.gpu_count, platform.name));
+                                platform.gpu_count, full_name(platform)));
     }
   }
   return asked;
@@ -52,9 +53,9 @@ int probe(const ProbeFlags& flags, const Session& session) {
   const auto machine = open(flags.machine, flags.common);
   const Platform& platform = machine->platform();
   const auto ranks = checked_ranks(flags.ranks, platform);
-  warn_if_simulated(flags.machine, *machine);
   catch_interrupts();
   Store store(flags.database, Access::create);
+  warn_if_simulated(flags.machine, *machine);
   const auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
   const ProbeReport report = [&] {
     ProgressBar bar;
@@ -63,21 +64,23 @@ int probe(const ProbeFlags& flags, const Session& session) {
   }();
   const bool stopped = interrupted() != 0;
   if (flags.common.json) {
-    print_json({{"database", flags.database},
-                {"platform", platform.name},
-                {"fingerprint", fingerprint(platform)},
-                {"ranks", ranks},
-                {"measured", report.measured},
-                {"known", report.known},
-                {"skipped", report.skipped},
-                {"stopped", stopped}});
+    OrderedJson document{{"database", flags.database},
+                         {"platform", platform.name},
+                         {"fingerprint", fingerprint(platform)},
+                         {"ranks", ranks},
+                         {"measured", report.measured},
+                         {"known", report.known},
+                         {"skipped", report.skipped},
+                         {"stopped", stopped}};
+    add_origin(document, platform);
+    print_json(document);
   } else {
     print(
         fmt::format("{}: {} probes measured, {} known already, {} not possible here\n"
                     "Database: {}\n"
                     "Next: {} report --db {}\n",
-                    platform.name, report.measured, report.known, report.skipped, flags.database,
-                    session.program, flags.database));
+                    full_name(platform), report.measured, report.known, report.skipped,
+                    flags.database, session.program, flags.database));
   }
   return stopped ? kSignalBase + interrupted() : kDone;
 }

@@ -119,8 +119,9 @@ void add_question_flags(CLI::App& command, QuestionFlags& flags) {
   add_database_flag(command, flags.database);
   add_problem_flags(command, flags.problem);
   command
-      .add_option("--platform", flags.platform,
-                  "Name or fingerprint of a stored platform (default: the only one)")
+      .add_option(
+          "--platform", flags.platform,
+          "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the only one)")
       ->type_name("NAME");
   add_launch_flag(command, flags.launch);
 }

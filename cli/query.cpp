@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/question.hpp"
 #include "reports/json.hpp"
@@ -25,10 +26,10 @@ int query(const QueryFlags& flags, const Session& /*session*/) {
   if (flags.common.json) {
     print_json(question.document(answer));
   } else {
-    print(fmt::format("{}: {}\n{}\npredicted {}, measured {}, sequential {}\n",
+    print(fmt::format("{}: {}\n{}\npredicted {}, measured {}, sequential {}{}\n",
                       to_string(answer.source), answer.reason, to_string(answer.config),
                       time_text(answer.predicted), time_text(answer.measured),
-                      time_text(answer.baseline)));
+                      time_text(answer.baseline), simulated_mark(question.platform())));
   }
   return kDone;
 }

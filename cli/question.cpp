@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/origin.hpp"
 #include "reports/json.hpp"
 
 namespace overlaptune::cli {
@@ -30,22 +31,24 @@ const LearnedModel& Question::model() {
   if (!model) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: {}: run `overlaptune probe` into this database first",
-                              platform_.platform.name, model.error().message));
+                              full_name(platform_.platform), model.error().message));
   }
   return *model;
 }
 
 OrderedJson Question::document(const Answer& answer) const {
-  return {{"source", to_string(answer.source)},
-          {"reason", answer.reason},
-          {"platform", platform_.platform.name},
-          {"fingerprint", fingerprint(platform_.platform)},
-          {"launch", to_string(launch_)},
-          {"problem", json_of(problem_)},
-          {"config", json_of(answer.config)},
-          {"predicted_us", json_of(answer.predicted)},
-          {"measured_us", json_of(answer.measured)},
-          {"baseline_us", json_of(answer.baseline)}};
+  OrderedJson document{{"source", to_string(answer.source)},
+                       {"reason", answer.reason},
+                       {"platform", platform_.platform.name},
+                       {"fingerprint", fingerprint(platform_.platform)},
+                       {"launch", to_string(launch_)},
+                       {"problem", json_of(problem_)},
+                       {"config", json_of(answer.config)},
+                       {"predicted_us", json_of(answer.predicted)},
+                       {"measured_us", json_of(answer.measured)},
+                       {"baseline_us", json_of(answer.baseline)}};
+  add_origin(document, platform_.platform);
+  return document;
 }
 
 }  // namespace overlaptune::cli

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "core/busy.hpp"
 #include "core/statistics.hpp"
@@ -52,7 +53,7 @@ Config winner_of(const RunFlags& flags, const Platform& platform) {
                   fmt::format("{}: no winner of {} by {} launch on {} ({}): run `overlaptune tune` "
                               "into it first, or give --config",
                               flags.database, to_string(flags.problem), to_string(flags.launch),
-                              platform.name, fingerprint(platform)));
+                              full_name(platform), fingerprint(platform)));
   }
   return winner->winner.candidate.config;
 }
@@ -138,6 +139,7 @@ OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
   }
   json["trace"] = outcome.traced() ? OrderedJson(flags.trace) : OrderedJson();
   json["busy"] = outcome.traced() ? json_of(busy(outcome.activities).mean) : OrderedJson();
+  add_origin(json, outcome.platform);
   return json;
 }
 
@@ -159,23 +161,24 @@ Table times_table(const Outcome& outcome) {
 }
 
 std::string text(const RunFlags& flags, const Outcome& outcome) {
-  std::string text = fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
-                                 outcome.platform.name, to_string(flags.launch),
-                                 to_string(outcome.config), to_markdown(times_table(outcome)));
+  std::string text =
+      fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
+                  full_name(outcome.platform), to_string(flags.launch), to_string(outcome.config),
+                  to_markdown(with_machine(times_table(outcome), outcome.platform)));
   if (!outcome.speedups.empty()) {
-    text += fmt::format("Speedup over sequential, paired: {:.3f} (p10 {:.3f}, p90 {:.3f})\n",
+    text += fmt::format("Speedup over sequential, paired: {:.3f} (p10 {:.3f}, p90 {:.3f}){}\n",
                         quantile(outcome.speedups, 0.5), quantile(outcome.speedups, 0.1),
-                        quantile(outcome.speedups, 0.9));
+                        quantile(outcome.speedups, 0.9), simulated_mark(outcome.platform));
   }
   if (!outcome.traced()) return text;
   const BusyTimes times = busy(outcome.activities).mean;
   const auto overlapped = overlap_fraction(times);
   return text + fmt::format(
                     "GEMM busy {:.1f} us, collective busy {:.1f} us, both {:.1f} us{}, exposed "
-                    "{:.1f} us\nTrace: {} (for ui.perfetto.dev)\n",
+                    "{:.1f} us{}\nTrace: {} (for ui.perfetto.dev)\n",
                     times.gemm.count(), times.collective.count(), times.both.count(),
                     overlapped ? fmt::format(" ({:.0f} % of the shorter)", 100 * *overlapped) : "",
-                    times.exposed.count(), flags.trace);
+                    times.exposed.count(), simulated_mark(outcome.platform), flags.trace);
 }
 
 /// The figure; none where the machine gives no timeline.
@@ -201,7 +204,7 @@ int run(const RunFlags& flags, const Session& /*session*/) {
     write_file(flags.trace,
                chrome_trace(outcome.activities,
                             fmt::format("{} on {}: {}", to_string(flags.problem),
-                                        outcome.platform.name, to_string(outcome.config))));
+                                        full_name(outcome.platform), to_string(outcome.config))));
   }
   const auto drawn = flags.svg.empty() ? std::nullopt : figure(flags, outcome);
   if (drawn) write_file(flags.svg, to_svg(*drawn));
@@ -216,14 +219,14 @@ int run(const RunFlags& flags, const Session& /*session*/) {
         ErrorKind::bad_input,
         fmt::format("--trace {}: not written: {} does not tell what its GPUs do (on GPUs: "
                     "is CUPTI installed?): run without --trace",
-                    flags.trace, outcome.platform.name));
+                    flags.trace, full_name(outcome.platform)));
   }
   if (!flags.svg.empty() && !drawn) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("--svg {}: not written: {} does not tell when wave groups are ready: "
                               "run with --trace, or draw the prediction by `overlaptune predict "
                               "--svg`",
-                              flags.svg, outcome.platform.name));
+                              flags.svg, full_name(outcome.platform)));
   }
   return kDone;
 }

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "query/answer.hpp"
@@ -42,26 +43,30 @@ OrderedJson document(const TuneFlags& flags, const Platform& platform, const Wor
     winners.push_back(json_of(winner));
     winners.back()["layer_gemms"] = json_of(products_of(winner.candidate.problem, work.gemms));
   }
-  return {{"database", flags.database},
-          {"platform", platform.name},
-          {"fingerprint", fingerprint(platform)},
-          {"seed", flags.common.seed},
-          {"run", report.run},
-          {"problems", work.problems.size()},
-          {"measured", report.measured},
-          {"resumed", report.resumed},
-          {"failed", report.failed},
-          {"stopped", report.stopped},
-          {"notes", work.notes},
-          {"winners", std::move(winners)}};
+  OrderedJson document{{"database", flags.database},
+                       {"platform", platform.name},
+                       {"fingerprint", fingerprint(platform)},
+                       {"seed", flags.common.seed},
+                       {"run", report.run},
+                       {"problems", work.problems.size()},
+                       {"measured", report.measured},
+                       {"resumed", report.resumed},
+                       {"failed", report.failed},
+                       {"stopped", report.stopped},
+                       {"notes", work.notes},
+                       {"winners", std::move(winners)}};
+  add_origin(document, platform);
+  return document;
 }
 
 std::string text(const TuneFlags& flags, const Platform& platform, const Workload& work,
                  const TuneReport& report, const std::string& program) {
   std::string text =
-      report.winners.empty() ? "" : to_markdown(winners_table(report.winners, work.gemms)) + "\n";
+      report.winners.empty()
+          ? ""
+          : to_markdown(with_machine(winners_table(report.winners, work.gemms), platform)) + "\n";
   text += fmt::format("{}: {} candidates measured, {} found in the database, {} failed{}\n",
-                      platform.name, report.measured, report.resumed, report.failed,
+                      full_name(platform), report.measured, report.resumed, report.failed,
                       report.stopped ? "; stopped before the end" : "");
   text += fmt::format("Database: {}\n", flags.database);
   if (report.winners.empty()) return text;
@@ -93,11 +98,11 @@ int tune(const TuneFlags& flags, const Session& session) {
                     fmt::format("problem {}: {}", to_string(problem), fitting.error().message));
     }
   }
-  warn_if_simulated(flags.machine, *machine);
   catch_interrupts();
   Store store(flags.database, Access::create);
+  warn_if_simulated(flags.machine, *machine);
   for (const std::string& note : work.notes) spdlog::info("{}", note);
-  spdlog::info("tuning {} problems on {}", work.problems.size(), platform.name);
+  spdlog::info("tuning {} problems on {}", work.problems.size(), full_name(platform));
 
   TuneOptions options = flags.options;
   options.provenance = provenance(session, flags.common);

@@ -13,23 +13,27 @@ namespace overlaptune {
 
 /// A matrix product of a transformer layer.
 enum class Product {
-  qkv,      ///< projection of the hidden states to queries, keys and values
-  o,        ///< projection of the attention's output
-  gate_up,  ///< `gate` and `up` of a gated MLP, in one product
-  up,       ///< `up` of an MLP without a gate
-  down,     ///< projection of the MLP's output
-  experts,  ///< a product of a mixture of experts
+  qkv,             ///< projection of the hidden states to queries, keys and values
+  o,               ///< projection of the attention's output
+  gate_up,         ///< `gate` and `up` of a gated MLP, in one product
+  up,              ///< `up` of an MLP without a gate
+  down,            ///< projection of the MLP's output
+  experts,         ///< a product of a mixture of experts
+  shared_gate_up,  ///< `gate` and `up` of the expert that every token passes
+  shared_down,     ///< `down` of the expert that every token passes
 };
 
 template <>
 struct NamesOf<Product> {
   static constexpr std::string_view what = "product";
-  static constexpr std::array<Named<Product>, 6> all{{{Product::qkv, "qkv"},
+  static constexpr std::array<Named<Product>, 8> all{{{Product::qkv, "qkv"},
                                                       {Product::o, "o"},
                                                       {Product::gate_up, "gate_up"},
                                                       {Product::up, "up"},
                                                       {Product::down, "down"},
-                                                      {Product::experts, "experts"}}};
+                                                      {Product::experts, "experts"},
+                                                      {Product::shared_gate_up, "shared_gate_up"},
+                                                      {Product::shared_down, "shared_down"}}};
 };
 
 /// How a layer is divided (Megatron-LM: Shoeybi et al. 2019, Korthikanti et al. 2022).

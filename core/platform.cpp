@@ -55,10 +55,22 @@ std::vector<std::string> differences(const Platform& here, const Platform& there
   return list;
 }
 
+std::string full_name(const Platform& platform) {
+  return fmt::format("{}:{}", platform.machine, platform.name);
+}
+
+bool is_named(const Platform& platform, std::string_view text) {
+  return text == platform.name || text == full_name(platform) || text == fingerprint(platform);
+}
+
+bool is_simulated(const Platform& platform) {
+  return platform.machine == "sim";
+}
+
 Expected<void> fits(const Problem& problem, const Platform& platform) {
   if (problem.ranks > platform.gpu_count) {
     return bad_input(fmt::format("ranks = {}: expected at most the {} GPUs of {}", problem.ranks,
-                                 platform.gpu_count, platform.name));
+                                 platform.gpu_count, full_name(platform)));
   }
   // In floating point: m * n alone may pass 2^63 bytes.
   const auto m = static_cast<double>(problem.m);
@@ -70,7 +82,7 @@ Expected<void> fits(const Problem& problem, const Platform& platform) {
         fmt::format("m,n,k = {},{},{}: A, B and C take {:.0f} MB, expected at most the {:.0f} MB "
                     "of a GPU of {}",
                     problem.m, problem.n, problem.k, bytes * 1e-6,
-                    static_cast<double>(platform.memory.count) * 1e-6, platform.name));
+                    static_cast<double>(platform.memory.count) * 1e-6, full_name(platform)));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
@@ -63,6 +64,15 @@ struct PlatformField {
 
 /// 16 hexadecimal digits (FNV-1a of all fields); the same on every machine and in every version.
 [[nodiscard]] std::string fingerprint(const Platform& platform);
+
+/// "sim:h200-nvlink-x8": machine and name, as `--machine` takes it.
+[[nodiscard]] std::string full_name(const Platform& platform);
+
+/// Whether `text` names the platform: its full name, its fingerprint, or its name alone, which a
+/// simulated machine may share with the GPUs that it simulates.
+[[nodiscard]] bool is_named(const Platform& platform, std::string_view text);
+
+[[nodiscard]] bool is_simulated(const Platform& platform);
 
 /// The fields in which two platforms differ, as "driver_version: 570.1 here, 565.2 there".
 [[nodiscard]] std::vector<std::string> differences(const Platform& here, const Platform& there);

@@ -193,9 +193,9 @@ Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) c
   std::vector<StoredPlatform> fitting;
   std::string known;
   for (const auto& stored : all) {
-    const auto print = fingerprint(stored.platform);
-    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", stored.platform.name, print);
-    if (name_or_fingerprint.empty() || stored.platform.name == name_or_fingerprint) {
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", full_name(stored.platform),
+                         fingerprint(stored.platform));
+    if (name_or_fingerprint.empty() || is_named(stored.platform, name_or_fingerprint)) {
       fitting.push_back(stored);
     }
   }

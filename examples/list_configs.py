@@ -2,9 +2,9 @@
 
     pip install ./python        # or the wheel of `ninja wheel`
     python3 examples/list_configs.py --db cluster.db --model examples/models/llama-3-70b.json \\
-        --tp 8 --tokens 1024,4096 --sequence-parallel
+        --tp 8 --tokens 1k,4k --sequence-parallel
 
-The model is a Hugging Face config.json of the llama family (dense, gated MLP).
+The model is a Hugging Face config.json of the llama or deepseek family, with gated MLPs. Experts are left out.
 """
 
 from __future__ import annotations
@@ -28,21 +28,32 @@ def divided(config: dict[str, Any], field: str, tp: int) -> int:
 
 def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[str, Op, int, int]]:
     """Yields name, op, n and k of each product on one rank. qkv and gate_up have a collective only under
-    sequence parallelism."""
-    if config.get("num_local_experts") or config.get("num_experts"):
-        raise ValueError("the model has experts: expected a dense model")
+    sequence parallelism. Of layers with experts only the expert that every token passes has a product."""
     hidden = int(config["hidden_size"])
     heads = divided(config, "num_attention_heads", tp)
-    width = divided(config, "intermediate_size", tp)
+    has_experts = any(config.get(field) for field in ("num_local_experts", "num_experts", "n_routed_experts"))
+    is_dense = not has_experts or bool(config.get("first_k_dense_replace"))
+    width = divided(config, "intermediate_size", tp) if is_dense else 0
+    shared = int(config.get("n_shared_experts") or 0) * int(config.get("moe_intermediate_size") or 0) // tp
+    latent = bool(config.get("kv_lora_rank"))  # q, k and v come from low-rank factors
     head_dim = int(config.get("head_dim") or hidden // int(config["num_attention_heads"]))
     # With fewer KV heads than ranks, several ranks have the same head.
     kv_heads = max(1, int(config.get("num_key_value_heads") or heads * tp) // tp)
     reduce = Op.GEMM_REDUCE_SCATTER if sequence else Op.GEMM_ALL_REDUCE
-    yield "o", reduce, hidden, heads * head_dim
-    yield "down", reduce, hidden, width
+    mlps = [(prefix, n) for prefix, n in (("", width), ("shared_", shared)) if n]
+    yield "o", reduce, hidden, heads * int(config.get("v_head_dim") or head_dim)
+    for prefix, n in mlps:
+        yield f"{prefix}down", reduce, hidden, n
     if sequence:
-        yield "qkv", Op.ALL_GATHER_GEMM, (heads + 2 * kv_heads) * head_dim, hidden
-        yield "gate_up", Op.ALL_GATHER_GEMM, 2 * width, hidden
+        if not latent:
+            yield "qkv", Op.ALL_GATHER_GEMM, (heads + 2 * kv_heads) * head_dim, hidden
+        for prefix, n in mlps:
+            yield f"{prefix}gate_up", Op.ALL_GATHER_GEMM, 2 * n, hidden
+
+
+def size(text: str) -> int:
+    """A number as the command line takes it: 4096, 4k."""
+    return int(text[:-1]) * 1024 if text.endswith("k") else int(text)
 
 
 def config_text(answer: Answer) -> str:
@@ -63,9 +74,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--db", type=Path, help="tuning database (default: the one that OVERLAPTUNE_DB names)")
     parser.add_argument("--model", type=Path, required=True, help="a Hugging Face config.json")
     parser.add_argument("--tp", type=int, required=True, help="GPUs that the model is divided over")
-    parser.add_argument("--tokens", required=True, help="tokens of a pass, as in 1024,4096")
+    parser.add_argument("--tokens", required=True, help="tokens of a pass, as in 1k,4k")
     parser.add_argument("--sequence-parallel", action="store_true")
-    parser.add_argument("--platform", help="name of a stored platform; needed for simulated machines")
+    parser.add_argument("--platform", help="stored platform, as in sim:h200-nvlink-x8; needed for simulated machines")
     return parser.parse_args()
 
 
@@ -74,12 +85,12 @@ def main() -> None:
     config = json.loads(args.model.read_text())
     dtype = Dtype.FP16 if config.get("torch_dtype") == "float16" else Dtype.BF16
     with Database(args.db, args.platform) as database:
-        print(f"{'product':8} {'tokens':>7} {'source':9} {'us':>9} {'sequential':>10}  config")
-        for tokens in map(int, args.tokens.split(",")):
+        print(f"{'product':14} {'tokens':>7} {'source':9} {'us':>9} {'sequential':>10}  config")
+        for tokens in map(size, args.tokens.split(",")):
             for name, op, n, k in products(config, args.tp, args.sequence_parallel):
                 answer = database.query(Problem(op, tokens, n, k, args.tp, dtype))
                 time = answer.predicted_us if answer.measured_us is None else answer.measured_us
-                print(f"{name:8} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
+                print(f"{name:14} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
                       f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}")
 
 

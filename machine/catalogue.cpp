@@ -19,6 +19,21 @@ namespace overlaptune {
 namespace {
 
 constexpr std::string_view kSimPrefix = "sim:";
+constexpr std::string_view kCudaPrefix = "cuda:";
+
+bool is_cuda(std::string_view name) {
+  return name == "cuda" || name.starts_with(kCudaPrefix);
+}
+
+/// The machine, if it is the one that was asked for: "cuda", "auto" or its full name.
+Expected<std::unique_ptr<Machine>> only_if_named(Expected<std::unique_ptr<Machine>> machine,
+                                                 std::string_view name) {
+  if (!machine || !name.starts_with(kCudaPrefix)) return machine;
+  const std::string found = full_name((*machine)->platform());
+  if (found == name) return machine;
+  return bad_input(fmt::format("machine '{}': the GPUs of this host are {}: expected cuda or {}",
+                               name, found, found));
+}
 
 Expected<sim::Profile> read_profile(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -138,16 +153,18 @@ Expected<std::vector<MachineEntry>> list_machines(const MachineOptions& options)
 
 Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
                                                 const MachineOptions& options) {
-  if (name == "cuda" || name == "auto") {
+  if (is_cuda(name) || name == "auto") {
     auto launch = find_launch();
     if (!launch) return error_of(launch);
     const auto gpus = find_gpus(*launch);
     if (gpus) {
       if (name == "auto") spdlog::info("machine auto: cuda, {} GPUs", gpus->devices.size());
-      return open_cuda(*launch, *gpus, options);
+      return only_if_named(open_cuda(*launch, *gpus, options), name);
     }
     const bool launched = launch->launcher != cuda::Launcher::plain;
-    if (name == "cuda" || launched) return cuda_error(gpus.error());
+    if (is_cuda(name) || launched) return cuda_error(gpus.error());
+    spdlog::debug("machine auto: a simulated one, since cuda is not available: {}",
+                  gpus.error().message);
   }
   auto profiles = all_profiles(options);
   if (!profiles) return error_of(profiles);
@@ -168,7 +185,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
 }
 
 Expected<std::optional<int>> serve_launched_rank(std::string_view name) {
-  if (name != "cuda" && name != "auto") return std::nullopt;
+  if (!is_cuda(name) && name != "auto") return std::nullopt;
   auto launch = find_launch();
   if (!launch) return error_of(launch);
   if (launch->rank == 0) return std::nullopt;

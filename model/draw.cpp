@@ -7,9 +7,7 @@ namespace {
 
 std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Dtype dtype) {
   std::vector<std::vector<Tile>> shapes;
-  constexpr std::int64_t kColumns = 64;  // of nearly every problem
-  for (const Tile& tile :
-       promising_tiles(gpu_limits(platform.compute_capability), dtype, kColumns)) {
+  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
     const bool same = !shapes.empty() && shapes.back().front().block_m == tile.block_m &&
                       shapes.back().front().block_n == tile.block_n;
     if (!same) shapes.emplace_back();

@@ -81,12 +81,12 @@ Answer Lookup::operator()(const Problem& problem, Launch launch) {
   const Candidate& winner = stored->winner.candidate;
   // A winner of an older version may have a config that is no longer legal.
   if (!check(problem, winner.config, capabilities_of(platform_.platform))) return predicted();
-  Answer answer{
-      .source = Source::exact,
-      .reason = fmt::format("validated on {} at {}", platform_.platform.name, stored->validated_at),
-      .config = winner.config,
-      .predicted = winner.predicted,
-      .baseline = stored->winner.sequential};
+  Answer answer{.source = Source::exact,
+                .reason = fmt::format("validated on {} at {}", full_name(platform_.platform),
+                                      stored->validated_at),
+                .config = winner.config,
+                .predicted = winner.predicted,
+                .baseline = stored->winner.sequential};
   if (winner.measured) answer.measured = winner.measured->median;
   return answer;
 }

@@ -10,17 +10,12 @@ namespace {
 
 using Databases = std::span<const std::vector<Platform>>;
 
-bool simulated(const Platform& platform) {
-  return platform.machine == "sim";
-}
-
 std::string names(Databases stored) {
   std::vector<std::string> list;
   for (const auto& platforms : stored) {
     for (const Platform& platform : platforms) {
-      if (std::find(list.begin(), list.end(), platform.name) == list.end()) {
-        list.push_back(platform.name);
-      }
+      const std::string name = full_name(platform);
+      if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
     }
   }
   return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
@@ -31,11 +26,13 @@ Expected<PlatformChoice> named(Databases stored, const std::string& name) {
   for (const auto& platforms : stored) {
     for (const Platform& platform : platforms) {
       if (fingerprint(platform) == name) return PlatformChoice{platform, true};
-      if (platform.name != name) continue;
+      if (!is_named(platform, name)) continue;
       if (found != nullptr && *found != platform) {
         return bad_input(fmt::format(
-            "platform '{}': several are stored ({}, {}, ...); name one by its fingerprint", name,
-            fingerprint(*found), fingerprint(platform)));
+            "platform '{}': several are stored ({} with fingerprint {}, {} with {}, ...); name "
+            "one by machine and name, or by its fingerprint",
+            name, full_name(*found), fingerprint(*found), full_name(platform),
+            fingerprint(platform)));
       }
       found = &platform;
     }
@@ -47,7 +44,7 @@ Expected<PlatformChoice> named(Databases stored, const std::string& name) {
 
 Expected<PlatformChoice> newest_real(Databases stored) {
   for (const auto& platforms : stored) {
-    const auto found = std::find_if_not(platforms.rbegin(), platforms.rend(), simulated);
+    const auto found = std::find_if_not(platforms.rbegin(), platforms.rend(), is_simulated);
     if (found != platforms.rend()) return PlatformChoice{*found, true};
   }
   return bad_input(
@@ -62,7 +59,7 @@ PlatformChoice described(Databases stored, const Platform& platform) {
   for (const auto& platforms : stored) {
     for (const Platform& there : platforms) {
       if (there == platform) return {platform, true};
-      if (simulated(there) != simulated(platform)) continue;
+      if (is_simulated(there) != is_simulated(platform)) continue;
       auto list = differences(platform, there);
       if (nearest != nullptr && list.size() >= fewest.size()) continue;
       nearest = &there;
@@ -72,11 +69,11 @@ PlatformChoice described(Databases stored, const Platform& platform) {
   if (nearest == nullptr) {
     return {platform, false,
             fmt::format("nothing is stored for {} machines",
-                        simulated(platform) ? "simulated" : "real")};
+                        is_simulated(platform) ? "simulated" : "real")};
   }
   return {platform, false,
-          fmt::format("no result is stored for this platform; {} differs in {}", nearest->name,
-                      fmt::join(fewest, "; "))};
+          fmt::format("no result is stored for this platform; {} differs in {}",
+                      full_name(*nearest), fmt::join(fewest, "; "))};
 }
 
 }  // namespace

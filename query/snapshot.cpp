@@ -81,7 +81,7 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   // A damaged platform may be the one that is meant, unless all fields of another one were given.
   if (damaged && !(choice && names_all_of(wish, *choice))) throw *damaged;
   choice_ = value_or_throw(std::move(choice));
-  exact_reason_ = fmt::format("validated on {} at ", choice_.platform.name);
+  exact_reason_ = fmt::format("validated on {} at ", full_name(choice_.platform));
   // Winners of an older version may have configs that are no longer legal.
   const Capabilities capabilities = capabilities_of(choice_.platform);
   for (const Store& store : stores) {
@@ -128,7 +128,7 @@ AnswerCache::Value Snapshot::without_winner(const Problem& problem, Launch launc
 std::string explanation(const Snapshot& snapshot, const Problem& problem, Launch launch) {
   const PlatformChoice& choice = snapshot.platform();
   std::string text = fmt::format("problem: {}, {}\nplatform: {} (fingerprint {}{})\n",
-                                 to_string(problem), to_string(launch), choice.platform.name,
+                                 to_string(problem), to_string(launch), full_name(choice.platform),
                                  fingerprint(choice.platform), choice.stored ? "" : ", not stored");
   for (const auto& file : snapshot.files()) {
     text += fmt::format("database: {}\n", file.string());

@@ -19,14 +19,20 @@ namespace {
 using Names = std::initializer_list<const char*>;  // the names that models have for one field
 
 // Model types whose MLPs have two matrices (up, down), and three (gate, up, down).
-constexpr std::array<std::string_view, 12> kPlainMlp{
-    "gpt2",   "gpt_neox", "gpt_neo", "gptj",        "opt",        "bloom",
-    "falcon", "phi",      "mpt",     "gpt_bigcode", "starcoder2", "codegen"};
-constexpr std::array<std::string_view, 22> kGatedMlp{
-    "llama",       "mistral",   "mixtral",     "qwen2",   "qwen2_moe",   "qwen3",
-    "qwen3_moe",   "gemma",     "gemma2",      "gemma3",  "gemma3_text", "phi3",
-    "cohere",      "cohere2",   "granite",     "olmo",    "olmo2",       "deepseek_v2",
-    "deepseek_v3", "internlm2", "llama4_text", "mistral3"};
+constexpr std::array<std::string_view, 17> kPlainMlp{
+    "gpt2",   "gpt_neox", "gpt_neo",     "gptj",        "opt",        "bloom",
+    "falcon", "phi",      "mpt",         "gpt_bigcode", "starcoder2", "codegen",
+    "bert",   "roberta",  "xlm-roberta", "camembert",   "electra"};
+constexpr std::array<std::string_view, 28> kGatedMlp{
+    "llama",    "mistral", "mixtral", "qwen2",       "qwen2_moe",   "qwen3",     "qwen3_moe",
+    "gemma",    "gemma2",  "gemma3",  "gemma3_text", "phi3",        "cohere",    "cohere2",
+    "granite",  "olmo",    "olmo2",   "deepseek_v2", "deepseek_v3", "internlm2", "llama4_text",
+    "mistral3", "gpt_oss", "chatglm", "glm",         "glm4",        "glm4_moe",  "ministral"};
+// Model types whose layers are not attention and one MLP, or whose config.json names them
+// otherwise.
+constexpr std::array<std::string_view, 14> kUnsupported{
+    "mamba", "mamba2", "falcon_mamba", "rwkv", "jamba", "recurrent_gemma", "dbrx",
+    "t5",    "mt5",    "umt5",         "bart", "mbart", "whisper",         "distilbert"};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, std::string_view item) {
@@ -70,6 +76,17 @@ class Fields {
     return field.text();
   }
 
+  [[nodiscard]] bool is_set(const char* name) const {
+    return object_.has(name) && object_[name].boolean();
+  }
+
+  /// The text at `inner` of the object at `outer`; empty where either is absent.
+  [[nodiscard]] std::string text_within(const char* outer, const char* inner) const {
+    if (!object_.has(outer) || !object_[outer].is_object()) return {};
+    const JsonReader object = object_[outer];
+    return Fields(object).text_if_any({inner});
+  }
+
   [[noreturn]] void fail(const std::string& message) const { object_.fail(message); }
 
  private:
@@ -82,17 +99,26 @@ class Fields {
   const JsonReader& object_;
 };
 
+/// Heads of keys and values. In falcon and gpt_bigcode `multi_query` means one head for all
+/// queries.
+std::int64_t read_kv_heads(const Fields& fields, const ModelConfig& config) {
+  if (fields.is_set("multi_query") && !fields.is_set("new_decoder_architecture")) return 1;
+  if (fields.is_set("multi_query_attention")) {  // chatglm
+    if (const auto groups = fields.count_if_any({"multi_query_group_num"})) return *groups;
+  }
+  return fields.count_if_any({"num_key_value_heads", "num_kv_heads"}).value_or(config.heads);
+}
+
 void read_attention(const Fields& fields, ModelConfig& config) {
   config.heads = fields.count({"num_attention_heads", "n_head", "n_heads"});
-  config.kv_heads =
-      fields.count_if_any({"num_key_value_heads", "num_kv_heads"}).value_or(config.heads);
+  config.kv_heads = read_kv_heads(fields, config);
   if (config.heads % config.kv_heads != 0) {
     fields.fail(
         fmt::format("num_key_value_heads = {}: expected a divisor of "
                     "num_attention_heads = {}",
                     config.kv_heads, config.heads));
   }
-  const auto head_dim = fields.count_if_any({"head_dim"});
+  const auto head_dim = fields.count_if_any({"head_dim", "kv_channels"});
   if (!head_dim && config.hidden % config.heads != 0) {
     fields.fail(
         fmt::format("hidden_size = {}: expected a multiple of num_attention_heads = {}, or "
@@ -104,9 +130,31 @@ void read_attention(const Fields& fields, ModelConfig& config) {
   config.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(config.head_dim);
 }
 
-void read_mlp(const Fields& fields, ModelConfig& config) {
+/// The experts: their number, the expert that every token passes, and the first layers, which may
+/// be dense (deepseek, glm4_moe).
+void read_experts(const Fields& fields, ModelConfig& config) {
   config.experts =
       fields.count_if_any({"num_local_experts", "num_experts", "n_routed_experts"}, 0).value_or(0);
+  if (config.experts == 0) {
+    config.dense_layers = config.layers;
+    return;
+  }
+  config.experts_per_token =
+      fields.count_if_any({"num_experts_per_tok", "experts_per_token"}).value_or(0);
+  config.dense_layers =
+      std::min(config.layers, fields.count_if_any({"first_k_dense_replace"}, 0).value_or(0));
+  const auto shared = fields.count_if_any({"n_shared_experts"}, 0).value_or(0);
+  if (shared > 0) config.shared_intermediate = shared * fields.count({"moe_intermediate_size"});
+  if (const auto width = fields.count_if_any({"shared_expert_intermediate_size"}, 0)) {
+    config.shared_intermediate = *width;
+  }
+  if (fields.count_if_any({"moe_layer_freq", "decoder_sparse_step"}).value_or(1) != 1) {
+    config.notes.emplace_back("every layer is taken to have experts: layers in turn are not read");
+  }
+}
+
+void read_mlp(const Fields& fields, ModelConfig& config) {
+  read_experts(fields, config);
   const std::string activation =
       fields.text_if_any({"hidden_act", "activation_function", "hidden_activation"});
   config.gated = contains(kGatedMlp, config.model_type);
@@ -115,7 +163,7 @@ void read_mlp(const Fields& fields, ModelConfig& config) {
     config.notes.push_back(fmt::format("model_type '{}' is not known: its MLP is taken to be {}",
                                        config.model_type, config.gated ? "gated" : "not gated"));
   }
-  if (config.experts > 0) return;
+  if (config.dense_layers == 0) return;
   const auto width =
       fields.count_if_any({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
   if (!width && config.gated) {
@@ -130,6 +178,13 @@ void read_dtype(const Fields& fields, ModelConfig& config) {
     config.dtype = Dtype::fp16;
   } else if (!name.empty() && name != "bfloat16") {
     config.notes.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
+  }
+  const std::string quantized = fields.text_within("quantization_config", "quant_method");
+  if (!quantized.empty()) {
+    config.notes.push_back(
+        fmt::format("the weights are quantized ({}): the products are taken as {}, so times with "
+                    "quantized weights differ",
+                    quantized, to_string(config.dtype)));
   }
 }
 
@@ -177,10 +232,16 @@ Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view
 
     const Fields fields(language);
     config.model_type = fields.text_if_any({"model_type"});
+    if (contains(kUnsupported, config.model_type)) {
+      fields.fail(
+          fmt::format("model_type '{}': not supported: expected layers of attention and an "
+                      "MLP, such as llama, qwen3, deepseek_v3, gpt_neox or bert",
+                      config.model_type));
+    }
     config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
     read_attention(fields, config);
-    read_mlp(fields, config);
     config.layers = fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    read_mlp(fields, config);
     read_dtype(fields, config);
     return config;
   } catch (const Failure& failure) {

@@ -14,17 +14,29 @@ struct Shape {
   Op op;
   std::int64_t n;
   std::int64_t k;
+  std::int64_t layers;  ///< that have it
 };
 
-std::string not_divisible(const char* field, std::int64_t value, int tp) {
+bool divides(const ModelConfig& config, int tp) {
+  const bool kv_heads = config.kv_heads % tp == 0 || tp % config.kv_heads == 0;
+  return kv_heads && config.heads % tp == 0 && config.intermediate % tp == 0 &&
+         config.shared_intermediate % tp == 0;
+}
+
+/// "; --tp 2, 4, 8 divide all sizes of this model", or nothing where none does.
+std::string other_tps(const ModelConfig& config) {
   constexpr int kMostUsual = 64;
   std::vector<int> fitting;
-  for (int other = 2; other <= kMostUsual; ++other) {
-    if (value % other == 0) fitting.push_back(other);
+  for (int tp = 2; tp <= kMostUsual; ++tp) {
+    if (divides(config, tp)) fitting.push_back(tp);
   }
-  return fmt::format(
-      "{} = {}: expected a multiple of --tp {}{}", field, value, tp,
-      fitting.empty() ? "" : fmt::format("; it is one of {}", fmt::join(fitting, ", ")));
+  return fitting.empty() ? ""
+                         : fmt::format("; --tp {} would divide all sizes of this model",
+                                       fmt::join(fitting, ", "));
+}
+
+std::string not_divisible(const char* field, std::int64_t value, int tp) {
+  return fmt::format("{} = {}: expected a multiple of --tp {}", field, value, tp);
 }
 
 /// KV heads of each rank. With fewer KV heads than ranks, several ranks have the same head.
@@ -32,35 +44,46 @@ Expected<std::int64_t> kv_heads_per_rank(const ModelConfig& config, int tp) {
   if (config.kv_heads % tp == 0) return config.kv_heads / tp;
   if (tp % config.kv_heads == 0) return 1;
   return bad_input(
-      fmt::format("num_key_value_heads = {}: expected a multiple or a divisor of --tp {}",
-                  config.kv_heads, tp));
+      fmt::format("num_key_value_heads = {}: expected a multiple or a divisor of --tp {}{}",
+                  config.kv_heads, tp, other_tps(config)));
 }
 
 Expected<std::vector<Shape>> shapes(const ModelConfig& config, int tp, Parallelism parallelism) {
-  if (config.heads % tp != 0) {
-    return bad_input(not_divisible("num_attention_heads", config.heads, tp));
-  }
-  if (config.intermediate % tp != 0) {
-    return bad_input(not_divisible("intermediate_size", config.intermediate, tp));
+  const std::pair<const char*, std::int64_t> divided[] = {
+      {"num_attention_heads", config.heads},
+      {"intermediate_size", config.intermediate},
+      {"width of the shared expert", config.shared_intermediate}};
+  for (const auto& [field, size] : divided) {
+    if (size % tp != 0) return bad_input(not_divisible(field, size, tp) + other_tps(config));
   }
   const auto kv_heads = kv_heads_per_rank(config, tp);
   if (!kv_heads) return error_of(kv_heads);
 
   const bool sequence = parallelism == Parallelism::sequence;
   const Op row_parallel = sequence ? Op::gemm_reduce_scatter : Op::gemm_all_reduce;
-  const bool dense = config.experts == 0;
   const std::int64_t heads = config.heads / tp;
   const std::int64_t width = config.intermediate / tp;
-  std::vector<Shape> list{{Product::o, row_parallel, config.hidden, heads * config.value_head_dim}};
-  if (dense) list.push_back({Product::down, row_parallel, config.hidden, width});
+  const std::int64_t shared = config.shared_intermediate / tp;
+  const std::int64_t dense = config.dense_layers;
+  const std::int64_t sparse = config.layers - dense;
+  std::vector<Shape> list{
+      {Product::o, row_parallel, config.hidden, heads * config.value_head_dim, config.layers}};
+  if (dense > 0) list.push_back({Product::down, row_parallel, config.hidden, width, dense});
+  if (shared > 0) {
+    list.push_back({Product::shared_down, row_parallel, config.hidden, shared, sparse});
+  }
   if (!sequence) return list;
   if (!config.latent_attention) {
     list.push_back({Product::qkv, Op::all_gather_gemm, (heads + 2 * *kv_heads) * config.head_dim,
-                    config.hidden});
+                    config.hidden, config.layers});
   }
-  if (dense) {
+  if (dense > 0) {
     list.push_back({config.gated ? Product::gate_up : Product::up, Op::all_gather_gemm,
-                    config.gated ? 2 * width : width, config.hidden});
+                    config.gated ? 2 * width : width, config.hidden, dense});
+  }
+  if (shared > 0) {
+    list.push_back(
+        {Product::shared_gate_up, Op::all_gather_gemm, 2 * shared, config.hidden, sparse});
   }
   return list;
 }
@@ -68,8 +91,16 @@ Expected<std::vector<Shape>> shapes(const ModelConfig& config, int tp, Paralleli
 std::vector<std::string> skipped(const ModelConfig& config, const WorkloadOptions& options) {
   std::vector<std::string> notes = config.notes;
   if (config.experts > 0) {
-    notes.push_back(fmt::format("MoE experts ({}) are skipped: their sizes depend on the routing",
-                                config.experts));
+    notes.push_back(
+        fmt::format("MoE experts ({}) are skipped in {} layers: their sizes depend on the routing",
+                    config.experts, config.layers - config.dense_layers));
+    if (config.experts_per_token > 0) {
+      notes.push_back(fmt::format(
+          "dispatch and combine of the experts are skipped, too: with balanced routing over the "
+          "--tp ranks each exchanges {} rows of {} for each token; tune the combine as a problem "
+          "of gemm_all_to_all",
+          config.experts_per_token, config.hidden));
+    }
   }
   const auto& ways = options.parallelism;
   const bool sequence = std::find(ways.begin(), ways.end(), Parallelism::sequence) != ways.end();
@@ -132,7 +163,7 @@ Expected<Workload> workload(const ModelConfig& config, const WorkloadOptions& op
                                 .product = shape.product,
                                 .parallelism = parallelism,
                                 .tokens = tokens,
-                                .times_per_pass = config.layers,
+                                .times_per_pass = shape.layers,
                                 .problem = *problem});
         auto& problems = result.problems;
         // Two products of one shape are one problem.

@@ -105,9 +105,9 @@ enum {
 
 /* The GPUs, links and software that results hold for. Texts end with NUL. A caller fills either
  *  - all fields, as tuning stored them: answers come from a platform that is equal in all of them;
- *  - or only `name`, and all else is zero or empty: answers come from the stored platform with this
- *    name or fingerprint. Use this form to ask for results of a simulated machine: no other
- *    platform ever gets them. */
+ *  - or only `name`, all else zero or empty: answers come from the stored platform with this name
+ *    ("sim:h200-nvlink-x8") or fingerprint. Use this form to ask for results of a simulated
+ *    machine: no other platform ever gets them. */
 typedef struct ovt_platform {
   size_t size;
   char machine[OVT_TEXT_SIZE];   /* "cuda"; "sim" for a simulated machine */

@@ -76,8 +76,8 @@ class Database:
 
     paths     a file or several; results of an earlier one hide those of later ones for the same
               question. None: the file that OVERLAPTUNE_DB names.
-    platform  the platform to answer for: a Platform, or the name or fingerprint of a stored one.
-              None: the real (not simulated) platform that was added last.
+    platform  the platform to answer for: a Platform, or the name of a stored one, as in "sim:h200-nvlink-x8", or its
+              fingerprint. None: the real (not simulated) platform that was added last.
 
     Several threads may call the methods at once. They raise subclasses of Error: NotFoundError,
     DatabaseError and UnavailableError for files and platforms, ArgumentError for values.

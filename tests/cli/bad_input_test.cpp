@@ -37,9 +37,11 @@ void expect_refused(const Folder& folder, const std::string& command_line, int s
 
 TEST(BadInput, wrong_use) {
   const Folder folder;
-  expect_refused(folder, "", 2, "subcommand");
   expect_refused(folder, "tuna", 2, "'tuna': expected one of machines, probe, tune");
-  expect_refused(folder, "tune --nonsense", 2, "--db");
+  expect_refused(folder, "tune --nonsense", 2, "--nonsense: unknown option");
+  expect_refused(folder, "query --databse f.db --op x", 2, "query: --databse: unknown option");
+  expect_refused(folder, "probe --machine sim:h200-nvlink-x8 --db new.db --ranks 8,8", 2,
+                 "8 given twice");
   expect_refused(folder, kTune + kGood + "--nonsense", 2, "--nonsense");
   expect_refused(folder, kTune, 2, "expected --model, --problem or --problems");
   expect_refused(folder, kTune + kGood + "--top-k 0", 2, "--top-k: '0': expected a whole number");
@@ -50,6 +52,51 @@ TEST(BadInput, wrong_use) {
   expect_refused(folder, kTune + kGood + "--model " + kLlama, 2, "--model");
   expect_refused(folder, kTune + kGood + "--sequence-parallel", 2, "--model");
   expect_refused(folder, "report --db " + kLlama + " --format soon", 2, "--format");
+}
+
+TEST(BadInput, misspelled_words_have_a_suggestion) {
+  const Folder folder;
+  expect_refused(folder, "qery", 2, "did you mean 'query'?");
+  expect_refused(folder, kTune + kGood + "--machin auto", 2, "did you mean '--machine'?");
+  expect_refused(folder, "db inf", 2, "did you mean 'info'?");
+  const std::string of_model = kTune + "--model " + kLlama + " --tp 8 ";
+  expect_refused(folder, of_model + "--tokens 1k 4k", 2, "written with commas, as in 1k,4k");
+  expect_refused(folder, of_model + "--tokens 1k --sequence-parallel twice", 2, "both");
+}
+
+TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
+  const Folder folder;
+  const std::string of_model = kTune + "--model " + kLlama + " --tp ";
+  expect_refused(folder, of_model + "8 --tokens 0", 2, "overlaptune: --tokens 0: expected 1");
+  expect_refused(folder, of_model + "3 --tokens 1k", 2,
+                 "--tp 2, 4, 8, 16, 32, 64 would divide all sizes");
+}
+
+TEST(BadInput, a_command_without_arguments_shows_its_help) {
+  const Folder folder;
+  for (const char* command : {"", "db"}) {
+    const tool::Outcome outcome = tool::run(folder, command);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("Usage: overlaptune"));
+    EXPECT_THAT(outcome.err, HasSubstr("Example:"));
+  }
+}
+
+TEST(BadInput, import_of_a_database_names_merge) {
+  const Folder folder;
+  { const Store store(folder / "kept.db", Access::create); }
+  expect_refused(folder, "db import --db new.db kept.db", 2, "`overlaptune db merge`");
+}
+
+/// As in `overlaptune report … | head`.
+TEST(BadInput, who_reads_no_further_is_not_told) {
+  const Folder folder;
+  const std::string err = (folder / "err").string();
+  const std::string line = "set -o pipefail; (sleep 0.2; exec " + std::string(OVERLAPTUNE_PROGRAM) +
+                           " machines --json 2> " + err + ") | true";
+  EXPECT_EQ(std::system(("bash -c '" + line + "'").c_str()), 0);
+  EXPECT_EQ(tool::content(folder / "err"), "");
 }
 
 TEST(BadInput, a_database_is_not_overwritten_by_what_is_printed) {

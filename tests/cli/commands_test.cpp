@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <sys/file.h>
 #include <unistd.h>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
@@ -136,6 +139,63 @@ TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
   EXPECT_EQ(tool::json(*folder, line + " --json").at("source"), "exact") << line;
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("left")));       // no progress bar in a pipe
   EXPECT_THAT(outcome.out, testing::Not(HasSubstr("| product")));  // no model has the problem
+}
+
+/// The lines that have a time or a ratio, with those of tables but for their heads.
+std::vector<std::string> lines_with_figures(const std::string& text) {
+  std::vector<std::string> found;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const bool is_head = line.find(" us |") != line.npos;
+    const bool has_figure =
+        line.find(" us") != line.npos || line.find("paired") != line.npos ||
+        (line.starts_with('|') && line.find_first_of("0123456789") != line.npos);
+    if (has_figure && !is_head) found.push_back(line);
+  }
+  return found;
+}
+
+TEST_F(Commands, every_line_with_a_figure_says_that_it_is_simulated) {
+  for (const std::string& command :
+       {"query" + kKnown, "predict" + kKnown, "run --machine sim:rtx4090-pcie-x4" + kKnown}) {
+    const tool::Outcome outcome = tool::run(*folder, command);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const auto lines = lines_with_figures(outcome.out);
+    EXPECT_FALSE(lines.empty()) << command;
+    for (const std::string& line : lines) {
+      EXPECT_TRUE(line.find("(simulated)") != line.npos ||
+                  line.find("| sim:rtx4090-pcie-x4 ") != line.npos)
+          << command << "\n"
+          << line;
+    }
+  }
+}
+
+TEST_F(Commands, a_platform_is_named_as_a_machine_is) {
+  const json answer = tool::json(*folder, "query" + kKnown);
+  EXPECT_EQ(answer.at("full_name"), "sim:rtx4090-pcie-x4");
+  EXPECT_EQ(answer.at("simulated"), true);
+  EXPECT_THAT(answer.at("reason").get<std::string>(),
+              HasSubstr("validated on sim:rtx4090-pcie-x4 at "));
+  const std::vector<std::string> names{"rtx4090-pcie-x4", "sim:rtx4090-pcie-x4",
+                                       answer.at("fingerprint")};
+  for (const std::string& name : names) {
+    EXPECT_EQ(tool::json(*folder, "query" + kKnown + " --platform " + name), answer);
+  }
+  const tool::Outcome real =
+      tool::run(*folder, "query" + kKnown + " --platform cuda:rtx4090-pcie-x4");
+  EXPECT_EQ(real.status, 2);
+  EXPECT_THAT(real.err, HasSubstr("expected one of sim:rtx4090-pcie-x4"));
+}
+
+TEST_F(Commands, auto_without_gpus_warns_and_says_why) {
+  const tool::Outcome outcome =
+      tool::run(*folder,
+                "run --op gemm_all_reduce --m 1k --n 1k --k 1k --dtype bf16 --ranks 8 "
+                "--config sequential");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("every figure is simulated: no GPUs were found ("));
+  EXPECT_THAT(outcome.err, HasSubstr("so machine auto is sim:h200-nvlink-x8"));
 }
 
 TEST_F(Commands, query_is_exact_for_what_was_tuned) {

@@ -66,9 +66,9 @@ TEST_F(Kernels, the_cache_tells_what_it_holds_and_can_be_cleared) {
 }
 
 TEST_F(Kernels, bad_input_is_refused_in_one_line) {
-  for (const char* line : {"kernels", "kernels --compile-all --arch sm_17", "cache",
-                           "kernels --compile-all --threads 0",
-                           "kernels --compile-all --only hopper_gemm,BLOCK_N=24"}) {
+  for (const char* line :
+       {"kernels", "kernels --compile-all --arch sm_17", "kernels --compile-all --threads 0",
+        "kernels --compile-all --only hopper_gemm,BLOCK_N=24"}) {
     const tool::Outcome outcome = tool::run(folder, line);
     EXPECT_EQ(outcome.status, 2) << line;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

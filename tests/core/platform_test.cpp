@@ -27,6 +27,19 @@ TEST(Platform, the_fingerprint_is_stable) {
   EXPECT_EQ(fingerprint(platform()), "f304bb8221f7937b");
 }
 
+TEST(Platform, has_three_names_and_no_others) {
+  Platform named = platform();
+  named.machine = "sim";
+  named.name = "h200-nvlink-x8";
+  EXPECT_EQ(full_name(named), "sim:h200-nvlink-x8");
+  EXPECT_TRUE(is_simulated(named));
+  EXPECT_TRUE(is_named(named, "h200-nvlink-x8"));
+  EXPECT_TRUE(is_named(named, "sim:h200-nvlink-x8"));
+  EXPECT_TRUE(is_named(named, fingerprint(named)));
+  EXPECT_FALSE(is_named(named, "cuda:h200-nvlink-x8"));
+  EXPECT_FALSE(is_named(named, ""));
+}
+
 TEST(Platform, differences_name_the_field_and_both_values) {
   Platform there = platform();
   there.nccl_version = "2.28.9";

@@ -58,6 +58,9 @@ TEST(Catalogue, cuda_is_unavailable_and_an_unknown_name_is_bad_input) {
   const auto cuda = open_machine("cuda", {});
   ASSERT_FALSE(cuda);
   EXPECT_EQ(cuda.error().kind, ErrorKind::machine_unavailable);
+  const auto named = open_machine("cuda:h200-nvlink-x8", {});
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().kind, ErrorKind::machine_unavailable);
   const auto unknown = open_machine("sim:b200", {});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind, ErrorKind::bad_input);

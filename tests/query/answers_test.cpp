@@ -45,7 +45,7 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
   EXPECT_EQ(answer.transport, OVT_TRANSPORT_RING);
   EXPECT_EQ(answer.wait, OVT_WAIT_DRIVER);
   EXPECT_EQ(answer.reserved, 0);
-  EXPECT_THAT(answer.reason, StartsWith("validated on h200-nvlink-x8 at 2"));
+  EXPECT_THAT(answer.reason, StartsWith("validated on cuda:h200-nvlink-x8 at 2"));
 }
 
 TEST(AnswersTest, EveryPartOfTheQuestionCounts) {

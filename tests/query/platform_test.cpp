@@ -43,6 +43,14 @@ TEST_F(PlatformTest, ADescribedPlatformIsAnsweredWhereEveryFieldIsEqual) {
   EXPECT_EQ(ovt::Database({file()}, &same).query(stored::problem()).source, OVT_EXACT);
 }
 
+TEST_F(PlatformTest, APlatformIsNamedByMachineAndName) {
+  stored::put_winners(file(), 1);
+  const ovt_platform cuda = ovt::stored_platform("cuda:h200-nvlink-x8");
+  EXPECT_EQ(ovt::Database({file()}, &cuda).query(stored::problem()).source, OVT_EXACT);
+  const ovt_platform sim = ovt::stored_platform("sim:h200-nvlink-x8");
+  EXPECT_THAT(refused(&sim), HasSubstr("stored are: cuda:h200-nvlink-x8"));
+}
+
 TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
   stored::put_winners(file(), 1);
   const std::vector<std::pair<const char*, std::function<void(Platform&)>>> changes{
@@ -68,7 +76,7 @@ TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
     const ovt_answer answer = database.query(stored::problem());
     EXPECT_EQ(answer.source, OVT_BASELINE);
     EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
-    EXPECT_THAT(answer.reason, HasSubstr(std::string("h200-nvlink-x8 differs in ") + text));
+    EXPECT_THAT(answer.reason, HasSubstr(std::string("cuda:h200-nvlink-x8 differs in ") + text));
     const std::string reason = answer.reason;
     EXPECT_EQ(reason.find("; ", reason.find("differs in")), reason.npos) << "one field: " << reason;
     EXPECT_THAT(database.explain(stored::problem()), HasSubstr("not stored"));
@@ -100,7 +108,7 @@ TEST_F(PlatformTest, WithoutAWishTheRealPlatformThatWasAddedLastAnswers) {
 TEST_F(PlatformTest, SimulatedResultsNeverAnswerForARealPlatform) {
   stored::put_winners(file(), 1, 1, simulated());
   EXPECT_THAT(refused(nullptr),
-              HasSubstr("no platform of real GPUs is stored (stored are: sim-of-"));
+              HasSubstr("no platform of real GPUs is stored (stored are: sim:sim-of-"));
   Platform real = simulated();
   real.machine = "cuda";
   const ovt_platform described = stored::described(real);
@@ -127,7 +135,7 @@ TEST_F(PlatformTest, ANameThatIsNotStoredOrStandsForSeveralIsRefused) {
   const ovt_platform unknown = ovt::stored_platform("b200");
   EXPECT_THAT(refused(&unknown),
               HasSubstr("platform 'b200': no such name or fingerprint is stored; "
-                        "stored are: h200-nvlink-x8"));
+                        "stored are: cuda:h200-nvlink-x8"));
   Platform newer_driver = stored::platform();
   newer_driver.driver_version = "590";
   stored::put_winners(file(), 1, 2, newer_driver);

@@ -178,6 +178,109 @@ TEST(Workload, experts_are_skipped_and_said) {
   EXPECT_TRUE(says("lm_head"));
 }
 
+bool notes_say(const Workload& work, std::string_view words) {
+  return std::any_of(work.notes.begin(), work.notes.end(), [&](const std::string& note) {
+    return note.find(words) != std::string::npos;
+  });
+}
+
+/// n and k of one product, and in how many layers it is; zeros where there is none.
+struct ProductShape {
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t layers = 0;
+  friend bool operator==(const ProductShape&, const ProductShape&) = default;
+};
+
+ProductShape shape_of(const Workload& work, Product product) {
+  for (const LayerGemm& gemm : work.gemms) {
+    if (gemm.product == product) return {gemm.problem.n, gemm.problem.k, gemm.times_per_pass};
+  }
+  return {};
+}
+
+Workload of_text(std::string_view json, int tp) {
+  return value_or_throw(
+      workload(value_or_throw(parse_model_config(json, "config.json")),
+               {.tp = tp, .tokens = {4096}, .parallelism = {Parallelism::sequence}}));
+}
+
+// The published config of DeepSeek-V3: 61 layers, the first 3 dense, one shared expert.
+TEST(Workload, deepseek_v3_has_dense_layers_first_and_a_shared_expert) {
+  const Workload work = of_text(
+      R"({"model_type": "deepseek_v3", "hidden_size": 7168, "intermediate_size": 18432,
+          "moe_intermediate_size": 2048, "n_shared_experts": 1, "n_routed_experts": 256,
+          "num_experts_per_tok": 8, "first_k_dense_replace": 3, "moe_layer_freq": 1,
+          "num_attention_heads": 128, "num_key_value_heads": 128, "num_hidden_layers": 61,
+          "kv_lora_rank": 512, "v_head_dim": 128, "torch_dtype": "bfloat16",
+          "quantization_config": {"quant_method": "fp8"}})",
+      8);
+  EXPECT_EQ(shape_of(work, Product::o), (ProductShape{7168, 128 * 128 / 8, 61}));
+  EXPECT_EQ(shape_of(work, Product::down), (ProductShape{7168, 18432 / 8, 3}));
+  EXPECT_EQ(shape_of(work, Product::gate_up), (ProductShape{2 * 18432 / 8, 7168, 3}));
+  EXPECT_EQ(shape_of(work, Product::shared_down), (ProductShape{7168, 2048 / 8, 58}));
+  EXPECT_EQ(shape_of(work, Product::shared_gate_up), (ProductShape{2 * 2048 / 8, 7168, 58}));
+  EXPECT_EQ(shape_of(work, Product::qkv), ProductShape{});
+  EXPECT_TRUE(notes_say(work, "quantized (fp8): the products are taken as bf16"));
+  EXPECT_TRUE(notes_say(work, "MoE experts (256) are skipped in 58 layers"));
+  EXPECT_TRUE(notes_say(work, "dispatch and combine"));
+}
+
+// ChatGLM3-6B as published: 32 heads of 128, two groups of keys and values.
+TEST(Workload, glm_has_groups_of_queries) {
+  const std::string fields =
+      R"("model_type": "chatglm", "hidden_size": 4096, "ffn_hidden_size": 13696,
+         "kv_channels": 128, "num_attention_heads": 32, "num_layers": 28,
+         "multi_query_group_num": 2, "multi_query_attention": )";
+  const Workload grouped = of_text("{" + fields + "true}", 2);
+  EXPECT_EQ(shape_of(grouped, Product::qkv), (ProductShape{(16 + 2 * 1) * 128, 4096, 28}));
+  EXPECT_EQ(shape_of(grouped, Product::gate_up), (ProductShape{13696, 4096, 28}));
+  EXPECT_EQ(shape_of(of_text("{" + fields + "false}", 2), Product::qkv).n, 3 * 16 * 128);
+}
+
+// gpt-oss-20b as published: heads of 64 beside a hidden size of 2880.
+TEST(Workload, gpt_oss_has_experts_only) {
+  const Workload work = of_text(
+      R"({"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "head_dim": 64,
+          "num_attention_heads": 64, "num_key_value_heads": 8, "num_hidden_layers": 24,
+          "num_local_experts": 32, "experts_per_token": 4,
+          "quantization_config": {"quant_method": "mxfp4"}})",
+      8);
+  EXPECT_EQ(shape_of(work, Product::qkv), (ProductShape{(8 + 2) * 64, 2880, 24}));
+  EXPECT_EQ(shape_of(work, Product::down), ProductShape{});
+  EXPECT_FALSE(notes_say(work, "not known"));
+  EXPECT_TRUE(notes_say(work, "quantized (mxfp4)"));
+}
+
+TEST(Workload, bert_has_no_gate) {
+  const Workload work = of_text(
+      R"({"model_type": "bert", "hidden_act": "gelu", "hidden_size": 1024,
+          "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24})",
+      4);
+  EXPECT_EQ(shape_of(work, Product::up), (ProductShape{1024, 1024, 24}));
+  EXPECT_FALSE(notes_say(work, "not known"));
+}
+
+TEST(Workload, falcon_7b_has_one_head_of_keys_and_values) {
+  const Workload work = of_text(
+      R"({"model_type": "falcon", "multi_query": true, "hidden_size": 4544,
+          "num_attention_heads": 64, "head_dim": 64, "num_hidden_layers": 32})",
+      2);
+  EXPECT_EQ(shape_of(work, Product::qkv).n, (32 + 2) * 64);
+}
+
+TEST(ModelConfig, families_with_other_layers_are_named) {
+  for (const std::string& family : std::vector<std::string>{"mamba", "dbrx", "t5"}) {
+    EXPECT_THAT(error_of(llama("model_type", '"' + family + '"')),
+                HasSubstr("model_type '" + family + "': not supported"));
+  }
+}
+
+TEST(Workload, a_tp_that_does_not_divide_names_those_that_do) {
+  EXPECT_THAT(error_of(llama(), {.tp = 3, .tokens = {4096}}),
+              HasSubstr("--tp 2, 4, 8, 16, 32, 64 would divide all sizes of this model"));
+}
+
 TEST(Workload, fewer_kv_heads_than_ranks_are_replicated) {
   const Workload work = of_model(
       "llama-3-70b.json", {.tp = 16, .tokens = {4096}, .parallelism = {Parallelism::sequence}});
