@@ -241,14 +241,17 @@ Complaint time_complaint(std::string_view field, std::string_view time) {
   // Each letter is compared with two bounds, always to the end, in a type as wide as a letter. A
   // compiler makes few instructions of it; it runs for each of many thousand winners.
   constexpr std::string_view kLeast = "0000-00-00T00:00:00.000Z";
-  constexpr std::string_view kMost = "9999-99-99T99:99:99.999Z";
+  constexpr std::string_view kMost = "9999-19-39T29:59:59.999Z";
   if (time.size() == kLeast.size()) {
     unsigned char outside = 0;
     for (std::size_t i = 0; i < kLeast.size(); ++i) {
       outside |= static_cast<unsigned char>(time[i] < kLeast[i]);
       outside |= static_cast<unsigned char>(time[i] > kMost[i]);
     }
-    if (outside == 0) return std::nullopt;
+    const auto month = time.substr(5, 2);
+    const auto day = time.substr(8, 2);
+    const bool is_day = month >= "01" && month <= "12" && day >= "01" && day <= "31";
+    if (outside == 0 && is_day && time.substr(11, 2) <= "23") return std::nullopt;
   }
   return fmt::format("{} is '{}'; expected UTC as 2026-01-31T12:00:00.000Z", field,
                      time.substr(0, 40));
