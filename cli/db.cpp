@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/problem_flags.hpp"
+#include "core/printable.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
@@ -90,7 +91,7 @@ int repair(const DbFlags& flags, const Session& /*session*/) {
   } else {
     std::string text =
         fmt::format("{}: as it was before: {}\n", flags.database, done.copy.string());
-    for (const std::string& action : done.actions) text += action + "\n";
+    for (const std::string& action : done.actions) text += printable(action) + "\n";
     print(text + fmt::format("{}: {}\n", flags.database, left.empty() ? "sound" : "not sound"));
   }
   for (const std::string& line : left) spdlog::error("{}: {}", flags.database, line);

@@ -1,26 +1,44 @@
 #include "core/printable.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cwchar>
+#include <locale>
+
 #include <fmt/format.h>
 
 namespace overlaptune {
 
+Letter first_letter(std::string_view text) {
+  constexpr unsigned char kAscii = 0x80;
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < kAscii) return {text.substr(0, 1), first};
+  using Decoder = std::codecvt<char32_t, char8_t, std::mbstate_t>;
+  const auto& decoder = std::use_facet<Decoder>(std::locale::classic());
+  std::array<char8_t, 4> bytes{};
+  const std::size_t size = std::min(bytes.size(), text.size());
+  std::copy_n(text.begin(), size, bytes.begin());
+  std::mbstate_t state{};
+  char32_t code = 0;
+  char32_t* after_code = nullptr;
+  const char8_t* next = nullptr;
+  decoder.in(state, bytes.data(), bytes.data() + size, next, &code, &code + 1, after_code);
+  if (next == bytes.data()) return {text.substr(0, 1), std::nullopt};
+  return {text.substr(0, static_cast<std::size_t>(next - bytes.data())), code};
+}
+
 std::string printable(std::string_view text) {
-  constexpr unsigned char kFirstPrintable = 0x20;
-  constexpr unsigned char kDelete = 0x7f;
-  constexpr unsigned char kLeadsC1 = 0xc2;  // in UTF-8, U+0080 to U+009F are C2 80 to C2 9F
   std::string shown;
   shown.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
-    if (byte == kLeadsC1 && next >= 0x80 && next <= 0x9f) {
-      shown += fmt::format("\\x{:02x}", next);
-      ++i;
-    } else if (byte < kFirstPrintable || byte == kDelete) {
-      shown += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const auto [bytes, code] = first_letter(text);
+    if (code && !is_control(*code)) {
+      shown += bytes;
     } else {
-      shown += text[i];
+      const auto number = code ? *code : static_cast<unsigned char>(bytes.front());
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned>(number));
     }
+    text.remove_prefix(bytes.size());
   }
   return shown;
 }

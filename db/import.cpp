@@ -88,6 +88,8 @@ Expected<std::vector<std::string>> import_json(Store& store, std::istream& in) {
     staging.impl().connection->write([&] { fill(staging.impl(), JsonReader(document)); });
   } catch (const Failure& failure) {
     return bad_input(fmt::format("import: {}", failure.what()));
+  } catch (const std::ios_base::failure& failure) {  // thrown by the stream's buffer
+    return bad_input(fmt::format("import: cannot be read: {}", failure.code().message()));
   }
   return store.merge(staging);
 }

@@ -4,13 +4,13 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cwchar>
-#include <locale>
+#include <type_traits>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/printable.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -60,6 +60,28 @@ Complaint first(Complaint complaint, Complaints... others) {
     if (!complaint) return first(std::move(others)...);
   }
   return complaint;
+}
+
+/// The text with U+FFFD for each byte that is no UTF-8, and for control characters other than tabs
+/// and ends of lines.
+std::string cleaned(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const auto [bytes, code] = first_letter(text);
+    if (code && (!is_control(*code) || *code == U'\t' || *code == U'\n')) {
+      clean += bytes;
+    } else {
+      clean += "\xef\xbf\xbd";
+    }
+    text.remove_prefix(bytes.size());
+  }
+  return clean;
+}
+
+Complaint text_complaint(std::string_view field, std::string_view text) {
+  if (cleaned(text) == text) return std::nullopt;
+  return fmt::format("{} holds bytes that are no text; expected UTF-8 without control characters",
+                     field);
 }
 
 Complaint tile_complaint(std::string_view field, const Tile& tile) {
@@ -125,6 +147,13 @@ Complaint complaint(const Problem& problem) {
 }
 
 Complaint complaint(const Platform& platform) {
+  Complaint wrong;
+  each_field(kPlatformFields, platform, [&](std::string_view field, const auto& value) {
+    if constexpr (std::is_convertible_v<decltype(value), std::string_view>) {
+      if (!wrong) wrong = text_complaint(field, value);
+    }
+  });
+  if (wrong) return wrong;
   return first(at_least("gpu_count", platform.gpu_count, 0), at_least("sms", platform.sms, 0),
                at_least("compute_capability", platform.compute_capability, 0),
                at_least("memory_bytes", platform.memory.count, 0));
@@ -232,33 +261,6 @@ Complaint ahead_complaint(std::string_view field, std::string_view time) {
 
 namespace {
 
-/// The text with U+FFFD for each byte that is no UTF-8, and for control characters other than tabs
-/// and ends of lines.
-std::string cleaned(std::string_view text) {
-  using Decoder = std::codecvt<char32_t, char8_t, std::mbstate_t>;
-  const auto& decoder = std::use_facet<Decoder>(std::locale::classic());
-  const std::u8string bytes(text.begin(), text.end());
-  const char8_t* const end = bytes.data() + bytes.size();
-  std::string clean;
-  for (const char8_t* at = bytes.data(); at != end;) {
-    std::mbstate_t state{};
-    char32_t letter = 0;
-    char32_t* after_letter = nullptr;
-    const char8_t* next = nullptr;
-    decoder.in(state, at, end, next, &letter, &letter + 1, after_letter);
-    const bool decoded = next != at;
-    if (!decoded) ++next;
-    const bool control = (letter < U' ' && letter != U'\t' && letter != U'\n') || letter == 0x7f;
-    if (decoded && !control) {
-      clean.append(at, next);
-    } else {
-      clean += "\xef\xbf\xbd";
-    }
-    at = next;
-  }
-  return clean;
-}
-
 constexpr std::array kTexts{std::pair{"program_version", &Provenance::program_version},
                             std::pair{"host", &Provenance::host},
                             std::pair{"command_line", &Provenance::command_line}};
@@ -272,9 +274,7 @@ Provenance cleaned(Provenance provenance) {
 
 Complaint complaint(const Provenance& provenance) {
   for (const auto& [field, text] : kTexts) {
-    if (cleaned(provenance.*text) != provenance.*text) {
-      return fmt::format("{} holds bytes that are no text; expected UTF-8", field);
-    }
+    if (auto wrong = text_complaint(field, provenance.*text)) return wrong;
   }
   return time_complaint("started_at", provenance.started_at);
 }

@@ -20,6 +20,8 @@ using Complaint = std::optional<std::string>;
 /// The fault of a time, a ratio or a condition, which must be finite and 0 or more.
 [[nodiscard]] Complaint number_complaint(std::string_view field, double value);
 [[nodiscard]] Complaint complaint(const Problem& problem);
+/// The fault of a platform. Its texts are shown with every answer; they must be as those of a
+/// provenance.
 [[nodiscard]] Complaint complaint(const Platform& platform);
 [[nodiscard]] Complaint complaint(const Measurement& measurement);
 [[nodiscard]] Complaint complaint(const LayerGemm& gemm);

@@ -44,6 +44,12 @@ StoredRun read_run(Query& query) {
   return run;
 }
 
+const std::string& select_platforms() {
+  static const std::string sql =
+      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::platform_columns());
+  return sql;
+}
+
 StoredPlatform read_platform_row(Query& query) {
   const PlatformId id = query.integer();
   const std::string print = query.text();
@@ -145,9 +151,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
 }
 
 void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>& visit) const {
-  static const std::string select =
-      fmt::format("SELECT id, fingerprint, {} FROM platforms ORDER BY id", db::platform_columns());
-  auto query = connection->query(select);
+  auto query = connection->query(select_platforms());
   for_rows(query, read_platform_row, visit);
 }
 
@@ -162,14 +166,28 @@ PlatformId Store::add_platform(const Platform& platform) {
   return id;
 }
 
-std::vector<StoredPlatform> Store::platforms() const {
+std::vector<StoredPlatform> Store::platforms(
+    const std::function<void(const DamagedRow&)>& damaged) const {
+  auto query = impl_->connection->query(select_platforms());
   std::vector<StoredPlatform> list;
-  impl_->each_platform([&](const StoredPlatform& platform) { list.push_back(platform); });
+  while (query.step()) {
+    try {
+      list.push_back(read_platform_row(query));
+    } catch (const DamagedRow& row) {
+      if (!damaged) throw;
+      damaged(row);
+    }
+  }
   return list;
 }
 
 Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) const {
-  const auto all = platforms();
+  std::optional<DamagedRow> damaged;
+  const auto all = platforms([&](const DamagedRow& row) { damaged = row; });
+  for (const auto& stored : all) {
+    if (fingerprint(stored.platform) == name_or_fingerprint) return stored;
+  }
+  if (damaged) throw *damaged;  // it may be the one that is meant
   std::vector<StoredPlatform> fitting;
   std::string known;
   for (const auto& stored : all) {

@@ -126,9 +126,12 @@ class Store {
 
   // Platforms
   PlatformId add_platform(const Platform& platform);  ///< its id; equal platforms share one
-  [[nodiscard]] std::vector<StoredPlatform> platforms() const;
+  /// In the order in which they were added. A damaged one is left out and told to `damaged`; if
+  /// that is empty, it is thrown.
+  [[nodiscard]] std::vector<StoredPlatform> platforms(
+      const std::function<void(const DamagedRow&)>& damaged = {}) const;
   /// The platform with this name or fingerprint; with an empty text, the only one stored. Error:
-  /// none, or several.
+  /// none, or several. A damaged platform is thrown, unless another one has the fingerprint.
   [[nodiscard]] Expected<StoredPlatform> platform(std::string_view name_or_fingerprint) const;
 
   // Probing

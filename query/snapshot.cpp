@@ -9,12 +9,18 @@
 namespace overlaptune {
 namespace {
 
-/// The platform's id in a database; none where it does not have the platform.
+/// The platform's id in a database; none where it does not have the platform. Damaged rows are of
+/// other platforms.
 std::optional<PlatformId> id_of(const Store& store, const Platform& platform) {
-  for (const StoredPlatform& stored : store.platforms()) {
+  for (const StoredPlatform& stored : store.platforms([](const DamagedRow&) {})) {
     if (stored.platform == platform) return stored.id;
   }
   return std::nullopt;
+}
+
+/// Whether the wish tells all fields of the platform that was chosen.
+bool names_all_of(const PlatformWish& wish, const PlatformChoice& choice) {
+  return choice.stored && (wish.described || wish.name == fingerprint(choice.platform));
 }
 
 /// The measurements of a platform. Where several files have the same probe, the first one counts.
@@ -62,14 +68,19 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
     : files_(std::move(files)) {
   std::vector<Store> stores;
   std::vector<std::vector<Platform>> platforms;
+  std::optional<DamagedRow> damaged;
   for (const auto& file : files_) {
     stores.emplace_back(file, Access::read);
     platforms.emplace_back();
-    for (StoredPlatform& stored : stores.back().platforms()) {
+    for (StoredPlatform& stored :
+         stores.back().platforms([&](const DamagedRow& row) { damaged = row; })) {
       platforms.back().push_back(std::move(stored.platform));
     }
   }
-  choice_ = value_or_throw(choose_platform(platforms, wish));
+  auto choice = choose_platform(platforms, wish);
+  // A damaged platform may be the one that is meant, unless all fields of another one were given.
+  if (damaged && !(choice && names_all_of(wish, *choice))) throw *damaged;
+  choice_ = value_or_throw(std::move(choice));
   exact_reason_ = fmt::format("validated on {} at ", full_name(choice_.platform));
   // Winners of an older version may have configs that are no longer legal.
   const Capabilities capabilities = capabilities_of(choice_.platform);

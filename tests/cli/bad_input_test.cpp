@@ -283,6 +283,13 @@ TEST(BadInput, a_pipe_is_no_document) {
   expect_refused(folder, "db import --db new.db pipe", 2, "pipe: no file that can be read");
 }
 
+TEST(BadInput, a_document_that_cannot_be_read) {
+  const Folder folder;
+  // The system opens this file, but gives nothing of it, as of a file on a failing disk.
+  expect_refused(folder, "db import --db new.db /proc/self/mem", 2,
+                 "/proc/self/mem: import: cannot be read: Input/output error");
+}
+
 TEST(BadInput, numbers_beyond_all_bounds_in_a_model) {
   const Folder folder;
   for (const std::string field : {"hidden_size", "num_attention_heads", "rope_theta"}) {

@@ -251,6 +251,18 @@ TEST_F(Commands, db_repair_rebuilds_winners_and_keeps_a_copy) {
   EXPECT_EQ(tool::json(own, "db repair --db f.db").at("copy"), "");
 }
 
+/// Damaged text is told as it is, and must not command the terminal.
+TEST_F(Commands, db_repair_shows_no_control_characters) {
+  const Folder own;
+  std::filesystem::copy_file(*folder / "f.db", own / "f.db");
+  SQLite::Database((own / "f.db").string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE winners SET origin = origin || char(27) || '[31m'");
+  const tool::Outcome done = tool::run(own, "db repair --db f.db");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("\\x1b[31m"));
+  EXPECT_EQ(done.out.find('\x1b'), std::string::npos);
+}
+
 /// The name of a file may hold any bytes.
 TEST_F(Commands, json_of_a_path_that_is_not_utf8) {
   const Folder own;

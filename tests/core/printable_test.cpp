@@ -20,8 +20,18 @@ TEST(Printable, escapes_every_control_character) {
   }
 }
 
+TEST(Printable, escapes_bytes_that_are_no_utf8) {
+  EXPECT_EQ(printable("\x9b"
+                      "31m"),
+            "\\x9b31m");                                    // begins a command in ISO 8859-1
+  EXPECT_EQ(printable("a\xff\xfe"), "a\\xff\\xfe");         // in no letter
+  EXPECT_EQ(printable("\xc3"), "\\xc3");                    // cut short
+  EXPECT_EQ(printable("\xc0\x9b"), "\\xc0\\x9b");           // longer than it need be
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a letter of UTF-16
+}
+
 TEST(Printable, again_changes_nothing) {
-  const std::string once = printable("\x1b\xc2\x9b");
+  const std::string once = printable("\x1b\xc2\x9b\xff");
   EXPECT_EQ(printable(once), once);
 }
 

@@ -304,9 +304,33 @@ TEST_F(DamageTest, APlatformThatWasChangedAnswersForNoOther) {
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
     const Store store(file_, Access::read);
     failure(ErrorKind::bad_database, [&] { (void)store.platforms(); });
+    int damaged = 0;
+    const auto sound = store.platforms([&](const DamagedRow&) { ++damaged; });
+    EXPECT_EQ(damaged, 1);
+    ASSERT_FALSE(sound.empty());
+    EXPECT_EQ(value_or_throw(store.platform(fingerprint(sound.front().platform))).id,
+              sound.front().id);
+    failure(ErrorKind::bad_database, [&] { (void)store.platform(sound.front().platform.name); });
     Store target(folder_ / "target.db", Access::create);
     failure(ErrorKind::bad_database, [&] { target.merge(store); });
     EXPECT_FALSE(store.check().empty());
+  }
+}
+
+TEST_F(DamageTest, APlatformIsNoTextThatATerminalObeys) {
+  Store store(folder_ / "platforms.db", Access::create);
+  for (const char* name : {"\x1b[31mred",
+                           "\xc2\x9b"
+                           "31m",
+                           "\xff", "a\rb", "del\x7f"}) {
+    Platform platform{.machine = "cuda", .name = name};
+    const auto add = [&] { (void)store.add_platform(platform); };
+    const auto message = failure(ErrorKind::bad_input, add);
+    EXPECT_NE(message.find("name holds bytes that are no text"), std::string::npos) << message;
+    platform.name = "Größe 1 µs";
+    add();
+    platform.details = name;
+    failure(ErrorKind::bad_input, add);
   }
 }
 

@@ -198,6 +198,37 @@ TEST_F(FaultsTest, ADamagedWinnerDoesNotHideThatOfAnotherFile) {
   EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(2)))[1], 1001);
 }
 
+TEST_F(FaultsTest, ADamagedPlatformTakesNoAnswerFromAnother) {
+  const Platform other = stored::platform("damaged");
+  stored::put_winners(file(), 5, 1, other);
+  SQLite::Database(file().string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE platforms SET sms = sms + 1 WHERE name = 'damaged'");
+  const auto opens = [&](const ovt_platform& platform) {
+    const std::string path = file().string();
+    const char* const paths[] = {path.c_str()};
+    ovt_database* database = nullptr;
+    const ovt_status status = ovt_open(paths, 1, &platform, &database);
+    if (status != OVT_OK) return status;
+    const ovt_problem problem = stored::problem(3);
+    ovt_answer answer{};
+    answer.size = sizeof answer;
+    EXPECT_EQ(ovt_query(database, &problem, OVT_GRAPH, &answer), OVT_OK);
+    EXPECT_EQ(answer.source, OVT_EXACT) << answer.reason;
+    ovt_close(database);
+    return status;
+  };
+  const auto named = [](const std::string& name) {
+    return stored::described(Platform{.name = name});
+  };
+  const Platform sound = stored::platform();
+  EXPECT_EQ(opens(stored::described(sound)), OVT_OK);
+  EXPECT_EQ(opens(named(fingerprint(sound))), OVT_OK);
+  // The damaged row may be the one that is meant.
+  EXPECT_EQ(opens(stored::described(other)), OVT_ERROR_DATABASE);
+  EXPECT_EQ(opens(named(fingerprint(other))), OVT_ERROR_DATABASE);
+  EXPECT_EQ(opens(named(sound.name)), OVT_ERROR_DATABASE);
+}
+
 TEST_F(FaultsTest, RandomDamageEndsInAnErrorOrAnAnswer) {
   {
     SQLite::Database database(file().string(), SQLite::OPEN_READWRITE);
