@@ -23,7 +23,8 @@ Letter first_letter(std::string_view text) {
   char32_t* after_code = nullptr;
   const char8_t* next = nullptr;
   decoder.in(state, bytes.data(), bytes.data() + size, next, &code, &code + 1, after_code);
-  if (next == bytes.data()) return {text.substr(0, 1), std::nullopt};
+  const bool is_half = code >= 0xd800 && code <= 0xdfff;  // of a letter of UTF-16
+  if (next == bytes.data() || is_half) return {text.substr(0, 1), std::nullopt};
   return {text.substr(0, static_cast<std::size_t>(next - bytes.data())), code};
 }
 

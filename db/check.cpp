@@ -73,7 +73,7 @@ void check_platforms(Examination& examine) {
 void check_run(Examination& examine, const StoredRun& run) {
   auto wrong = complaint(run);
   if (!wrong) wrong = db::ahead_complaint("started_at", run.provenance.started_at);
-  if (wrong) examine.add(fmt::format("run {}: {}", run.uid, *wrong));
+  if (wrong) examine.add(fmt::format("run {}: {}", run.uid.substr(0, 40), *wrong));
 }
 
 void check_measurements(Examination& examine) {

@@ -128,13 +128,9 @@ Json to_json(const StoredRun& run, RunKind kind, const std::string& platform) {
 }
 
 StoredRun run_of(const JsonReader& at, RunKind kind) {
-  constexpr std::size_t kUidDigits = 32;
   StoredRun run;
   run.uid = at["uid"].text();
-  if (run.uid.size() != kUidDigits ||
-      run.uid.find_first_not_of("0123456789abcdef") != run.uid.npos) {
-    at["uid"].fail("expected 32 hexadecimal digits");
-  }
+  if (db::uid_complaint(run.uid)) at["uid"].fail("expected 32 hexadecimal digits");
   kProvenance.read(at, run.provenance);
   if (run.provenance.started_at.empty()) at["started_at"].fail("expected a time, not nothing");
   read_into(Plain{}, at["finished_at"], run.finished_at);

@@ -30,6 +30,7 @@ class Clock {
 /// Gives a run what it can be stored with. Its measurements are worth more than its texts.
 void mend(StoredRun& run) {
   constexpr const char* kUnknown = "1970-01-01T00:00:00.000Z";
+  if (db::uid_complaint(run.uid)) run.uid.clear();  // it gets a new one
   run.provenance = db::cleaned(std::move(run.provenance));
   std::string& started_at = run.provenance.started_at;
   if (db::complaint(run.provenance)) started_at = kUnknown;
@@ -61,7 +62,7 @@ std::vector<std::string> Store::merge(const Store& other) {
       }
       if (wrong) {
         const auto& file = theirs.connection->file();
-        const std::string fault = fmt::format("run {}: {}", run.uid, *wrong);
+        const std::string fault = fmt::format("run {}: {}", run.uid.substr(0, 40), *wrong);
         if (!theirs.leave_out) throw DamagedRow(file, fault);
         theirs.leave_out(DamagedRow(file, fault));
         mend(run);

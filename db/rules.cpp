@@ -229,6 +229,14 @@ Complaint complaint(const Winner& winner) {
   return std::nullopt;
 }
 
+Complaint uid_complaint(std::string_view uid) {
+  constexpr std::size_t kDigits = 32;
+  if (uid.size() == kDigits && uid.find_first_not_of("0123456789abcdef") == uid.npos) {
+    return std::nullopt;
+  }
+  return fmt::format("uid is '{}'; expected {} hexadecimal digits", uid.substr(0, 40), kDigits);
+}
+
 Complaint time_complaint(std::string_view field, std::string_view time) {
   // Each letter is compared with two bounds, always to the end, in a type as wide as a letter. A
   // compiler makes few instructions of it; it runs for each of many thousand winners.

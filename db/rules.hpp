@@ -32,6 +32,8 @@ using Complaint = std::optional<std::string>;
 /// tabs and ends of lines.
 [[nodiscard]] Complaint complaint(const Provenance& provenance);
 
+/// The fault of a uid, which must be 32 hexadecimal digits.
+[[nodiscard]] Complaint uid_complaint(std::string_view uid);
 /// The fault of a time in text, which must be as `utc_now` writes it: `2026-01-31T12:00:00.000Z`.
 /// Such texts sort as their times do.
 [[nodiscard]] Complaint time_complaint(std::string_view field, std::string_view time);

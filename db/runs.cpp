@@ -77,6 +77,7 @@ void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
 }  // namespace
 
 db::Complaint complaint(const StoredRun& run) {
+  if (auto wrong = db::uid_complaint(run.uid)) return wrong;
   if (auto wrong = db::complaint(run.provenance)) return wrong;
   if (run.finished_at) return db::time_complaint("finished_at", *run.finished_at);
   return std::nullopt;
@@ -105,6 +106,7 @@ PlatformId Store::Impl::insert_platform(const Platform& platform) {
 
 std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   static const std::string find = "SELECT id FROM provenance WHERE uid = ?";
+  if (run.uid.empty()) run.uid = new_uid();
   if (run.provenance.started_at.empty()) run.provenance.started_at = db::utc_now();
   if (const auto wrong = complaint(run)) {
     throw Failure(ErrorKind::bad_input,
@@ -112,7 +114,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   }
   static const std::string insert_provenance = fmt::format(
       "INSERT INTO provenance (uid, {}) VALUES (?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
-  if (!run.uid.empty()) {
+  {
     auto query = connection->query(find);
     query.bind(run.uid);
     if (query.step()) {
@@ -135,7 +137,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   }
   {
     auto query = connection->query(insert_provenance);
-    query.bind(run.uid.empty() ? new_uid() : run.uid);
+    query.bind(run.uid);
     db::put(query, run.provenance);
     query.run();
   }

@@ -386,6 +386,8 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
            {"UPDATE platforms SET sms = sms + 1 WHERE id = 1", "fingerprint"},
            {"UPDATE measurements SET probe = probe || '0' WHERE id = 3", "measurement 3"},
            {"UPDATE winners SET platform_id = 3 - platform_id", "the seal is not that"},
+           {"UPDATE provenance SET uid = upper(uid) || 'x' WHERE id = 1",
+            "expected 32 hexadecimal"},
            {"UPDATE provenance SET started_at = 'yesterday' WHERE id = 1", "started_at is 'yest"},
            {"UPDATE provenance SET started_at = '2999-01-01T00:00:00.000Z' WHERE id = 1",
             "ahead of this machine's clock"},
