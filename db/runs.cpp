@@ -189,7 +189,7 @@ Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) c
   for (const auto& stored : all) {
     if (fingerprint(stored.platform) == name_or_fingerprint) return stored;
   }
-  if (damaged) throw *damaged;  // it may be the one that is meant
+  if (damaged) throw DamagedRow(*damaged);  // it may be the one that is meant
   std::vector<StoredPlatform> fitting;
   std::string known;
   for (const auto& stored : all) {

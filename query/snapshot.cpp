@@ -79,7 +79,7 @@ Snapshot::Snapshot(std::vector<std::filesystem::path> files, const PlatformWish&
   }
   auto choice = choose_platform(platforms, wish);
   // A damaged platform may be the one that is meant, unless all fields of another one were given.
-  if (damaged && !(choice && names_all_of(wish, *choice))) throw *damaged;
+  if (damaged && !(choice && names_all_of(wish, *choice))) throw DamagedRow(*damaged);
   choice_ = value_or_throw(std::move(choice));
   exact_reason_ = fmt::format("validated on {} at ", full_name(choice_.platform));
   // Winners of an older version may have configs that are no longer legal.
