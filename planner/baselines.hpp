@@ -1,0 +1,24 @@
+#pragma once
+// Plans with one degree for all groups, as one would set up by hand.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "planner/plan.hpp"
+#include "planner/rates.hpp"
+
+namespace overlaptune {
+
+/// Groups of one level: sequences are packed into as few groups as the memory allows (best fit
+/// decreasing), the groups run in micro-batches of as many as there are
+/// GPUs for, those with the most work together. None: a sequence does not fit.
+[[nodiscard]] std::optional<BatchPlan> plan_with_level(const Rates& rates,
+                                                       std::span<const std::int64_t> lengths,
+                                                       int level);
+
+/// The fastest of these plans; none if the longest sequence fits no level.
+[[nodiscard]] std::optional<BatchPlan> best_single_level(const Rates& rates,
+                                                         std::span<const std::int64_t> lengths);
+
+}  // namespace overlaptune

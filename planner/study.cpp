@@ -1,0 +1,112 @@
+#include "planner/study.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "core/statistics.hpp"
+#include "planner/baselines.hpp"
+#include "planner/solver.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// Time of a batch with each level; negative where a sequence does not fit.
+std::vector<double> level_times(const Rates& rates, std::span<const std::int64_t> lengths) {
+  std::vector<double> times;
+  for (int level = 0; level < rates.levels(); ++level) {
+    const auto plan = plan_with_level(rates, lengths, level);
+    times.push_back(plan ? plan->time_us : -1);
+  }
+  return times;
+}
+
+/// The level with the least sum over batches, among those that hold `max_length` (or, where none
+/// does, the longest sequence there is).
+int static_level(const Rates& rates, const StudyInput& input,
+                 const std::vector<std::vector<double>>& times) {
+  int best = rates.levels() - 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int level = 0; level < rates.levels(); ++level) {
+    if (rates.capacity(level) < input.max_length) continue;
+    double sum = 0;
+    for (const auto& batch : times) sum += batch[static_cast<std::size_t>(level)];
+    if (sum >= least) continue;
+    least = sum;
+    best = level;
+  }
+  return best;
+}
+
+template <class Value>
+std::vector<double> each(const Study& study, Value value) {
+  std::vector<double> values;
+  values.reserve(study.batches.size());
+  for (const StudiedBatch& batch : study.batches) values.push_back(value(batch));
+  return values;
+}
+
+void summarize(Study& study) {
+  using Batch = StudiedBatch;
+  study.mean_time_us = mean(each(study, [](const Batch& b) { return b.plan.time_us; }));
+  study.mean_lower_bound_us =
+      mean(each(study, [](const Batch& b) { return b.plan.lower_bound_us; }));
+  study.static_mean_us = mean(each(study, [](const Batch& b) { return b.static_us; }));
+  study.batch_adaptive_mean_us =
+      mean(each(study, [](const Batch& b) { return b.batch_adaptive_us; }));
+  study.speedup_static =
+      interval_of(each(study, [](const Batch& b) { return b.static_us / b.plan.time_us; }));
+  study.speedup_batch_adaptive =
+      interval_of(each(study, [](const Batch& b) { return b.batch_adaptive_us / b.plan.time_us; }));
+  study.exchange_share =
+      mean(each(study, [](const Batch& b) { return b.plan.exchange_us; })) / study.mean_time_us;
+  const auto planning = each(study, [](const Batch& b) { return b.planning_ms; });
+  study.planning_ms_mean = mean(planning);
+  study.planning_ms_max = *std::max_element(planning.begin(), planning.end());
+  const auto errors = each(study, [](const Batch& b) {
+    return static_cast<double>(b.plan.bucket_excess_tokens) / static_cast<double>(b.plan.tokens);
+  });
+  study.bucket_error_mean = mean(errors);
+  study.bucket_error_max = *std::max_element(errors.begin(), errors.end());
+}
+
+}  // namespace
+
+Interval interval_of(const std::vector<double>& samples) {
+  const double middle = mean(samples);
+  if (samples.size() < 2) return {middle, middle, middle};
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - middle) * (sample - middle);
+  const auto count = static_cast<double>(samples.size());
+  const double error = 1.96 * std::sqrt(squares / (count - 1) / count);
+  return {middle, middle - error, middle + error};
+}
+
+Study run_study(const Rates& rates, const StudyInput& input, const StudyProgress& progress) {
+  using Clock = std::chrono::steady_clock;
+  Study study;
+  std::vector<std::vector<double>> times;
+  for (const auto& lengths : input.batches) {
+    if (!progress(study.batches.size(), input.batches.size(), "planning")) break;
+    StudiedBatch& batch = study.batches.emplace_back();
+    const auto start = Clock::now();
+    batch.plan = plan_batch(rates, lengths);
+    batch.planning_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    times.push_back(level_times(rates, lengths));
+    batch.batch_adaptive_us = std::numeric_limits<double>::infinity();
+    for (const double time : times.back()) {
+      if (time > 0) batch.batch_adaptive_us = std::min(batch.batch_adaptive_us, time);
+    }
+  }
+  if (study.batches.empty()) return study;
+  const int level = static_level(rates, input, times);
+  study.static_degree = 1 << level;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    study.batches[i].static_us = times[i][static_cast<std::size_t>(level)];
+  }
+  summarize(study);
+  return study;
+}
+
+}  // namespace overlaptune
