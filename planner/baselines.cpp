@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "planner/assemble.hpp"
@@ -35,13 +37,38 @@ Filled packed(const Rates& rates, std::span<const Run> runs, int level) {
   return bins;
 }
 
-}  // namespace
+/// Sequences spread over `bins` groups, each to the one with the least work (longest processing
+/// time first: Graham 1969) that has memory for it. No groups: the memory does not suffice.
+Filled balanced(const Rates& rates, std::span<const Run> runs, int level, std::size_t bins) {
+  Filled made;
+  made.groups.assign(bins, {.level = level, .time = rates.fixed(level)});
+  std::set<std::pair<double, int>> by_time;
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    by_time.emplace(rates.fixed(level), static_cast<int>(bin));
+  }
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const double each = rates.time(runs[run].length, level);
+    for (int i = 0; i < runs[run].count; ++i) {
+      const auto fitting = std::find_if(by_time.begin(), by_time.end(), [&](const auto& entry) {
+        const OpenGroup& group = made.groups[static_cast<std::size_t>(entry.second)];
+        return group.tokens + runs[run].length <= rates.capacity(level);
+      });
+      if (fitting == by_time.end()) return {};
+      const int bin = fitting->second;
+      by_time.erase(fitting);
+      OpenGroup& group = made.groups[static_cast<std::size_t>(bin)];
+      group.time += each;
+      group.tokens += runs[run].length;
+      made.parts.push_back({bin, static_cast<int>(run), 1});
+      by_time.emplace(group.time, bin);
+    }
+  }
+  return made;
+}
 
-std::optional<BatchPlan> plan_with_level(const Rates& rates, std::span<const std::int64_t> lengths,
-                                         int level) {
-  const std::vector<Run> runs = runs_of(lengths);
-  if (runs.empty() || rates.capacity(level) < runs.front().length) return std::nullopt;
-  const Filled bins = packed(rates, runs, level);
+/// Runs groups side by side, those with the most work together.
+BatchPlan in_micro_batches(const Rates& rates, std::span<const Run> runs, int level,
+                           const Filled& bins) {
   std::vector<int> order(bins.groups.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -69,12 +96,28 @@ std::optional<BatchPlan> plan_with_level(const Rates& rates, std::span<const std
   return plan;
 }
 
-std::optional<BatchPlan> best_single_level(const Rates& rates,
-                                           std::span<const std::int64_t> lengths) {
-  std::optional<BatchPlan> best;
-  for (int level = 0; level < rates.levels(); ++level) {
-    auto plan = plan_with_level(rates, lengths, level);
-    if (plan && (!best || plan->time_us < best->time_us)) best = std::move(plan);
+}  // namespace
+
+std::optional<BatchPlan> plan_with_level(const Rates& rates, std::span<const std::int64_t> lengths,
+                                         int level) {
+  const std::vector<Run> runs = runs_of(lengths);
+  if (runs.empty() || rates.capacity(level) < runs.front().length) return std::nullopt;
+  const Filled bins = packed(rates, runs, level);
+  return in_micro_batches(rates, runs, level, bins);
+}
+
+std::optional<BatchPlan> balanced_with_level(const Rates& rates,
+                                             std::span<const std::int64_t> lengths, int level) {
+  auto best = plan_with_level(rates, lengths, level);
+  if (!best) return best;
+  const std::vector<Run> runs = runs_of(lengths);
+  const auto width = static_cast<std::size_t>(rates.gpus() >> level);
+  const std::size_t fewest = best->micro_batches.size();
+  for (std::size_t count = fewest; count <= fewest + 1; ++count) {
+    const Filled bins = balanced(rates, runs, level, count * width);
+    if (bins.groups.empty()) continue;
+    BatchPlan plan = in_micro_batches(rates, runs, level, bins);
+    if (plan.time_us < best->time_us) best = std::move(plan);
   }
   return best;
 }

@@ -17,8 +17,9 @@ namespace overlaptune {
                                                        std::span<const std::int64_t> lengths,
                                                        int level);
 
-/// The fastest of these plans; none if the longest sequence fits no level.
-[[nodiscard]] std::optional<BatchPlan> best_single_level(const Rates& rates,
-                                                         std::span<const std::int64_t> lengths);
+/// The same, or faster where spreading the sequences evenly by time over the groups is.
+[[nodiscard]] std::optional<BatchPlan> balanced_with_level(const Rates& rates,
+                                                           std::span<const std::int64_t> lengths,
+                                                           int level);
 
 }  // namespace overlaptune

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
 
-/// One row of the table: `next[j]` is the least excess of runs 0..j-1 in one bucket more than
+/// One row of the table: `next[j]` is the least error of runs 0..j-1 in one bucket more than
 /// `before` has, and `cut[j]` where the last bucket begins.
 struct Row {
   std::span<const Run> runs;
@@ -18,8 +18,21 @@ struct Row {
   std::span<std::int64_t> next;
   std::span<int> cut;
 
-  [[nodiscard]] std::int64_t excess(std::size_t from, std::size_t to) const {
-    return runs[from].length * (counts[to] - counts[from]) - (tokens[to] - tokens[from]);
+  /// The run that holds the median sequence of runs from..to-1.
+  [[nodiscard]] std::size_t median(std::size_t from, std::size_t to) const {
+    const std::int64_t half = counts[from] + (counts[to] - counts[from] + 1) / 2;
+    const auto at = std::lower_bound(counts.begin() + static_cast<std::ptrdiff_t>(from) + 1,
+                                     counts.begin() + static_cast<std::ptrdiff_t>(to), half);
+    return static_cast<std::size_t>(at - counts.begin()) - 1;
+  }
+  /// Sum of the distances to the median.
+  [[nodiscard]] std::int64_t error(std::size_t from, std::size_t to) const {
+    const std::size_t at = median(from, to);
+    const std::int64_t above =
+        (tokens[at] - tokens[from]) - runs[at].length * (counts[at] - counts[from]);
+    const std::int64_t below =
+        runs[at].length * (counts[to] - counts[at]) - (tokens[to] - tokens[at]);
+    return above + below;
   }
 
   /// Fills columns low..high, whose best cuts lie in least..most.
@@ -30,7 +43,7 @@ struct Row {
     next[column] = kNever;
     for (int i = least; i <= std::min(most, middle - 1); ++i) {
       const auto from = static_cast<std::size_t>(i);
-      const std::int64_t total = before[from] + excess(from, column);
+      const std::int64_t total = before[from] + error(from, column);
       if (total >= next[column]) continue;
       next[column] = total;
       cut[column] = i;
@@ -66,10 +79,12 @@ Buckets bucketed(std::span<const Run> runs, std::span<const int> counts, int mos
     row.fill(1, static_cast<int>(n), 0, static_cast<int>(n) - 1);
     std::swap(before, next);
   }
-  Buckets made{.excess_tokens = before[n]};
+  Buckets made{.error_tokens = before[n]};
+  const Row sums{there, count, tokens, {}, {}, {}};
   for (std::size_t end = n, bucket = cuts.size(); end > 0; --bucket) {
     const auto from = static_cast<std::size_t>(cuts[bucket - 1][end]);
-    made.runs.push_back({there[from].length, static_cast<int>(count[end] - count[from])});
+    made.runs.push_back(
+        {there[sums.median(from, end)].length, static_cast<int>(count[end] - count[from])});
     end = from;
   }
   std::reverse(made.runs.begin(), made.runs.end());

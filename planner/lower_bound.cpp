@@ -53,15 +53,22 @@ int fewest_micro_batches(const Rates& rates, std::span<const Run> runs) {
 
 double batch_bound(const Rates& rates, std::span<const Run> runs) {
   double area = 0;
-  double longest = 0;
-  for (const Run& run : runs) {
-    area += run.count * least_area(rates, run.length);
-    longest = std::max(longest, least_time(rates, run.length));
-  }
-  // Each further micro-batch adds its fixed part to both terms, so the fewest give the least.
+  for (const Run& run : runs) area += run.count * least_area(rates, run.length);
+  const std::int64_t longest = runs.front().length;
+  const double rest = area - least_area(rates, longest);
   const double fixed = least_fixed(rates);
   const int fewest = fewest_micro_batches(rates, runs);
-  return std::max(fewest * fixed + area / rates.gpus(), (fewest - 1) * fixed + longest);
+  // The longest sequence runs on some level: its time and its GPU time both count there. Each
+  // further micro-batch adds its fixed part to both terms, so the fewest give the least.
+  double least = std::numeric_limits<double>::infinity();
+  for (int level = 0; level < rates.levels(); ++level) {
+    if (rates.capacity(level) < longest) continue;
+    const double own = rates.time(longest, level);
+    const double spread = fewest * fixed + (rest + own * (1 << level)) / rates.gpus();
+    const double alone = (fewest - 1) * fixed + rates.fixed(level) + own;
+    least = std::min(least, std::max(spread, alone));
+  }
+  return least;
 }
 
 }  // namespace overlaptune

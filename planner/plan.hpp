@@ -34,7 +34,7 @@ struct BatchPlan {
   double lower_bound_us = 0;  ///< no plan is faster
   double exchange_us = 0;     ///< all-to-alls of the slowest groups
   std::int64_t tokens = 0;
-  std::int64_t bucket_excess_tokens = 0;  ///< tokens that buckets add to the lengths in the search
+  std::int64_t bucket_error_tokens = 0;  ///< of the lengths that the first plan is made with
   std::vector<MicroBatch> micro_batches{};
 };
 

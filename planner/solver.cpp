@@ -38,32 +38,47 @@ class Solver {
 
   std::vector<Filled> solve() {
     const int fewest = fewest_micro_batches(rates_, runs_);
-    int tried = 0;
-    for (int parts = fewest; tried <= kMoreMicroBatches || best_.empty(); ++parts, ++tried) {
-      if (!best_.empty() && parts * rates_.fixed(0) >= best_time_) break;
+    const int most = std::max(fewest, sequences());  // one sequence each always fits
+    for (int parts = fewest; parts <= most; ++parts) {
+      if (!best_.empty() &&
+          (parts > fewest + kMoreMicroBatches || parts * rates_.fixed(0) >= best_time_)) {
+        break;
+      }
       attempt(parts);
     }
+    if (best_.empty()) one_by_one();
     if (sequences() <= kSmall) exchange_between();
     return std::move(best_);
   }
 
-  [[nodiscard]] std::int64_t bucket_excess() const { return best_excess_; }
+  [[nodiscard]] std::int64_t bucket_error() const { return best_error_; }
 
  private:
   [[nodiscard]] int sequences() const { return std::accumulate(all_.begin(), all_.end(), 0); }
+
+  /// Every sequence in a micro-batch of its own: the plan that always exists.
+  void one_by_one() {
+    std::vector<Filled> made;
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+      Counts counts(runs_.size(), 0);
+      counts[run] = 1;
+      made.insert(made.end(), static_cast<std::size_t>(runs_[run].count), finished(counts));
+    }
+    keep(std::move(made));
+  }
 
   /// Plans with a number of micro-batches: a cut, a plan of each part on bucketed lengths for its
   /// target, then all targets searched on exact lengths.
   void attempt(int parts) {
     const auto cut = best_cut(rates_, runs_, parts);
     if (!cut) return;
-    excess_ = 0;
+    error_ = 0;
     std::vector<double> targets;
     std::vector<Filled> made;
     bool whole = true;
     for (const Counts& counts : *cut) {
       const Buckets buckets = bucketed(runs_, counts, options_.buckets);
-      excess_ += buckets.excess_tokens;
+      error_ += buckets.error_tokens;
       Counts bucket_counts;
       for (const Run& bucket : buckets.runs) bucket_counts.push_back(bucket.count);
       const Filled coarse = pack(rates_, buckets.runs, bucket_counts, kCoarseSteps);
@@ -75,6 +90,13 @@ class Solver {
     if (whole) keep(std::move(made));
     if (parts == 1) return;
     search_targets(targets);
+    // The first target decides how wide the group of the longest sequence is: each width once.
+    const std::int64_t longest = runs_.front().length;
+    for (int level = 0; level < rates_.levels(); ++level) {
+      if (rates_.capacity(level) < longest) continue;
+      targets.front() = (rates_.fixed(level) + rates_.time(longest, level)) * (1 + 1e-9);
+      search_targets(targets);
+    }
   }
 
   /// Coordinate search: each target is scaled by some factors; the last micro-batch takes the rest.
@@ -153,7 +175,7 @@ class Solver {
     if (!whole || (!best_.empty() && time >= best_time_)) return;
     best_ = std::move(made);
     best_time_ = time;
-    best_excess_ = excess_;
+    best_error_ = error_;
   }
 
   /// Few sequences: each is tried in every other micro-batch, alone or in exchange for another.
@@ -229,8 +251,8 @@ class Solver {
   Filled scratch_{};
   std::vector<Filled> best_{};
   double best_time_ = std::numeric_limits<double>::infinity();
-  std::int64_t excess_ = 0;
-  std::int64_t best_excess_ = 0;
+  std::int64_t error_ = 0;
+  std::int64_t best_error_ = 0;
 };
 
 }  // namespace
@@ -244,7 +266,7 @@ BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths,
     plan.micro_batches.push_back(micro_batch_of(rates, runs, part));
   }
   add_up(rates, plan);
-  plan.bucket_excess_tokens = solver.bucket_excess();
+  plan.bucket_error_tokens = solver.bucket_error();
   plan.lower_bound_us = batch_bound(rates, runs);
   return plan;
 }

@@ -65,7 +65,7 @@ void summarize(Study& study) {
   study.planning_ms_mean = mean(planning);
   study.planning_ms_max = *std::max_element(planning.begin(), planning.end());
   const auto errors = each(study, [](const Batch& b) {
-    return static_cast<double>(b.plan.bucket_excess_tokens) / static_cast<double>(b.plan.tokens);
+    return static_cast<double>(b.plan.bucket_error_tokens) / static_cast<double>(b.plan.tokens);
   });
   study.bucket_error_mean = mean(errors);
   study.bucket_error_max = *std::max_element(errors.begin(), errors.end());
@@ -95,8 +95,9 @@ Study run_study(const Rates& rates, const StudyInput& input, const StudyProgress
     batch.planning_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     times.push_back(level_times(rates, lengths));
     batch.batch_adaptive_us = std::numeric_limits<double>::infinity();
-    for (const double time : times.back()) {
-      if (time > 0) batch.batch_adaptive_us = std::min(batch.batch_adaptive_us, time);
+    for (int level = 0; level < rates.levels(); ++level) {
+      const auto plan = balanced_with_level(rates, lengths, level);
+      if (plan) batch.batch_adaptive_us = std::min(batch.batch_adaptive_us, plan->time_us);
     }
   }
   if (study.batches.empty()) return study;

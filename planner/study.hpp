@@ -45,7 +45,7 @@ struct Study {
   double exchange_share = 0;  ///< of the planned time
   double planning_ms_mean = 0;
   double planning_ms_max = 0;
-  double bucket_error_mean = 0;  ///< tokens that buckets add, over the tokens
+  double bucket_error_mean = 0;  ///< tokens by which buckets are wrong, over all tokens
   double bucket_error_max = 0;
 };
 
