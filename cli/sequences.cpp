@@ -13,12 +13,14 @@
 #include "planner/lengths.hpp"
 #include "planner/picture.hpp"
 #include "planner/study.hpp"
+#include "tuner/text_file.hpp"
 
 namespace overlaptune::cli {
 namespace {
 
 constexpr int kMostGpus = 65'536;
 constexpr int kMostBatch = 1'000'000;
+constexpr std::size_t kMostLengthsBytes = std::size_t{256} << 20;
 
 struct SequencesFlags {
   CommonFlags common{};
@@ -42,7 +44,7 @@ bool is_power_of_two(int number) {
   return (number & (number - 1)) == 0;
 }
 
-void check_cluster(const SequencesFlags& flags) {
+void check_gpus(const SequencesFlags& flags) {
   if (!is_power_of_two(flags.gpus)) {
     refuse(fmt::format("--gpus {}: expected a power of two", flags.gpus));
   }
@@ -80,15 +82,15 @@ void check_memory(const Rates& rates, const Costs& costs, const StudyInput& inpu
   for (const auto& batch : input.batches) {
     longest = std::max(longest, *std::max_element(batch.begin(), batch.end()));
   }
-  if (rates.least_level(longest)) return;
+  if (longest <= rates.capacity()) return;
   const double needed =
-      costs.state_bytes() + costs.token_bytes() * static_cast<double>(longest) / input.cluster.gpus;
+      costs.state_bytes() + costs.token_bytes() * static_cast<double>(longest) / input.gpus.count;
   refuse(fmt::format(
       "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have "
       "{:.1f} GiB (at most {} tokens): expected more memory, more GPUs or a smaller "
       "--max-length",
-      longest, needed / (1 << 30), input.cluster.gpus, input.cluster.memory_bytes / (1 << 30),
-      rates.capacity(rates.levels() - 1)));
+      longest, needed / (1 << 30), input.gpus.count, input.gpus.memory_bytes / (1 << 30),
+      rates.capacity()));
 }
 
 std::string summary(const Study& study, const SequencesFlags& flags) {
@@ -122,22 +124,20 @@ std::string batch_lines(const Study& study) {
 }
 
 int sequences(const SequencesFlags& flags, const Session& /*session*/) {
-  check_cluster(flags);
-  PreparedLengths prepared =
-      prepare_lengths(value_or_throw(read_lengths(flags.lengths)), flags.max_length,
-                      flags.cut ? TooLong::cut : TooLong::drop, 2 * std::int64_t{flags.gpus});
+  check_gpus(flags);
+  PreparedLengths prepared = prepare_lengths(
+      value_or_throw(parse_lengths(value_or_throw(read_text_file(flags.lengths, kMostLengthsBytes)),
+                                   flags.lengths)),
+      flags.max_length, flags.cut ? TooLong::cut : TooLong::drop, 2 * std::int64_t{flags.gpus});
   if (prepared.lengths.empty()) {
     refuse(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
                        flags.max_length));
   }
   const ChosenCosts chosen =
       choose_costs(flags.costs, flags.gpus, flags.gpus_per_node, flags.max_length);
-  const StudyInput input{.cluster = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},
-                         .max_length = prepare_lengths({flags.max_length}, flags.max_length,
-                                                       TooLong::cut, 2 * std::int64_t{flags.gpus})
-                                           .lengths.front(),
+  const StudyInput input{.gpus = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},
                          .batches = batches_of(flags, prepared)};
-  const Rates rates(chosen.costs, input.cluster);
+  const Rates rates(chosen.costs, input.gpus);
   check_memory(rates, chosen.costs, input);
   catch_interrupts();
   const Study study = [&] {
@@ -161,7 +161,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   }
   for (const std::string& source : chosen.source) text += fmt::format("costs: {}\n", source);
   text += batch_lines(study) + "\n" + summary(study, flags);
-  if (flags.picture) text += "\n" + picture(study.batches.front().plan, input.cluster);
+  if (flags.picture) text += "\n" + picture(study.batches.front().plan, input.gpus);
   print(text);
   return kDone;
 }

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace overlaptune {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
 
-/// One row of the table: `next[j]` is the least error of runs 0..j-1 in one bucket more than
-/// `before` has, and `cut[j]` where the last bucket begins.
+/// One row of the table: `next[j]` is the fewest tokens that runs 0..j-1 add in one bucket more
+/// than `before` has, and `cut[j]` where the last bucket begins.
 struct Row {
   std::span<const Run> runs;
   std::span<const std::int64_t> counts;  ///< of sequences, before each run
@@ -18,21 +19,8 @@ struct Row {
   std::span<std::int64_t> next;
   std::span<int> cut;
 
-  /// The run that holds the median sequence of runs from..to-1.
-  [[nodiscard]] std::size_t median(std::size_t from, std::size_t to) const {
-    const std::int64_t half = counts[from] + (counts[to] - counts[from] + 1) / 2;
-    const auto at = std::lower_bound(counts.begin() + static_cast<std::ptrdiff_t>(from) + 1,
-                                     counts.begin() + static_cast<std::ptrdiff_t>(to), half);
-    return static_cast<std::size_t>(at - counts.begin()) - 1;
-  }
-  /// Sum of the distances to the median.
-  [[nodiscard]] std::int64_t error(std::size_t from, std::size_t to) const {
-    const std::size_t at = median(from, to);
-    const std::int64_t above =
-        (tokens[at] - tokens[from]) - runs[at].length * (counts[at] - counts[from]);
-    const std::int64_t below =
-        runs[at].length * (counts[to] - counts[at]) - (tokens[to] - tokens[at]);
-    return above + below;
+  [[nodiscard]] std::int64_t added(std::size_t from, std::size_t to) const {
+    return runs[from].length * (counts[to] - counts[from]) - (tokens[to] - tokens[from]);
   }
 
   /// Fills columns low..high, whose best cuts lie in least..most.
@@ -41,14 +29,15 @@ struct Row {
     const int middle = (low + high) / 2;
     const auto column = static_cast<std::size_t>(middle);
     next[column] = kNever;
+    cut[column] = least;
     for (int i = least; i <= std::min(most, middle - 1); ++i) {
       const auto from = static_cast<std::size_t>(i);
-      const std::int64_t total = before[from] + error(from, column);
+      if (before[from] == kNever) continue;
+      const std::int64_t total = before[from] + added(from, column);
       if (total >= next[column]) continue;
       next[column] = total;
       cut[column] = i;
     }
-    if (next[column] == kNever) cut[column] = least;
     fill(low, middle - 1, least, cut[column]);
     fill(middle + 1, high, cut[column], most);
   }
@@ -56,10 +45,10 @@ struct Row {
 
 }  // namespace
 
-Buckets bucketed(std::span<const Run> runs, std::span<const int> counts, int most) {
+Buckets bucketed(std::span<const Run> runs, int most) {
   std::vector<Run> there;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (counts[i] > 0) there.push_back({runs[i].length, counts[i]});
+  for (const Run& run : runs) {
+    if (run.count > 0) there.push_back(run);
   }
   const std::size_t n = there.size();
   if (n <= static_cast<std::size_t>(most)) return {.runs = std::move(there)};
@@ -79,15 +68,44 @@ Buckets bucketed(std::span<const Run> runs, std::span<const int> counts, int mos
     row.fill(1, static_cast<int>(n), 0, static_cast<int>(n) - 1);
     std::swap(before, next);
   }
-  Buckets made{.error_tokens = before[n]};
-  const Row sums{there, count, tokens, {}, {}, {}};
+  Buckets made{.added_tokens = before[n]};
   for (std::size_t end = n, bucket = cuts.size(); end > 0; --bucket) {
     const auto from = static_cast<std::size_t>(cuts[bucket - 1][end]);
-    made.runs.push_back(
-        {there[sums.median(from, end)].length, static_cast<int>(count[end] - count[from])});
+    made.runs.push_back({there[from].length, static_cast<int>(count[end] - count[from])});
     end = from;
   }
   std::reverse(made.runs.begin(), made.runs.end());
+  return made;
+}
+
+Buckets cut_and_bucketed(std::span<const Run> runs, int parts, int most) {
+  std::int64_t tokens = 0;
+  for (const Run& run : runs) tokens += run.length * run.count;
+  Buckets made;
+  std::vector<Run> part;
+  std::int64_t before = 0;
+  int cut = 1;
+  const auto finish = [&] {
+    const Buckets own = bucketed(part, most);
+    made.runs.insert(made.runs.end(), own.runs.begin(), own.runs.end());
+    made.added_tokens += own.added_tokens;
+    part.clear();
+  };
+  for (Run run : runs) {
+    while (cut < parts && before + run.length * run.count >= tokens / parts * cut) {
+      const std::int64_t room = tokens / parts * cut - before;
+      const auto taken = static_cast<int>(
+          std::clamp<std::int64_t>((room + run.length - 1) / run.length, 0, run.count));
+      part.push_back({run.length, taken});
+      before += run.length * taken;
+      run.count -= taken;
+      finish();
+      ++cut;
+    }
+    part.push_back(run);
+    before += run.length * run.count;
+  }
+  finish();
   return made;
 }
 

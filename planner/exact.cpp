@@ -1,9 +1,8 @@
 #include "planner/exact.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
-
-#include "planner/lower_bound.hpp"
 
 namespace overlaptune {
 namespace {
@@ -15,21 +14,23 @@ constexpr double kOptimal = 1 - 1e-4;  // a plan must be this much better to cou
 /// nothing fits into any more exceeds what all GPUs have before the best time.
 class Tree {
  public:
-  Tree(const Rates& rates, std::span<const Run> runs, std::span<const int> counts, long nodes,
-       Filled& best)
-      : rates_(rates), best_(best), nodes_(nodes), gpus_left_(rates.gpus()) {
+  Tree(const Runs& runs, std::span<const int> counts, long nodes, Filled& best)
+      : runs_(runs),
+        rates_(runs.rates()),
+        best_(best),
+        nodes_(nodes),
+        gpus_left_(rates_.gpus().count),
+        fixed_(rates_.least_fixed()) {
     target_ =
         best.groups.empty() ? std::numeric_limits<double>::infinity() : best.time() * kOptimal;
-    for (std::size_t run = 0; run < runs.size(); ++run) {
-      for (int i = 0; i < counts[run]; ++i)
-        items_.push_back(item(runs[run], static_cast<int>(run)));
+    for (int run = 0; run < runs.size(); ++run) {
+      items_.insert(items_.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(run)]),
+                    run);
     }
     to_come_.assign(items_.size() + 1, 0);
-    for (std::size_t i = items_.size(); i-- > 0;) to_come_[i] = to_come_[i + 1] + items_[i].area;
-    fixed_ = rates.fixed(0);
-    for (int level = 1; level < rates.levels(); ++level)
-      fixed_ = std::min(fixed_, rates.fixed(level));
-    groups_.reserve(static_cast<std::size_t>(rates.gpus()));
+    for (std::size_t i = items_.size(); i-- > 0;) {
+      to_come_[i] = to_come_[i + 1] + runs.least_area(items_[i]);
+    }
     place_.assign(items_.size(), -1);
   }
 
@@ -40,34 +41,13 @@ class Tree {
   }
 
  private:
-  struct Item {
-    std::int64_t length = 0;
-    int run = 0;
-    double area = 0;
-    std::vector<double> times{};  ///< by level; infinite where the memory does not hold it
-  };
-
-  [[nodiscard]] Item item(const Run& run, int index) const {
-    Item made{.length = run.length, .run = index, .area = least_area(rates_, run.length)};
-    for (int level = 0; level < rates_.levels(); ++level) {
-      made.times.push_back(rates_.capacity(level) < run.length
-                               ? std::numeric_limits<double>::infinity()
-                               : rates_.time(run.length, level));
-    }
-    return made;
-  }
-  [[nodiscard]] double time(std::size_t i, int level) const {
-    return items_[i].times[static_cast<std::size_t>(level)];
-  }
-
   /// Whether GPU time suffices for the sequences from `i` on.
   [[nodiscard]] bool may_fit(std::size_t i) const {
-    const Item& shortest = items_.back();
+    const int shortest = items_.back();
     double free = gpus_left_ * (target_ - fixed_);
     for (const OpenGroup& group : groups_) {
-      const bool open =
-          group.time + shortest.times[static_cast<std::size_t>(group.level)] < target_ &&
-          group.tokens + shortest.length <= rates_.capacity(group.level);
+      const bool open = group.time + runs_.time(shortest, group.level) < target_ &&
+                        group.tokens + runs_.length(shortest) <= rates_.capacity(group.level);
       if (open) free += (1 << group.level) * (target_ - group.time);
     }
     return free >= to_come_[i];
@@ -78,9 +58,9 @@ class Tree {
     best_.gpus_left = gpus_left_;
     best_.parts.clear();
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      best_.parts.push_back({place_[i], items_[i].run, 1});
+      best_.parts.push_back({place_[i], items_[i], 1});
     }
-    std::fill(best_.left.begin(), best_.left.end(), 0);
+    best_.left.assign(static_cast<std::size_t>(runs_.size()), 0);
     target_ = best_.time() * kOptimal;
   }
 
@@ -94,7 +74,7 @@ class Tree {
 
   void join(std::size_t i, std::size_t g) {
     // An equal sequence before this one took an equal or earlier group: orders do not matter.
-    if (i > 0 && items_[i].run == items_[i - 1].run && static_cast<int>(g) < place_[i - 1]) return;
+    if (i > 0 && items_[i] == items_[i - 1] && static_cast<int>(g) < place_[i - 1]) return;
     for (std::size_t twin = 0; twin < g; ++twin) {
       if (groups_[twin].level == groups_[g].level && groups_[twin].tokens == groups_[g].tokens &&
           groups_[twin].time == groups_[g].time) {
@@ -102,34 +82,35 @@ class Tree {
       }
     }
     const OpenGroup before = groups_[g];
-    const double after = before.time + time(i, before.level);
-    if (after >= target_ || before.tokens + items_[i].length > rates_.capacity(before.level))
-      return;
+    const double after = before.time + runs_.time(items_[i], before.level);
+    const std::int64_t tokens = before.tokens + runs_.length(items_[i]);
+    if (after >= target_ || tokens > rates_.capacity(before.level)) return;
     groups_[g].time = after;
-    groups_[g].tokens += items_[i].length;
+    groups_[g].tokens = tokens;
     place_[i] = static_cast<int>(g);
     visit(i + 1);
     groups_[g] = before;
   }
 
   void open(std::size_t i, int level) {
-    const double after = rates_.fixed(level) + time(i, level);
+    const double after = rates_.fixed(level) + runs_.time(items_[i], level);
     if ((1 << level) > gpus_left_ || after >= target_) return;
     gpus_left_ -= 1 << level;
     place_[i] = static_cast<int>(groups_.size());
-    groups_.push_back({level, after, items_[i].length});
+    groups_.push_back({level, after, runs_.length(items_[i])});
     visit(i + 1);
     groups_.pop_back();
     gpus_left_ += 1 << level;
   }
 
+  const Runs& runs_;
   const Rates& rates_;
   Filled& best_;
   long nodes_;
   int gpus_left_;
+  double fixed_;
   double target_ = 0;
-  double fixed_ = 0;
-  std::vector<Item> items_{};
+  std::vector<int> items_{};       ///< the run of every sequence, longest first
   std::vector<double> to_come_{};  ///< least GPU time of the sequences from i on
   std::vector<OpenGroup> groups_{};
   std::vector<int> place_{};
@@ -137,10 +118,8 @@ class Tree {
 
 }  // namespace
 
-bool branch_and_bound(const Rates& rates, std::span<const Run> runs, std::span<const int> counts,
-                      long nodes, Filled& best) {
-  if (best.left.size() != runs.size()) best.left.assign(runs.size(), 0);
-  return Tree(rates, runs, counts, nodes, best).search();
+bool branch_and_bound(const Runs& runs, std::span<const int> counts, long nodes, Filled& best) {
+  return Tree(runs, counts, nodes, best).search();
 }
 
 }  // namespace overlaptune

@@ -1,15 +1,12 @@
 #pragma once
-// Branch and bound over group degrees and assignment of one small micro-batch.
+// The best groups of one micro-batch, by branch and bound.
 
-#include <span>
-
-#include "planner/pack.hpp"
+#include "planner/fill.hpp"
 
 namespace overlaptune {
 
-/// Looks for a faster micro-batch than `best`, and replaces it. Visits at most `nodes` nodes.
-/// Returns whether the search was exhausted: `best` is then optimal within 0.01 %.
-bool branch_and_bound(const Rates& rates, std::span<const Run> runs, std::span<const int> counts,
-                      long nodes, Filled& best);
+/// Replaces `best` by the fastest micro-batch for these sequences if that is faster (`best` may
+/// have no groups). Gives up after `nodes` nodes. Returns whether the result is optimal (to 1e-4).
+bool branch_and_bound(const Runs& runs, std::span<const int> counts, long nodes, Filled& best);
 
 }  // namespace overlaptune

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "tuner/text_file.hpp"
-
 namespace overlaptune {
 namespace {
 
@@ -44,12 +42,6 @@ Expected<std::vector<std::int64_t>> parse_lengths(std::string_view text, std::st
     return bad_input(fmt::format("{}: no length in it: expected one a line", name));
   }
   return lengths;
-}
-
-Expected<std::vector<std::int64_t>> read_lengths(const std::filesystem::path& file) {
-  const auto text = read_text_file(file, kMostLengthsBytes);
-  if (!text) return error_of(text);
-  return parse_lengths(*text, file.string());
 }
 
 PreparedLengths prepare_lengths(std::vector<std::int64_t> lengths, std::int64_t most,

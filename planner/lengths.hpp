@@ -1,9 +1,8 @@
 #pragma once
-// Sequence lengths from a file, made ready for planning.
+// Sequence lengths from a text, made ready for planning.
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -11,16 +10,10 @@
 
 namespace overlaptune {
 
-/// Largest file of lengths.
-inline constexpr std::size_t kMostLengthsBytes = std::size_t{256} << 20;
-
 /// Positive whole numbers, one a line; empty lines are skipped. `name` stands in front of every
 /// message. Error: another line (the message has its number), or no length at all.
 [[nodiscard]] Expected<std::vector<std::int64_t>> parse_lengths(std::string_view text,
                                                                 std::string_view name);
-
-/// Reads the same from a file.
-[[nodiscard]] Expected<std::vector<std::int64_t>> read_lengths(const std::filesystem::path& file);
 
 enum class TooLong { drop, cut };
 

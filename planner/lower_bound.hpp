@@ -1,27 +1,24 @@
 #pragma once
-// Times that no plan can beat.
+// Times that no plan can be below.
 
 #include <span>
-#include <vector>
 
-#include "planner/rates.hpp"
+#include "planner/runs.hpp"
 
 namespace overlaptune {
 
-/// Least GPU time (degree times time) of a sequence on any level that can hold it.
-[[nodiscard]] double least_area(const Rates& rates, std::int64_t length);
-/// Least time of a sequence on any level that can hold it, with the fixed part.
-[[nodiscard]] double least_time(const Rates& rates, std::int64_t length);
+/// The fewest micro-batches whose memory holds these sequences.
+[[nodiscard]] int fewest_micro_batches(const Runs& runs, std::span<const int> counts);
 
-/// A bound for one micro-batch of these sequences: their GPU time spread over all GPUs, and the
-/// longest sequence alone.
-[[nodiscard]] double micro_batch_bound(const Rates& rates, std::span<const Run> runs,
-                                       std::span<const int> counts);
+/// The least time in which `micro_batches` micro-batches run these sequences. The GPU time of all
+/// sequences is spread over all GPUs; a sequence counts with its cheapest degree among those on
+/// which it ends in the time that the other micro-batches leave.
+[[nodiscard]] double lower_bound(const Runs& runs, std::span<const int> counts, int micro_batches);
 
-/// Fewest micro-batches that the memory allows.
-[[nodiscard]] int fewest_micro_batches(const Rates& rates, std::span<const Run> runs);
-
-/// A bound for the whole batch, whatever the number of micro-batches.
-[[nodiscard]] double batch_bound(const Rates& rates, std::span<const Run> runs);
+/// The least time of a batch with any number of micro-batches. Beside GPU time it knows memory: the
+/// tokens that neither the other micro-batches nor the GPUs beside the longest sequence's group can
+/// hold share that group and pay for its degree, and those that its micro-batch cannot hold take
+/// their time in others.
+[[nodiscard]] double batch_lower_bound(const Runs& runs);
 
 }  // namespace overlaptune

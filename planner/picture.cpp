@@ -30,9 +30,9 @@ std::string coloured(const std::string& row) {
 
 }  // namespace
 
-std::string picture(const BatchPlan& plan, const Cluster& cluster, const PictureOptions& options) {
-  const int share = (cluster.gpus + options.rows - 1) / options.rows;  // GPUs of a row
-  const int rows = (cluster.gpus + share - 1) / share;
+std::string picture(const BatchPlan& plan, const Gpus& gpus, const PictureOptions& options) {
+  const int share = (gpus.count + options.rows - 1) / options.rows;  // GPUs of a row
+  const int rows = (gpus.count + share - 1) / share;
   std::vector<std::string> canvas(static_cast<std::size_t>(rows));
   const auto column = [&](double time) {
     return static_cast<std::size_t>(std::lround(time / plan.time_us * options.columns));

@@ -15,7 +15,7 @@ struct PictureOptions {
 
 /// GPUs down, time across, a bar for each group. The letter of a bar tells the degree (a is 1, b is
 /// 2, c is 4, ...); dots are idle GPUs.
-[[nodiscard]] std::string picture(const BatchPlan& plan, const Cluster& cluster,
+[[nodiscard]] std::string picture(const BatchPlan& plan, const Gpus& gpus,
                                   const PictureOptions& options = {});
 
 }  // namespace overlaptune

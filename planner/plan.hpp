@@ -1,16 +1,15 @@
 #pragma once
 // The plan of a batch: micro-batches that run one after the other, each with groups side by side.
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace overlaptune {
 
 /// The GPUs that plans are made for.
-struct Cluster {
-  int gpus = 0;             ///< a power of two
-  int gpus_per_node = 0;    ///< a divisor of `gpus`
+struct Gpus {
+  int count = 0;            ///< a power of two
+  int per_node = 0;         ///< a divisor of `count`
   double memory_bytes = 0;  ///< that one GPU may use
 };
 
@@ -34,7 +33,7 @@ struct BatchPlan {
   double lower_bound_us = 0;  ///< no plan is faster
   double exchange_us = 0;     ///< all-to-alls of the slowest groups
   std::int64_t tokens = 0;
-  std::int64_t bucket_error_tokens = 0;  ///< of the lengths that the first plan is made with
+  double bucket_error = 0;  ///< tokens that buckets add, over all tokens
   std::vector<MicroBatch> micro_batches{};
 };
 

@@ -2,24 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace overlaptune {
 
-std::vector<Run> runs_of(std::span<const std::int64_t> lengths) {
-  std::vector<std::int64_t> sorted(lengths.begin(), lengths.end());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  std::vector<Run> runs;
-  for (const std::int64_t length : sorted) {
-    if (runs.empty() || runs.back().length != length) runs.push_back({length, 0});
-    ++runs.back().count;
-  }
-  return runs;
-}
-
-Rates::Rates(const Costs& costs, const Cluster& cluster) : costs_(&costs), cluster_(cluster) {
-  const double free = cluster.memory_bytes - costs.state_bytes();
-  for (int degree = 1; degree <= cluster.gpus; degree *= 2) {
+Rates::Rates(const Costs& costs, const Gpus& gpus) : costs_(&costs), gpus_(gpus) {
+  const double free = gpus.memory_bytes - costs.state_bytes();
+  for (int degree = 1; degree <= gpus.count; degree *= 2) {
     levels_.push_back(
         {.share = 1.0 / degree,
          .exchange = costs.exchange_us_per_token(degree),
@@ -28,11 +16,10 @@ Rates::Rates(const Costs& costs, const Cluster& cluster) : costs_(&costs), clust
   }
 }
 
-std::optional<int> Rates::least_level(std::int64_t length) const {
-  for (int level = 0; level < levels(); ++level) {
-    if (capacity(level) >= length) return level;
-  }
-  return std::nullopt;
+double Rates::least_fixed() const {
+  double least = fixed(0);
+  for (int level = 1; level < levels(); ++level) least = std::min(least, fixed(level));
+  return least;
 }
 
 }  // namespace overlaptune

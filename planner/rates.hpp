@@ -1,8 +1,7 @@
 #pragma once
-// The costs of one cluster as tables, which the inner loops of the planner read.
+// The costs of some GPUs as tables, which the inner loops of the planner read.
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,27 +10,21 @@
 
 namespace overlaptune {
 
-/// Sequences of one length.
-struct Run {
-  std::int64_t length = 0;
-  int count = 0;
-};
-
-/// The runs of some lengths, longest first.
-[[nodiscard]] std::vector<Run> runs_of(std::span<const std::int64_t> lengths);
-
-/// Degrees are named by their exponent: level l is degree 2^l.
+/// What a degree costs. Degrees are named by their exponent: level l is degree 2^l.
 class Rates {
  public:
-  /// `state_bytes` of the costs must be below the memory.
-  Rates(const Costs& costs, const Cluster& cluster);
+  /// `state_bytes` of the costs must be below the memory of a GPU. Keeps a reference to `costs`.
+  Rates(const Costs& costs, const Gpus& gpus);
 
   [[nodiscard]] int levels() const { return static_cast<int>(levels_.size()); }
-  [[nodiscard]] int gpus() const { return cluster_.gpus; }
-  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+  [[nodiscard]] const Gpus& gpus() const { return gpus_; }
+  /// Time of a group before its first sequence.
   [[nodiscard]] double fixed(int level) const { return at(level).fixed; }
+  [[nodiscard]] double least_fixed() const;
   /// Most tokens that the memory of a group holds.
   [[nodiscard]] std::int64_t capacity(int level) const { return at(level).capacity; }
+  /// Most tokens that all GPUs together hold.
+  [[nodiscard]] std::int64_t capacity() const { return levels_.back().capacity; }
   /// Time that a sequence adds to a group.
   [[nodiscard]] double time(std::int64_t length, int level) const {
     const Level& own = at(level);
@@ -40,12 +33,11 @@ class Rates {
   [[nodiscard]] double exchange(std::int64_t tokens, int level) const {
     return at(level).exchange * static_cast<double>(tokens);
   }
+  /// Bytes of each GPU of a group.
   [[nodiscard]] double memory(std::int64_t tokens, int level) const {
     return costs_->state_bytes() +
            costs_->token_bytes() * static_cast<double>(tokens) * at(level).share;
   }
-  /// The lowest level whose memory holds the sequence; none if all GPUs together do not.
-  [[nodiscard]] std::optional<int> least_level(std::int64_t length) const;
 
  private:
   struct Level {
@@ -59,7 +51,7 @@ class Rates {
   }
 
   const Costs* costs_;
-  Cluster cluster_;
+  Gpus gpus_;
   std::vector<Level> levels_{};
 };
 

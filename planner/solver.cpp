@@ -1,273 +1,131 @@
 #include "planner/solver.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "planner/assemble.hpp"
 #include "planner/buckets.hpp"
-#include "planner/cut.hpp"
 #include "planner/exact.hpp"
-#include "planner/improve.hpp"
 #include "planner/lower_bound.hpp"
-#include "planner/pack.hpp"
+#include "planner/refine.hpp"
+#include "planner/targets.hpp"
 
 namespace overlaptune {
 namespace {
 
-constexpr int kCoarseSteps = 5;       // of bisection, while targets are searched
-constexpr int kFineSteps = 12;        // of bisection, for a micro-batch that stays
-constexpr int kLocalSteps = 400;      // of local search
-constexpr int kSmall = 32;            // sequences of a micro-batch that is searched exactly
-constexpr long kNodes = 100'000;      // of that search
-constexpr int kMoreMicroBatches = 2;  // than seem needed, that are tried
+constexpr int kPackSteps = 12;           // of bisection, for a micro-batch that stays
+constexpr int kMoreMicroBatches = 2;     // than the memory needs, that are tried
+constexpr std::size_t kMostTargets = 3;  // of the bucketed lengths that are tried on exact ones
+constexpr double kGoodEnough = 1.04;     // times the bound
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double time_of(const std::vector<Filled>& parts) {
-  return std::accumulate(parts.begin(), parts.end(), 0.0,
-                         [](double sum, const Filled& part) { return sum + part.time(); });
+int sum_of(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), 0);
 }
+
+struct Draft {
+  std::vector<Filled> micro_batches{};
+  double time = kNever;
+  std::int64_t added_tokens = 0;  ///< by the buckets that it was found with
+};
 
 class Solver {
  public:
-  Solver(const Rates& rates, std::span<const Run> runs, const SolverOptions& options)
-      : rates_(rates), runs_(runs), options_(options) {
-    for (const Run& run : runs) all_.push_back(run.count);
-  }
+  Solver(const Runs& runs, const SolverOptions& options) : runs_(runs), options_(options) {}
 
-  std::vector<Filled> solve() {
-    const int fewest = fewest_micro_batches(rates_, runs_);
-    const int most = std::max(fewest, sequences());  // one sequence each always fits
+  Draft solve() {
+    const int fewest = fewest_micro_batches(runs_, runs_.counts());
+    const int most = std::max(fewest, sum_of(runs_.counts()));  // one sequence each always fits
     for (int parts = fewest; parts <= most; ++parts) {
-      if (!best_.empty() &&
-          (parts > fewest + kMoreMicroBatches || parts * rates_.fixed(0) >= best_time_)) {
+      if (best_.time < kNever && (parts > fewest + kMoreMicroBatches ||
+                                  lower_bound(runs_, runs_.counts(), parts) >= best_.time)) {
         break;
       }
       attempt(parts);
     }
-    if (best_.empty()) one_by_one();
-    if (sequences() <= kSmall) exchange_between();
+    if (best_.time == kNever) one_each();
+    if (sum_of(runs_.counts()) <= kMostRefined)
+      best_.micro_batches = refine(runs_, best_.micro_batches);
     return std::move(best_);
   }
 
-  [[nodiscard]] std::int64_t bucket_error() const { return best_error_; }
-
  private:
-  [[nodiscard]] int sequences() const { return std::accumulate(all_.begin(), all_.end(), 0); }
-
-  /// Every sequence in a micro-batch of its own: the plan that always exists.
-  void one_by_one() {
-    std::vector<Filled> made;
-    for (std::size_t run = 0; run < runs_.size(); ++run) {
-      Counts counts(runs_.size(), 0);
-      counts[run] = 1;
-      made.insert(made.end(), static_cast<std::size_t>(runs_[run].count), finished(counts));
-    }
-    keep(std::move(made));
-  }
-
-  /// Plans with a number of micro-batches: a cut, a plan of each part on bucketed lengths for its
-  /// target, then all targets searched on exact lengths.
   void attempt(int parts) {
-    const auto cut = best_cut(rates_, runs_, parts);
-    if (!cut) return;
-    error_ = 0;
-    std::vector<double> targets;
-    std::vector<Filled> made;
-    bool whole = true;
-    for (const Counts& counts : *cut) {
-      const Buckets buckets = bucketed(runs_, counts, options_.buckets);
-      error_ += buckets.error_tokens;
-      Counts bucket_counts;
-      for (const Run& bucket : buckets.runs) bucket_counts.push_back(bucket.count);
-      const Filled coarse = pack(rates_, buckets.runs, bucket_counts, kCoarseSteps);
-      const double bound = micro_batch_bound(rates_, runs_, counts);
-      targets.push_back(coarse.groups.empty() ? bound * 1.05 : coarse.time());
-      made.push_back(finished(counts));
-      whole = whole && !made.back().groups.empty();
-    }
-    if (whole) keep(std::move(made));
-    if (parts == 1) return;
-    search_targets(targets);
-    // The first target decides how wide the group of the longest sequence is: each width once.
-    const std::int64_t longest = runs_.front().length;
-    for (int level = 0; level < rates_.levels(); ++level) {
-      if (rates_.capacity(level) < longest) continue;
-      targets.front() = (rates_.fixed(level) + rates_.time(longest, level)) * (1 + 1e-9);
-      search_targets(targets);
-    }
-  }
-
-  /// Coordinate search: each target is scaled by some factors; the last micro-batch takes the rest.
-  void search_targets(std::vector<double> targets) {
-    double best = filled_time(targets);
-    for (const double reach : {0.16, 0.04, 0.01}) {
-      for (std::size_t part = 0; part + 1 < targets.size(); ++part) {
-        const double middle = targets[part];
-        for (const int step : {-3, -2, -1, 1, 2, 3}) {
-          std::vector<double> other = targets;
-          other[part] = middle * (1 + step * reach);
-          const double time = filled_time(other);
-          if (time >= best) continue;
-          best = time;
-          targets = std::move(other);
-        }
+    // At least two parts, so that the few long sequences have buckets of their own.
+    const Buckets buckets = cut_and_bucketed(runs_.list(), std::max(parts, 2), options_.buckets);
+    const Runs coarse(runs_.rates(), buckets.runs);
+    const double bound = lower_bound(runs_, runs_.counts(), parts);
+    double best = kNever;
+    // Wider groups waste less memory, and cost little more as long as they stay in a node.
+    for (int level = 0; (1 << level) <= runs_.rates().gpus().per_node; ++level) {
+      if (best < bound * kGoodEnough) break;
+      std::vector<Targets> targets = search_targets(coarse, parts, level);
+      // Rounding lengths up may have made them too many for the memory.
+      if (targets.empty()) targets = search_targets(runs_, parts, level);
+      for (std::size_t i = 0; i < std::min(targets.size(), kMostTargets); ++i) {
+        best = std::min(best, keep(exact(targets[i]), buckets.added_tokens));
       }
     }
-    if (std::isfinite(best)) finish_filled(targets);
   }
 
-  /// Sum of the micro-batches where each but the last is filled to its target.
-  double filled_time(const std::vector<double>& targets) {
-    Counts left = all_;
-    double sum = 0;
-    for (std::size_t part = 0; part + 1 < targets.size(); ++part) {
-      fill(rates_, runs_, left, targets[part], Fit::first, scratch_);
-      if (scratch_.groups.empty()) return std::numeric_limits<double>::infinity();
-      sum += scratch_.time();
-      std::swap(left, scratch_.left);
-    }
-    const Filled last = pack(rates_, runs_, left, kCoarseSteps);
-    if (last.groups.empty()) {
-      return std::count(left.begin(), left.end(), 0) == std::ssize(left)
-                 ? sum
-                 : std::numeric_limits<double>::infinity();
-    }
-    return sum + last.time();
-  }
-
-  void finish_filled(const std::vector<double>& targets) {
-    Counts left = all_;
+  /// The micro-batches that these targets give on exact lengths.
+  [[nodiscard]] std::vector<Filled> exact(const Targets& targets) const {
+    Filler filler(runs_, targets.least_level);
     std::vector<Filled> made;
-    for (std::size_t part = 0; part + 1 < targets.size(); ++part) {
-      fill(rates_, runs_, left, targets[part], Fit::first, scratch_);
-      Counts taken = left;
-      for (std::size_t run = 0; run < left.size(); ++run) taken[run] -= scratch_.left[run];
-      left = scratch_.left;
-      Filled again = finished(taken);
-      if (again.groups.empty() || again.time() > scratch_.time()) {
-        again = scratch_;
-        improve(rates_, runs_, kLocalSteps, again);
-      }
-      made.push_back(std::move(again));
+    Counts left = runs_.counts();
+    for (std::size_t part = 0; part + 1 < targets.times.size() && sum_of(left) > 0; ++part) {
+      Filled filled;
+      filler.fill(left, targets.times[part], filled);
+      if (filled.groups.empty()) return {};
+      left = filled.left;
+      Filled packed = pack(runs_, filled.taken(runs_.size()), kPackSteps, targets.least_level);
+      const bool better = !packed.groups.empty() && packed.time() < filled.time();
+      made.push_back(better ? std::move(packed) : std::move(filled));
     }
-    if (std::any_of(left.begin(), left.end(), [](int count) { return count > 0; })) {
-      made.push_back(finished(left));
-    }
-    keep(std::move(made));
-  }
-
-  /// The best micro-batch of these sequences. No groups: they do not fit into one.
-  [[nodiscard]] Filled finished(const Counts& counts) const {
-    Filled made = pack(rates_, runs_, counts, kFineSteps);
-    improve(rates_, runs_, kLocalSteps, made);
-    if (std::accumulate(counts.begin(), counts.end(), 0) <= kSmall) {
-      branch_and_bound(rates_, runs_, counts, kNodes, made);
-    }
+    if (sum_of(left) > 0) made.push_back(pack(runs_, left, kPackSteps, targets.least_level));
     return made;
   }
 
-  void keep(std::vector<Filled> made) {
-    const bool whole = std::none_of(made.begin(), made.end(),
-                                    [](const Filled& part) { return part.groups.empty(); });
-    const double time = time_of(made);
-    if (!whole || (!best_.empty() && time >= best_time_)) return;
-    best_ = std::move(made);
-    best_time_ = time;
-    best_error_ = error_;
-  }
-
-  /// Few sequences: each is tried in every other micro-batch, alone or in exchange for another.
-  void exchange_between() {
-    bool better = best_.size() > 1;
-    while (better) {
-      better = false;
-      const std::vector<Counts> counts = counts_of_best();
-      for (std::size_t a = 0; a < counts.size() && !better; ++a) {
-        for (std::size_t b = 0; b < counts.size() && !better; ++b) {
-          if (a != b) better = exchange(counts, a, b);
-        }
-      }
+  /// Every sequence in a micro-batch of its own: the plan that always exists.
+  void one_each() {
+    std::vector<Filled> made;
+    for (int run = 0; run < runs_.size(); ++run) {
+      Counts counts(static_cast<std::size_t>(runs_.size()), 0);
+      counts[static_cast<std::size_t>(run)] = 1;
+      made.insert(made.end(),
+                  static_cast<std::size_t>(runs_.counts()[static_cast<std::size_t>(run)]),
+                  pack(runs_, counts, kPackSteps));
     }
+    keep(std::move(made), 0);
   }
 
-  bool exchange(const std::vector<Counts>& counts, std::size_t a, std::size_t b) {
-    const int runs = static_cast<int>(runs_.size());
-    for (int run = 0; run < runs; ++run) {
-      if (counts[a][static_cast<std::size_t>(run)] == 0) continue;
-      for (int back = run; back < runs; ++back) {  // `run` itself stands for none
-        if (back > run && counts[b][static_cast<std::size_t>(back)] == 0) continue;
-        Counts from = counts[a];
-        Counts to = counts[b];
-        --from[static_cast<std::size_t>(run)];
-        ++to[static_cast<std::size_t>(run)];
-        if (back > run) {
-          ++from[static_cast<std::size_t>(back)];
-          --to[static_cast<std::size_t>(back)];
-        }
-        if (replace(a, b, from, to)) return true;
-      }
+  /// Keeps the micro-batches if they are the best so far; returns their time.
+  double keep(std::vector<Filled> made, std::int64_t added_tokens) {
+    double time = made.empty() ? kNever : 0;
+    for (const Filled& part : made) time += part.groups.empty() ? kNever : part.time();
+    if (time < best_.time) {
+      best_ = {.micro_batches = std::move(made), .time = time, .added_tokens = added_tokens};
     }
-    return false;
+    return time;
   }
 
-  /// Replaces two micro-batches if the result is better.
-  bool replace(std::size_t a, std::size_t b, const Counts& from, const Counts& to) {
-    const double before = best_[a].time() + best_[b].time();
-    const auto bound = [&](const Counts& counts) {
-      return std::all_of(counts.begin(), counts.end(), [](int count) { return count == 0; })
-                 ? 0.0
-                 : micro_batch_bound(rates_, runs_, counts);
-    };
-    if (bound(from) + bound(to) >= before) return false;
-    std::vector<Filled> made = best_;
-    made[b] = finished(to);
-    if (made[b].groups.empty() || made[b].time() + bound(from) >= before * (1 - 1e-9)) return false;
-    if (bound(from) == 0) {
-      made.erase(made.begin() + static_cast<std::ptrdiff_t>(a));
-    } else {
-      made[a] = finished(from);
-      if (made[a].groups.empty()) return false;
-    }
-    if (time_of(made) >= best_time_ * (1 - 1e-9)) return false;
-    keep(std::move(made));
-    return true;
-  }
-
-  [[nodiscard]] std::vector<Counts> counts_of_best() const {
-    std::vector<Counts> list;
-    for (const Filled& part : best_) {
-      Counts& counts = list.emplace_back(runs_.size(), 0);
-      for (const Part& own : part.parts) counts[static_cast<std::size_t>(own.run)] += own.count;
-    }
-    return list;
-  }
-
-  const Rates& rates_;
-  std::span<const Run> runs_;
+  const Runs& runs_;
   SolverOptions options_;
-  Counts all_{};
-  Filled scratch_{};
-  std::vector<Filled> best_{};
-  double best_time_ = std::numeric_limits<double>::infinity();
-  std::int64_t error_ = 0;
-  std::int64_t best_error_ = 0;
+  Draft best_{};
 };
 
 }  // namespace
 
 BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths,
                      const SolverOptions& options) {
-  const std::vector<Run> runs = runs_of(lengths);
-  Solver solver(rates, runs, options);
-  BatchPlan plan;
-  for (const Filled& part : solver.solve()) {
-    plan.micro_batches.push_back(micro_batch_of(rates, runs, part));
-  }
-  add_up(rates, plan);
-  plan.bucket_error_tokens = solver.bucket_error();
-  plan.lower_bound_us = batch_bound(rates, runs);
+  const Runs runs(rates, runs_of(lengths));
+  const Draft draft = Solver(runs, options).solve();
+  BatchPlan plan = plan_of(runs, draft.micro_batches);
+  plan.bucket_error = static_cast<double>(draft.added_tokens) / static_cast<double>(plan.tokens);
+  plan.lower_bound_us = batch_lower_bound(runs);
   return plan;
 }
 

@@ -3,40 +3,36 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <span>
 
 #include "core/statistics.hpp"
 #include "planner/baselines.hpp"
+#include "planner/runs.hpp"
 #include "planner/solver.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// Time of a batch with each level; negative where a sequence does not fit.
+/// Time of a batch with each single degree; infinite where a sequence does not fit.
 std::vector<double> level_times(const Rates& rates, std::span<const std::int64_t> lengths) {
+  const Runs runs(rates, runs_of(lengths));
   std::vector<double> times;
   for (int level = 0; level < rates.levels(); ++level) {
-    const auto plan = plan_with_level(rates, lengths, level);
-    times.push_back(plan ? plan->time_us : -1);
+    const auto plan = plan_with_level(runs, level);
+    times.push_back(plan ? plan->time_us : std::numeric_limits<double>::infinity());
   }
   return times;
 }
 
-/// The level with the least sum over batches, among those that hold `max_length` (or, where none
-/// does, the longest sequence there is).
-int static_level(const Rates& rates, const StudyInput& input,
-                 const std::vector<std::vector<double>>& times) {
-  int best = rates.levels() - 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (int level = 0; level < rates.levels(); ++level) {
-    if (rates.capacity(level) < input.max_length) continue;
-    double sum = 0;
-    for (const auto& batch : times) sum += batch[static_cast<std::size_t>(level)];
-    if (sum >= least) continue;
-    least = sum;
-    best = level;
+/// The level with the least sum over all batches.
+std::size_t static_level(const std::vector<std::vector<double>>& times) {
+  std::vector<double> sums(times.front().size(), 0);
+  for (const auto& batch : times) {
+    std::transform(sums.begin(), sums.end(), batch.begin(), sums.begin(), std::plus<>());
   }
-  return best;
+  return static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin());
 }
 
 template <class Value>
@@ -64,9 +60,7 @@ void summarize(Study& study) {
   const auto planning = each(study, [](const Batch& b) { return b.planning_ms; });
   study.planning_ms_mean = mean(planning);
   study.planning_ms_max = *std::max_element(planning.begin(), planning.end());
-  const auto errors = each(study, [](const Batch& b) {
-    return static_cast<double>(b.plan.bucket_error_tokens) / static_cast<double>(b.plan.tokens);
-  });
+  const auto errors = each(study, [](const Batch& b) { return b.plan.bucket_error; });
   study.bucket_error_mean = mean(errors);
   study.bucket_error_max = *std::max_element(errors.begin(), errors.end());
 }
@@ -94,18 +88,12 @@ Study run_study(const Rates& rates, const StudyInput& input, const StudyProgress
     batch.plan = plan_batch(rates, lengths);
     batch.planning_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     times.push_back(level_times(rates, lengths));
-    batch.batch_adaptive_us = std::numeric_limits<double>::infinity();
-    for (int level = 0; level < rates.levels(); ++level) {
-      const auto plan = balanced_with_level(rates, lengths, level);
-      if (plan) batch.batch_adaptive_us = std::min(batch.batch_adaptive_us, plan->time_us);
-    }
+    batch.batch_adaptive_us = *std::min_element(times.back().begin(), times.back().end());
   }
   if (study.batches.empty()) return study;
-  const int level = static_level(rates, input, times);
+  const std::size_t level = static_level(times);
   study.static_degree = 1 << level;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    study.batches[i].static_us = times[i][static_cast<std::size_t>(level)];
-  }
+  for (std::size_t i = 0; i < times.size(); ++i) study.batches[i].static_us = times[i][level];
   summarize(study);
   return study;
 }

@@ -11,8 +11,7 @@
 namespace overlaptune {
 
 struct StudyInput {
-  Cluster cluster{};
-  std::int64_t max_length = 0;  ///< a static degree must hold a sequence of this length
+  Gpus gpus{};
   std::vector<std::vector<std::int64_t>> batches{};
 };
 
@@ -28,8 +27,8 @@ struct Interval {
 
 struct StudiedBatch {
   BatchPlan plan{};
-  double static_us = 0;          ///< with the degree that is best for all batches together
-  double batch_adaptive_us = 0;  ///< with the degree that is best for this batch
+  double static_us = 0;          ///< with the one degree that is best for all batches together
+  double batch_adaptive_us = 0;  ///< with the one degree that is best for this batch
   double planning_ms = 0;
 };
 
