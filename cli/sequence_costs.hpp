@@ -23,15 +23,16 @@ struct CostFlags {
 struct ChosenCosts {
   Coefficients costs{};
   double memory_bytes = 0;
-  std::vector<std::string> source{};  ///< sentences for the user
+  std::vector<std::string> sources{};  ///< sentences for the user
+  bool simulated = false;
 };
 
 /// Adds `--costs`, `--db`, `--platform`, `--model`, `--memory` and `--recompute`.
 void add_cost_flags(CLI::App& command, CostFlags& flags);
 
-/// Reads the costs. Throws `Failure` (`bad_input`): no source, an invalid one, or memory that the
-/// state of the model alone fills.
-[[nodiscard]] ChosenCosts choose_costs(const CostFlags& flags, int gpus, int gpus_per_node,
-                                       std::int64_t max_length);
+/// The costs of coefficients in a file, or of a model on measured GPUs. `max_length` chooses among
+/// the parameter counts of a file. Throws `Failure` (`bad_input`): no source, an invalid one, or
+/// memory that the state of the model alone fills.
+[[nodiscard]] ChosenCosts choose_costs(const CostFlags& flags, int gpus, std::int64_t max_length);
 
 }  // namespace overlaptune::cli

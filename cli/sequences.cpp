@@ -3,6 +3,8 @@
 #include "reports/sequences.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -93,6 +95,10 @@ void check_memory(const Rates& rates, const Costs& costs, const StudyInput& inpu
       rates.capacity()));
 }
 
+bool coloured() {
+  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
 std::string summary(const Study& study, const SequencesFlags& flags) {
   const auto speedup = [](const Interval& interval) {
     return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.mean, interval.low, interval.high);
@@ -123,6 +129,18 @@ std::string batch_lines(const Study& study) {
   return text;
 }
 
+/// The text with `mark` at the end of every line with a figure.
+std::string marked(const std::string& text, std::string_view mark) {
+  std::string made;
+  bool figure = false;
+  for (const char c : text) {
+    if (c == '\n' && figure) made += mark;
+    figure = c != '\n' && (figure || (c >= '0' && c <= '9'));
+    made += c;
+  }
+  return made;
+}
+
 int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   check_gpus(flags);
   PreparedLengths prepared = prepare_lengths(
@@ -133,8 +151,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
     refuse(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
                        flags.max_length));
   }
-  const ChosenCosts chosen =
-      choose_costs(flags.costs, flags.gpus, flags.gpus_per_node, flags.max_length);
+  const ChosenCosts chosen = choose_costs(flags.costs, flags.gpus, flags.max_length);
   const StudyInput input{.gpus = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},
                          .batches = batches_of(flags, prepared)};
   const Rates rates(chosen.costs, input.gpus);
@@ -146,7 +163,8 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   }();
   if (study.batches.size() < input.batches.size()) return kSignalBase + interrupted();
   OrderedJson document = json_of(study);
-  document["costs"] = chosen.source;
+  document["costs"] = chosen.sources;
+  document["simulated"] = chosen.simulated;
   document["too_long"] = prepared.too_long;
   document["too_long_were"] = flags.cut ? "cut" : "dropped";
   if (!flags.out.empty()) write_file(flags.out, json_text(document));
@@ -154,14 +172,19 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
     print_json(document);
     return kDone;
   }
+  const std::string_view mark = chosen.simulated ? " (simulated)" : "";
   std::string text;
   if (prepared.too_long > 0) {
-    text += fmt::format("{} sequences above {} tokens were {}\n", prepared.too_long,
-                        flags.max_length, flags.cut ? "cut" : "dropped");
+    text += fmt::format(
+        "{} above {} tokens {} {}\n",
+        prepared.too_long == 1 ? "1 sequence" : fmt::format("{} sequences", prepared.too_long),
+        flags.max_length, prepared.too_long == 1 ? "was" : "were", flags.cut ? "cut" : "dropped");
   }
-  for (const std::string& source : chosen.source) text += fmt::format("costs: {}\n", source);
-  text += batch_lines(study) + "\n" + summary(study, flags);
-  if (flags.picture) text += "\n" + picture(study.batches.front().plan, input.gpus);
+  for (const std::string& source : chosen.sources)
+    text += fmt::format("costs: {}{}\n", source, mark);
+  text += marked(batch_lines(study) + "\n" + summary(study, flags), mark);
+  if (flags.picture)
+    text += "\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()});
   print(text);
   return kDone;
 }

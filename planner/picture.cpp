@@ -52,8 +52,9 @@ std::string picture(const BatchPlan& plan, const Gpus& gpus, const PictureOption
                   static_cast<char>('a' + level_of(group.degree)));
       }
     }
-    for (std::string& row : canvas) row += '|';
-    for (std::string& row : canvas) row.resize(std::max(row.size(), end), '.');
+    for (std::string& row : canvas) {
+      if (!row.empty()) row.back() = '|';
+    }
     start += part.time_us;
   }
   std::string text = fmt::format(

@@ -15,7 +15,7 @@ struct StudyInput {
   std::vector<std::vector<std::int64_t>> batches{};
 };
 
-/// A mean with its 95 % interval: twice the standard error on each side (exactly 1.96).
+/// A mean with its 95 % interval (Student's t).
 struct Interval {
   double mean = 0;
   double low = 0;
