@@ -130,6 +130,7 @@ CLI::Option* add_database_flag(CLI::App& command, std::string& file) {
   return command.add_option("--db", file, "Database")
       ->type_name("FILE")
       ->required()
+      ->envname(kDatabaseVariable)
       ->check(CLI::Validator(
           [](const std::string& name) {
             return name.empty() ? std::string("expected the name of a file") : std::string();

@@ -43,7 +43,10 @@ struct QuestionFlags {
 
 void add_question_flags(CLI::App& command, QuestionFlags& flags);
 
-/// The flag `--db FILE`, required.
+/// The environment variable with the default of `--db`; the library reads it, too.
+inline constexpr const char* kDatabaseVariable = "OVERLAPTUNE_DB";
+
+/// The flag `--db FILE`, required unless `kDatabaseVariable` is set.
 CLI::Option* add_database_flag(CLI::App& command, std::string& file);
 
 }  // namespace overlaptune::cli

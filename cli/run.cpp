@@ -1,6 +1,7 @@
 // overlaptune run: runs one config of one problem beside `sequential`, and traces the GPUs.
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
@@ -43,16 +44,16 @@ struct Outcome {
   [[nodiscard]] bool traced() const { return !activities.empty(); }
 };
 
-/// The winner that is stored for a platform with this fingerprint.
-Config winner_of(const RunFlags& flags, const Platform& platform) {
-  const Store store(flags.database, Access::read);
+/// The winner that the database has for a platform with this fingerprint.
+Config winner_of(const RunFlags& flags, const std::string& database, const Platform& platform) {
+  const Store store(database, Access::read);
   const auto stored = store.platform(fingerprint(platform));
   const auto winner = stored ? store.winner(stored->id, flags.problem, flags.launch) : std::nullopt;
   if (!winner) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: no winner of {} by {} launch on {} ({}): run `overlaptune tune` "
                               "into it first, or give --config",
-                              flags.database, to_string(flags.problem), to_string(flags.launch),
+                              database, to_string(flags.problem), to_string(flags.launch),
                               full_name(platform), fingerprint(platform)));
   }
   return winner->winner.candidate.config;
@@ -60,7 +61,9 @@ Config winner_of(const RunFlags& flags, const Platform& platform) {
 
 Config config_of(const RunFlags& flags, const Platform& platform) {
   if (flags.config) return *flags.config;
-  if (!flags.database.empty()) return winner_of(flags, platform);
+  if (!flags.database.empty()) return winner_of(flags, flags.database, platform);
+  const char* named = std::getenv(kDatabaseVariable);
+  if (named != nullptr && *named != '\0') return winner_of(flags, named, platform);
   throw Failure(ErrorKind::bad_input,
                 "no config given: expected --config 'LINE', as `overlaptune query` prints it, or "
                 "--db with a winner of this problem");
@@ -246,7 +249,14 @@ void add_run(CLI::App& root, Session& session) {
   auto* config = add_parsed(*command, "--config", flags->config, parse_config,
                             "The config, as `overlaptune query` prints it")
                      ->type_name("LINE");
-  add_database_flag(*command, flags->database)->required(false)->excludes(config);
+  // CLI11 counts a flag that the environment sets as given, but --config may be beside that.
+  add_database_flag(*command, flags->database)
+      ->required(false)
+      ->envname("")
+      ->description(
+          fmt::format("Database with a winner of the problem, instead of --config (default: {})",
+                      kDatabaseVariable))
+      ->excludes(config);
   add_launch_flag(*command, flags->launch);
   add_parsed(*command, "--repetitions", flags->repetitions, whole_number(1, kMostRepetitions),
              "Timed repetitions of each (9)")
