@@ -25,7 +25,8 @@ constexpr int kMostRepetitions = 100'000;
 struct RunFlags {
   CommonFlags common{};
   MachineFlags machine{};
-  Problem problem{};
+  ProblemFlags asked{};
+  Problem problem{};  ///< that `asked` names
   std::optional<Config> config{};
   std::string database{};
   Launch launch = Launch::graph;
@@ -81,8 +82,6 @@ std::vector<double> paired_speedups(const RunResult& sequential, const RunResult
 }
 
 Outcome measure(const RunFlags& flags) {
-  // All input is checked before anything runs.
-  value_or_throw(validated(flags.problem));
   const auto machine = open(flags.machine, flags.common);
   Outcome outcome{.platform = machine->platform()};
   if (const auto fitting = fits(flags.problem, outcome.platform); !fitting) {
@@ -201,7 +200,9 @@ std::optional<Figure> figure(const RunFlags& flags, const Outcome& outcome) {
       runs);
 }
 
-int run(const RunFlags& flags, const Session& /*session*/) {
+int run(const RunFlags& given, const Session& /*session*/) {
+  RunFlags flags = given;
+  flags.problem = read_problem(flags.asked);
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
     write_file(flags.trace,
@@ -240,12 +241,12 @@ void add_run(CLI::App& root, Session& session) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* command = add_command(
       root, "run", "Run one config of one problem beside sequential, and trace it",
-      "overlaptune run --machine sim:h200-nvlink-x8 --op gemm_all_reduce --m 4k --n 8k --k 3584 "
+      "overlaptune run --machine sim:h200-nvlink-x8 --problem gemm_all_reduce:4k,8k,3584:bf16:8 "
       "\\\n"
-      "    --dtype bf16 --ranks 8 --config 'chunked ctas=16 chunks=4' --trace trace.json",
+      "    --config 'chunked ctas=16 chunks=4' --trace trace.json",
       flags->common);
   add_machine_flags(*command, flags->machine);
-  add_problem_flags(*command, flags->problem);
+  add_problem_flags(*command, flags->asked);
   auto* config = add_parsed(*command, "--config", flags->config, parse_config,
                             "The config, as `overlaptune query` prints it")
                      ->type_name("LINE");

@@ -130,8 +130,9 @@ TEST_F(Commands, tune_resumed_measures_nothing_and_says_the_same) {
 TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
   const tool::Outcome outcome = tool::run(*folder, kTune + " --resume");
   EXPECT_EQ(outcome.status, 0);
-  for (const char* words : {"predicted µs", "hidden", "Database: f.db",
-                            "overlaptune report --db f.db", "overlaptune query --db f.db --op"}) {
+  for (const char* words :
+       {"predicted µs", "hidden", "Database: f.db", "overlaptune report --db f.db",
+        "overlaptune query --db f.db --problem"}) {
     EXPECT_THAT(outcome.out, HasSubstr(words));
   }
   // The query that it suggests finds the winner.
@@ -318,6 +319,33 @@ TEST_F(Commands, query_predicts_what_was_not) {
     EXPECT_LE(answer.at("predicted_us"), answer.at("baseline_us"));
     EXPECT_THAT(answer.at("reason").get<std::string>(), HasSubstr("no winner is stored"));
   }
+}
+
+/// A layer whose `o` and `down` are the problems that are tuned.
+const std::string kSquareLayer = R"({"model_type": "llama", "hidden_size": 4096,
+    "intermediate_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 2})";
+
+TEST_F(Commands, a_problem_is_named_in_three_ways) {
+  folder->write("square.json", kSquareLayer);
+  const std::string sizes = kKnown.substr(std::string(" --db f.db").size());
+  const std::vector<std::string> same{" --problem gemm_all_reduce:4k,4k,1k:bf16:4",
+                                      " --problem gemm_all_reduce:4096,4096,1024:bf16:4",
+                                      " --model square.json --layer down --tokens 4k --tp 4",
+                                      " --model square.json --layer o --tokens 4096 --tp 4"};
+  for (const std::string command :
+       {"query --db f.db", "predict --db f.db",
+        "run --machine sim:rtx4090-pcie-x4 --repetitions 2 --db f.db"}) {
+    const json known = tool::json(*folder, command + sizes);
+    EXPECT_EQ(known.at("problem").at("k"), 1024);
+    for (const std::string& problem : same) {
+      EXPECT_EQ(tool::json(*folder, command + problem), known) << command << problem;
+    }
+  }
+  const json scattered = tool::json(
+      *folder,
+      "query --db f.db --model square.json --layer down --tokens 4k --tp 4 --sequence-parallel");
+  EXPECT_EQ(scattered.at("source"), "exact");
+  EXPECT_EQ(scattered.at("problem").at("op"), "gemm_reduce_scatter");
 }
 
 TEST_F(Commands, query_falls_back_to_the_baseline) {
