@@ -12,8 +12,8 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
-#include "cli/suggestion.hpp"
 #include "core/printable.hpp"
+#include "core/suggestion.hpp"
 
 namespace overlaptune::cli {
 namespace {

@@ -48,14 +48,15 @@ struct Outcome {
 /// The winner that the database has for a platform with this fingerprint.
 Config winner_of(const RunFlags& flags, const std::string& database, const Platform& platform) {
   const Store store(database, Access::read);
-  const auto stored = store.platform(fingerprint(platform));
+  const auto stored = store.platform(platform);
   const auto winner = stored ? store.winner(stored->id, flags.problem, flags.launch) : std::nullopt;
   if (!winner) {
     throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: no winner of {} by {} launch on {} ({}): run `overlaptune tune` "
-                              "into it first, or give --config",
+                  fmt::format("{}: no winner of {} by {} launch on {}: run `overlaptune tune` "
+                              "into it first, or give --config{}",
                               database, to_string(flags.problem), to_string(flags.launch),
-                              full_name(platform), fingerprint(platform)));
+                              full_name(platform),
+                              stored ? "" : fmt::format(" ({})", stored.error().message)));
   }
   return winner->winner.candidate.config;
 }

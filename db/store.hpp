@@ -134,6 +134,10 @@ class Store {
   /// none, or several. A damaged platform is thrown, unless another one has the fingerprint.
   [[nodiscard]] Expected<StoredPlatform> platform(std::string_view name_or_fingerprint) const;
 
+  /// The stored platform that is equal to the one of a machine. Error: there is none; it names
+  /// those that are stored, or says what differs from one of the same name.
+  [[nodiscard]] Expected<StoredPlatform> platform(const Platform& own) const;
+
   // Probing
   ProbeRunId begin_probe_run(PlatformId platform, const Provenance& provenance);
   /// Replaces an earlier measurement of the same probe in the same run.
