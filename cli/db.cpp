@@ -190,12 +190,15 @@ void add_db(CLI::App& root, Session& session) {
       add("import", "Read what `export` wrote into a new or existing database",
           "overlaptune db import --db f.db f.json", import_database);
   importing->add_option("file", import_flags->others, "What `export` wrote")
+      ->type_name("FILE")
       ->required()
       ->expected(1);
   const auto [merging, merge_flags] =
       add("merge", "Add the rows of other databases; of two winners the newer stays",
           "overlaptune db merge --db f.db node1.db node2.db", merge);
-  merging->add_option("databases", merge_flags->others, "Databases to read from")->required();
+  merging->add_option("databases", merge_flags->others, "Databases to read from")
+      ->type_name("FILE")
+      ->required();
 }
 
 }  // namespace overlaptune::cli

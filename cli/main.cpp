@@ -129,6 +129,7 @@ int run(int argc, char** argv) {
   add_db(app, session);
   add_kernels(app, session);
   add_cache(app, session);
+  add_completion(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version
