@@ -91,6 +91,7 @@ std::string quoted(const std::string& text, Shell shell) {
 std::string branch(const std::vector<std::string>& texts, const std::string& action) {
   if (texts.empty()) return "";
   std::vector<std::string> patterns;
+  patterns.reserve(texts.size());
   for (const std::string& text : texts) patterns.push_back(quoted(text, Shell::bash));
   return fmt::format("    {}) {} ;;\n", fmt::join(patterns, " | "), action);
 }
@@ -154,23 +155,25 @@ complete -F _overlaptune overlaptune
 
 std::string for_zsh(const std::vector<Command>& commands) {
   const Cases cases = cases_of(commands, "_files");
+  const auto described = [](const std::vector<Word>& list) {
+    std::string text;
+    for (const Word& word : list) {
+      text += " " + quoted(word.name + ":" + word.description, Shell::zsh);
+    }
+    return text;
+  };
   std::string words;
   for (const Command& command : commands) {
-    std::string names;
-    for (const auto* list : {&command.subcommands, &command.options}) {
-      for (const Word& word : *list) {
-        names += " " + quoted(word.name + ":" + word.description, Shell::zsh);
-      }
-    }
     words += branch({command.name()},
-                    fmt::format("names=({}){}", names, command.takes_files ? " files=1" : ""));
+                    fmt::format("commands=({}) options=({}){}", described(command.subcommands),
+                                described(command.options), command.takes_files ? " files=1" : ""));
   }
   return fmt::format(
       R"(#compdef overlaptune
 # Completion of overlaptune for zsh, written by `overlaptune completion zsh`.
 _overlaptune() {{
-  local command='' files='' word
-  local -a names
+  local command='' files='' word none=1
+  local -a commands options
   for word in "${{(@)words[2,CURRENT-1]}}"; do
     case "$command $word" in
 {}    esac
@@ -179,8 +182,10 @@ _overlaptune() {{
 {}  esac
   case $command in
 {}  esac
-  [[ -z $files || ${{words[CURRENT]}} == -* ]] || {{ _files; return }}
-  _describe -o overlaptune names
+  if (( $#commands )); then _describe -t commands command commands && none=0; fi
+  if [[ -n $files ]]; then _files && none=0; fi
+  _describe -o option options && none=0
+  return none
 }}
 if [[ $funcstack[1] == _overlaptune ]]; then _overlaptune "$@"; else compdef _overlaptune overlaptune; fi
 )",

@@ -25,7 +25,7 @@ std::string place_of(Connection& connection) {
 std::filesystem::path copy_beside(Connection& connection, std::string_view why) {
   std::string time = utc_now();
   std::erase(time, ':');
-  const std::filesystem::path place =
+  std::filesystem::path place =
       fmt::format("{}.{}-{}", std::filesystem::absolute(connection.file()).string(), why, time);
   Connection copy(place, place.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   copy_pages(connection, copy, copy);

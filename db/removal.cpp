@@ -116,6 +116,7 @@ bool is_behind(const std::vector<Run>& runs, const Run& run, int keep) {
 
 std::vector<std::int64_t> counts(Connection& connection, const std::vector<std::string>& tables) {
   std::vector<std::int64_t> list;
+  list.reserve(tables.size());
   for (const std::string& table : tables) {
     list.push_back(connection.integer("SELECT count(*) FROM " + table));
   }
