@@ -236,30 +236,6 @@ TEST(BadInput, configs_to_run) {
                  "--repetitions: '0'");
 }
 
-TEST(BadInput, a_problem_in_two_ways_or_in_part) {
-  const Folder folder;
-  const std::string good = " --problem gemm_all_reduce:4k,8k,3584:bf16:8";
-  const std::string layer = " --model " + kLlama + " --layer down --tokens 4k --tp 8";
-  for (const std::string command : {"query --db none.db", "predict --db none.db",
-                                    "run --machine sim:h200-nvlink-x8 --config sequential"}) {
-    const auto expect = [&](const std::string& flags, const std::string& words) {
-      expect_refused(folder, command + flags, 2, words);
-    };
-    expect("", "no problem given: expected --problem OP:M,N,K:dtype:ranks, or --op");
-    expect(good + " --m 4k", "--problem and --m: give one of");
-    expect(good + layer, "--problem and --model: give one of");
-    expect(layer + " --ranks 8", "--ranks and --model: give one of");
-    expect(" --op gemm_all_reduce --m 4k", "--n, --k, --dtype, --ranks: missing beside --op, --m");
-    expect(" --layer down --tp 8", "--model, --tokens: missing beside --layer, --tp");
-    expect(" --model " + kLlama + " --layer qkv --tokens 4k --tp 8",
-           "--layer qkv: expected one of o, down, or --sequence-parallel");
-    expect(" --model " + kLlama + " --layer nose", "product 'nose': expected one of qkv, o");
-    expect(good + " --sequence-parallel", "--sequence-parallel: expected only beside --model");
-    expect(" --problem gemm_all_reduce:4k,8k:bf16:8", "expected OP:M,N,K:dtype:ranks");
-    expect(" --model " + kLlama + " --layer down --tokens 4k --tp 3", "--tp 2, 4, 8");
-  }
-}
-
 TEST(BadInput, cuda_without_gpus) {
   const Folder folder;
   const auto list = tool::json(folder, "machines").at("machines");

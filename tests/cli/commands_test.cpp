@@ -1,23 +1,16 @@
 // The output of each subcommand, on a database that a small run has filled.
 
-#include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
-#include <regex>
 #include <sstream>
 #include <string>
-#include <sys/file.h>
-#include <unistd.h>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/tool.hpp"
+#include "tests/cli/tuned.hpp"
 
 namespace overlaptune {
 namespace {
@@ -25,55 +18,14 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using tool::Folder;
+using tool::kKnown;
+using tool::kTune;
 
-const std::string kTune =
-    "tune --machine sim:rtx4090-pcie-x4 --db f.db --top-k 3 --explore 4 "
-    "--problem gemm_all_reduce:4k,4k,1k:bf16:4 --problem gemm_reduce_scatter:4k,4k,1k:bf16:4";
-const std::string kKnown =
-    " --db f.db --op gemm_all_reduce --m 4k --n 4k --k 1k --dtype bf16"
-    " --ranks 4";
+class Commands : public tool::Tuned {};
+
 const std::string kUnknown =
     " --db f.db --op gemm_all_reduce --m 6k --n 4k --k 1k --dtype bf16"
     " --ranks 4";
-
-/// Every test is a process of its own. The first one tunes for all of them, once for each build of
-/// the program.
-void tune_once(const Folder& folder) {
-  namespace fs = std::filesystem;
-  const fs::path program = OVERLAPTUNE_PROGRAM;
-  const fs::path cache = program.string() + ".tuned";
-  fs::create_directories(cache);
-  const int lock = open((cache / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ASSERT_EQ(flock(lock, LOCK_EX), 0);
-  if (!fs::exists(cache / "tuned.json") ||
-      fs::last_write_time(cache / "tuned.json") < fs::last_write_time(program)) {
-    const std::string text = tool::json(folder, kTune).dump();
-    fs::copy_file(folder / "f.db", cache / "f.db", fs::copy_options::overwrite_existing);
-    std::ofstream(cache / "tuned.json") << text;
-  }
-  fs::copy_file(cache / "f.db", folder / "f.db", fs::copy_options::overwrite_existing);
-  fs::copy_file(cache / "tuned.json", folder / "tuned.json");
-  close(lock);
-}
-
-class Commands : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder = new Folder;
-    tune_once(*folder);
-    std::ifstream in(*folder / "tuned.json");
-    tuned = new json(json::parse(in));
-  }
-  static void TearDownTestSuite() {
-    delete tuned;
-    delete folder;
-  }
-  static Folder* folder;
-  static json* tuned;
-};
-
-Folder* Commands::folder = nullptr;
-json* Commands::tuned = nullptr;
 
 TEST(Help, every_subcommand_has_an_example) {
   const Folder folder;
@@ -258,39 +210,6 @@ TEST_F(Commands, db_repair_rebuilds_winners_and_keeps_a_copy) {
   EXPECT_EQ(tool::json(own, "db repair --db f.db").at("copy"), "");
 }
 
-/// A database that is named for the rest of a test.
-class DatabaseVariable {
- public:
-  explicit DatabaseVariable(const char* file) { setenv("OVERLAPTUNE_DB", file, 1); }
-  ~DatabaseVariable() { unsetenv("OVERLAPTUNE_DB"); }
-  DatabaseVariable(const DatabaseVariable&) = delete;
-  DatabaseVariable& operator=(const DatabaseVariable&) = delete;
-};
-
-TEST_F(Commands, the_environment_names_the_database) {
-  const std::string problem = kKnown.substr(std::string(" --db f.db").size());
-  const json answer = tool::json(*folder, "query" + kKnown);
-  const json ran = tool::json(*folder, "run --machine sim:rtx4090-pcie-x4" + kKnown);
-  const DatabaseVariable named("f.db");
-  EXPECT_EQ(tool::json(*folder, "query" + problem), answer);
-  EXPECT_EQ(tool::json(*folder, "db info").at("database"), "f.db");
-  EXPECT_EQ(tool::json(*folder, "run --machine sim:rtx4090-pcie-x4" + problem), ran);
-  EXPECT_EQ(tool::run(*folder, "db info --db none.db").status, 2);  // the flag comes first
-}
-
-TEST_F(Commands, a_config_may_be_run_beside_the_database_of_the_environment) {
-  const std::string problem = kKnown.substr(std::string(" --db f.db").size());
-  const std::string run =
-      "run --machine sim:rtx4090-pcie-x4 --repetitions 1 --config sequential" + problem;
-  const DatabaseVariable named("none.db");
-  EXPECT_EQ(tool::json(*folder, run).at("config").at("strategy"), "sequential");
-  EXPECT_EQ(tool::run(*folder, run + " --db f.db").status, 2);
-  const DatabaseVariable empty("");
-  const tool::Outcome unnamed = tool::run(*folder, "db info");
-  EXPECT_EQ(unnamed.status, 2);
-  EXPECT_THAT(unnamed.err, HasSubstr("--db is required where OVERLAPTUNE_DB is not set"));
-}
-
 /// Damaged text is told as it is, and must not command the terminal.
 TEST_F(Commands, db_repair_shows_no_control_characters) {
   const Folder own;
@@ -326,33 +245,6 @@ TEST_F(Commands, query_predicts_what_was_not) {
   }
 }
 
-/// A layer whose `o` and `down` are the problems that are tuned.
-const std::string kSquareLayer = R"({"model_type": "llama", "hidden_size": 4096,
-    "intermediate_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 2})";
-
-TEST_F(Commands, a_problem_is_named_in_three_ways) {
-  folder->write("square.json", kSquareLayer);
-  const std::string sizes = kKnown.substr(std::string(" --db f.db").size());
-  const std::vector<std::string> same{" --problem gemm_all_reduce:4k,4k,1k:bf16:4",
-                                      " --problem gemm_all_reduce:4096,4096,1024:bf16:4",
-                                      " --model square.json --layer down --tokens 4k --tp 4",
-                                      " --model square.json --layer o --tokens 4096 --tp 4"};
-  for (const std::string command :
-       {"query --db f.db", "predict --db f.db",
-        "run --machine sim:rtx4090-pcie-x4 --repetitions 2 --db f.db"}) {
-    const json known = tool::json(*folder, command + sizes);
-    EXPECT_EQ(known.at("problem").at("k"), 1024);
-    for (const std::string& problem : same) {
-      EXPECT_EQ(tool::json(*folder, command + problem), known) << command << problem;
-    }
-  }
-  const json scattered = tool::json(
-      *folder,
-      "query --db f.db --model square.json --layer down --tokens 4k --tp 4 --sequence-parallel");
-  EXPECT_EQ(scattered.at("source"), "exact");
-  EXPECT_EQ(scattered.at("problem").at("op"), "gemm_reduce_scatter");
-}
-
 TEST_F(Commands, query_falls_back_to_the_baseline) {
   const json answer = tool::json(*folder,
                                  "query --db f.db --op gemm_all_reduce --m 6k --n 4k "
@@ -380,78 +272,6 @@ TEST_F(Commands, predict_explains_itself) {
   }
   const tool::Outcome text = tool::run(*folder, "predict" + kKnown);
   EXPECT_THAT(text.out, HasSubstr("exposed"));
-}
-
-/// The cells of the rows of a Markdown table, by the heads of its columns. `head` is in the first.
-std::vector<std::map<std::string, std::string>> table_rows(const std::string& text,
-                                                           const std::string& head) {
-  const auto cells = [](const std::string& line) {
-    std::vector<std::string> list;
-    std::istringstream in(line.substr(1));
-    for (std::string cell; std::getline(in, cell, '|');) {
-      const auto begin = cell.find_first_not_of(' ');
-      list.push_back(
-          begin == cell.npos ? "" : cell.substr(begin, cell.find_last_not_of(' ') - begin + 1));
-    }
-    return list;
-  };
-  std::istringstream in(text.substr(text.find("| " + head)));
-  std::string line;
-  std::getline(in, line);
-  const auto heads = cells(line);
-  std::getline(in, line);  // the rule
-  std::vector<std::map<std::string, std::string>> rows;
-  while (std::getline(in, line) && line.starts_with('|')) {
-    const auto values = cells(line);
-    auto& row = rows.emplace_back();
-    for (std::size_t i = 0; i < heads.size(); ++i) row[heads[i]] = values.at(i);
-  }
-  return rows;
-}
-
-/// The times in a sentence: "+12.6 us: GEMM alone -16.1 us, …".
-std::vector<double> times_in(const std::string& sentence) {
-  static const std::regex time("([+-][0-9.]+) us");
-  std::vector<double> list;
-  for (std::sregex_iterator it(sentence.begin(), sentence.end(), time), end; it != end; ++it) {
-    list.push_back(std::stod((*it)[1]));
-  }
-  return list;
-}
-
-TEST_F(Commands, what_predict_says_against_the_best_adds_up) {
-  constexpr double kRounded = 0.05;  // of a printed time; a difference of two is off by twice that
-  std::size_t compared = 0;
-  const char* const terms[] = {"GEMM alone us", "exposed us", "beside us", "learned us"};
-  for (const std::string problem :
-       {"gemm_all_reduce:4k,4k,1k:bf16:4", "gemm_all_reduce:512,4k,1k:bf16:4",
-        "gemm_all_reduce:16k,8k,4k:bf16:4", "gemm_reduce_scatter:4k,4k,1k:bf16:4",
-        "all_gather_gemm:2k,4k,4k:bf16:4", "gemm_all_to_all:8k,2k,2k:bf16:4"}) {
-    const tool::Outcome outcome = tool::run(*folder, "predict --db f.db --problem " + problem);
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto rows = table_rows(outcome.out, "strategy");
-    ASSERT_FALSE(rows.empty()) << problem;
-    compared += rows.size() - 1;
-    const auto value = [&](std::size_t row, const char* column) {
-      return std::stod(rows[row].at(column));
-    };
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      SCOPED_TRACE(problem + ": " + rows[i].at("config"));
-      double sum = 0;
-      for (const char* term : terms) sum += value(i, term);
-      EXPECT_NEAR(sum, value(i, "predicted us"), (std::size(terms) + 1) * kRounded + 1e-9);
-      if (i == 0) continue;
-      const auto said = times_in(rows[i].at("against the best"));
-      ASSERT_EQ(said.size(), 1 + std::size(terms));
-      EXPECT_NEAR(said[0], value(i, "predicted us") - value(0, "predicted us"), 3 * kRounded);
-      for (std::size_t t = 0; t < std::size(terms); ++t) {
-        // One term is what is left of the others, so it has their rounding, too.
-        EXPECT_NEAR(said[t + 1], value(i, terms[t]) - value(0, terms[t]), 6 * kRounded) << terms[t];
-      }
-      EXPECT_NEAR(said[0], said[1] + said[2] + said[3] + said[4], 1e-6);
-    }
-  }
-  EXPECT_GE(compared, 10U);
 }
 
 /// The lines of a file that hold `what`.
