@@ -1,10 +1,12 @@
 #include "cli/sequence_costs.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/problem_flags.hpp"
 #include "core/platform.hpp"
 #include "core/units.hpp"
 #include "db/store.hpp"
@@ -102,7 +104,7 @@ void add_cost_flags(CLI::App& command, CostFlags& flags) {
       ->type_name("FILE");
   command
       .add_option("--db", flags.database,
-                  "Costs from the measurements in this database, for --model")
+                  "Costs from the measurements in this database, for --model (without --costs: OVERLAPTUNE_DB)")
       ->type_name("FILE");
   command.add_option("--platform", flags.platform, "One of the database, by name or fingerprint")
       ->type_name("PLATFORM");
@@ -116,7 +118,11 @@ void add_cost_flags(CLI::App& command, CostFlags& flags) {
       ->type_name("SIZE");
 }
 
-ChosenCosts choose_costs(const CostFlags& flags, int gpus, std::int64_t max_length) {
+ChosenCosts choose_costs(CostFlags flags, int gpus, std::int64_t max_length) {
+  const char* variable = std::getenv(kDatabaseVariable);
+  if (flags.costs.empty() && flags.database.empty() && variable != nullptr) {
+    flags.database = variable;
+  }
   if (flags.costs.empty() && flags.database.empty()) {
     bad_costs("no costs: expected --costs FILE or --db FILE");
   }

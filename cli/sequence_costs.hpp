@@ -33,6 +33,6 @@ void add_cost_flags(CLI::App& command, CostFlags& flags);
 /// The costs of coefficients in a file, or of a model on measured GPUs. `max_length` chooses among
 /// the parameter counts of a file. Throws `Failure` (`bad_input`): no source, an invalid one, or
 /// memory that the state of the model alone fills.
-[[nodiscard]] ChosenCosts choose_costs(const CostFlags& flags, int gpus, std::int64_t max_length);
+[[nodiscard]] ChosenCosts choose_costs(CostFlags flags, int gpus, std::int64_t max_length);
 
 }  // namespace overlaptune::cli
