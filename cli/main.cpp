@@ -114,6 +114,7 @@ int run(int argc, char** argv) {
   add_holdout(app, session);
   add_predict(app, session);
   add_query(app, session);
+  add_advise(app, session);
   add_evaluate(app, session);
   add_report(app, session);
   add_export_nccl_tuner(app, session);

@@ -24,19 +24,6 @@ struct ProbeFlags {
   ProbeDepth depth = ProbeDepth::full;
 };
 
-Expected<std::vector<int>> parse_ranks(const std::string& text) {
-  std::vector<int> list;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    const auto ranks = whole_number(2, kMostRanks)(part);
-    if (!ranks) return error_of(ranks);
-    if (std::find(list.begin(), list.end(), *ranks) != list.end()) {
-      return bad_input(fmt::format("{} given twice: expected each number once", *ranks));
-    }
-    list.push_back(*ranks);
-  }
-  return list;
-}
-
 std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& platform) {
   if (asked.empty()) return {platform.gpu_count};
   for (const int ranks : asked) {
@@ -94,7 +81,8 @@ void add_probe(CLI::App& root, Session& session) {
                   "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", flags->common);
   add_machine_flags(*command, flags->machine);
   add_database_flag(*command, flags->database);
-  add_parsed(*command, "--ranks", flags->ranks, parse_ranks, "GPUs of the collectives (all)")
+  add_parsed(*command, "--ranks", flags->ranks, list_of(whole_number(2, kMostRanks)),
+             "GPUs of the collectives (all)")
       ->type_name("N,...");
   command->add_flag_callback(
       "--quick", [flags] { flags->depth = ProbeDepth::quick; },

@@ -73,9 +73,10 @@ json* Commands::tuned = nullptr;
 
 TEST(Help, every_subcommand_has_an_example) {
   const Folder folder;
-  for (const char* command : {"", "machines", "probe", "tune", "run", "holdout", "predict", "query",
-                              "evaluate", "report", "db", "db info", "db check", "db export",
-                              "db import", "db merge", "kernels", "cache info", "cache clear"}) {
+  for (const char* command :
+       {"",          "machines",  "probe",    "tune",    "run",        "holdout",    "predict",
+        "query",     "advise",    "evaluate", "report",  "db",         "db info",    "db check",
+        "db export", "db import", "db merge", "kernels", "cache info", "cache clear"}) {
     const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_EQ(outcome.err, "") << command;
