@@ -325,6 +325,33 @@ int lines_with(const std::filesystem::path& file, const std::string& what) {
   return count;
 }
 
+TEST_F(Commands, predict_writes_a_trace) {
+  const json answer = tool::json(*folder, "predict --trace predicted.json" + kKnown);
+  std::ifstream in(*folder / "predicted.json");
+  const json trace = json::parse(in);
+  std::vector<double> ready;
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "i" && event.at("pid") == 0) ready.push_back(event.at("ts"));
+  }
+  const json& timeline = answer.at("timeline");
+  ASSERT_EQ(ready.size(), timeline.size());
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    EXPECT_EQ(ready[i], timeline[i].at("ready_us"));
+  }
+  EXPECT_THAT(trace.at("otherData").at("title").get<std::string>(), HasSubstr("predicted"));
+  EXPECT_EQ(tool::run(*folder, "predict --trace f.db" + kKnown).status, 2);
+}
+
+TEST_F(Commands, timelines_are_drawn_in_characters) {
+  for (const std::string command : {"predict", "run --machine sim:rtx4090-pcie-x4"}) {
+    const tool::Outcome outcome = tool::run(*folder, command + kKnown);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("\nGEMM          "));
+    EXPECT_THAT(outcome.out, HasSubstr("\ncommunication "));
+    EXPECT_THAT(outcome.out, HasSubstr(" exposed communication (simulated)\n"));
+  }
+}
+
 TEST_F(Commands, predict_draws_its_timeline) {
   const json answer = tool::json(*folder, "predict --svg predicted.svg" + kKnown);
   const auto file = *folder / "predicted.svg";
@@ -406,7 +433,7 @@ TEST_F(Commands, run_writes_a_trace) {
   for (const json& event : trace.at("traceEvents")) {
     collectives += event.value("cat", "") == "collective" ? 1 : 0;
   }
-  EXPECT_EQ(collectives, 4);
+  EXPECT_EQ(collectives, 4 + 1);  // those of `sequential` beside them
   EXPECT_THAT(run_config(*folder, "sequential", {"--trace", "t.json"}).out,
               HasSubstr("GEMM busy "));
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "f.db"}).status, 2);
