@@ -10,6 +10,7 @@
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "probes/probes.hpp"
+#include "reports/bandwidth_table.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
@@ -21,6 +22,7 @@ struct ProbeFlags {
   std::string database{};
   std::vector<int> ranks{};
   bool again = false;
+  bool every_bandwidth = false;
   ProbeDepth depth = ProbeDepth::full;
 };
 
@@ -34,6 +36,19 @@ std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& pl
     }
   }
   return asked;
+}
+
+/// The collectives of these ranks that are stored, those of earlier runs too.
+Table bandwidths(const Store& store, const Platform& platform, const std::vector<int>& ranks,
+                 bool every_point) {
+  const auto stored = value_or_throw(store.platform(fingerprint(platform)));
+  std::vector<Measurement> measurements = store.measurements(stored.id);
+  std::erase_if(measurements, [&](const Measurement& measurement) {
+    const auto* collective = std::get_if<CollectiveProbe>(&measurement.probe);
+    return collective == nullptr ||
+           std::find(ranks.begin(), ranks.end(), collective->ranks) == ranks.end();
+  });
+  return bandwidth_table(measurements, every_point);
 }
 
 int probe(const ProbeFlags& flags, const Session& session) {
@@ -50,6 +65,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
                                      flags.again, bar.callback()));
   }();
   const bool stopped = interrupted() != 0;
+  const Table table = bandwidths(store, platform, ranks, flags.every_bandwidth);
   if (flags.common.json) {
     OrderedJson document{{"database", flags.database},
                          {"platform", platform.name},
@@ -58,16 +74,17 @@ int probe(const ProbeFlags& flags, const Session& session) {
                          {"measured", report.measured},
                          {"known", report.known},
                          {"skipped", report.skipped},
-                         {"stopped", stopped}};
+                         {"stopped", stopped},
+                         {"bandwidths", to_json_rows(table)}};
     add_origin(document, platform);
     print_json(document);
   } else {
     print(
-        fmt::format("{}: {} probes measured, {} known already, {} not possible here\n"
-                    "Database: {}\n"
-                    "Next: {} report --db {}\n",
+        fmt::format("{6}\n{0}: {1} probes measured, {2} known already, {3} not possible here\n"
+                    "Database: {4}\n"
+                    "Next: {5} report --db {4}\n",
                     full_name(platform), report.measured, report.known, report.skipped,
-                    flags.database, session.program, flags.database));
+                    flags.database, session.program, to_markdown(with_machine(table, platform))));
   }
   return stopped ? kSignalBase + interrupted() : kDone;
 }
@@ -88,6 +105,8 @@ void add_probe(CLI::App& root, Session& session) {
       "--quick", [flags] { flags->depth = ProbeDepth::quick; },
       "Fewer sizes, CTA counts and shapes; a full probe later adds the rest");
   command->add_flag("--again", flags->again, "Measure what is known already too");
+  command->add_flag("--every-bandwidth", flags->every_bandwidth,
+                    "Print every collective that is stored, not the fastest of three sizes");
   on_parsed(*command, session, flags, probe);
 }
 

@@ -325,6 +325,27 @@ int lines_with(const std::filesystem::path& file, const std::string& what) {
   return count;
 }
 
+TEST(Probe, shows_bandwidths_of_the_ranks_that_were_asked_for) {
+  const Folder folder;
+  const std::string probe = "probe --machine sim:rtx4090-pcie-x4 --db p.db --quick --ranks ";
+  tool::json(folder, probe + "2");
+  const json few = tool::json(folder, probe + "4").at("bandwidths");
+  const json all = tool::json(folder, probe + "4 --every-bandwidth").at("bandwidths");
+  EXPECT_EQ(few.size(), 4U * 3U);  // three sizes of each collective
+  EXPECT_GT(all.size(), few.size());
+  for (const json& row : few) {
+    EXPECT_EQ(row.at("ranks"), 4);
+    EXPECT_NEAR(row.at("algbw_gb_per_s"),
+                row.at("bytes").get<double>() / row.at("time_us").get<double>() / 1000, 1e-9);
+    for (const json& other : all) {
+      if (other.at("collective") != row.at("collective") || other.at("bytes") != row.at("bytes")) {
+        continue;
+      }
+      EXPECT_LE(row.at("time_us"), other.at("time_us"));
+    }
+  }
+}
+
 TEST_F(Commands, predict_writes_a_trace) {
   const json answer = tool::json(*folder, "predict --trace predicted.json" + kKnown);
   std::ifstream in(*folder / "predicted.json");
