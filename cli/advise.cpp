@@ -52,7 +52,7 @@ Advice from_database(const AdviseFlags& flags, const ModelConfig& config, Platfo
   const Store store(flags.database, Access::read);
   const auto stored = value_or_throw(store.platform(flags.platform));
   platform = stored.platform;
-  Lookup lookup(store, stored);
+  Lookup lookup(store, stored, system_answers(platform));
   return advise(config, flags.options,
                 {.platform = platform,
                  .probed = probed_ranks(store.measurements(stored.id)),
