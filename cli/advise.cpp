@@ -69,7 +69,7 @@ std::vector<Measurement> measured(Machine& machine, std::span<const Probe> plan)
     if (!progress(i, plan.size(), to_string(plan[i]))) throw Ended{kSignalBase + interrupted()};
     auto measurement = machine.measure(plan[i]);
     if (measurement) {
-      list.push_back(std::move(*measurement));
+      list.push_back(*measurement);
     } else if (measurement.error().kind != ErrorKind::bad_input) {
       throw Failure(measurement.error());
     }

@@ -104,7 +104,8 @@ int run(int argc, char** argv) {
       "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
       "  OVERLAPTUNE_SECRET    What only the ranks of a job know, else OVERLAPTUNE_SECRET_FILE\n"
-      "  OVERLAPTUNE_SYSTEM_DB Results under those of a database, not the installed ones; empty: none\n"
+      "  OVERLAPTUNE_SYSTEM_DB Results under those of a database, not the installed ones; empty: "
+      "none\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
   app.get_formatter()->column_width(36);
