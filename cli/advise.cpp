@@ -1,5 +1,7 @@
 // overlaptune advise: what overlap gains for a whole model.
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 #include "cli/advice.hpp"
@@ -161,18 +163,21 @@ void add_advise(CLI::App& root, Session& session) {
              "Tokens of a pass, as in 1k,4k,16k")
       ->type_name("SIZE,...")
       ->required();
-  auto* database = add_database_flag(*command, flags->database)->required(false);
-  command
-      ->add_option("--platform", flags->platform,
-                   "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the "
-                   "only one)")
-      ->type_name("NAME")
-      ->needs(database);
+  // --machine goes before the variable with the default of --db.
+  auto* database = add_database_flag(*command, flags->database)->required(false)->envname("");
+  auto* platform =
+      command
+          ->add_option(
+              "--platform", flags->platform,
+              "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the "
+              "only one)")
+          ->type_name("NAME");
   auto* machine = command
                       ->add_option("--machine", flags->machine.name,
                                    "Machine to probe quickly now, instead of a database")
                       ->type_name("NAME")
-                      ->excludes(database);
+                      ->excludes(database)
+                      ->excludes(platform);
   add_profile_flag(*command, flags->machine);
   command->get_option("--profile")->needs(machine);
   command
@@ -183,6 +188,10 @@ void add_advise(CLI::App& root, Session& session) {
       ->check(CLI::IsMember({"yes", "no", "both"}));
   add_launch_flag(*command, flags->launch);
   command->callback([&session, flags] {
+    const char* const usual = std::getenv(kDatabaseVariable);
+    if (flags->database.empty() && flags->machine.name.empty() && usual != nullptr) {
+      flags->database = usual;
+    }
     flags->options.parallelism = parallelism(flags->sequence_parallel);
     session.action = [&session, flags] { return run_advise(*flags, session); };
   });

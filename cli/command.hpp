@@ -153,5 +153,6 @@ void add_export_nccl_tuner(CLI::App& root, Session& session);
 void add_db(CLI::App& root, Session& session);
 void add_kernels(CLI::App& root, Session& session);
 void add_cache(CLI::App& root, Session& session);
+void add_completion(CLI::App& root, Session& session);
 
 }  // namespace overlaptune::cli

@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/db_removal.hpp"
 #include "cli/problem_flags.hpp"
 #include "core/printable.hpp"
 #include "reports/table.hpp"
@@ -35,6 +36,20 @@ OrderedJson json_of(const DatabaseInfo& info) {
           {"layer_gemms", info.layer_gemms}};
 }
 
+Table runs_table(const Store& store) {
+  Table table{
+      .name = "runs",
+      .columns = {
+          {"run"}, {"kind"}, {"platform"}, {"started_at"}, {"finished"}, {"rows"}, {"winners"}}};
+  const auto platforms = store.platforms();
+  for (const RunBrief& run : store.runs()) {
+    table.rows.push_back({run.uid, std::string(run.tuning ? "tuning" : "probe"),
+                          name_among(platforms, run.platform), run.started_at,
+                          std::string(run.finished ? "yes" : "no"), run.rows, run.winners});
+  }
+  return table;
+}
+
 int info(const DbFlags& flags, const Session& /*session*/) {
   const Store store(flags.database, Access::read);
   OrderedJson document{{"database", flags.database}};
@@ -49,8 +64,10 @@ int info(const DbFlags& flags, const Session& /*session*/) {
                               platform.gpu_model, std::int64_t{platform.gpu_count},
                               full_name(platform)});
   }
+  const Table runs = runs_table(store);
   if (flags.common.json) {
     document["stored_platforms"] = to_json_rows(platforms);
+    document["stored_runs"] = to_json_rows(runs);
     print_json(document);
     return kDone;
   }
@@ -59,7 +76,7 @@ int info(const DbFlags& flags, const Session& /*session*/) {
     text += fmt::format("{:15} {}\n", name,
                         value.is_string() ? value.get<std::string>() : value.dump());
   }
-  print(text + "\n" + to_markdown(platforms));
+  print(text + "\n" + to_markdown(platforms) + (runs.rows.empty() ? "" : "\n" + to_markdown(runs)));
   return kDone;
 }
 
@@ -165,7 +182,7 @@ int merge(const DbFlags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_db(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("db", "Look at, check, copy and merge databases");
+  CLI::App* group = root.add_subcommand("db", "Look at, check, copy, merge and prune databases");
   group->require_subcommand(1);
   group->footer("Example:\n  overlaptune db info --db f.db");
   const auto add = [&](const std::string& name, const std::string& description,
@@ -190,12 +207,16 @@ void add_db(CLI::App& root, Session& session) {
       add("import", "Read what `export` wrote into a new or existing database",
           "overlaptune db import --db f.db f.json", import_database);
   importing->add_option("file", import_flags->others, "What `export` wrote")
+      ->type_name("FILE")
       ->required()
       ->expected(1);
   const auto [merging, merge_flags] =
       add("merge", "Add the rows of other databases; of two winners the newer stays",
           "overlaptune db merge --db f.db node1.db node2.db", merge);
-  merging->add_option("databases", merge_flags->others, "Databases to read from")->required();
+  merging->add_option("databases", merge_flags->others, "Databases to read from")
+      ->type_name("FILE")
+      ->required();
+  add_db_removal(*group, session);
 }
 
 }  // namespace overlaptune::cli

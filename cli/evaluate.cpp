@@ -54,13 +54,13 @@ std::vector<double> ratios_to_sequential(const std::vector<RunResult>& results) 
 int run_again(const EvaluateFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
   const Store store(flags.database, Access::read);
-  const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine->platform())));
+  const StoredPlatform platform = value_or_throw(store.platform(machine->platform()));
   const auto list = reruns(take_snapshot(store), platform.id, flags.shortlist, flags.again);
   if (list.empty()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("--db {}: no validated candidate of {}: run `overlaptune tune` into "
                               "this database first",
-                              flags.database, machine->platform().name));
+                              flags.database, full_name(machine->platform())));
   }
   catch_interrupts();
   std::vector<TiledKernel> kernels;

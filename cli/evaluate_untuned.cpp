@@ -33,14 +33,14 @@ std::vector<Problem> tuned_problems(const Store& store, PlatformId platform) {
 
 std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& options) {
   const Store store(options.database, Access::read);
-  const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine.platform())));
+  const StoredPlatform platform = value_or_throw(store.platform(machine.platform()));
   const auto problems = untuned_problems(tuned_problems(store, platform.id), platform.platform,
                                          options.problems, options.seed);
   if (problems.empty()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("--db {}: no winner of {}: run `overlaptune tune` into this database "
                               "first",
-                              options.database, machine.platform().name));
+                              options.database, full_name(machine.platform())));
   }
   Lookup lookup(store, platform);
   // A model of its own learns from the short tunings; the answers must not know them.

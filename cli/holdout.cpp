@@ -87,7 +87,7 @@ int holdout(const HoldoutFlags& flags, const Session& /*session*/) {
   }
   const auto machine = open(flags.machine, flags.common);  // only its rank 0 reads the database
   const Store store(flags.database, Access::read);
-  const StoredPlatform platform = value_or_throw(store.platform(fingerprint(machine->platform())));
+  const StoredPlatform platform = value_or_throw(store.platform(machine->platform()));
   const auto measurements = store.measurements(platform.id);
   const Model model = value_or_throw(Model::fit(platform.platform, measurements));
   catch_interrupts();

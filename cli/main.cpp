@@ -12,8 +12,8 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
-#include "cli/suggestion.hpp"
 #include "core/printable.hpp"
+#include "core/suggestion.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -75,7 +75,15 @@ std::string unknown(const CLI::App& command, const std::string& word) {
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = given(app);
   const auto words = app.remaining(true);
-  return words.empty() ? error.what() : unknown(command, words.front());
+  if (!words.empty()) return unknown(command, words.front());
+  std::string message = error.what();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_required() && option->empty() && !option->get_envname().empty() &&
+        message.starts_with(option->get_name())) {
+      message += fmt::format(" where {} is not set", option->get_envname());
+    }
+  }
+  return message;
 }
 
 /// Whether a command was given without the subcommand or the options that it needs, and with
@@ -100,6 +108,7 @@ int run(int argc, char** argv) {
       "Environment:\n"
       "  OVERLAPTUNE_CACHE     Folder of the compiled kernels\n"
       "  OVERLAPTUNE_CACHE_MB  Most MiB of it (1024); 0: no cache\n"
+      "  OVERLAPTUNE_DB        The database where --db is not given\n"
       "  OVERLAPTUNE_LOG       From which level on is logged: debug, info (the default), warning, "
       "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
@@ -123,6 +132,7 @@ int run(int argc, char** argv) {
   add_db(app, session);
   add_kernels(app, session);
   add_cache(app, session);
+  add_completion(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version

@@ -106,8 +106,8 @@ void add_predict(CLI::App& root, Session& session) {
   auto flags = std::make_shared<PredictFlags>();
   CLI::App* command = add_command(
       root, "predict", "The model alone: best config, its timeline, and why it won",
-      "overlaptune predict --db f.db --op gemm_reduce_scatter --m 16k --n 8k --k 3584 \\\n"
-      "    --dtype bf16 --ranks 8",
+      "overlaptune predict --db f.db --model examples/models/llama-3-70b.json --layer down \\\n"
+      "    --tokens 16k --tp 8 --sequence-parallel",
       flags->common);
   add_question_flags(*command, flags->question);
   command->add_option("--svg", flags->svg, "SVG file to write: the timeline and that of sequential")

@@ -30,14 +30,7 @@ Workload of_model(const WorkloadFlags& flags) {
   WorkloadOptions options{.tp = flags.tp, .tokens = flags.tokens};
   if (flags.sequence_parallel == "only") options.parallelism = {Parallelism::sequence};
   if (flags.sequence_parallel == "both") options.parallelism.push_back(Parallelism::sequence);
-  const auto config = value_or_throw(read_model_config(flags.model));
-  auto result = workload(config, options);
-  if (!result) {
-    // A flag is not the file's fault.
-    const std::string& message = result.error().message;
-    fail(message.starts_with("--") ? message : fmt::format("{}: {}", flags.model, message));
-  }
-  return std::move(*result);
+  return workload_of(flags.model, options);
 }
 
 std::vector<Problem> parse_all(const std::vector<std::string>& texts) {
@@ -83,31 +76,22 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
       ->needs(model);
 }
 
+Workload workload_of(const std::string& model, const WorkloadOptions& options) {
+  const auto config = value_or_throw(read_model_config(model));
+  auto result = workload(config, options);
+  if (!result) {
+    // A flag is not the file's fault.
+    const std::string& message = result.error().message;
+    fail(message.starts_with("--") ? message : fmt::format("{}: {}", model, message));
+  }
+  return std::move(*result);
+}
+
 Workload read_workload(const WorkloadFlags& flags) {
   if (!flags.model.empty()) return of_model(flags);
   if (!flags.file.empty()) return {.problems = value_or_throw(read_problems(flags.file))};
   if (!flags.problems.empty()) return {.problems = parse_all(flags.problems)};
   fail("no problem given: expected --model, --problem or --problems");
-}
-
-void add_problem_flags(CLI::App& command, Problem& problem) {
-  add_parsed(command, "--op", problem.op, parse_name<Op>, names_of<Op>())
-      ->type_name("OP")
-      ->required();
-  const std::pair<const char*, std::int64_t Problem::*> sizes[] = {
-      {"--m", &Problem::m}, {"--n", &Problem::n}, {"--k", &Problem::k}};
-  for (const auto& [name, size] : sizes) {
-    add_parsed(command, name, problem.*size, parse_size, "Size that one rank computes")
-        ->type_name("SIZE")
-        ->required();
-  }
-  add_parsed(command, "--dtype", problem.dtype, parse_name<Dtype>, names_of<Dtype>())
-      ->type_name("DTYPE")
-      ->required();
-  add_parsed(command, "--ranks", problem.ranks, whole_number(2, kMostRanks),
-             "GPUs of the tensor-parallel group")
-      ->type_name("N")
-      ->required();
 }
 
 CLI::Option* add_launch_flag(CLI::App& command, Launch& launch) {
@@ -130,6 +114,7 @@ CLI::Option* add_database_flag(CLI::App& command, std::string& file) {
   return command.add_option("--db", file, "Database")
       ->type_name("FILE")
       ->required()
+      ->envname(kDatabaseVariable)
       ->check(CLI::Validator(
           [](const std::string& name) {
             return name.empty() ? std::string("expected the name of a file") : std::string();

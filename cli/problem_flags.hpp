@@ -1,11 +1,12 @@
 #pragma once
-// The flags that name a workload or one problem.
+// The flags that name a workload or a question.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/one_problem.hpp"
 #include "core/platform.hpp"
 #include "core/problem.hpp"
 #include "tuner/workload.hpp"
@@ -27,23 +28,27 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
 /// Throws `Failure` (`bad_input`) for wrong flags, configs or files.
 [[nodiscard]] Workload read_workload(const WorkloadFlags& flags);
 
-/// `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, all required.
-void add_problem_flags(CLI::App& command, Problem& problem);
+/// The problems of the model in a config.json. Throws `Failure` (`bad_input`); the message names
+/// the file or the flag.
+[[nodiscard]] Workload workload_of(const std::string& model, const WorkloadOptions& options);
 
 /// Adds `--launch`, with the values `graph` and `eager`.
 CLI::Option* add_launch_flag(CLI::App& command, Launch& launch);
 
-/// `--db`, `--op`, `--m`, `--n`, `--k`, `--dtype`, `--ranks`, `--platform`, `--launch`.
+/// `--db`, the flags of a problem, `--platform`, `--launch`.
 struct QuestionFlags {
   std::string database{};
-  Problem problem{};
+  ProblemFlags problem{};
   std::string platform{};
   Launch launch = Launch::graph;
 };
 
 void add_question_flags(CLI::App& command, QuestionFlags& flags);
 
-/// The flag `--db FILE`, required.
+/// The environment variable with the default of `--db`; the library reads it, too.
+inline constexpr const char* kDatabaseVariable = "OVERLAPTUNE_DB";
+
+/// The flag `--db FILE`, required unless `kDatabaseVariable` is set.
 CLI::Option* add_database_flag(CLI::App& command, std::string& file);
 
 }  // namespace overlaptune::cli

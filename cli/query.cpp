@@ -40,8 +40,7 @@ void add_query(CLI::App& root, Session& session) {
   auto flags = std::make_shared<QueryFlags>();
   CLI::App* command = add_command(
       root, "query", "Answer from a database: exact, predicted or baseline, with the reason",
-      "overlaptune query --db f.db --op gemm_all_reduce --m 4k --n 8k --k 3584 \\\n"
-      "    --dtype bf16 --ranks 8 --json",
+      "overlaptune query --db f.db --problem gemm_all_reduce:4k,8k,3584:bf16:8 --json",
       flags->common);
   add_question_flags(*command, flags->question);
   on_parsed(*command, session, flags, query);

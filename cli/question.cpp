@@ -8,7 +8,7 @@
 namespace overlaptune::cli {
 
 Question::Question(const QuestionFlags& flags)
-    : problem_(value_or_throw(validated(flags.problem))),
+    : problem_(read_problem(flags.problem)),
       launch_(flags.launch),
       store_(flags.database, Access::read),
       platform_(value_or_throw(store_.platform(flags.platform))),

@@ -1,6 +1,7 @@
 // overlaptune run: runs one config of one problem beside `sequential`, and traces the GPUs.
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ constexpr int kMostRepetitions = 100'000;
 struct RunFlags {
   CommonFlags common{};
   MachineFlags machine{};
-  Problem problem{};
+  ProblemFlags asked{};
+  Problem problem{};  ///< that `asked` names
   std::optional<Config> config{};
   std::string database{};
   Launch launch = Launch::graph;
@@ -44,24 +46,27 @@ struct Outcome {
   [[nodiscard]] bool traced() const { return !traces.empty(); }
 };
 
-/// The winner that is stored for a platform with this fingerprint.
-Config winner_of(const RunFlags& flags, const Platform& platform) {
-  const Store store(flags.database, Access::read);
-  const auto stored = store.platform(fingerprint(platform));
+/// The winner that the database has for a platform with this fingerprint.
+Config winner_of(const RunFlags& flags, const std::string& database, const Platform& platform) {
+  const Store store(database, Access::read);
+  const auto stored = store.platform(platform);
   const auto winner = stored ? store.winner(stored->id, flags.problem, flags.launch) : std::nullopt;
   if (!winner) {
     throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: no winner of {} by {} launch on {} ({}): run `overlaptune tune` "
-                              "into it first, or give --config",
-                              flags.database, to_string(flags.problem), to_string(flags.launch),
-                              full_name(platform), fingerprint(platform)));
+                  fmt::format("{}: no winner of {} by {} launch on {}: run `overlaptune tune` "
+                              "into it first, or give --config{}",
+                              database, to_string(flags.problem), to_string(flags.launch),
+                              full_name(platform),
+                              stored ? "" : fmt::format(" ({})", stored.error().message)));
   }
   return winner->winner.candidate.config;
 }
 
 Config config_of(const RunFlags& flags, const Platform& platform) {
   if (flags.config) return *flags.config;
-  if (!flags.database.empty()) return winner_of(flags, platform);
+  if (!flags.database.empty()) return winner_of(flags, flags.database, platform);
+  const char* named = std::getenv(kDatabaseVariable);
+  if (named != nullptr && *named != '\0') return winner_of(flags, named, platform);
   throw Failure(ErrorKind::bad_input,
                 "no config given: expected --config 'LINE', as `overlaptune query` prints it, or "
                 "--db with a winner of this problem");
@@ -95,8 +100,6 @@ bool wants_timeline(const RunFlags& flags, const Platform& platform) {
 }
 
 Outcome measure(const RunFlags& flags) {
-  // All input is checked before anything runs.
-  value_or_throw(validated(flags.problem));
   const auto machine = open(flags.machine, flags.common);
   Outcome outcome{.platform = machine->platform()};
   if (const auto fitting = fits(flags.problem, outcome.platform); !fitting) {
@@ -220,7 +223,9 @@ std::optional<Figure> figure(const RunFlags& flags, const Outcome& outcome) {
       runs);
 }
 
-int run(const RunFlags& flags, const Session& /*session*/) {
+int run(const RunFlags& given, const Session& /*session*/) {
+  RunFlags flags = given;
+  flags.problem = read_problem(flags.asked);
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
     write_file(flags.trace,
@@ -258,16 +263,23 @@ void add_run(CLI::App& root, Session& session) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* command = add_command(
       root, "run", "Run one config of one problem beside sequential, and trace it",
-      "overlaptune run --machine sim:h200-nvlink-x8 --op gemm_all_reduce --m 4k --n 8k --k 3584 "
+      "overlaptune run --machine sim:h200-nvlink-x8 --problem gemm_all_reduce:4k,8k,3584:bf16:8 "
       "\\\n"
-      "    --dtype bf16 --ranks 8 --config 'chunked ctas=16 chunks=4' --trace trace.json",
+      "    --config 'chunked ctas=16 chunks=4' --trace trace.json",
       flags->common);
   add_machine_flags(*command, flags->machine);
-  add_problem_flags(*command, flags->problem);
+  add_problem_flags(*command, flags->asked);
   auto* config = add_parsed(*command, "--config", flags->config, parse_config,
                             "The config, as `overlaptune query` prints it")
                      ->type_name("LINE");
-  add_database_flag(*command, flags->database)->required(false)->excludes(config);
+  // CLI11 counts a flag that the environment sets as given, but --config may be beside that.
+  add_database_flag(*command, flags->database)
+      ->required(false)
+      ->envname("")
+      ->description(
+          fmt::format("Database with a winner of the problem, instead of --config (default: {})",
+                      kDatabaseVariable))
+      ->excludes(config);
   add_launch_flag(*command, flags->launch);
   add_parsed(*command, "--repetitions", flags->repetitions, whole_number(1, kMostRepetitions),
              "Timed repetitions of each (9)")

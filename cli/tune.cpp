@@ -71,15 +71,12 @@ std::string text(const TuneFlags& flags, const Platform& platform, const Workloa
   text += fmt::format("Database: {}\n", flags.database);
   if (report.winners.empty()) return text;
   const Candidate& winner = report.winners.front().candidate;
-  const Problem& first = winner.problem;
   return text + fmt::format(
                     "Next:\n"
-                    "  {9} report --db {0}\n"
-                    "  {9} evaluate --db {0}\n"
-                    "  {9} query --db {0} --op {1} --m {2} --n {3} --k {4} --dtype {5} "
-                    "--ranks {6} --platform {7}{8}\n",
-                    flags.database, to_string(first.op), first.m, first.n, first.k,
-                    to_string(first.dtype), first.ranks, fingerprint(platform),
+                    "  {4} report --db {0}\n"
+                    "  {4} evaluate --db {0}\n"
+                    "  {4} query --db {0} --problem {1} --platform {2}{3}\n",
+                    flags.database, to_string(winner.problem), fingerprint(platform),
                     winner.launch == Launch::graph
                         ? ""
                         : fmt::format(" --launch {}", to_string(winner.launch)),
@@ -134,7 +131,7 @@ void add_tune(CLI::App& root, Session& session) {
   add_workload_flags(*command, flags->workload);
   TuneOptions& options = flags->options;
   add_parsed(*command, "--top-k", options.top_k, whole_number(1, kMostCandidates),
-             "Candidates a problem that the model proposes (8)")
+             "Most candidates a problem that the model proposes (8)")
       ->type_name("K");
   add_parsed(*command, "--explore", options.explore, whole_number(0, kMostCandidates),
              "Candidates a problem drawn at random without asking the model (0)")

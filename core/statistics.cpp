@@ -19,7 +19,32 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
   return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
 }
 
+/// The probability that a value of Student's distribution lies within -t..t.
+double student_within(double t, int freedom) {
+  const double cos2 = freedom / (freedom + t * t);  // of the angle arctan(t / sqrt(freedom))
+  double term = 1;
+  double sum = 0;
+  for (int i = 0; i < freedom / 2; ++i) {
+    sum += term;
+    term *= cos2 * (2 * i + 1) / (2 * i + 2);
+  }
+  return std::sqrt(1 - cos2) * sum;
+}
+
 }  // namespace
+
+double student_quantile(double q, int freedom) {
+  constexpr int kHalvings = 100;
+  double low = 0;
+  double high = 1;
+  const double within = 2 * q - 1;
+  while (student_within(high, freedom) < within) high *= 2;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (student_within(middle, freedom) < within ? low : high) = middle;
+  }
+  return low;
+}
 
 double quantile(std::span<const double> samples, double q) {
   std::vector<double> sorted(samples.begin(), samples.end());

@@ -24,6 +24,10 @@ struct Summary {
 /// Geometric mean of positive samples; NaN for none.
 [[nodiscard]] double geometric_mean(std::span<const double> samples);
 
+/// Quantile q in (0.5, 1) of Student's distribution with an even number of degrees of freedom
+/// (Abramowitz and Stegun, 26.7.4).
+[[nodiscard]] double student_quantile(double q, int freedom);
+
 [[nodiscard]] Summary summarize(std::span<const Microseconds> samples);
 
 }  // namespace overlaptune

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "db/json_config.hpp"
+#include "json/probe_forms.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -35,18 +36,7 @@ constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n}
                             Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::dtype},
                             spliced(&GemmProbe::tile, kTile), Field{"raster", &GemmProbe::raster},
                             Field{"sms", &GemmProbe::sms});
-constexpr Object kCollectiveProbe(kCollectiveProbeFields);
-/// `ConcurrentProbe` or `SustainedProbe`.
-template <class Both>
-constexpr Object kBoth(field("gemm", &Both::gemm, kGemmProbe),
-                       field("collective", &Both::collective, kCollectiveProbe));
-constexpr std::tuple kProbes{
-    alternative<GemmProbe>("gemm", kGemmProbe),
-    alternative<CollectiveProbe>("collective", kCollectiveProbe),
-    alternative<ConcurrentProbe>("concurrent", kBoth<ConcurrentProbe>),
-    alternative<SustainedProbe>("sustained", kBoth<SustainedProbe>),
-    alternative<CopyProbe>("copy", Object(kCopyProbeFields)),
-    alternative<LaunchProbe>("launch", Object(Field{"cost", &LaunchProbe::cost}))};
+constexpr auto kProbes = probe_forms(kGemmProbe);
 
 /// The fields of a probe beside its `kind`.
 struct ProbeForm {
@@ -65,7 +55,7 @@ struct ProbeForm {
       return alternative == name ? std::optional(at) : std::nullopt;
     };
     if (!read_alternative(kProbes, probe, place)) {
-      kind.fail("expected one of gemm, collective, concurrent, sustained, copy, launch");
+      kind.fail("expected one of " + names_of(kProbes));
     }
   }
 };

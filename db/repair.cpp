@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
+#include "db/copy.hpp"
 #include "db/impl.hpp"
 
 namespace overlaptune {
@@ -18,22 +18,6 @@ using db::Conflict;
 namespace {
 
 using Actions = std::vector<std::string>;
-
-/// A name beside the file that says when it was the content of the file.
-std::filesystem::path name_of_copy(const std::filesystem::path& file) {
-  std::string time = db::utc_now();
-  std::erase(time, ':');
-  return std::filesystem::absolute(file).string() + ".before-repair-" + time;
-}
-
-/// Copies all pages from one database into another, over what that one holds.
-void copy_pages(SQLite::Database& from, SQLite::Database& to, const std::filesystem::path& file) {
-  try {
-    SQLite::Backup(to, from).executeStep();
-  } catch (const SQLite::Exception& error) {
-    throw db::failure_of(error, file);
-  }
-}
 
 /// The candidates of one platform, problem and launch, by the run that they were tried in.
 using Key = std::tuple<PlatformId, Problem, Launch>;
@@ -107,12 +91,7 @@ Store::Repair Store::repair() {
   connection.write([] {});  // takes the lock, which is then kept
   if (check().empty()) return done;
 
-  done.copy = name_of_copy(connection.file());
-  {
-    db::Connection copy(done.copy, done.copy.string(),
-                        SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    copy_pages(connection.database(), copy.database(), done.copy);
-  }
+  done.copy = db::copy_beside(connection, "before-repair");
   Store repaired(std::make_unique<Impl>(
       db::open_memory(connection.integer("PRAGMA page_size"))));  // SQLite copies only equal pages
   impl_->leave_out = [&](const DamagedRow& row) { done.actions.push_back(row.fault()); };
@@ -121,7 +100,7 @@ Store::Repair Store::repair() {
   const DatabaseInfo before = info();
   if (repaired.info().winners < before.winners) rebuild_winners(repaired.impl(), done.actions);
   tell_what_is_less(before, repaired.info(), done.actions);
-  copy_pages(repaired.impl_->connection->database(), connection.database(), connection.file());
+  db::copy_pages(*repaired.impl_->connection, connection, connection);
   return done;
 }
 

@@ -1,8 +1,10 @@
 // Platforms, and the runs that measured on them.
 
+#include <algorithm>
 #include <random>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "db/impl.hpp"
 
@@ -42,6 +44,15 @@ StoredRun read_run(Query& query) {
   run.request = query.text();
   if (query.integer() != 0) query.damaged("run " + run.uid + " is of both kinds");
   return run;
+}
+
+/// The full name, with the fingerprint behind it where others have the same one.
+std::string distinct_name(const StoredPlatform& stored, const std::vector<StoredPlatform>& all) {
+  const std::string name = full_name(stored.platform);
+  const auto namesakes = std::count_if(all.begin(), all.end(), [&](const StoredPlatform& other) {
+    return full_name(other.platform) == name;
+  });
+  return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(stored.platform));
 }
 
 const std::string& select_platforms() {
@@ -193,8 +204,7 @@ Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) c
   std::vector<StoredPlatform> fitting;
   std::string known;
   for (const auto& stored : all) {
-    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", full_name(stored.platform),
-                         fingerprint(stored.platform));
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", distinct_name(stored, all));
     if (name_or_fingerprint.empty() || is_named(stored.platform, name_or_fingerprint)) {
       fitting.push_back(stored);
     }
@@ -209,6 +219,27 @@ Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) c
   }
   return bad_input(fmt::format("platform '{}': {}; expected one of {}", name_or_fingerprint,
                                fitting.empty() ? "not stored" : "several have this name", known));
+}
+
+Expected<StoredPlatform> Store::platform(const Platform& own) const {
+  std::optional<DamagedRow> damaged;
+  const auto all = platforms([&](const DamagedRow& row) { damaged = row; });
+  std::string known;
+  for (const auto& stored : all) {
+    if (fingerprint(stored.platform) == fingerprint(own)) return stored;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", full_name(stored.platform));
+  }
+  if (damaged) throw DamagedRow(*damaged);  // it may be the one that is meant
+  const std::string name = full_name(own);
+  for (const auto& stored : all) {
+    if (full_name(stored.platform) != name) continue;
+    return bad_input(db::about(impl_->connection->file(),
+                               fmt::format("its {} is not the one here: {}", name,
+                                           fmt::join(differences(own, stored.platform), "; "))));
+  }
+  return bad_input(
+      db::about(impl_->connection->file(), fmt::format("has nothing of {}; it has {}", name,
+                                                       known.empty() ? "no platform yet" : known)));
 }
 
 ProbeRunId Store::begin_probe_run(PlatformId platform, const Provenance& provenance) {

@@ -94,6 +94,39 @@ struct DatabaseInfo {
   std::int64_t layer_gemms = 0;
 };
 
+/// A probe run or a tuning run, as a person chooses one.
+struct RunBrief {
+  std::string uid;  ///< 32 hexadecimal digits: the same in every database that has the run
+  bool tuning = false;
+  PlatformId platform = 0;
+  std::string started_at;  ///< UTC, ISO 8601
+  bool finished = false;
+  std::int64_t rows = 0;     ///< measurements or candidates
+  std::int64_t winners = 0;  ///< that it validated
+  /// Whether something rests on it: a winner, the newest measurement of a probe, or the newest
+  /// entry of a product of a model.
+  bool needed = false;
+};
+
+/// Chooses runs. A run is chosen where all that is given holds.
+struct PruneRule {
+  std::optional<std::string>
+      before{};               ///< it started before this time (UTC, ISO 8601, or its date)
+  std::optional<int> keep{};  ///< it is not among the newest so many of its kind and platform
+};
+
+/// One of the three.
+struct RemovalChoice {
+  std::optional<PlatformId> platform{};
+  std::string run{};  ///< the uid, or its first digits
+  std::optional<Problem> problem{};
+};
+
+struct Removal {
+  std::filesystem::path copy;        ///< what the file was before; empty for a store in memory
+  std::vector<std::string> actions;  ///< "winners: 3 removed, 15 left": a line for each table
+};
+
 /// The failure (`bad_database`) for one row that breaks a rule or has a wrong seal. The rows after
 /// it can still be read.
 class DamagedRow : public Failure {
@@ -134,6 +167,10 @@ class Store {
   /// The platform with this name or fingerprint; with an empty text, the only one stored. Error:
   /// none, or several. A damaged platform is thrown, unless another one has the fingerprint.
   [[nodiscard]] Expected<StoredPlatform> platform(std::string_view name_or_fingerprint) const;
+
+  /// The stored platform that is equal to the one of a machine. Error: there is none; it names
+  /// those that are stored, or says what differs from one of the same name.
+  [[nodiscard]] Expected<StoredPlatform> platform(const Platform& own) const;
 
   // Probing
   ProbeRunId begin_probe_run(PlatformId platform, const Provenance& provenance);
@@ -198,6 +235,17 @@ class Store {
   /// or give up after their time (`cannot_write`). Nothing happens, and `copy` is empty, where
   /// `check` finds nothing.
   Repair repair();
+
+  /// All runs, the oldest first. Throws for a damaged row.
+  [[nodiscard]] std::vector<RunBrief> runs() const;
+  /// Removes the runs that `rule` chooses and nothing rests on (`RunBrief::needed`), with their
+  /// rows. Returns them. All or nothing.
+  std::vector<RunBrief> prune(const PruneRule& rule);
+  /// Removes what `choice` names, with all that rests on it. All or nothing. First writes a copy of
+  /// the file beside it. Error: nothing of the kind is stored.
+  [[nodiscard]] Expected<Removal> remove(const RemovalChoice& choice);
+  /// The same content in memory: what is removed there stays in the file.
+  [[nodiscard]] Store in_memory() const;
 
   struct Impl;  // db/impl.hpp: the parts, for the rest of this room
   explicit Store(std::unique_ptr<Impl> impl);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "json/asked_fields.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -36,12 +38,14 @@ std::string one_line(std::string_view text, std::size_t most) {
 
 JsonReader JsonReader::operator[](std::string_view field) const& {
   const auto found = object().find(field);
+  if (asked_ != nullptr) asked_->add(value_, field);
   if (found == value_.end()) JsonReader(value_, this, field, 0).fail("missing");
   return JsonReader(*found, this, field, 0);
 }
 
 bool JsonReader::has(std::string_view field) const {
   const auto found = object().find(field);
+  if (asked_ != nullptr) asked_->add(value_, field);
   return found != value_.end() && !found->is_null();
 }
 

@@ -14,6 +14,8 @@
 
 namespace overlaptune {
 
+class AskedFields;
+
 /// Text as one line of at most about `most` bytes.
 [[nodiscard]] std::string one_line(std::string_view text, std::size_t most);
 
@@ -22,9 +24,11 @@ namespace overlaptune {
 /// complain about.
 class JsonReader {
  public:
-  /// A whole document. `origin` (a file, "message") opens every message; it may be empty.
-  explicit JsonReader(const nlohmann::json& document, std::string_view origin = {})
-      : value_(document), name_(origin) {}
+  /// A whole document. `origin` (a file, "message") opens every message; it may be empty. `asked`
+  /// remembers the fields that this reader, and those made from it, are asked for.
+  explicit JsonReader(const nlohmann::json& document, std::string_view origin = {},
+                      AskedFields* asked = nullptr)
+      : value_(document), asked_(asked), name_(origin) {}
 
   /// Throws: not an object, or no such field.
   [[nodiscard]] JsonReader operator[](std::string_view field) const&;
@@ -79,7 +83,7 @@ class JsonReader {
  private:
   JsonReader(const nlohmann::json& value, const JsonReader* parent, std::string_view name,
              std::size_t index)
-      : value_(value), parent_(parent), name_(name), index_(index) {}
+      : value_(value), parent_(parent), asked_(parent->asked_), name_(name), index_(index) {}
   [[nodiscard]] const nlohmann::json& array() const;
   [[nodiscard]] const nlohmann::json& object() const;
   [[nodiscard]] std::string path() const;
@@ -87,6 +91,7 @@ class JsonReader {
 
   const nlohmann::json& value_;
   const JsonReader* parent_ = nullptr;
+  AskedFields* asked_ = nullptr;
   std::string_view name_;  ///< of the field; of the document, its origin; empty for an element
   std::size_t index_ = 0;  ///< of an element
 };

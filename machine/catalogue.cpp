@@ -48,7 +48,13 @@ Expected<sim::Profile> read_profile(const std::filesystem::path& path) {
   std::string text(sim::kLargestProfile + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return sim::parse_profile(text, path.string());
+  auto profile = sim::parse_profile(text, path.string());
+  if (profile) {
+    for (const std::string& field : profile->unknown_fields) {
+      spdlog::warn("{}: {}", path.string(), field);
+    }
+  }
+  return profile;
 }
 
 /// The built-in profiles, the default one first, then those of the options.

@@ -7,6 +7,7 @@
 
 #include "core/config_fields.hpp"
 #include "core/fields.hpp"
+#include "core/statistics.hpp"
 
 namespace overlaptune {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 // time. They are right up to one factor, which follows from the rows themselves.
 constexpr double kError = 0.07;   ///< error that similar configs of similar problems share
 constexpr double kNoise = 0.012;  ///< error of one measurement and its config alone
-/// Degrees of freedom of the noise, which is Student's: single measurements may be far off.
-constexpr double kFreedom = 10;
 constexpr int kReweightings = 2;
 /// Rows for which the prior of the common factor counts.
 constexpr double kPriorRows = 20;
@@ -107,11 +106,17 @@ Solved solved(const Eigen::MatrixXd& covariances, const Eigen::VectorXd& logs) {
     result.weights = result.covariance.solve(logs);
     if (i == kReweightings) return result;
     const Eigen::ArrayXd unexplained = noise.array() * result.weights.array();
-    noise = kVariance * (kFreedom + unexplained.square() / kVariance) / (kFreedom + 1);
+    noise = kVariance * (Correction::kFreedom + unexplained.square() / kVariance) /
+            (Correction::kFreedom + 1);
   }
 }
 
 }  // namespace
+
+double Correction::p90_deviations() {
+  static const double deviations = student_quantile(0.9, kFreedom);
+  return deviations;
+}
 
 CorrectionPoint correction_point(const Problem& problem, Launch launch, const Config& config) {
   Features shape;

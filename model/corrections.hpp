@@ -19,6 +19,11 @@ namespace overlaptune {
 struct Correction {
   double mean = 0;
   double deviation = 0;
+
+  /// Degrees of freedom of the noise, which is Student's: single measurements may be far off.
+  static constexpr int kFreedom = 10;
+  /// How many deviations the p90 of a measurement lies above the expectation.
+  [[nodiscard]] static double p90_deviations();
 };
 
 /// A config of a problem, as points between which distances are taken.

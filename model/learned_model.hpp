@@ -20,12 +20,10 @@ struct LearnedScore {
 
   [[nodiscard]] Microseconds time() const { return quantile(0); }
   /// The measured time lies between these two in four of five cases.
-  [[nodiscard]] Microseconds p10() const { return quantile(-kP90); }
-  [[nodiscard]] Microseconds p90() const { return quantile(kP90); }
+  [[nodiscard]] Microseconds p10() const { return quantile(-Correction::p90_deviations()); }
+  [[nodiscard]] Microseconds p90() const { return quantile(Correction::p90_deviations()); }
 
  private:
-  /// The p90 of Student's distribution with as many degrees of freedom as the noise has.
-  static constexpr double kP90 = 1.372;
   [[nodiscard]] Microseconds quantile(double deviations) const;
 };
 

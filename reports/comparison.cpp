@@ -52,8 +52,8 @@ void add_the_last(std::map<PlatformId, PlatformId>& pairs, const Snapshot& here,
   if (!have_a_problem_in_common(here, ours.id, there, other.id)) return;
   pairs.emplace(other.id, ours.id);
   for (const std::string& line : differences(ours.platform, other.platform)) {
-    different.push_back(
-        fmt::format("{} here, {} there: {}", ours.platform.name, other.platform.name, line));
+    different.push_back(fmt::format("{} here, {} there: {}", full_name(ours.platform),
+                                    full_name(other.platform), line));
   }
 }
 
@@ -71,7 +71,7 @@ std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapsh
         of_the_same_name = 1;
         break;
       }
-      if (record.stored.platform.name == platform.name) {
+      if (full_name(record.stored.platform) == full_name(platform)) {
         best = &record;
         ++of_the_same_name;
       }
@@ -79,7 +79,7 @@ std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapsh
     if (of_the_same_name != 1) continue;
     pairs.emplace(other.stored.id, best->stored.id);
     for (const std::string& line : differences(best->stored.platform, platform)) {
-      different.push_back(fmt::format("{}: {}", platform.name, line));
+      different.push_back(fmt::format("{}: {}", full_name(platform), line));
     }
   }
   add_the_last(pairs, here, there, different);

@@ -22,8 +22,9 @@ Table conditions(const Snapshot& snapshot) {
   Table table{.name = "conditions", .columns = {{"platform"}, {"condition"}, {"value"}}};
   for (const PlatformRecord& record : snapshot.platforms) {
     const Platform& platform = record.stored.platform;
+    const std::string shown = snapshot.platform_name(record.stored.id);
     const auto add = [&](std::string_view what, Cell value) {
-      table.rows.push_back({platform.name, std::string(what), std::move(value)});
+      table.rows.push_back({shown, std::string(what), std::move(value)});
     };
     add("fingerprint", fingerprint(platform));
     for (const PlatformField& field : fields(platform)) add(field.name, field.value);

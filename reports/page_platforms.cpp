@@ -3,8 +3,6 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "core/statistics.hpp"
 #include "reports/bandwidth.hpp"
 #include "reports/conditions.hpp"
@@ -137,8 +135,8 @@ OrderedJson page_platforms(const PageInput& input) {
   for (const PlatformRecord& record : input.snapshot.platforms) {
     const Platform& platform = record.stored.platform;
     const Snapshot part = only(input.snapshot, record);
-    list.push_back({{"name", fmt::format("{}:{}", platform.machine, platform.name)},
-                    {"simulated", platform.machine == "sim"},
+    list.push_back({{"name", input.snapshot.platform_name(record.stored.id)},
+                    {"simulated", is_simulated(platform)},
                     {"fingerprint", fingerprint(platform)},
                     {"gpu_model", platform.gpu_model},
                     {"gpu_count", platform.gpu_count},

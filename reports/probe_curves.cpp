@@ -206,8 +206,9 @@ std::vector<Table> probe_curves(const Snapshot& snapshot) {
     std::sort(sorted.begin(), sorted.end(),
               [](const Measurement& a, const Measurement& b) { return a.probe < b.probe; });
     const Alone alone = alone_of(sorted);
+    const std::string platform = snapshot.platform_name(record.stored.id);
     for (const Measurement& measurement : sorted) {
-      curves.add(record.stored.platform.name, measurement, alone);
+      curves.add(platform, measurement, alone);
     }
   }
   return std::move(curves).tables();

@@ -53,8 +53,7 @@ void append_winners(std::string& text, const Parts& parts) {
     for (const StoredWinner& row : parts.snapshot.winners) {
       if (row.platform == stored.id) winners.push_back(row.winner);
     }
-    append_section(text,
-                   fmt::format("Winners on {} ({})", stored.platform.name, stored.platform.machine),
+    append_section(text, fmt::format("Winners on {}", parts.snapshot.platform_name(stored.id)),
                    winners_with_overlap(winners, record.layer_gemms));
   }
 }

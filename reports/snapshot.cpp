@@ -1,14 +1,24 @@
 #include "reports/snapshot.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "reports/products.hpp"
 
 namespace overlaptune {
 
 std::string Snapshot::platform_name(PlatformId id) const {
-  for (const PlatformRecord& record : platforms) {
-    if (record.stored.id == id) return record.stored.platform.name;
-  }
-  return "?";
+  const auto found =
+      std::find_if(platforms.begin(), platforms.end(),
+                   [&](const PlatformRecord& record) { return record.stored.id == id; });
+  if (found == platforms.end()) return "?";
+  const Platform& platform = found->stored.platform;
+  const std::string name = full_name(platform);
+  const auto namesakes = std::count_if(
+      platforms.begin(), platforms.end(),
+      [&](const PlatformRecord& record) { return full_name(record.stored.platform) == name; });
+  return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(platform));
 }
 
 std::vector<LayerGemm> Snapshot::products(PlatformId id, const Problem& problem) const {

@@ -22,7 +22,8 @@ struct Snapshot {
   std::vector<StoredWinner> winners{};
   std::vector<StoredCandidate> candidates{};
 
-  /// The platform's name, or "?" where the id is not among the platforms.
+  /// The platform's full name, `sim:h200-nvlink-x8`, with its fingerprint behind it where another
+  /// platform has the same one; "?" where the id is not among the platforms.
   [[nodiscard]] std::string platform_name(PlatformId id) const;
 
   /// The products of models that a problem tuned on this platform comes from; empty where they are

@@ -12,9 +12,9 @@ namespace overlaptune {
 namespace {
 
 std::string hardware(const Platform& platform) {
-  return fmt::format("{} × {} ({}:{}{}), driver {}, CUDA {}, NCCL {}, NVLink multicast {}",
-                     platform.gpu_count, platform.gpu_model, platform.machine, platform.name,
-                     platform.machine == "sim" ? ", simulated" : "", platform.driver_version,
+  return fmt::format("{} × {} ({}{}), driver {}, CUDA {}, NCCL {}, NVLink multicast {}",
+                     platform.gpu_count, platform.gpu_model, full_name(platform),
+                     is_simulated(platform) ? ", simulated" : "", platform.driver_version,
                      platform.cuda_version, platform.nccl_version,
                      platform.multicast_allowed ? "on" : "off");
 }

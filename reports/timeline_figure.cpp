@@ -101,11 +101,10 @@ Panel panel(const ShownRun& run, const ShownRun& first, Op op) {
 
 Figure timeline_figure(const Problem& problem, const ShownOn& on,
                        const std::vector<ShownRun>& runs) {
-  const bool simulated = on.platform.machine == "sim";
   Figure figure{.title = to_string(problem),
-                .notes = {fmt::format("on {}{}, {} launch, {}", on.platform.name,
-                                      simulated ? " (simulated machine)" : "", to_string(on.launch),
-                                      on.source),
+                .notes = {fmt::format("on {}{}, {} launch, {}", full_name(on.platform),
+                                      is_simulated(on.platform) ? " (simulated machine)" : "",
+                                      to_string(on.launch), on.source),
                           runs.front().config},
                 .legend = {{{Paint::blue, Paint::light_blue}, "GEMM, group by group"},
                            {{Paint::green, Paint::light_green}, "collective, beside the GEMM"},

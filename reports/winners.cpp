@@ -212,12 +212,11 @@ Table winners_in_full(const Snapshot& snapshot) {
 }
 
 Table winner_means(const Snapshot& snapshot) {
-  std::map<std::pair<std::string, std::string>, Ratios> groups;
+  std::map<std::pair<PlatformId, std::string>, Ratios> groups;
   for (const StoredWinner& row : snapshot.winners) {
-    const std::string platform = snapshot.platform_name(row.platform);
     const Problem& problem = row.winner.candidate.problem;
     for (const std::string& op : {std::string("all"), std::string(to_string(problem.op))}) {
-      Ratios& ratios = groups[{platform, op}];
+      Ratios& ratios = groups[{row.platform, op}];
       if (const auto ratio = speedup(row.winner)) ratios.speedups.push_back(*ratio);
       if (const auto hidden = hidden_fraction(row.winner)) ratios.hidden.push_back(*hidden);
     }
@@ -230,9 +229,10 @@ Table winner_means(const Snapshot& snapshot) {
                           {"hidden_fraction_geomean", 3},
                           {"hidden_fraction_mean", 3}}};
   for (const auto& [key, ratios] : groups) {
-    table.rows.push_back(
-        {key.first, key.second, count(static_cast<std::int64_t>(ratios.speedups.size())),
-         geometric_mean(ratios.speedups), geometric_or_none(ratios.hidden), mean(ratios.hidden)});
+    table.rows.push_back({snapshot.platform_name(key.first), key.second,
+                          count(static_cast<std::int64_t>(ratios.speedups.size())),
+                          geometric_mean(ratios.speedups), geometric_or_none(ratios.hidden),
+                          mean(ratios.hidden)});
   }
   return table;
 }

@@ -37,8 +37,8 @@ namespace overlaptune {
 [[nodiscard]] Table winners_in_full(const Snapshot& snapshot);
 
 /// Geometric means of speedup and hidden fraction for each platform and op, and over all of a
-/// platform. Where a hidden fraction is not positive (`sequential` won) only their arithmetic mean
-/// is defined.
+/// platform. Two platforms of one name are not averaged together. Where a hidden fraction is not
+/// positive (`sequential` won) only their arithmetic mean is defined.
 [[nodiscard]] Table winner_means(const Snapshot& snapshot);
 
 }  // namespace overlaptune

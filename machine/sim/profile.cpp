@@ -6,6 +6,7 @@
 
 #include "core/gpu.hpp"
 #include "core/hash.hpp"
+#include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "machine/sim/sourced.hpp"
 
@@ -183,8 +184,19 @@ LaunchProfile launch(const JsonReader& at) {
           .reorder_rate_per_sm = number(at, "reorder_gb_per_s_per_sm", 0.1, kLargeRate) * kGbPerS};
 }
 
+/// The name of a machine stands in command lines, files and databases.
+std::string machine_name(const JsonReader& at) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  std::string name = at.text();
+  if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos) {
+    at.fail("expected letters, digits, '-', '_' and '.', found " + at.shown());
+  }
+  return name;
+}
+
 Profile profile(const JsonReader& root) {
-  Profile profile{.name = root["name"].text(), .description = root["description"].text()};
+  Profile profile{.name = machine_name(root["name"]), .description = root["description"].text()};
   const JsonReader software = root["software"];
   profile.driver_version = text(software, "driver");
   profile.cuda_version = text(software, "cuda");
@@ -223,7 +235,9 @@ Profile profile(const JsonReader& root) {
 Expected<Profile> parse_profile(std::string_view text, std::string_view origin) {
   try {
     const nlohmann::json document = parse_json(text, origin, kLargestProfile);
-    Profile result = profile(JsonReader(document, origin));
+    AskedFields asked;
+    Profile result = profile(JsonReader(document, origin, &asked));
+    result.unknown_fields = asked.complaints(document);
     result.digest = fmt::format("{:016x}", fnv1a(text));
     return result;
   } catch (const Failure& failure) {

@@ -179,6 +179,8 @@ struct Profile {
   LaunchProfile launch{};
   NoiseProfile noise{};
   std::string digest{};  ///< hash of the text that it was read from
+  /// One complaint for each field of the text that is not read.
+  std::vector<std::string> unknown_fields{};
 };
 
 /// Larger files are refused before they are parsed.

@@ -1,5 +1,6 @@
 // What `advise` says of a whole model, beside the answers of `query` for its problems.
 
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -184,6 +185,16 @@ TEST_F(Advise, the_fastest_division_has_the_least_time_a_token) {
     }
   }
   EXPECT_EQ(all.at("simulated"), true);
+}
+
+TEST_F(Advise, takes_the_usual_database_unless_there_is_a_machine) {
+  setenv("OVERLAPTUNE_DB", "f.db", 1);
+  const json all = tool::json(*folder, "advise --model small.json --tokens 2k");
+  EXPECT_EQ(all.at("platform"), "rtx4090-pcie-x4");
+  const json probed =
+      tool::json(*folder, "advise --machine sim:h200-nvlink-x2 --model small.json --tokens 2k");
+  unsetenv("OVERLAPTUNE_DB");
+  EXPECT_EQ(probed.at("platform"), "h200-nvlink-x2");
 }
 
 TEST_F(Advise, every_line_with_figures_says_that_they_are_simulated) {

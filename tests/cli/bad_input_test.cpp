@@ -194,6 +194,52 @@ TEST(BadInput, machines) {
   expect_refused(folder, kTune + kGood + "--profile profile.json", 2, "profile.json");
 }
 
+TEST(BadInput, a_field_of_a_profile_that_is_not_read_is_a_warning) {
+  const Folder folder;
+  std::string text = tool::content(std::string(OVERLAPTUNE_SOURCE_DIR) +
+                                   "/machine/sim/profiles/rtx4090-pcie-x4.json");
+  const std::string name = "\"rtx4090-pcie-x4\"";
+  text.replace(text.find(name), name.size(), "\"mine\", \"pover\": 1");
+  folder.write("mine.json", text);
+  const tool::Outcome outcome = tool::run(folder, "machines --profile mine.json");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("sim:mine"));
+  EXPECT_EQ(outcome.err, "warning: mine.json: pover: not a field that is read\n");
+  folder.write("named.json", text.replace(text.find("\"mine\""), 6, "\"my node\""));
+  expect_refused(folder, "machines --profile named.json", 2,
+                 "named.json: name: expected letters, digits, '-', '_' and '.', found \"my node\"");
+}
+
+TEST(BadInput, import_of_a_binary_file) {
+  const Folder folder;
+  folder.write("image", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) + std::string(999, '\0'));
+  expect_refused(folder, "db import --db new.db image", 2, "image: import: not JSON near byte 1");
+  expect_refused(folder, "db merge --db new.db image", 4, "image");
+}
+
+TEST(BadInput, a_platform_is_named_not_its_fingerprint) {
+  const Folder folder;
+  Platform stored{.machine = "sim", .name = "h200-nvlink-x8", .gpu_count = 8, .sms = 7};
+  { Store(folder / "f.db", Access::create).add_platform(stored); }
+  const std::string machine = " --db f.db --machine sim:";
+  for (const std::string command : {"holdout", "evaluate --again 1", "evaluate --untuned 1"}) {
+    const tool::Outcome other = tool::run(folder, command + machine + "rtx4090-pcie-x4");
+    EXPECT_EQ(other.status, 2);
+    EXPECT_THAT(other.err,
+                HasSubstr("has nothing of sim:rtx4090-pcie-x4; it has sim:h200-nvlink-x8"));
+    const tool::Outcome namesake = tool::run(folder, command + machine + "h200-nvlink-x8");
+    EXPECT_EQ(namesake.status, 2);
+    EXPECT_THAT(namesake.err, HasSubstr("sms: 132 here, 7 there"));
+  }
+  const tool::Outcome run = tool::run(folder, "run" + machine + "h200-nvlink-x8 " + kGood);
+  EXPECT_EQ(run.status, 2);
+  for (const std::string& text :
+       {run.err, tool::run(folder, "query --db f.db --platform x " + kGood).err}) {
+    EXPECT_THAT(text, HasSubstr("sim:h200-nvlink-x8"));
+    EXPECT_THAT(text, testing::Not(HasSubstr(fingerprint(stored))));
+  }
+}
+
 TEST(BadInput, configs_to_run) {
   const Folder folder;
   const std::string run =

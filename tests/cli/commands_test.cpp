@@ -1,19 +1,16 @@
 // The output of each subcommand, on a database that a small run has filled.
 
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <sys/file.h>
-#include <unistd.h>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/tool.hpp"
+#include "tests/cli/tuned.hpp"
 
 namespace overlaptune {
 namespace {
@@ -21,62 +18,22 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using tool::Folder;
+using tool::kKnown;
+using tool::kTune;
 
-const std::string kTune =
-    "tune --machine sim:rtx4090-pcie-x4 --db f.db --top-k 3 --explore 4 "
-    "--problem gemm_all_reduce:4k,4k,1k:bf16:4 --problem gemm_reduce_scatter:4k,4k,1k:bf16:4";
-const std::string kKnown =
-    " --db f.db --op gemm_all_reduce --m 4k --n 4k --k 1k --dtype bf16"
-    " --ranks 4";
+class Commands : public tool::Tuned {};
+
 const std::string kUnknown =
     " --db f.db --op gemm_all_reduce --m 6k --n 4k --k 1k --dtype bf16"
     " --ranks 4";
 
-/// Every test is a process of its own. The first one tunes for all of them, once for each build of
-/// the program.
-void tune_once(const Folder& folder) {
-  namespace fs = std::filesystem;
-  const fs::path program = OVERLAPTUNE_PROGRAM;
-  const fs::path cache = program.string() + ".tuned";
-  fs::create_directories(cache);
-  const int lock = open((cache / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ASSERT_EQ(flock(lock, LOCK_EX), 0);
-  if (!fs::exists(cache / "tuned.json") ||
-      fs::last_write_time(cache / "tuned.json") < fs::last_write_time(program)) {
-    const std::string text = tool::json(folder, kTune).dump();
-    fs::copy_file(folder / "f.db", cache / "f.db", fs::copy_options::overwrite_existing);
-    std::ofstream(cache / "tuned.json") << text;
-  }
-  fs::copy_file(cache / "f.db", folder / "f.db", fs::copy_options::overwrite_existing);
-  fs::copy_file(cache / "tuned.json", folder / "tuned.json");
-  close(lock);
-}
-
-class Commands : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder = new Folder;
-    tune_once(*folder);
-    std::ifstream in(*folder / "tuned.json");
-    tuned = new json(json::parse(in));
-  }
-  static void TearDownTestSuite() {
-    delete tuned;
-    delete folder;
-  }
-  static Folder* folder;
-  static json* tuned;
-};
-
-Folder* Commands::folder = nullptr;
-json* Commands::tuned = nullptr;
-
 TEST(Help, every_subcommand_has_an_example) {
   const Folder folder;
   for (const char* command :
-       {"",          "machines",  "probe",    "tune",    "run",        "holdout",    "predict",
-        "query",     "advise",    "evaluate", "report",  "db",         "db info",    "db check",
-        "db export", "db import", "db merge", "kernels", "cache info", "cache clear"}) {
+       {"",         "machines",  "probe",      "tune",        "run",       "holdout",
+        "predict",  "query",     "advise",     "evaluate",    "report",    "db",
+        "db info",  "db check",  "db export",  "db import",   "db merge",  "kernels",
+        "db prune", "db delete", "cache info", "cache clear", "completion"}) {
     const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_EQ(outcome.err, "") << command;
@@ -130,8 +87,9 @@ TEST_F(Commands, tune_resumed_measures_nothing_and_says_the_same) {
 TEST_F(Commands, tune_ends_with_a_table_and_the_next_commands) {
   const tool::Outcome outcome = tool::run(*folder, kTune + " --resume");
   EXPECT_EQ(outcome.status, 0);
-  for (const char* words : {"predicted µs", "hidden", "Database: f.db",
-                            "overlaptune report --db f.db", "overlaptune query --db f.db --op"}) {
+  for (const char* words :
+       {"predicted µs", "hidden", "Database: f.db", "overlaptune report --db f.db",
+        "overlaptune query --db f.db --problem"}) {
     EXPECT_THAT(outcome.out, HasSubstr(words));
   }
   // The query that it suggests finds the winner.

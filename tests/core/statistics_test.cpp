@@ -23,6 +23,15 @@ TEST(Statistics, the_geometric_mean_is_the_root_of_the_product) {
   EXPECT_TRUE(std::isnan(geometric_mean({})));
 }
 
+TEST(Statistics, student_quantiles_are_those_of_printed_tables) {
+  // Abramowitz and Stegun, table 26.10, which has three decimals.
+  EXPECT_NEAR(student_quantile(0.9, 10), 1.372, 5e-4);
+  EXPECT_NEAR(student_quantile(0.95, 2), 2.920, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 4), 2.776, 5e-4);
+  EXPECT_NEAR(student_quantile(0.9, 30), 1.310, 5e-4);
+  EXPECT_NEAR(student_quantile(0.995, 120), 2.617, 5e-4);
+}
+
 TEST(Statistics, a_summary_counts_and_orders) {
   const std::vector<Microseconds> samples{us(10), us(30), us(20)};
   const Summary summary = summarize(samples);

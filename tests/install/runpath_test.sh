@@ -23,7 +23,8 @@ check() {
   local folder=$1 name file found runpath
   shift
   for name in "$@"; do
-    mapfile -t found < <(find "$folder" -name CMakeFiles -prune -o -name "$name" -type f -print)
+    mapfile -t found < <(find "$folder" \( -name CMakeFiles -o -name completions \) -prune -o \
+      -name "$name" -type f -print)
     ((${#found[@]} > 0)) || fail "$folder: no $name"
     for file in "${found[@]}"; do
       runpath=$(readelf -dW "$file" | sed -n 's/.*(\(RUNPATH\|RPATH\)).*\[\(.*\)\]$/:\2/p')

@@ -87,6 +87,33 @@ TEST(Profile, every_field_is_required) {
   }
 }
 
+TEST(Profile, fields_that_are_not_read_are_named) {
+  for (const EmbeddedProfile& embedded : embedded_profiles()) {
+    EXPECT_TRUE(value_or_throw(parse_profile(embedded.text, "p.json")).unknown_fields.empty())
+        << embedded.name;
+  }
+  json document = good();
+  document["library"]["partail"] = {{"value", 0.9}, {"source", "a guess"}};
+  document["gpu"]["sms"]["unit"] = "SMs";
+  document["collectives"][1]["wholly_other"] = 1;
+  const auto profile = value_or_throw(parse_profile(document.dump(), "p.json"));
+  EXPECT_EQ(profile.unknown_fields,
+            (std::vector<std::string>{
+                "collectives[1].wholly_other: not a field that is read",
+                "gpu.sms.unit: not a field that is read",
+                "library.partail: not a field that is read; did you mean 'partial'?"}));
+}
+
+TEST(Profile, a_name_can_stand_in_a_command_line) {
+  for (const char* name : {"mine", "H200_x8.v2-b"}) EXPECT_EQ(message("/name", name), "accepted");
+  for (const char* name : {"", "two words", "a/b", "a:b", "µ", "$(ls)", "a\nb"}) {
+    EXPECT_EQ(message("/name", name)
+                  .find("p.json: name: expected letters, digits, '-', '_' and '.', found \""),
+              0U)
+        << message("/name", name);
+  }
+}
+
 /// The message of the default profile after a change.
 template <class Change>
 std::string after(const Change& change) {

@@ -61,8 +61,9 @@ TEST(Comparison, one_platform_on_each_side_is_compared_by_problem) {
       compare(rows::snapshot({rows::winner(100)}), rows::snapshot({rows::winner(110)}, {}, other));
   ASSERT_EQ(comparison.winners.size(), 1U);
   EXPECT_EQ(comparison.winners.front().change, Change::faster);
-  EXPECT_THAT(comparison.platform_differences,
-              testing::ElementsAre("eight here, newer there: name: eight here, newer there"));
+  EXPECT_THAT(
+      comparison.platform_differences,
+      testing::ElementsAre("sim:eight here, sim:newer there: name: eight here, newer there"));
 }
 
 TEST(Comparison, platforms_are_kept_apart_where_their_pairs_are_not_clear) {

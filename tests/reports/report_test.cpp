@@ -69,6 +69,44 @@ TEST(Winners, means_by_hand) {
   EXPECT_NEAR(rows[0]["hidden_fraction_mean"].get<double>(), 0.575, 1e-12);
 }
 
+/// A snapshot with winners of 125 us on one platform and of 160 us on the other.
+Snapshot of_two(const Platform& one, const Platform& other) {
+  Snapshot snapshot =
+      rows::snapshot({rows::winner(125), rows::winner(160, 1, rows::kProblem, 2)}, {}, one);
+  snapshot.platforms.push_back({.stored = {.id = 2, .platform = other}});
+  return snapshot;
+}
+
+TEST(Winners, simulated_and_real_ones_of_one_name_are_not_averaged_together) {
+  Platform real = rows::platform();
+  real.machine = "cuda";
+  const Snapshot snapshot = of_two(rows::platform(), real);
+  const auto means = to_json_rows(winner_means(snapshot));
+  ASSERT_EQ(means.size(), 4U);  // all and gemm_all_reduce on each
+  for (const auto& row : means) {
+    EXPECT_EQ(row["winners"], 1);
+    const bool simulated = row["platform"] == "sim:eight";
+    EXPECT_TRUE(simulated || row["platform"] == "cuda:eight") << row["platform"];
+    EXPECT_NEAR(row["speedup_geomean"].get<double>(), simulated ? 1.6 : 1.25, 1e-12);
+  }
+  const auto winners = to_json_rows(winners_in_full(snapshot));
+  EXPECT_EQ(winners[0]["platform"], "sim:eight");
+  EXPECT_EQ(winners[1]["platform"], "cuda:eight");
+}
+
+TEST(Winners, platforms_of_one_full_name_are_told_apart_by_their_fingerprints) {
+  const Platform older = rows::platform("570.1");
+  const Platform newer = rows::platform("580.2");
+  const Snapshot snapshot = of_two(older, newer);
+  const auto means = to_json_rows(winner_means(snapshot));
+  ASSERT_EQ(means.size(), 4U);
+  EXPECT_EQ(means[0]["platform"], "sim:eight (" + fingerprint(older) + ")");
+  EXPECT_EQ(means[2]["platform"], "sim:eight (" + fingerprint(newer) + ")");
+  EXPECT_EQ(means[2]["speedup_geomean"], 1.25);
+  const std::string text = report(snapshot, {}, {});
+  EXPECT_THAT(text, HasSubstr("## Winners on sim:eight (" + fingerprint(newer) + ")"));
+}
+
 TEST(Winners, long_partitions_are_cut_short) {
   Signaled config{.wave_groups = {928, 96}};
   EXPECT_EQ(brief_partition(config), "928+96");
@@ -219,7 +257,7 @@ TEST(Report, json_is_one_document_with_every_part) {
 
 TEST(Report, markdown_and_csv_have_every_part) {
   const std::string markdown = report(sample(), sample(), {});
-  for (const char* title : {"## Winners on eight (sim)", "## Means", "## Prediction error",
+  for (const char* title : {"## Winners on sim:eight", "## Means", "## Prediction error",
                             "## Regret", "## Comparison", "## Failures", "## Conditions"}) {
     EXPECT_THAT(markdown, HasSubstr(title));
   }

@@ -130,7 +130,7 @@ TEST(TimelineFigure, says_what_is_shown) {
   EXPECT_EQ(panels[0].text, "signaled: 130.0 µs, of which 29.0 µs exposed communication");
   EXPECT_EQ(panels[1].text,
             "sequential: 195.0 µs, of which 100.0 µs exposed communication; 1.50 times as long");
-  EXPECT_THAT(svg, HasSubstr("on h200-nvlink-x4 (simulated machine), graph launch, predicted"));
+  EXPECT_THAT(svg, HasSubstr("on sim:h200-nvlink-x4 (simulated machine), graph launch, predicted"));
   EXPECT_THAT(svg, HasSubstr("signaled groups=1,2,3"));
   ShownRun other = sequential();
   other.config = "sequential transport=symmetric";

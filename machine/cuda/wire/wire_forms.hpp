@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "json/fields.hpp"
+#include "json/probe_forms.hpp"
 #include "machine/cuda/wire/wire.hpp"
 
 namespace overlaptune::cuda {
@@ -104,18 +105,7 @@ inline constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmPr
                                    field("tile", &GemmProbe::tile, kTile),
                                    Field{"raster", &GemmProbe::raster},
                                    Field{"sms", &GemmProbe::sms});
-inline constexpr Object kCollectiveProbe(kCollectiveProbeFields);
-/// `ConcurrentProbe` or `SustainedProbe`.
-template <class Both>
-inline constexpr Object kBoth(field("gemm", &Both::gemm, kGemmProbe),
-                              field("collective", &Both::collective, kCollectiveProbe));
-inline constexpr std::tuple kProbes{
-    alternative<GemmProbe>("gemm", kGemmProbe),
-    alternative<CollectiveProbe>("collective", kCollectiveProbe),
-    alternative<ConcurrentProbe>("concurrent", kBoth<ConcurrentProbe>),
-    alternative<SustainedProbe>("sustained", kBoth<SustainedProbe>),
-    alternative<CopyProbe>("copy", Object(kCopyProbeFields)),
-    alternative<LaunchProbe>("launch", Object(Field{"cost", &LaunchProbe::cost}))};
+inline constexpr auto kProbes = probe_forms(kGemmProbe);
 
 /// A probe is an object with one field, which is named for its kind.
 struct ProbeForm {
@@ -132,7 +122,7 @@ struct ProbeForm {
       return at.has(name) ? std::optional(at[name]) : std::nullopt;
     };
     if (!read_alternative(kProbes, probe, place)) {
-      at.fail("expected a gemm, collective, concurrent, sustained, copy or launch probe");
+      at.fail("expected a probe, one of " + names_of(kProbes));
     }
   }
 };

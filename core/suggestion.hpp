@@ -1,11 +1,11 @@
 #pragma once
-// "Did you mean …?" for words of the command line.
+// "Did you mean …?" for words that a person typed.
 
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace overlaptune::cli {
+namespace overlaptune {
 
 /// The one of `known` that is nearest to `word` by edit distance (Levenshtein, 1966), if at most a
 /// third of its letters differ; else empty.
@@ -14,4 +14,4 @@ namespace overlaptune::cli {
 /// "; did you mean 'query'?", or nothing where no word is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
-}  // namespace overlaptune::cli
+}  // namespace overlaptune

@@ -1,11 +1,11 @@
-#include "cli/suggestion.hpp"
+#include "core/suggestion.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-namespace overlaptune::cli {
+namespace overlaptune {
 namespace {
 
 /// The least number of letters to insert, delete or replace.
@@ -42,4 +42,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
   return found.empty() ? "" : "; did you mean '" + found + "'?";
 }
 
-}  // namespace overlaptune::cli
+}  // namespace overlaptune

@@ -1,0 +1,131 @@
+#include "cli/one_problem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/problem_flags.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Given {
+  const char* flag;
+  bool given;
+};
+
+/// A way to name a problem: flags that belong together.
+struct Way {
+  std::vector<Given> flags{};
+  [[nodiscard]] std::vector<std::string> named(bool given) const {
+    std::vector<std::string> names;
+    for (const Given& flag : flags) {
+      if (flag.given == given) names.emplace_back(flag.flag);
+    }
+    return names;
+  }
+};
+
+constexpr const char* kWays =
+    "--problem OP:M,N,K:dtype:ranks, or --op, --m, --n, --k, --dtype and --ranks, or --model, "
+    "--layer, --tokens and --tp";
+
+Problem of_layer(const ProblemFlags& flags) {
+  const auto gemms = [&](Parallelism parallelism) {
+    return workload_of(flags.model,
+                       {.tp = *flags.tp, .tokens = {*flags.tokens}, .parallelism = {parallelism}})
+        .gemms;
+  };
+  const auto own = gemms(flags.sequence_parallel ? Parallelism::sequence : Parallelism::tensor);
+  std::vector<std::string_view> layers;
+  for (const LayerGemm& gemm : own) {
+    if (gemm.product == *flags.layer) return gemm.problem;
+    layers.push_back(to_string(gemm.product));
+  }
+  throw Failure(ErrorKind::bad_input,
+                fmt::format("--layer {}: expected one of {}{}", to_string(*flags.layer),
+                            fmt::join(layers, ", "),
+                            flags.sequence_parallel ? ""
+                                                    : ", or --sequence-parallel, under which more "
+                                                      "products have a collective"));
+}
+
+}  // namespace
+
+void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
+  add_parsed(command, "--problem", flags.problem, parse_problem,
+             "The problem, as reports print it; or give the flags from --op to --ranks, or those "
+             "from --model to --tp")
+      ->type_name("OP:M,N,K:dtype:ranks");
+  add_parsed(command, "--op", flags.op, parse_name<Op>, names_of<Op>())->type_name("OP");
+  const std::pair<const char*, std::optional<std::int64_t> ProblemFlags::*> sizes[] = {
+      {"--m", &ProblemFlags::m}, {"--n", &ProblemFlags::n}, {"--k", &ProblemFlags::k}};
+  for (const auto& [name, size] : sizes) {
+    add_parsed(command, name, flags.*size, parse_size, "Size that one rank computes")
+        ->type_name("SIZE");
+  }
+  add_parsed(command, "--dtype", flags.dtype, parse_name<Dtype>, names_of<Dtype>())
+      ->type_name("DTYPE");
+  add_parsed(command, "--ranks", flags.ranks, whole_number(2, kMostRanks),
+             "GPUs of the tensor-parallel group")
+      ->type_name("N");
+  command.add_option("--model", flags.model, "Hugging Face config.json of a model")
+      ->type_name("FILE");
+  add_parsed(command, "--layer", flags.layer, parse_name<Product>,
+             "Product of a layer of --model: o, down, qkv, gate_up, ...")
+      ->type_name("NAME");
+  add_parsed(command, "--tokens", flags.tokens, parse_size, "Tokens of a pass of --model")
+      ->type_name("SIZE");
+  add_parsed(command, "--tp", flags.tp, whole_number(2, kMostRanks),
+             "GPUs that --model is divided over")
+      ->type_name("N");
+  command.add_flag("--sequence-parallel", flags.sequence_parallel,
+                   "The layer of --model under sequence parallelism instead of plain TP");
+}
+
+Problem read_problem(const ProblemFlags& flags) {
+  const std::array<Way, 3> ways{Way{{{"--problem", flags.problem.has_value()}}},
+                                Way{{{"--op", flags.op.has_value()},
+                                     {"--m", flags.m.has_value()},
+                                     {"--n", flags.n.has_value()},
+                                     {"--k", flags.k.has_value()},
+                                     {"--dtype", flags.dtype.has_value()},
+                                     {"--ranks", flags.ranks.has_value()}}},
+                                Way{{{"--model", !flags.model.empty()},
+                                     {"--layer", flags.layer.has_value()},
+                                     {"--tokens", flags.tokens.has_value()},
+                                     {"--tp", flags.tp.has_value()}}}};
+  std::vector<const Way*> begun;
+  for (const Way& way : ways) {
+    if (!way.named(true).empty()) begun.push_back(&way);
+  }
+  if (begun.empty()) {
+    throw Failure(ErrorKind::bad_input, fmt::format("no problem given: expected {}", kWays));
+  }
+  if (begun.size() > 1) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{} and {}: give one of {}", begun[0]->named(true).front(),
+                              begun[1]->named(true).front(), kWays));
+  }
+  if (const auto missing = begun.front()->named(false); !missing.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: missing beside {}", fmt::join(missing, ", "),
+                              fmt::join(begun.front()->named(true), ", ")));
+  }
+  if (flags.sequence_parallel && flags.model.empty()) {
+    throw Failure(ErrorKind::bad_input, "--sequence-parallel: expected only beside --model");
+  }
+  if (flags.problem) return *flags.problem;
+  if (!flags.model.empty()) return of_layer(flags);
+  return value_or_throw(validated({.op = *flags.op,
+                                   .m = *flags.m,
+                                   .n = *flags.n,
+                                   .k = *flags.k,
+                                   .dtype = *flags.dtype,
+                                   .ranks = *flags.ranks}));
+}
+
+}  // namespace overlaptune::cli
