@@ -1,13 +1,16 @@
 #pragma once
 // Pieces that every subcommand uses.
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -87,6 +90,25 @@ template <class T>
   };
 }
 
+/// A parser for `add_parsed` that reads values separated by commas. Error: that of `parse`, or a
+/// value that is given twice.
+template <class Parse>
+[[nodiscard]] auto list_of(Parse parse) {
+  using Value = typename std::invoke_result_t<Parse, const std::string&>::value_type;
+  return [parse](const std::string& text) -> Expected<std::vector<Value>> {
+    std::vector<Value> list;
+    for (const std::string& part : CLI::detail::split(text, ',')) {
+      auto value = parse(part);
+      if (!value) return error_of(value);
+      if (std::find(list.begin(), list.end(), *value) != list.end()) {
+        return bad_input(fmt::format("{} given twice: expected each number once", part));
+      }
+      list.push_back(std::move(*value));
+    }
+    return list;
+  };
+}
+
 /// Makes `run(*flags, session)` the action of the command. Keeps `flags` alive.
 template <class Flags>
 void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags,
@@ -124,6 +146,7 @@ void add_run(CLI::App& root, Session& session);
 void add_holdout(CLI::App& root, Session& session);
 void add_predict(CLI::App& root, Session& session);
 void add_query(CLI::App& root, Session& session);
+void add_advise(CLI::App& root, Session& session);
 void add_evaluate(CLI::App& root, Session& session);
 void add_report(CLI::App& root, Session& session);
 void add_export_nccl_tuner(CLI::App& root, Session& session);

@@ -113,6 +113,8 @@ int run(int argc, char** argv) {
       "...\n"
       "  OVERLAPTUNE_PORT      Where the ranks of a launcher meet\n"
       "  OVERLAPTUNE_SECRET    What only the ranks of a job know, else OVERLAPTUNE_SECRET_FILE\n"
+      "  OVERLAPTUNE_SYSTEM_DB Results under those of a database, not the installed ones; empty: "
+      "none\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
   app.get_formatter()->column_width(36);
@@ -123,6 +125,7 @@ int run(int argc, char** argv) {
   add_holdout(app, session);
   add_predict(app, session);
   add_query(app, session);
+  add_advise(app, session);
   add_evaluate(app, session);
   add_report(app, session);
   add_export_nccl_tuner(app, session);

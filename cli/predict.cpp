@@ -7,8 +7,10 @@
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/question.hpp"
+#include "cli/timelines.hpp"
 #include "reports/json.hpp"
 #include "reports/timeline_figure.hpp"
+#include "reports/trace.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -17,6 +19,7 @@ struct PredictFlags {
   CommonFlags common{};
   QuestionFlags question{};
   std::string svg{};
+  std::string trace{};
 };
 
 Table timeline_table(const Timeline& timeline) {
@@ -42,6 +45,16 @@ Figure figure(const Question& question, const Explanation& explanation) {
       {.platform = question.platform(), .launch = question.launch(), .source = "predicted"}, runs);
 }
 
+std::string trace(const Question& question, const Explanation& explanation) {
+  std::vector<TracedRun> runs;
+  for (const Explained* row : {&explanation.best, &explanation.baseline}) {
+    if (!runs.empty() && row->score.config == explanation.best.score.config) break;
+    runs.push_back(traced_run(question.problem(), row->score.config, row->prediction.timeline));
+  }
+  return chrome_trace(runs, trace_title(question.problem(), question.platform(),
+                                        explanation.best.score.config, "predicted"));
+}
+
 int predict(const PredictFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Explanation explanation = explain(question.model(), question.problem(), question.launch());
@@ -55,7 +68,9 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
                       .config = score.config,
                       .predicted = score.time(),
                       .baseline = baseline.time()};
-  if (!flags.svg.empty()) write_file(flags.svg, to_svg(figure(question, explanation)));
+  const Figure drawn = figure(question, explanation);
+  if (!flags.svg.empty()) write_file(flags.svg, to_svg(drawn));
+  if (!flags.trace.empty()) write_file(flags.trace, trace(question, explanation));
   if (flags.common.json) {
     OrderedJson document = question.document(answer);
     document["predicted_p10_us"] = score.p10().count();
@@ -73,14 +88,15 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
       "{7:.1f} us{8}\n"
       "{9:.1f} us by the analytic model, {10:+.1f} us learned from {11} measured configs{8}\n"
       "{12}{8}\n\n"
-      "By the analytic model the GEMM ends at {13:.1f} us{8}.\n{14}\n{15}",
+      "By the analytic model the GEMM ends at {13:.1f} us{8}.\n\n{16}\n{14}\n{15}",
       to_string(question.problem()), full_name(question.platform()), to_string(question.launch()),
       to_string(score.config), score.time().count(), score.p10().count(), score.p90().count(),
       baseline.time().count(), simulated_mark(question.platform()), score.analytic.count(),
       (score.time() - score.analytic).count(), explanation.learned_from, answer.reason,
       best.timeline.gemm_end.count(),
       to_markdown(with_machine(timeline_table(best.timeline), question.platform())),
-      to_markdown(with_machine(table(explanation), question.platform()))));
+      to_markdown(with_machine(table(explanation), question.platform())),
+      blocks(drawn, question.platform())));
   return kDone;
 }
 
@@ -95,6 +111,8 @@ void add_predict(CLI::App& root, Session& session) {
       flags->common);
   add_question_flags(*command, flags->question);
   command->add_option("--svg", flags->svg, "SVG file to write: the timeline and that of sequential")
+      ->type_name("FILE");
+  command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
       ->type_name("FILE");
   on_parsed(*command, session, flags, predict);
 }

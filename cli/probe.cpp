@@ -10,6 +10,7 @@
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "probes/probes.hpp"
+#include "reports/bandwidth_table.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
@@ -21,21 +22,9 @@ struct ProbeFlags {
   std::string database{};
   std::vector<int> ranks{};
   bool again = false;
+  bool every_bandwidth = false;
   ProbeDepth depth = ProbeDepth::full;
 };
-
-Expected<std::vector<int>> parse_ranks(const std::string& text) {
-  std::vector<int> list;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    const auto ranks = whole_number(2, kMostRanks)(part);
-    if (!ranks) return error_of(ranks);
-    if (std::find(list.begin(), list.end(), *ranks) != list.end()) {
-      return bad_input(fmt::format("{} given twice: expected each number once", *ranks));
-    }
-    list.push_back(*ranks);
-  }
-  return list;
-}
 
 std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& platform) {
   if (asked.empty()) return {platform.gpu_count};
@@ -47,6 +36,19 @@ std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& pl
     }
   }
   return asked;
+}
+
+/// The collectives of these ranks that are stored, those of earlier runs too.
+Table bandwidths(const Store& store, const Platform& platform, const std::vector<int>& ranks,
+                 bool every_point) {
+  const auto stored = value_or_throw(store.platform(fingerprint(platform)));
+  std::vector<Measurement> measurements = store.measurements(stored.id);
+  std::erase_if(measurements, [&](const Measurement& measurement) {
+    const auto* collective = std::get_if<CollectiveProbe>(&measurement.probe);
+    return collective == nullptr ||
+           std::find(ranks.begin(), ranks.end(), collective->ranks) == ranks.end();
+  });
+  return bandwidth_table(measurements, every_point);
 }
 
 int probe(const ProbeFlags& flags, const Session& session) {
@@ -63,6 +65,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
                                      flags.again, bar.callback()));
   }();
   const bool stopped = interrupted() != 0;
+  const Table table = bandwidths(store, platform, ranks, flags.every_bandwidth);
   if (flags.common.json) {
     OrderedJson document{{"database", flags.database},
                          {"platform", platform.name},
@@ -71,16 +74,17 @@ int probe(const ProbeFlags& flags, const Session& session) {
                          {"measured", report.measured},
                          {"known", report.known},
                          {"skipped", report.skipped},
-                         {"stopped", stopped}};
+                         {"stopped", stopped},
+                         {"bandwidths", to_json_rows(table)}};
     add_origin(document, platform);
     print_json(document);
   } else {
     print(
-        fmt::format("{}: {} probes measured, {} known already, {} not possible here\n"
-                    "Database: {}\n"
-                    "Next: {} report --db {}\n",
+        fmt::format("{6}\n{0}: {1} probes measured, {2} known already, {3} not possible here\n"
+                    "Database: {4}\n"
+                    "Next: {5} report --db {4}\n",
                     full_name(platform), report.measured, report.known, report.skipped,
-                    flags.database, session.program, flags.database));
+                    flags.database, session.program, to_markdown(with_machine(table, platform))));
   }
   return stopped ? kSignalBase + interrupted() : kDone;
 }
@@ -94,12 +98,15 @@ void add_probe(CLI::App& root, Session& session) {
                   "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", flags->common);
   add_machine_flags(*command, flags->machine);
   add_database_flag(*command, flags->database);
-  add_parsed(*command, "--ranks", flags->ranks, parse_ranks, "GPUs of the collectives (all)")
+  add_parsed(*command, "--ranks", flags->ranks, list_of(whole_number(2, kMostRanks)),
+             "GPUs of the collectives (all)")
       ->type_name("N,...");
   command->add_flag_callback(
       "--quick", [flags] { flags->depth = ProbeDepth::quick; },
       "Fewer sizes, CTA counts and shapes; a full probe later adds the rest");
   command->add_flag("--again", flags->again, "Measure what is known already too");
+  command->add_flag("--every-bandwidth", flags->every_bandwidth,
+                    "Print every collective that is stored, not the fastest of three sizes");
   on_parsed(*command, session, flags, probe);
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -19,12 +19,6 @@ std::string duration_text(double seconds) {
   if (whole < 60) return fmt::format("{}s", whole);
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   return fmt::format("{}h{:02}m", whole / 3600, whole % 3600 / 60);
-}
-
-std::size_t terminal_columns() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
 }
 
 }  // namespace
@@ -88,8 +82,8 @@ void ProgressBar::show(std::size_t done, std::size_t total, std::string_view wha
   if (!new_phase && done < total && now - last_ < kRedrawn) return;
   last_ = now;
   drawn_ = true;
-  const std::string line =
-      progress_line(done, total, what, now - started_, done_at_start_, terminal_columns());
+  const std::string line = progress_line(done, total, what, now - started_, done_at_start_,
+                                         terminal_columns(STDERR_FILENO));
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
 }
 

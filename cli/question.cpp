@@ -12,7 +12,7 @@ Question::Question(const QuestionFlags& flags)
       launch_(flags.launch),
       store_(flags.database, Access::read),
       platform_(value_or_throw(store_.platform(flags.platform))),
-      lookup_(store_, platform_) {
+      lookup_(store_, platform_, system_answers(platform_.platform)) {
   if (const auto fitting = fits(problem_, platform_.platform); !fitting) {
     throw Failure(fitting.error());
   }

@@ -10,9 +10,9 @@
 #include "cli/machine_flags.hpp"
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
+#include "cli/timelines.hpp"
 #include "core/busy.hpp"
 #include "core/statistics.hpp"
-#include "core/timeline_activities.hpp"
 #include "reports/json.hpp"
 #include "reports/timeline_figure.hpp"
 #include "reports/trace.hpp"
@@ -40,9 +40,10 @@ struct Outcome {
   Config config{};
   RunResult result{};
   RunResult sequential{};
-  std::vector<double> speedups{};      ///< paired ratios; empty unless both are valid
-  std::vector<Activity> activities{};  ///< empty unless it was asked for and could be traced
-  [[nodiscard]] bool traced() const { return !activities.empty(); }
+  std::vector<double> speedups{};  ///< paired ratios; empty unless both are valid
+  /// The config, then `sequential`; empty unless it was asked for and could be traced.
+  std::vector<TracedRun> traces{};
+  [[nodiscard]] bool traced() const { return !traces.empty(); }
 };
 
 /// The winner that the database has for a platform with this fingerprint.
@@ -82,6 +83,22 @@ std::vector<double> paired_speedups(const RunResult& sequential, const RunResult
   return ratios;
 }
 
+/// What the GPUs did, as the machine recorded it, or else by its timeline; none where it tells
+/// neither.
+std::optional<TracedRun> traced(const Problem& problem, const Config& config,
+                                const RunResult& result) {
+  if (result.activities.empty() && !result.timeline) return std::nullopt;
+  TracedRun run = traced_run(problem, config, result.timeline.value_or(Timeline{}));
+  if (!result.activities.empty()) run.activities = result.activities;
+  return run.activities.empty() ? std::nullopt : std::optional(std::move(run));
+}
+
+/// On GPUs a timeline takes one more repetition, with a tracer. A simulated machine knows it.
+bool wants_timeline(const RunFlags& flags, const Platform& platform) {
+  return !flags.trace.empty() || !flags.svg.empty() ||
+         (is_simulated(platform) && !flags.common.json);
+}
+
 Outcome measure(const RunFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
   Outcome outcome{.platform = machine->platform()};
@@ -96,15 +113,17 @@ Outcome measure(const RunFlags& flags) {
       value_or_throw(machine->run(flags.problem, configs,
                                   {.launch = flags.launch,
                                    .repetitions = flags.repetitions,
-                                   .timeline = !flags.trace.empty() || !flags.svg.empty()}));
+                                   .timeline = wants_timeline(flags, outcome.platform)}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
   outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
   if (flags.trace.empty()) return outcome;
-  outcome.activities = std::move(outcome.result.activities);
-  const auto& timeline = outcome.result.timeline;
-  if (outcome.activities.empty() && timeline) {
-    outcome.activities = activities_of(*timeline, flags.problem.op);
+  for (const auto& [config, result] : {std::pair(&outcome.config, &outcome.result),
+                                       std::pair(&configs.front(), &outcome.sequential)}) {
+    if (outcome.traced() && outcome.config == configs.front()) break;
+    auto run = traced(flags.problem, *config, *result);
+    if (!run) break;
+    outcome.traces.push_back(std::move(*run));
   }
   return outcome;
 }
@@ -141,7 +160,8 @@ OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
     json[name] = json_of(std::optional(quantile(outcome.speedups, q)));
   }
   json["trace"] = outcome.traced() ? OrderedJson(flags.trace) : OrderedJson();
-  json["busy"] = outcome.traced() ? json_of(busy(outcome.activities).mean) : OrderedJson();
+  json["busy"] =
+      outcome.traced() ? json_of(busy(outcome.traces.front().activities).mean) : OrderedJson();
   add_origin(json, outcome.platform);
   return json;
 }
@@ -163,7 +183,8 @@ Table times_table(const Outcome& outcome) {
   return table;
 }
 
-std::string text(const RunFlags& flags, const Outcome& outcome) {
+std::string text(const RunFlags& flags, const Outcome& outcome,
+                 const std::optional<Figure>& drawn) {
   std::string text =
       fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
                   full_name(outcome.platform), to_string(flags.launch), to_string(outcome.config),
@@ -173,8 +194,9 @@ std::string text(const RunFlags& flags, const Outcome& outcome) {
                         quantile(outcome.speedups, 0.5), quantile(outcome.speedups, 0.1),
                         quantile(outcome.speedups, 0.9), simulated_mark(outcome.platform));
   }
+  if (drawn) text += "\n" + blocks(*drawn, outcome.platform) + "\n";
   if (!outcome.traced()) return text;
-  const BusyTimes times = busy(outcome.activities).mean;
+  const BusyTimes times = busy(outcome.traces.front().activities).mean;
   const auto overlapped = overlap_fraction(times);
   return text + fmt::format(
                     "GEMM busy {:.1f} us, collective busy {:.1f} us, both {:.1f} us{}, exposed "
@@ -207,13 +229,12 @@ int run(const RunFlags& given, const Session& /*session*/) {
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
     write_file(flags.trace,
-               chrome_trace(outcome.activities,
-                            fmt::format("{} on {}: {}", to_string(flags.problem),
-                                        full_name(outcome.platform), to_string(outcome.config))));
+               chrome_trace(outcome.traces,
+                            trace_title(flags.problem, outcome.platform, outcome.config, "run")));
   }
-  const auto drawn = flags.svg.empty() ? std::nullopt : figure(flags, outcome);
-  if (drawn) write_file(flags.svg, to_svg(*drawn));
-  print(flags.common.json ? json_text(document(flags, outcome)) : text(flags, outcome));
+  const auto drawn = figure(flags, outcome);
+  if (drawn && !flags.svg.empty()) write_file(flags.svg, to_svg(*drawn));
+  print(flags.common.json ? json_text(document(flags, outcome)) : text(flags, outcome, drawn));
   if (outcome.result.verdict != Verdict::valid) {
     throw Failure(ErrorKind::nothing_validated,
                   fmt::format("{} is not valid but {}: {}", to_string(outcome.config),

@@ -151,8 +151,10 @@ Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
   return {std::move(memory), version, true};
 }
 
-Opened open_for_reading(const fs::path& file) {
+Opened open_for_reading(const fs::path& file, Access access) {
   auto opened = patiently(file, [&] {
+    // A log means that somebody writes all the same.
+    if (access == Access::settled) return look(file, !has_log(file));
     try {
       return look(file, false);
     } catch (const Failure& failure) {
@@ -205,10 +207,11 @@ bool uses_log(Connection& connection) {
 }  // namespace
 
 Opened open_file(const fs::path& file, Access access) {
+  const bool reads = access == Access::read || access == Access::settled;
   std::error_code error;
   if (!fs::exists(file, error)) {
     if (error) {  // a loop of links, or a folder that may not be searched
-      const auto kind = access == Access::read ? ErrorKind::bad_input : ErrorKind::cannot_write;
+      const auto kind = reads ? ErrorKind::bad_input : ErrorKind::cannot_write;
       throw Failure(
           kind, about(file, fmt::format("no such file ({}); name another one", error.message())));
     }
@@ -218,10 +221,10 @@ Opened open_file(const fs::path& file, Access access) {
     }
     create_file(file);
   }
-  auto opened = access == Access::read ? open_for_reading(file) : open_for_writing(file);
+  auto opened = reads ? open_for_reading(file, access) : open_for_writing(file);
   opened.wal = uses_log(*opened.connection);
   opened.connection->execute("PRAGMA foreign_keys = ON");
-  if (access == Access::read) opened.connection->execute("PRAGMA query_only = ON");
+  if (reads) opened.connection->execute("PRAGMA query_only = ON");
   return opened;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "query/snapshot.hpp"
 
 namespace overlaptune {
 namespace {
@@ -54,8 +55,9 @@ Answer answer_without_winner(const Platform& platform, const Problem& problem, L
                      : "the model is not sure that any config is faster than sequential");
 }
 
-Lookup::Lookup(const Store& store, StoredPlatform platform)
-    : store_(&store), platform_(std::move(platform)) {}
+Lookup::Lookup(const Store& store, StoredPlatform platform,
+               std::shared_ptr<const AnswerSnapshot> system)
+    : store_(&store), platform_(std::move(platform)), system_(std::move(system)) {}
 
 const Expected<LearnedModel>& Lookup::model() {
   if (!model_) {
@@ -76,6 +78,9 @@ Answer Lookup::operator()(const Problem& problem, Launch launch) {
     stored = store_->winner(platform_.id, problem, launch);
   } catch (const DamagedRow& row) {
     return predicted(damaged_winner(row.fault()));
+  }
+  if (!stored && system_ != nullptr) {
+    if (auto answer = system_->from_elsewhere(problem, launch)) return std::move(*answer);
   }
   if (!stored) return predicted();
   const Candidate& winner = stored->winner.candidate;

@@ -20,7 +20,7 @@ namespace overlaptune {
 
 enum class Source {
   exact,      ///< a winner validated on this platform
-  predicted,  ///< the model's choice, from the probes of this platform
+  predicted,  ///< the model's choice, or a winner of another host with the same GPUs
   baseline,   ///< `sequential`: nothing better is known
 };
 
@@ -57,12 +57,20 @@ struct Answer {
     const std::function<const Expected<LearnedModel>&()>& model,
     std::string_view why = "no winner is stored for this problem and launch");
 
+class AnswerSnapshot;
+
+/// What the system database has for a platform (query/system_database.hpp); null where there is
+/// none. Throws `Failure`, as `Store` does, if the user named the file and it cannot be read.
+[[nodiscard]] std::shared_ptr<const AnswerSnapshot> system_answers(const Platform& platform);
+
 /// Answers for one platform of an open database. The first question that needs the model fits it;
 /// later predictions take under a millisecond. One thread at a time may use it and the store, which
 /// must outlive it.
 class Lookup {
  public:
-  Lookup(const Store& store, StoredPlatform platform);
+  /// `system`: what the system database has for the platform (`system_answers`); null: nothing.
+  Lookup(const Store& store, StoredPlatform platform,
+         std::shared_ptr<const AnswerSnapshot> system = nullptr);
 
   /// Always an answer: where there is no better one, a `baseline` with the reason. Throws `Failure`
   /// as `Store` does.
@@ -75,6 +83,7 @@ class Lookup {
  private:
   const Store* store_;
   StoredPlatform platform_;
+  std::shared_ptr<const AnswerSnapshot> system_;
   std::optional<Expected<LearnedModel>> model_;
 };
 

@@ -14,16 +14,21 @@ using c::present;
 using c::Refusal;
 
 struct ovt_database {
-  ovt_database(std::vector<std::filesystem::path> paths, PlatformWish platform)
-      : files(std::move(paths)), wish(std::move(platform)), snapshot(read()) {}
+  ovt_database(std::vector<std::filesystem::path> paths, PlatformWish platform,
+               std::optional<SystemDatabase> shipped)
+      : files(std::move(paths)),
+        wish(std::move(platform)),
+        system(std::move(shipped)),
+        snapshot(read()) {}
 
-  [[nodiscard]] std::shared_ptr<const Snapshot> read() const {
-    return std::make_shared<const Snapshot>(files, wish);
+  [[nodiscard]] std::shared_ptr<const AnswerSnapshot> read() const {
+    return std::make_shared<const AnswerSnapshot>(files, wish, system);
   }
 
   const std::vector<std::filesystem::path> files;
   const PlatformWish wish;
-  Published<Snapshot> snapshot;
+  const std::optional<SystemDatabase> system;
+  Published<AnswerSnapshot> snapshot;
   std::mutex reloading;
 };
 
@@ -56,10 +61,14 @@ std::filesystem::path file_of(const char* path) {
   return file;
 }
 
-std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_t count) {
+/// The files to open. With a system database there may be none, where the caller says which
+/// platform is meant.
+std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_t count,
+                                            bool may_be_none) {
   if (count == 0) {
     const char* named = std::getenv("OVERLAPTUNE_DB");
     if (named == nullptr || *named == '\0') {
+      if (may_be_none) return {};
       throw Refusal{OVT_ERROR_NOT_FOUND,
                     "no database is named; pass a path, or set OVERLAPTUNE_DB to one"};
     }
@@ -88,7 +97,9 @@ ovt_status ovt_open(const char* const* paths, size_t count, const ovt_platform* 
   return guarded([&] {
     (void)present(database, "database");
     auto wish = c::wish_of(platform);
-    *database = new ovt_database(files_of(paths, count), std::move(wish));
+    auto system = system_database();
+    auto files = files_of(paths, count, system.has_value() && platform != nullptr);
+    *database = new ovt_database(std::move(files), std::move(wish), std::move(system));
   });
 }
 
@@ -101,6 +112,8 @@ ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem, o
     const auto snapshot = present(database, "database")->snapshot.get();
     if (const IndexedWinner* winner = snapshot->winner(asked, how)) {
       c::write(*winner, snapshot->wave_groups(*winner), snapshot->exact_reason(), size, answer);
+    } else if (const auto shipped = snapshot->from_elsewhere(asked, how)) {
+      c::write(*shipped, size, answer);
     } else {
       c::write(*snapshot->without_winner(asked, how), size, answer);
     }

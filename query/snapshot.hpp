@@ -11,6 +11,7 @@
 
 #include "query/answer.hpp"
 #include "query/answer_cache.hpp"
+#include "query/elsewhere.hpp"
 #include "query/platform_choice.hpp"
 #include "query/winner_index.hpp"
 
@@ -18,11 +19,14 @@ namespace overlaptune {
 
 /// Answers for one platform, for any number of threads. No file is open between calls, so neither a
 /// change of the files nor a fork changes an exact answer.
-class Snapshot {
+class AnswerSnapshot {
  public:
   /// Reads the files. Results of an earlier file hide those of later ones for the same question.
-  /// Throws `Failure` as `Store` does, and with the errors of `choose_platform`.
-  Snapshot(std::vector<std::filesystem::path> files, const PlatformWish& wish);
+  /// The system database, if any, answers after all of them, for a platform that is alike; a
+  /// platform that is named may also be one of its. Throws `Failure` as `Store` does, and with the
+  /// errors of `choose_platform`.
+  AnswerSnapshot(std::vector<std::filesystem::path> files, const PlatformWish& wish,
+                 const std::optional<SystemDatabase>& system = {});
 
   /// The winner of a validated problem; null if there is none.
   [[nodiscard]] const IndexedWinner* winner(const Problem& problem, Launch launch) const {
@@ -31,6 +35,12 @@ class Snapshot {
   [[nodiscard]] std::span<const std::int64_t> wave_groups(const IndexedWinner& winner) const {
     return winners_.wave_groups(winner);
   }
+  /// The answer where there is no winner of this platform, sound or damaged, and the system
+  /// database has one that was tuned elsewhere. Its times there are predictions for here.
+  [[nodiscard]] std::optional<Answer> from_elsewhere(const Problem& problem, Launch launch) const;
+  /// One line about the system database, for people; empty where there is none.
+  [[nodiscard]] std::string about_system() const;
+
   /// The reason of an exact answer, without the time at its end.
   [[nodiscard]] const std::string& exact_reason() const { return exact_reason_; }
 
@@ -50,6 +60,9 @@ class Snapshot {
   PlatformChoice choice_;
   std::string exact_reason_;
   WinnerIndex winners_;
+  std::optional<SystemDatabase> system_;
+  std::optional<Elsewhere> elsewhere_;
+  std::string why_not_elsewhere_;  ///< why the system database could not be read
   /// The faults of damaged winners, by the problem that they say they have.
   std::unordered_map<ProblemKey, std::string, ProblemKeyHash> damaged_;
   mutable AnswerCache cache_;
@@ -58,7 +71,7 @@ class Snapshot {
 };
 
 /// Text for people about the answer to one question: platform, files, config, times, reason.
-[[nodiscard]] std::string explanation(const Snapshot& snapshot, const Problem& problem,
+[[nodiscard]] std::string explanation(const AnswerSnapshot& snapshot, const Problem& problem,
                                       Launch launch);
 
 }  // namespace overlaptune

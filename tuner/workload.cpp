@@ -11,7 +11,7 @@ namespace {
 /// A product with the `n` and `k` of one rank.
 struct Shape {
   Product product;
-  Op op;
+  std::optional<Op> op;  ///< none: a plain GEMM
   std::int64_t n;
   std::int64_t k;
   std::int64_t layers;  ///< that have it
@@ -61,6 +61,7 @@ Expected<std::vector<Shape>> shapes(const ModelConfig& config, int tp, Paralleli
 
   const bool sequence = parallelism == Parallelism::sequence;
   const Op row_parallel = sequence ? Op::gemm_reduce_scatter : Op::gemm_all_reduce;
+  const auto column_parallel = sequence ? std::optional(Op::all_gather_gemm) : std::nullopt;
   const std::int64_t heads = config.heads / tp;
   const std::int64_t width = config.intermediate / tp;
   const std::int64_t shared = config.shared_intermediate / tp;
@@ -72,18 +73,16 @@ Expected<std::vector<Shape>> shapes(const ModelConfig& config, int tp, Paralleli
   if (shared > 0) {
     list.push_back({Product::shared_down, row_parallel, config.hidden, shared, sparse});
   }
-  if (!sequence) return list;
   if (!config.latent_attention) {
-    list.push_back({Product::qkv, Op::all_gather_gemm, (heads + 2 * *kv_heads) * config.head_dim,
+    list.push_back({Product::qkv, column_parallel, (heads + 2 * *kv_heads) * config.head_dim,
                     config.hidden, config.layers});
   }
   if (dense > 0) {
-    list.push_back({config.gated ? Product::gate_up : Product::up, Op::all_gather_gemm,
+    list.push_back({config.gated ? Product::gate_up : Product::up, column_parallel,
                     config.gated ? 2 * width : width, config.hidden, dense});
   }
   if (shared > 0) {
-    list.push_back(
-        {Product::shared_gate_up, Op::all_gather_gemm, 2 * shared, config.hidden, sparse});
+    list.push_back({Product::shared_gate_up, column_parallel, 2 * shared, config.hidden, sparse});
   }
   return list;
 }
@@ -104,9 +103,8 @@ std::vector<std::string> skipped(const ModelConfig& config, const WorkloadOption
   }
   const auto& ways = options.parallelism;
   const bool sequence = std::find(ways.begin(), ways.end(), Parallelism::sequence) != ways.end();
-  if (!sequence) {
-    notes.emplace_back("qkv, gate and up are skipped: plain TP has no collective beside them");
-  } else if (config.latent_attention) {
+  if (!sequence) notes.emplace_back("plain TP has no collective beside qkv, gate and up");
+  if (config.latent_attention) {
     notes.emplace_back("q, k and v are skipped: latent attention has no single projection");
   }
   notes.emplace_back("embedding and lm_head are skipped: once a model, not once a layer");
@@ -151,7 +149,16 @@ Expected<Workload> workload(const ModelConfig& config, const WorkloadOptions& op
     if (!list) return error_of(list);
     for (const std::int64_t tokens : options.tokens) {
       for (const Shape& shape : *list) {
-        const auto problem = named({.op = shape.op,
+        if (!shape.op) {
+          result.plain_gemms.push_back({.product = shape.product,
+                                        .tokens = tokens,
+                                        .times_per_pass = shape.layers,
+                                        .n = shape.n,
+                                        .k = shape.k,
+                                        .dtype = options.dtype.value_or(config.dtype)});
+          continue;
+        }
+        const auto problem = named({.op = *shape.op,
                                     .m = tokens,
                                     .n = shape.n,
                                     .k = shape.k,

@@ -20,10 +20,21 @@ struct WorkloadOptions {
   std::optional<Dtype> dtype{};  ///< absent: the dtype of the config
 };
 
+/// A product that has no collective beside it: qkv, gate and up of plain TP.
+struct PlainGemm {
+  Product product = Product::qkv;
+  std::int64_t tokens = 0;          ///< the m of the GEMM
+  std::int64_t times_per_pass = 0;  ///< how often a forward pass runs the product
+  std::int64_t n = 0;               ///< of one rank
+  std::int64_t k = 0;
+  Dtype dtype = Dtype::bf16;
+};
+
 struct Workload {
-  std::vector<Problem> problems{};   ///< each problem once, in the order of `gemms`
-  std::vector<LayerGemm> gemms{};    ///< by parallelism, tokens, then o, down, qkv, gate_up
-  std::vector<std::string> notes{};  ///< sentences that say what was skipped or assumed
+  std::vector<Problem> problems{};       ///< each problem once, in the order of `gemms`
+  std::vector<LayerGemm> gemms{};        ///< by parallelism, tokens, then o, down, qkv, gate_up
+  std::vector<PlainGemm> plain_gemms{};  ///< by tokens, then qkv, gate_up
+  std::vector<std::string> notes{};      ///< sentences that say what was skipped or assumed
 };
 
 /// The problems of a model. Error: a size that `tp` does not divide, tokens that are out of range

@@ -68,7 +68,7 @@ enum { OVT_GRAPH = 0, OVT_EAGER = 1 };
 typedef int32_t ovt_source;
 enum {
   OVT_EXACT = 0,     /* a winner that was validated on this platform */
-  OVT_PREDICTED = 1, /* the model's choice, from the probes of this platform */
+  OVT_PREDICTED = 1, /* the model's choice, or a winner of the system database */
   OVT_BASELINE = 2   /* `sequential`: nothing better is known */
 };
 
@@ -179,8 +179,12 @@ OVT_API const char* ovt_last_error(void);
 
 /* Reads the winners of one platform; the files are not kept open and never written.
  *   paths, count  databases; results of an earlier one hide those of later ones for the same
- *                 question (a user's database over a read-only one of the system). With count 0,
- *                 the environment variable OVERLAPTUNE_DB names the only one.
+ *                 question. With count 0, the environment variable OVERLAPTUNE_DB names the only
+ *                 one; without it there may be none where a platform is given and results were
+ *                 installed. Under all of them lies the system database: the installed results, or
+ *                 the file that OVERLAPTUNE_SYSTEM_DB names (empty: none). It answers for a real
+ *                 platform with the same GPUs, number of GPUs and links; the answer is
+ *                 OVT_PREDICTED, and its reason says where it was tuned and what differs.
  *   platform      the platform to answer for. With NULL it is the real (not simulated) platform
  *                 that was added last to the first database that has one. A described platform that
  *                 is not stored is no error: every answer is then the baseline, and its reason says

@@ -72,6 +72,24 @@ TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
                  "--tp 2, 4, 8, 16, 32, 64 would divide all sizes");
 }
 
+TEST(BadInput, advice) {
+  const Folder folder;
+  const std::string of_model = "advise --model " + kLlama + " ";
+  const std::string machine = "--machine sim:h200-nvlink-x8 ";
+  expect_refused(folder, of_model + "--tokens 1k", 2, "expected --db FILE with results");
+  expect_refused(folder, of_model + "--tokens 1k --db f.db " + machine, 2, "excludes");
+  expect_refused(folder, of_model + machine, 2, "--tokens is required");
+  expect_refused(folder, of_model + machine + "--tokens 1k,1k", 2, "1k given twice");
+  expect_refused(folder, of_model + machine + "--tokens 1k --tp 2,x", 2, "'x': expected a whole");
+  expect_refused(folder, of_model + machine + "--tokens 1k --tp 3", 2, "expected a multiple");
+  expect_refused(folder, of_model + machine + "--tokens 10 --tp 4", 2, "--tokens = 10");
+  expect_refused(folder, of_model + machine + "--tokens 1k --tp 16", 2,
+                 "--tp 16: sim:h200-nvlink-x8 has 8 GPUs");
+  expect_refused(folder, of_model + machine + "--tokens 1k --sequence-parallel maybe", 2, "both");
+  expect_refused(folder, of_model + "--tokens 1k --db none.db", 2, "none.db");
+  expect_refused(folder, "advise --model none.json --tokens 1k " + machine, 2, "none.json");
+}
+
 TEST(BadInput, a_command_without_arguments_shows_its_help) {
   const Folder folder;
   for (const char* command : {"", "db"}) {

@@ -30,10 +30,10 @@ const std::string kUnknown =
 TEST(Help, every_subcommand_has_an_example) {
   const Folder folder;
   for (const char* command :
-       {"",          "machines",   "probe",       "tune",      "run",     "holdout",
-        "predict",   "query",      "evaluate",    "report",    "db",      "db info",
-        "db check",  "db export",  "db import",   "db merge",  "kernels", "db prune",
-        "db delete", "cache info", "cache clear", "completion"}) {
+       {"",         "machines",  "probe",      "tune",        "run",       "holdout",
+        "predict",  "query",     "advise",     "evaluate",    "report",    "db",
+        "db info",  "db check",  "db export",  "db import",   "db merge",  "kernels",
+        "db prune", "db delete", "cache info", "cache clear", "completion"}) {
     const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_EQ(outcome.err, "") << command;
@@ -283,6 +283,54 @@ int lines_with(const std::filesystem::path& file, const std::string& what) {
   return count;
 }
 
+TEST(Probe, shows_bandwidths_of_the_ranks_that_were_asked_for) {
+  const Folder folder;
+  const std::string probe = "probe --machine sim:rtx4090-pcie-x4 --db p.db --quick --ranks ";
+  tool::json(folder, probe + "2");
+  const json few = tool::json(folder, probe + "4").at("bandwidths");
+  const json all = tool::json(folder, probe + "4 --every-bandwidth").at("bandwidths");
+  EXPECT_EQ(few.size(), 4U * 3U);  // three sizes of each collective
+  EXPECT_GT(all.size(), few.size());
+  for (const json& row : few) {
+    EXPECT_EQ(row.at("ranks"), 4);
+    EXPECT_NEAR(row.at("algbw_gb_per_s"),
+                row.at("bytes").get<double>() / row.at("time_us").get<double>() / 1000, 1e-9);
+    for (const json& other : all) {
+      if (other.at("collective") != row.at("collective") || other.at("bytes") != row.at("bytes")) {
+        continue;
+      }
+      EXPECT_LE(row.at("time_us"), other.at("time_us"));
+    }
+  }
+}
+
+TEST_F(Commands, predict_writes_a_trace) {
+  const json answer = tool::json(*folder, "predict --trace predicted.json" + kKnown);
+  std::ifstream in(*folder / "predicted.json");
+  const json trace = json::parse(in);
+  std::vector<double> ready;
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "i" && event.at("pid") == 0) ready.push_back(event.at("ts"));
+  }
+  const json& timeline = answer.at("timeline");
+  ASSERT_EQ(ready.size(), timeline.size());
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    EXPECT_EQ(ready[i], timeline[i].at("ready_us"));
+  }
+  EXPECT_THAT(trace.at("otherData").at("title").get<std::string>(), HasSubstr("predicted"));
+  EXPECT_EQ(tool::run(*folder, "predict --trace f.db" + kKnown).status, 2);
+}
+
+TEST_F(Commands, timelines_are_drawn_in_characters) {
+  for (const std::string command : {"predict", "run --machine sim:rtx4090-pcie-x4"}) {
+    const tool::Outcome outcome = tool::run(*folder, command + kKnown);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("\nGEMM          "));
+    EXPECT_THAT(outcome.out, HasSubstr("\ncommunication "));
+    EXPECT_THAT(outcome.out, HasSubstr(" exposed communication (simulated)\n"));
+  }
+}
+
 TEST_F(Commands, predict_draws_its_timeline) {
   const json answer = tool::json(*folder, "predict --svg predicted.svg" + kKnown);
   const auto file = *folder / "predicted.svg";
@@ -364,7 +412,7 @@ TEST_F(Commands, run_writes_a_trace) {
   for (const json& event : trace.at("traceEvents")) {
     collectives += event.value("cat", "") == "collective" ? 1 : 0;
   }
-  EXPECT_EQ(collectives, 4);
+  EXPECT_EQ(collectives, 4 + 1);  // those of `sequential` beside them
   EXPECT_THAT(run_config(*folder, "sequential", {"--trace", "t.json"}).out,
               HasSubstr("GEMM busy "));
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "f.db"}).status, 2);

@@ -39,6 +39,8 @@ fi
 "$installed/bin/overlaptune" tune --machine sim:h200-nvlink-x8 --quick-probe --db "$work/tuned.db" \
   --problem gemm_all_reduce:4096,8192,3584:bf16:8 > /dev/null 2>&1 || fail "the tool: status $?"
 
+[[ -s $installed/share/overlaptune/system.db ]] || fail 'no system database'
+
 # find_package works in a project that has C only.
 cmake -S "$root/examples" -B "$work/cmake" -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$installed" > "$work/log" || fail "$(< "$work/log")"
@@ -49,6 +51,14 @@ readelf -d "$work/cmake/example_query" | grep -q 'NEEDED.*\[liboverlaptune.so.0\
   fail 'the program does not ask for liboverlaptune.so.0'
 ! readelf -d "$work/cmake/example_query_static" | grep -q liboverlaptune ||
   fail 'the static program asks for liboverlaptune'
+
+# The shipped results answer for a platform that the user's own database does not have. The
+# shared library finds them beside itself.
+output=$("$work/cmake/example_query" "$work/tuned.db" 4096 8192 3584 8 cuda:h200-nvlink-x8) ||
+  fail "the system database: status $?"
+[[ $output == *"reason: tuned elsewhere on cuda:h200-nvlink-x8 at 20"*"tuned on host"* ]] ||
+  fail "the system database: printed $output"
+echo 'ok: the system database'
 
 mkdir "$work/other"
 cat > "$work/other/CMakeLists.txt" << 'CMAKE'

@@ -202,7 +202,7 @@ TEST(Legality, the_store_keeps_and_a_query_answers_with_winners_that_are_legal) 
       if (!kept) continue;
       // The query comes at once, because the next case of this op takes its place.
       if (stored.size() % 16 == 0) {
-        const Snapshot snapshot({place.file()}, {.described = platform});
+        const AnswerSnapshot snapshot({place.file()}, {.described = platform});
         const bool exact = snapshot.winner(each.problem, Launch::graph) != nullptr;
         ASSERT_EQ(exact, check(each.problem, each.config, capabilities).has_value())
             << name_of(each);

@@ -57,6 +57,20 @@ std::string llama(const std::string& field = "", const std::string& value = "") 
 }
 
 // The sizes below are the products of the published model dimensions, divided by hand.
+TEST(Workload, plain_tp_has_gemms_without_a_collective) {
+  const Workload plain = of_model("llama-3-70b.json", {.tp = 8, .tokens = {4096}});
+  ASSERT_EQ(plain.plain_gemms.size(), 2U);
+  EXPECT_EQ(plain.plain_gemms[0].product, Product::qkv);
+  EXPECT_EQ(plain.plain_gemms[0].n, 1280);
+  EXPECT_EQ(plain.plain_gemms[0].k, 8192);
+  EXPECT_EQ(plain.plain_gemms[1].product, Product::gate_up);
+  EXPECT_EQ(plain.plain_gemms[1].n, 7168);
+  EXPECT_EQ(plain.plain_gemms[1].times_per_pass, 80);
+  const Workload sequence = of_model(
+      "llama-3-70b.json", {.tp = 8, .tokens = {4096}, .parallelism = {Parallelism::sequence}});
+  EXPECT_TRUE(sequence.plain_gemms.empty());
+}
+
 TEST(Workload, llama_70b_over_8_ranks) {
   const WorkloadOptions options{.tp = 8,
                                 .tokens = {1024, 4096, 16384},

@@ -1,0 +1,175 @@
+#include "cli/advice.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace overlaptune::cli {
+namespace {
+
+/// Whether the layers of one kind have the product. All layers have attention.
+bool is_in(Product product, bool dense) {
+  switch (product) {
+    case Product::qkv:
+    case Product::o:
+      return true;
+    case Product::gate_up:
+    case Product::up:
+    case Product::down:
+      return dense;
+    case Product::experts:
+    case Product::shared_gate_up:
+    case Product::shared_down:
+      return !dense;
+  }
+  return false;
+}
+
+Times sum_of(const std::vector<Operation>& operations, bool dense) {
+  Times sum;
+  for (const Operation& operation : operations) {
+    if (!is_in(operation.product, dense)) continue;
+    sum.sequential += operation.sequential;
+    sum.overlapped += operation.time;
+  }
+  return sum;
+}
+
+void add_sums(const ModelConfig& config, Pass& pass) {
+  for (const bool dense : {true, false}) {
+    const std::int64_t layers = dense ? config.dense_layers : config.layers - config.dense_layers;
+    if (layers == 0) continue;
+    const Times times = sum_of(pass.operations, dense);
+    pass.layers.push_back({.dense = dense, .layers = layers, .times = times});
+    pass.times.sequential += static_cast<double>(layers) * times.sequential;
+    pass.times.overlapped += static_cast<double>(layers) * times.overlapped;
+  }
+}
+
+std::string why_no_time(const Adviser& adviser, int tp, const std::string& reason) {
+  const Platform& platform = adviser.platform;
+  if (tp > platform.gpu_count) {
+    return fmt::format("{} has {} GPUs", full_name(platform), platform.gpu_count);
+  }
+  if (adviser.probed.count(tp) == 0) {
+    return fmt::format(
+        "no collective on {} ranks is stored for {}: run `overlaptune probe --ranks {}` first", tp,
+        full_name(platform), tp);
+  }
+  return reason;
+}
+
+Expected<Operation> answered(const LayerGemm& gemm, const Adviser& adviser) {
+  Answer answer = adviser.ask(gemm.problem);
+  const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
+  if (!time || !answer.baseline) {
+    return bad_input(fmt::format("{}: {}", to_string(gemm.product), answer.reason));
+  }
+  const Microseconds sequential = *answer.baseline;
+  return Operation{.product = gemm.product,
+                   .times_per_pass = gemm.times_per_pass,
+                   .problem = gemm.problem,
+                   .answer = std::move(answer),
+                   .sequential = sequential,
+                   .time = *time};
+}
+
+Expected<Operation> answered(const PlainGemm& gemm, int tp, const Adviser& adviser) {
+  const auto time = adviser.plain(gemm);
+  if (!time) return error_of(time);
+  return Operation{
+      .product = gemm.product,
+      .is_plain = true,
+      .times_per_pass = gemm.times_per_pass,
+      .problem = {.m = gemm.tokens, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .ranks = tp},
+      .answer = {.source = Source::predicted,
+                 .reason = "the model's time of the GEMM alone",
+                 .predicted = *time,
+                 .baseline = *time},
+      .sequential = *time,
+      .time = *time};
+}
+
+/// The operations of a pass. Error: the first product that has no time.
+Expected<std::vector<Operation>> operations(const Workload& work, int tp, Parallelism parallelism,
+                                            std::int64_t tokens, const Adviser& adviser) {
+  std::vector<Operation> list;
+  for (const LayerGemm& gemm : work.gemms) {
+    if (gemm.parallelism != parallelism || gemm.tokens != tokens) continue;
+    auto operation = answered(gemm, adviser);
+    if (!operation) return error_of(operation);
+    list.push_back(std::move(*operation));
+  }
+  for (const PlainGemm& gemm : work.plain_gemms) {
+    if (parallelism != Parallelism::tensor || gemm.tokens != tokens) continue;
+    auto operation = answered(gemm, tp, adviser);
+    if (!operation) return error_of(operation);
+    list.push_back(std::move(*operation));
+  }
+  std::sort(list.begin(), list.end(), [](const Operation& a, const Operation& b) {
+    return a.product < b.product;  // declared in the order of a layer
+  });
+  return list;
+}
+
+void add_note(std::vector<std::string>& notes, const std::string& note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
+}  // namespace
+
+Advice advise(const ModelConfig& config, const AdviceOptions& options, const Adviser& adviser) {
+  Advice advice;
+  const bool named = !options.tp.empty();
+  const std::vector<int> sizes =
+      named ? options.tp : std::vector<int>(adviser.probed.begin(), adviser.probed.end());
+  std::vector<std::pair<int, Workload>> works;
+  for (const int tp : sizes) {
+    auto work =
+        workload(config, {.tp = tp, .tokens = options.tokens, .parallelism = options.parallelism});
+    if (work) {
+      works.emplace_back(tp, std::move(*work));
+    } else if (named) {
+      throw Failure(work.error());
+    } else {
+      advice.left_out.push_back({.tp = tp, .reason = work.error().message});
+    }
+  }
+  for (const std::int64_t tokens : options.tokens) {
+    for (const auto& [tp, work] : works) {
+      for (const Parallelism parallelism : options.parallelism) {
+        auto list = operations(work, tp, parallelism, tokens, adviser);
+        if (!list) {
+          advice.left_out.push_back(
+              {tp, parallelism, tokens, why_no_time(adviser, tp, list.error().message)});
+          continue;
+        }
+        Pass pass{tp, parallelism, tokens, std::move(*list)};
+        add_sums(config, pass);
+        advice.passes.push_back(std::move(pass));
+      }
+    }
+  }
+  for (const auto& [tp, work] : works) {
+    for (const std::string& note : work.notes) add_note(advice.notes, note);
+  }
+  add_note(advice.notes,
+           "attention itself, norms and other work between the products are not here");
+  return advice;
+}
+
+std::vector<const Pass*> fastest(const Advice& advice) {
+  std::vector<const Pass*> list;
+  for (const Pass& pass : advice.passes) {
+    const auto same = std::find_if(list.begin(), list.end(),
+                                   [&](const Pass* other) { return other->tokens == pass.tokens; });
+    if (same == list.end()) {
+      list.push_back(&pass);
+    } else if (pass.times.overlapped < (*same)->times.overlapped) {
+      *same = &pass;
+    }
+  }
+  return list;
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,88 @@
+#pragma once
+// What overlap gains for a whole model: answers for the products of its layers, and their sums.
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "query/answer.hpp"
+#include "tuner/workload.hpp"
+
+namespace overlaptune::cli {
+
+/// The answers for one platform and one launch.
+struct Adviser {
+  Platform platform{};
+  std::set<int> probed{};  ///< rank counts of the collectives that were probed
+  std::function<Answer(const Problem&)> ask{};
+  /// The time of a product without a collective. Error: its dtype was never probed.
+  std::function<Expected<Microseconds>(const PlainGemm&)> plain{};
+};
+
+/// A product of a layer, with its answer. A plain GEMM has neither collective nor choice of
+/// configs: its `problem.op` has no meaning, and its two times are equal.
+struct Operation {
+  Product product = Product::o;
+  bool is_plain = false;
+  std::int64_t times_per_pass = 0;
+  Problem problem{};
+  Answer answer{};
+  Microseconds sequential{};
+  Microseconds time{};  ///< measured if the answer is exact, else predicted
+};
+
+struct Times {
+  Microseconds sequential{};
+  Microseconds overlapped{};
+  [[nodiscard]] double speedup() const { return sequential / overlapped; }
+  [[nodiscard]] Microseconds saved() const { return sequential - overlapped; }
+};
+
+/// Layers of one kind: their MLPs are all dense, or all have experts.
+struct LayerSum {
+  bool dense = true;
+  std::int64_t layers = 0;
+  Times times{};  ///< of one layer
+};
+
+/// A forward pass of the model, divided in one way.
+struct Pass {
+  int tp = 0;
+  Parallelism parallelism = Parallelism::tensor;
+  std::int64_t tokens = 0;
+  std::vector<Operation> operations{};  ///< in the order of a layer
+  std::vector<LayerSum> layers{};       ///< dense layers first; no kind without layers
+  Times times{};                        ///< sum over all layers
+};
+
+/// A pass for which a product has no time.
+struct LeftOut {
+  int tp = 0;
+  Parallelism parallelism = Parallelism::tensor;
+  std::int64_t tokens = 0;
+  std::string reason{};
+};
+
+struct Advice {
+  std::vector<Pass> passes{};  ///< by tokens, tp, then parallelism
+  std::vector<LeftOut> left_out{};
+  std::vector<std::string> notes{};  ///< sentences that say which parts of the model are left out
+};
+
+struct AdviceOptions {
+  std::vector<int> tp{};  ///< empty: the rank counts that were probed
+  std::vector<std::int64_t> tokens{};
+  std::vector<Parallelism> parallelism{};
+};
+
+/// Asks for every product of the model. Throws `Failure` (`bad_input`) for options that `workload`
+/// refuses. Rank counts that were not asked for by name are left out instead.
+[[nodiscard]] Advice advise(const ModelConfig& config, const AdviceOptions& options,
+                            const Adviser& adviser);
+
+/// The fastest pass for each number of tokens, in the order of `passes`.
+[[nodiscard]] std::vector<const Pass*> fastest(const Advice& advice);
+
+}  // namespace overlaptune::cli

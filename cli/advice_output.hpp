@@ -1,0 +1,25 @@
+#pragma once
+// The advice for a model as text and as JSON.
+
+#include <string>
+
+#include "cli/advice.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+
+struct Advised {
+  const ModelConfig& config;
+  const Platform& platform;
+  Launch launch = Launch::graph;
+  const Advice& advice;
+};
+
+/// A table of the passes, the fastest one for each number of tokens, a table of the operations, and
+/// what is left out.
+[[nodiscard]] std::string text(const Advised& advised);
+
+/// The document of `advise --json` (docs/cli.md).
+[[nodiscard]] OrderedJson document(const Advised& advised);
+
+}  // namespace overlaptune::cli

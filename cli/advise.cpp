@@ -1,0 +1,200 @@
+// overlaptune advise: what overlap gains for a whole model.
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "cli/advice.hpp"
+#include "cli/advice_output.hpp"
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/machine_flags.hpp"
+#include "cli/problem_flags.hpp"
+#include "cli/progress.hpp"
+#include "probes/probes.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct AdviseFlags {
+  CommonFlags common{};
+  MachineFlags machine{.name = ""};
+  std::string database{};
+  std::string platform{};
+  std::string model{};
+  std::string sequence_parallel = "both";
+  AdviceOptions options{};
+  Launch launch = Launch::graph;
+};
+
+std::vector<Parallelism> parallelism(const std::string& text) {
+  if (text == "yes") return {Parallelism::sequence};
+  if (text == "no") return {Parallelism::tensor};
+  return {Parallelism::sequence, Parallelism::tensor};
+}
+
+std::set<int> probed_ranks(std::span<const Measurement> measurements) {
+  std::set<int> ranks;
+  for (const Measurement& measurement : measurements) {
+    const auto* collective = std::get_if<CollectiveProbe>(&measurement.probe);
+    if (collective != nullptr) ranks.insert(collective->ranks);
+  }
+  return ranks;
+}
+
+/// The time of a product without a collective, as a probe of the library's GEMM would measure it.
+Expected<Microseconds> plain_time(const Expected<LearnedModel>& model, const PlainGemm& gemm) {
+  if (!model) return error_of(model);
+  return model->analytic().predict(
+      Probe(GemmProbe{.m = gemm.tokens, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype}));
+}
+
+/// Answers as `query` has them.
+Advice from_database(const AdviseFlags& flags, const ModelConfig& config, Platform& platform) {
+  const Store store(flags.database, Access::read);
+  const auto stored = value_or_throw(store.platform(flags.platform));
+  platform = stored.platform;
+  Lookup lookup(store, stored, system_answers(platform));
+  return advise(config, flags.options,
+                {.platform = platform,
+                 .probed = probed_ranks(store.measurements(stored.id)),
+                 .ask = [&](const Problem& problem) { return lookup(problem, flags.launch); },
+                 .plain = [&](const PlainGemm& gemm) { return plain_time(lookup.model(), gemm); }});
+}
+
+std::vector<Measurement> measured(Machine& machine, std::span<const Probe> plan) {
+  if (const auto ready = machine.prepare(kernels_of(plan)); !ready) throw Failure(ready.error());
+  std::vector<Measurement> list;
+  ProgressBar bar;
+  const auto progress = bar.callback();
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (!progress(i, plan.size(), to_string(plan[i]))) throw Ended{kSignalBase + interrupted()};
+    auto measurement = machine.measure(plan[i]);
+    if (measurement) {
+      list.push_back(*measurement);
+    } else if (measurement.error().kind != ErrorKind::bad_input) {
+      throw Failure(measurement.error());
+    }
+  }
+  return list;
+}
+
+/// Predictions from a quick probing of the machine. Nothing is stored.
+Advice from_machine(const AdviseFlags& flags, const ModelConfig& config, Platform& platform) {
+  const auto machine = open(flags.machine, flags.common);
+  platform = machine->platform();
+  std::vector<int> ranks;
+  for (const int tp : flags.options.tp.empty() ? std::vector{2, 4, 8} : flags.options.tp) {
+    if (tp <= platform.gpu_count) ranks.push_back(tp);
+  }
+  catch_interrupts();
+  warn_if_simulated(flags.machine, *machine);
+  const auto measurements =
+      measured(*machine, probe_plan(platform, machine->transports(), ranks, ProbeDepth::quick));
+  const auto model = learned_model(platform, measurements, {});
+  return advise(config, flags.options,
+                {.platform = platform,
+                 .probed = probed_ranks(measurements),
+                 .ask =
+                     [&](const Problem& problem) {
+                       return answer_without_winner(
+                           platform, problem, flags.launch,
+                           [&]() -> const Expected<LearnedModel>& { return model; },
+                           "nothing was tuned");
+                     },
+                 .plain = [&](const PlainGemm& gemm) { return plain_time(model, gemm); }});
+}
+
+/// Refuses a workload before anything is opened or measured.
+void check_sizes(const ModelConfig& config, const AdviseFlags& flags) {
+  for (const int tp : flags.options.tp) {
+    const auto work = workload(
+        config,
+        {.tp = tp, .tokens = flags.options.tokens, .parallelism = flags.options.parallelism});
+    if (work) continue;
+    // A flag is not the file's fault.
+    const std::string& message = work.error().message;
+    throw Failure(ErrorKind::bad_input, message.starts_with("--")
+                                            ? message
+                                            : fmt::format("{}: {}", flags.model, message));
+  }
+}
+
+int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
+  if (flags.database.empty() == flags.machine.name.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  "expected --db FILE with results, or --machine NAME to probe it now");
+  }
+  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  check_sizes(config, flags);
+  Platform platform;
+  const Advice advice = flags.database.empty() ? from_machine(flags, config, platform)
+                                               : from_database(flags, config, platform);
+  if (advice.passes.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  advice.left_out.empty()
+                      ? fmt::format("{}: no collective is stored: run `overlaptune probe` into "
+                                    "this database first",
+                                    full_name(platform))
+                      : fmt::format("no answer for --tp {}: {}", advice.left_out.front().tp,
+                                    advice.left_out.front().reason));
+  }
+  const Advised advised{config, platform, flags.launch, advice};
+  print(flags.common.json ? json_text(document(advised)) : text(advised));
+  return kDone;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<AdviseFlags>();
+  CLI::App* command = add_command(
+      root, "advise", "What overlap gains for a whole model: by operation, layer and pass",
+      "overlaptune advise --model examples/models/llama-3-70b.json --tp 2,4,8 \\\n"
+      "    --tokens 1k,4k,16k --machine sim:h200-nvlink-x8",
+      flags->common);
+  command->add_option("--model", flags->model, "Hugging Face config.json of the model")
+      ->type_name("FILE")
+      ->required();
+  add_parsed(*command, "--tp", flags->options.tp, list_of(whole_number(2, kMostRanks)),
+             "GPUs that the model is divided over (what was probed; with --machine 2,4,8)")
+      ->type_name("N,...");
+  add_parsed(*command, "--tokens", flags->options.tokens, list_of(parse_size),
+             "Tokens of a pass, as in 1k,4k,16k")
+      ->type_name("SIZE,...")
+      ->required();
+  // --machine goes before the variable with the default of --db.
+  auto* database = add_database_flag(*command, flags->database)->required(false)->envname("");
+  auto* platform =
+      command
+          ->add_option(
+              "--platform", flags->platform,
+              "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the "
+              "only one)")
+          ->type_name("NAME");
+  auto* machine = command
+                      ->add_option("--machine", flags->machine.name,
+                                   "Machine to probe quickly now, instead of a database")
+                      ->type_name("NAME")
+                      ->excludes(database)
+                      ->excludes(platform);
+  add_profile_flag(*command, flags->machine);
+  command->get_option("--profile")->needs(machine);
+  command
+      ->add_option("--sequence-parallel", flags->sequence_parallel,
+                   "yes: all-gather and reduce-scatter; no: all-reduce (plain TP); both (the "
+                   "default)")
+      ->type_name("yes|no|both")
+      ->check(CLI::IsMember({"yes", "no", "both"}));
+  add_launch_flag(*command, flags->launch);
+  command->callback([&session, flags] {
+    const char* const usual = std::getenv(kDatabaseVariable);
+    if (flags->database.empty() && flags->machine.name.empty() && usual != nullptr) {
+      flags->database = usual;
+    }
+    flags->options.parallelism = parallelism(flags->sequence_parallel);
+    session.action = [&session, flags] { return run_advise(*flags, session); };
+  });
+}
+
+}  // namespace overlaptune::cli
