@@ -104,7 +104,8 @@ void add_cost_flags(CLI::App& command, CostFlags& flags) {
       ->type_name("FILE");
   command
       .add_option("--db", flags.database,
-                  "Costs from the measurements in this database, for --model (without --costs: OVERLAPTUNE_DB)")
+                  "Costs from the measurements in this database, for --model (without --costs: "
+                  "OVERLAPTUNE_DB)")
       ->type_name("FILE");
   command.add_option("--platform", flags.platform, "One of the database, by name or fingerprint")
       ->type_name("PLATFORM");

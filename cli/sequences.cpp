@@ -163,6 +163,8 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   }();
   if (study.batches.size() < input.batches.size()) return kSignalBase + interrupted();
   OrderedJson document = json_of(study);
+  document["gpus"] = flags.gpus;
+  document["gpus_per_node"] = flags.gpus_per_node;
   document["costs"] = chosen.sources;
   document["simulated"] = chosen.simulated;
   document["too_long"] = prepared.too_long;

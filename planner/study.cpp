@@ -104,7 +104,12 @@ Study run_study(const Rates& rates, const StudyInput& input, const StudyProgress
   if (study.batches.empty()) return study;
   const std::size_t level = static_level(times);
   study.static_degree = 1 << level;
-  for (std::size_t i = 0; i < times.size(); ++i) study.batches[i].static_us = times[i][level];
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Runs runs(rates, runs_of(input.batches[i]));
+    StudiedBatch& batch = study.batches[i];
+    batch.static_us = times[i][level];
+    batch.static_plan = plan_with_level(runs, static_cast<int>(level)).value_or(BatchPlan{});
+  }
   summarize(study);
   return study;
 }

@@ -27,6 +27,7 @@ struct Interval {
 
 struct StudiedBatch {
   BatchPlan plan{};
+  BatchPlan static_plan{};       ///< of the time `static_us`
   double static_us = 0;          ///< with the one degree that is best for all batches together
   double batch_adaptive_us = 0;  ///< with the one degree that is best for this batch
   double planning_ms = 0;

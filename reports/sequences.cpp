@@ -12,18 +12,23 @@ OrderedJson json_of(const Group& group) {
           {"memory_bytes", static_cast<std::int64_t>(group.memory_bytes)}};
 }
 
-OrderedJson json_of(const StudiedBatch& batch) {
+OrderedJson json_of(const BatchPlan& plan) {
   OrderedJson micro_batches = OrderedJson::array();
-  for (const MicroBatch& part : batch.plan.micro_batches) {
+  for (const MicroBatch& part : plan.micro_batches) {
     OrderedJson groups = OrderedJson::array();
     for (const Group& group : part.groups) groups.push_back(json_of(group));
     micro_batches.push_back({{"time_us", part.time_us}, {"groups", std::move(groups)}});
   }
+  return micro_batches;
+}
+
+OrderedJson json_of(const StudiedBatch& batch) {
   return {{"time_us", batch.plan.time_us},
           {"static_us", batch.static_us},
           {"batch_adaptive_us", batch.batch_adaptive_us},
           {"lower_bound_us", batch.plan.lower_bound_us},
-          {"micro_batches", std::move(micro_batches)}};
+          {"micro_batches", json_of(batch.plan)},
+          {"static_micro_batches", json_of(batch.static_plan)}};
 }
 
 }  // namespace
