@@ -15,7 +15,7 @@ die() { say "$(basename "$0"): $*"; exit 1; }
 build_packages=(cmake:cmake ninja:ninja-build libsqlite3-dev libsqlitecpp-dev libcli11-dev
   libeigen3-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libexpected-dev libsodium-dev
   libxxhash-dev)
-test_packages=(libgmock-dev pkg-config:pkgconf groff:groff-base dpkg-shlibdeps:dpkg-dev file:file
+test_packages=(libgmock-dev coinor-libcbc-dev pkg-config:pkgconf groff:groff-base dpkg-shlibdeps:dpkg-dev file:file
   clang-format:clang-format clang-tidy:clang-tidy shellcheck:shellcheck
   python3:python3 python3-pip python3-setuptools python3-wheel mypy:mypy valgrind:valgrind
   node:nodejs npm:npm chromium:chromium)

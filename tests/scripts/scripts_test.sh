@@ -60,7 +60,7 @@ expect 'test: no step' 2 '--only needs a list' "$root/scripts/test" --only
 expect 'cli-docs: no program' 2 "'nothing': expected the built program" \
   "$root/scripts/cli-docs" update nothing
 expect 'fuzz: no number' 2 "'long': expected a number of seconds" "$root/scripts/fuzz" long
-expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted or beside-gpus" "$root/scripts/benchmarks" all
+expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted, beside-gpus or sequences" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \
   cat "$root/scripts/lib.sh" 2> /dev/null) ]]; then

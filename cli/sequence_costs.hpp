@@ -1,0 +1,38 @@
+#pragma once
+// The flags that say what sequence-parallel groups cost.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "planner/costs.hpp"
+
+namespace overlaptune::cli {
+
+struct CostFlags {
+  std::string costs{};
+  std::string database{};
+  std::string platform{};
+  std::string model{};
+  std::int64_t memory_bytes = 0;  ///< 0: not given
+  bool recompute = false;
+};
+
+struct ChosenCosts {
+  Coefficients costs{};
+  double memory_bytes = 0;
+  std::vector<std::string> sources{};  ///< sentences for the user
+  bool simulated = false;
+};
+
+/// Adds `--costs`, `--db`, `--platform`, `--model`, `--memory` and `--recompute`.
+void add_cost_flags(CLI::App& command, CostFlags& flags);
+
+/// The costs of coefficients in a file, or of a model on measured GPUs. `max_length` chooses among
+/// the parameter counts of a file. Throws `Failure` (`bad_input`): no source, an invalid one, or
+/// memory that the state of the model alone fills.
+[[nodiscard]] ChosenCosts choose_costs(CostFlags flags, int gpus, std::int64_t max_length);
+
+}  // namespace overlaptune::cli

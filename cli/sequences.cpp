@@ -1,0 +1,239 @@
+// overlaptune sequences: plans sequence-parallel groups for batches of sequences.
+
+#include "reports/sequences.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/sequence_costs.hpp"
+#include "planner/lengths.hpp"
+#include "planner/picture.hpp"
+#include "planner/study.hpp"
+#include "tuner/text_file.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+constexpr int kMostGpus = 65'536;
+constexpr int kMostBatch = 1'000'000;
+constexpr std::size_t kMostLengthsBytes = std::size_t{256} << 20;
+
+struct SequencesFlags {
+  CommonFlags common{};
+  CostFlags costs{};
+  std::string lengths{};
+  std::string out{};
+  int gpus = 0;
+  int gpus_per_node = 0;
+  int batch = 0;
+  std::optional<int> batches{};
+  std::int64_t max_length = 0;
+  bool cut = false;
+  bool picture = false;
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Failure(ErrorKind::bad_input, message);
+}
+
+bool is_power_of_two(int number) {
+  return (number & (number - 1)) == 0;
+}
+
+void check_gpus(const SequencesFlags& flags) {
+  if (!is_power_of_two(flags.gpus)) {
+    refuse(fmt::format("--gpus {}: expected a power of two", flags.gpus));
+  }
+  if (flags.gpus % flags.gpus_per_node != 0) {
+    refuse(fmt::format("--gpus {}: expected a multiple of --gpus-per-node {}", flags.gpus,
+                       flags.gpus_per_node));
+  }
+  if (!is_power_of_two(flags.gpus_per_node)) {
+    refuse(fmt::format("--gpus-per-node {}: expected a power of two", flags.gpus_per_node));
+  }
+}
+
+/// The lengths of each batch, in the order of the file; the last one may be smaller.
+std::vector<std::vector<std::int64_t>> batches_of(const SequencesFlags& flags,
+                                                  const PreparedLengths& prepared) {
+  const auto size = static_cast<std::size_t>(flags.batch);
+  const auto& lengths = prepared.lengths;
+  std::vector<std::vector<std::int64_t>> batches;
+  const std::size_t most =
+      flags.batches ? static_cast<std::size_t>(*flags.batches) : lengths.size();
+  for (std::size_t at = 0; at < lengths.size() && batches.size() < most; at += size) {
+    const std::size_t end = std::min(lengths.size(), at + size);
+    // The rest at the end of the file is no whole batch; it is planned only where it is all there
+    // is.
+    if (end - at < size && !batches.empty()) break;
+    batches.emplace_back(lengths.begin() + static_cast<std::ptrdiff_t>(at),
+                         lengths.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return batches;
+}
+
+/// Refuses sequences that do not fit into the memory of all GPUs together.
+void check_memory(const Rates& rates, const Costs& costs, const StudyInput& input) {
+  std::int64_t longest = 0;
+  for (const auto& batch : input.batches) {
+    longest = std::max(longest, *std::max_element(batch.begin(), batch.end()));
+  }
+  if (longest <= rates.capacity()) return;
+  const double needed =
+      costs.state_bytes() + costs.token_bytes() * static_cast<double>(longest) / input.gpus.count;
+  refuse(fmt::format(
+      "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have "
+      "{:.1f} GiB (at most {} tokens): expected more memory, more GPUs or a smaller "
+      "--max-length",
+      longest, needed / (1 << 30), input.gpus.count, input.gpus.memory_bytes / (1 << 30),
+      rates.capacity()));
+}
+
+bool coloured() {
+  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
+std::string summary(const Study& study, const SequencesFlags& flags) {
+  const auto speedup = [](const Interval& interval) {
+    return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.mean, interval.low, interval.high);
+  };
+  return fmt::format(
+      "{} batches of {} sequences on {} GPUs\n"
+      "mean time of a batch  {:.1f} ms (lower bound {:.1f} ms); {:.1f} % of it in all-to-all\n"
+      "static                {:.1f} ms with groups of {}; speedup {}, 95 % interval\n"
+      "best for each batch   {:.1f} ms; speedup {}\n"
+      "planning              {:.1f} ms a batch, at most {:.1f} ms\n"
+      "buckets               token error {:.2f} %, at most {:.2f} %\n",
+      study.batches.size(), flags.batch, flags.gpus, study.mean_time_us / 1e3,
+      study.mean_lower_bound_us / 1e3, 100 * study.exchange_share, study.static_mean_us / 1e3,
+      study.static_degree, speedup(study.speedup_static), study.batch_adaptive_mean_us / 1e3,
+      speedup(study.speedup_batch_adaptive), study.planning_ms_mean, study.planning_ms_max,
+      100 * study.bucket_error_mean, 100 * study.bucket_error_max);
+}
+
+std::string batch_lines(const Study& study) {
+  std::string text = "batch   planned ms  static ms  each-batch ms  bound ms  micro-batches\n";
+  for (std::size_t i = 0; i < study.batches.size(); ++i) {
+    const StudiedBatch& batch = study.batches[i];
+    text +=
+        fmt::format("{:5}  {:11.1f} {:10.1f} {:14.1f} {:9.1f} {:14}\n", i, batch.plan.time_us / 1e3,
+                    batch.static_us / 1e3, batch.batch_adaptive_us / 1e3,
+                    batch.plan.lower_bound_us / 1e3, batch.plan.micro_batches.size());
+  }
+  return text;
+}
+
+/// The text with `mark` at the end of every line with a figure.
+std::string marked(const std::string& text, std::string_view mark) {
+  std::string made;
+  bool figure = false;
+  for (const char c : text) {
+    if (c == '\n' && figure) made += mark;
+    figure = c != '\n' && (figure || (c >= '0' && c <= '9'));
+    made += c;
+  }
+  return made;
+}
+
+int sequences(const SequencesFlags& flags, const Session& /*session*/) {
+  check_gpus(flags);
+  PreparedLengths prepared = prepare_lengths(
+      value_or_throw(parse_lengths(value_or_throw(read_text_file(flags.lengths, kMostLengthsBytes)),
+                                   flags.lengths)),
+      flags.max_length, flags.cut ? TooLong::cut : TooLong::drop, 2 * std::int64_t{flags.gpus});
+  if (prepared.lengths.empty()) {
+    refuse(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
+                       flags.max_length));
+  }
+  const ChosenCosts chosen = choose_costs(flags.costs, flags.gpus, flags.max_length);
+  const StudyInput input{.gpus = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},
+                         .batches = batches_of(flags, prepared)};
+  const Rates rates(chosen.costs, input.gpus);
+  check_memory(rates, chosen.costs, input);
+  catch_interrupts();
+  const Study study = [&] {
+    ProgressBar bar;
+    return run_study(rates, input, bar.callback());
+  }();
+  if (study.batches.size() < input.batches.size()) return kSignalBase + interrupted();
+  OrderedJson document = json_of(study);
+  document["gpus"] = flags.gpus;
+  document["gpus_per_node"] = flags.gpus_per_node;
+  document["costs"] = chosen.sources;
+  document["simulated"] = chosen.simulated;
+  document["too_long"] = prepared.too_long;
+  document["too_long_were"] = flags.cut ? "cut" : "dropped";
+  if (!flags.out.empty()) write_file(flags.out, json_text(document));
+  if (flags.common.json) {
+    print_json(document);
+    return kDone;
+  }
+  const std::string_view mark = chosen.simulated ? " (simulated)" : "";
+  std::string text;
+  if (prepared.too_long > 0) {
+    text += fmt::format(
+        "{} above {} tokens {} {}\n",
+        prepared.too_long == 1 ? "1 sequence" : fmt::format("{} sequences", prepared.too_long),
+        flags.max_length, prepared.too_long == 1 ? "was" : "were", flags.cut ? "cut" : "dropped");
+  }
+  for (const std::string& source : chosen.sources)
+    text += fmt::format("costs: {}{}\n", source, mark);
+  text += marked(batch_lines(study) + "\n" + summary(study, flags), mark);
+  if (flags.picture)
+    text += "\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()});
+  print(text);
+  return kDone;
+}
+
+}  // namespace
+
+void add_sequences(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<SequencesFlags>();
+  CLI::App* command = add_command(
+      root, "sequences", "Plans sequence-parallel groups of different sizes for each batch",
+      "overlaptune sequences --lengths lengths.txt --gpus 64 --gpus-per-node 8 --batch 512 \\\n"
+      "    --max-length 192k --costs costs.json --model gpt-7b --picture",
+      flags->common);
+  command->add_option("--lengths", flags->lengths, "Sequence lengths in tokens, one a line")
+      ->type_name("FILE")
+      ->required();
+  add_parsed(*command, "--gpus", flags->gpus, whole_number(1, kMostGpus), "GPUs: a power of two")
+      ->type_name("N")
+      ->required();
+  add_parsed(*command, "--gpus-per-node", flags->gpus_per_node, whole_number(1, kMostGpus),
+             "GPUs of a node")
+      ->type_name("N")
+      ->required();
+  add_parsed(*command, "--batch", flags->batch, whole_number(1, kMostBatch), "Sequences of a batch")
+      ->type_name("N")
+      ->required();
+  add_parsed(*command, "--batches", flags->batches, whole_number(1, kMostBatch),
+             "Plan only the first batches of the file")
+      ->type_name("N");
+  add_parsed(
+      *command, "--max-length", flags->max_length,
+      [](const std::string& text) -> Expected<std::int64_t> {
+        auto size = parse_size(text);
+        if (size && (*size < 1 || *size > (std::int64_t{1} << 40) - 1)) {
+          return bad_input(fmt::format("'{}': expected 1 to 2^40 - 1", text));
+        }
+        return size;
+      },
+      "Context length: longer sequences are dropped")
+      ->type_name("SIZE")
+      ->required();
+  command->add_flag("--cut", flags->cut, "Cut longer sequences instead of dropping them");
+  add_cost_flags(*command, flags->costs);
+  command->add_flag("--picture", flags->picture, "Draw the plan of the first batch");
+  command->add_option("--out", flags->out, "File for the JSON document with all plans")
+      ->type_name("FILE");
+  on_parsed(*command, session, flags, sequences);
+}
+
+}  // namespace overlaptune::cli

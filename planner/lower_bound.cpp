@@ -1,0 +1,147 @@
+#include "planner/lower_bound.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace overlaptune {
+namespace {
+
+constexpr int kSteps = 30;  // of bisection: far below the rounding of any cost
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+std::int64_t tokens_of(const Runs& runs, std::span<const int> counts) {
+  std::int64_t tokens = 0;
+  for (int run = 0; run < runs.size(); ++run) {
+    tokens += runs.length(run) * counts[static_cast<std::size_t>(run)];
+  }
+  return tokens;
+}
+
+/// GPU time of all sequences where none may take longer than `work`.
+double least_area(const Runs& runs, std::span<const int> counts, double work) {
+  double area = 0;
+  for (int run = 0; run < runs.size(); ++run) {
+    const int count = counts[static_cast<std::size_t>(run)];
+    if (count > 0) area += count * runs.least_area(run, work);
+  }
+  return area;
+}
+
+/// The least `work` that is possible; `possible` must hold from some value on.
+template <class Possible>
+double least_work(Possible possible) {
+  double low = 0;
+  double high = 1;
+  while (!possible(high)) {
+    low = high;
+    high *= 2;
+  }
+  for (int step = 0; step < kSteps; ++step) {
+    const double middle = 0.5 * (low + high);
+    (possible(middle) ? high : low) = middle;
+  }
+  return low;
+}
+
+/// GPU time and tokens of sequences that may be divided.
+struct Share {
+  double area_per_token = 0;
+  std::int64_t tokens = 0;
+};
+
+/// The least GPU time of so many tokens.
+double least_area_of(std::vector<Share>& shares, std::int64_t tokens) {
+  std::sort(shares.begin(), shares.end(),
+            [](const Share& a, const Share& b) { return a.area_per_token < b.area_per_token; });
+  double area = 0;
+  for (const Share& share : shares) {
+    if (tokens <= 0) break;
+    area += share.area_per_token * static_cast<double>(std::min(tokens, share.tokens));
+    tokens -= share.tokens;
+  }
+  return area;
+}
+
+/// The least time where the longest sequence has a level.
+class WithLevel {
+ public:
+  WithLevel(const Runs& runs, int micro_batches, int level)
+      : runs_(runs), micro_batches_(micro_batches), level_(level) {
+    const Rates& rates = runs.rates();
+    const std::int64_t tokens = tokens_of(runs, runs.counts());
+    const std::int64_t beside = rates.capacity() * micro_batches - rates.capacity(level);
+    sharing_ = tokens - runs.length(0) - beside;
+    for (int run = 0; run < runs.size(); ++run) add(run, runs.least_area(run));
+    after_ = least_area_of(shares_, tokens - rates.capacity()) / rates.gpus().count;
+  }
+
+  [[nodiscard]] double bound() {
+    return runs_.rates().least_fixed() * micro_batches_ +
+           least_work([this](double work) { return possible(work); });
+  }
+
+ private:
+  void add(int run, double area) {
+    const int others = runs_.counts()[static_cast<std::size_t>(run)];
+    shares_.push_back({area / static_cast<double>(runs_.length(run)), runs_.length(run) * others});
+  }
+
+  bool possible(double work) {
+    // What the longest sequence's micro-batch cannot hold runs in the others, after its time.
+    if (runs_.time(0, level_) + after_ > work) return false;
+    double area = runs_.area(0, level_) - runs_.least_area(0, work);
+    shares_.clear();
+    for (int run = 0; run < runs_.size(); ++run) {
+      const double least = runs_.least_area(run, work);
+      if (least == kNever) return false;
+      area += least * runs_.counts()[static_cast<std::size_t>(run)];
+      if (runs_.time(run, level_) <= work) add(run, runs_.area(run, level_) - least);
+    }
+    // What no memory beside the longest sequence's group holds, shares that group.
+    area += least_area_of(shares_, sharing_);
+    return area <= work * runs_.rates().gpus().count;
+  }
+
+  const Runs& runs_;
+  int micro_batches_;
+  int level_;
+  std::int64_t sharing_ = 0;
+  double after_ = 0;
+  std::vector<Share> shares_{};
+};
+
+}  // namespace
+
+int fewest_micro_batches(const Runs& runs, std::span<const int> counts) {
+  const std::int64_t tokens = tokens_of(runs, counts);
+  const std::int64_t most = std::max<std::int64_t>(1, runs.rates().capacity());
+  return static_cast<int>(std::max<std::int64_t>(1, (tokens + most - 1) / most));
+}
+
+double lower_bound(const Runs& runs, std::span<const int> counts, int micro_batches) {
+  // A micro-batch takes at most what is left of the total when the others take their fixed part.
+  // So in a total of fixed parts and `work`, no group works longer than `work` on its sequences.
+  return runs.rates().least_fixed() * micro_batches + least_work([&](double work) {
+           return least_area(runs, counts, work) <= work * runs.rates().gpus().count;
+         });
+}
+
+double batch_lower_bound(const Runs& runs) {
+  double best = kNever;
+  for (int parts = fewest_micro_batches(runs, runs.counts());; ++parts) {
+    // More micro-batches only add their fixed part to this bound.
+    if (lower_bound(runs, runs.counts(), parts) >= best) return best;
+    double least = kNever;
+    for (int level = 0; level < runs.rates().levels(); ++level) {
+      if (runs.time(0, level) < kNever) {
+        least = std::min(least, WithLevel(runs, parts, level).bound());
+      }
+    }
+    // Without a fixed part the memory costs nothing: any number of micro-batches is as good.
+    if (runs.rates().least_fixed() == 0) return lower_bound(runs, runs.counts(), parts);
+    best = std::min(best, least);
+  }
+}
+
+}  // namespace overlaptune

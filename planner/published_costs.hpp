@@ -1,0 +1,30 @@
+#pragma once
+// Costs from a JSON document (docs/sequences.md): published or measured coefficients.
+
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "planner/costs.hpp"
+#include "planner/plan.hpp"
+
+namespace overlaptune {
+
+struct CostRequest {
+  std::string model{};          ///< entry of the document; may be empty where there is one
+  std::int64_t max_length = 0;  ///< chooses the parameter count, which grows with positions
+  int gpus = 0;
+};
+
+struct PublishedCosts {
+  Coefficients costs{};
+  double memory_bytes = 0;  ///< budget of a GPU; 0: the document has none
+};
+
+/// Reads costs for groups of 1..gpus. Error, naming `origin` and the field: missing, negative or
+/// not finite values, an unknown model, a degree without a bandwidth.
+[[nodiscard]] Expected<PublishedCosts> parse_published_costs(std::string_view text,
+                                                             std::string_view origin,
+                                                             const CostRequest& request);
+
+}  // namespace overlaptune
