@@ -66,14 +66,18 @@ void Filler::join(int run, double most_area) {
   for (int level = 0; level < runs_->rates().levels(); ++level) {
     if (runs_->area(run, level) > most_area) continue;
     std::vector<int>& open = by_level_[index(level)];
+    const double time = runs_->time(run, level);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const int group = open[i];
-      const int wanted = filled_->left[index(run)];
-      const int taken = wanted > 0 ? room(filled_->groups[index(group)], run, wanted) : 0;
-      if (taken > 0) put(group, run, taken);
-      // A group that not even the shortest sequence fits into is not looked at again.
-      if (room(filled_->groups[index(group)], shortest_, 1) > 0) open[kept++] = group;
+      const OpenGroup& own = filled_->groups[index(group)];
+      if (own.time + time <= target_ && filled_->left[index(run)] > 0) {
+        const int taken = room(own, run, filled_->left[index(run)]);
+        if (taken > 0) put(group, run, taken);
+        // A group that not even the shortest sequence fits into is not looked at again.
+        if (taken > 0 && room(own, shortest_, 1) == 0) continue;
+      }
+      open[kept++] = group;
     }
     open.resize(kept);
     if (filled_->left[index(run)] == 0) return;

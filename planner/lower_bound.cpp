@@ -7,7 +7,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr int kSteps = 30;  // of bisection: far below the rounding of any cost
+constexpr int kSteps = 20;  // of bisection: to a millionth
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::int64_t tokens_of(const Runs& runs, std::span<const int> counts) {
@@ -28,11 +28,10 @@ double least_area(const Runs& runs, std::span<const int> counts, double work) {
   return area;
 }
 
-/// The least `work` that is possible; `possible` must hold from some value on.
+/// The least `work` that is possible, at least `low`; `possible` must hold from some value on.
 template <class Possible>
-double least_work(Possible possible) {
-  double low = 0;
-  double high = 1;
+double least_work(double low, Possible possible) {
+  double high = low * 1.01;
   while (!possible(high)) {
     low = high;
     high *= 2;
@@ -77,8 +76,9 @@ class WithLevel {
   }
 
   [[nodiscard]] double bound() {
+    const double longest = runs_.time(0, level_) + after_;
     return runs_.rates().least_fixed() * micro_batches_ +
-           least_work([this](double work) { return possible(work); });
+           least_work(longest, [this](double work) { return possible(work); });
   }
 
  private:
@@ -122,8 +122,10 @@ int fewest_micro_batches(const Runs& runs, std::span<const int> counts) {
 double lower_bound(const Runs& runs, std::span<const int> counts, int micro_batches) {
   // A micro-batch takes at most what is left of the total when the others take their fixed part.
   // So in a total of fixed parts and `work`, no group works longer than `work` on its sequences.
-  return runs.rates().least_fixed() * micro_batches + least_work([&](double work) {
-           return least_area(runs, counts, work) <= work * runs.rates().gpus().count;
+  const int gpus = runs.rates().gpus().count;
+  const double spread = least_area(runs, counts, kNever) / gpus;
+  return runs.rates().least_fixed() * micro_batches + least_work(spread, [&](double work) {
+           return least_area(runs, counts, work) <= work * gpus;
          });
 }
 

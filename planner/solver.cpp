@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kPackSteps = 12;           // of bisection, for a micro-batch that stays
 constexpr int kMoreMicroBatches = 2;     // than the memory needs, that are tried
-constexpr std::size_t kMostTargets = 3;  // of the bucketed lengths that are tried on exact ones
+constexpr std::size_t kMostTargets = 2;  // of the bucketed lengths that are tried on exact ones
+constexpr double kWorthTrying = 1.005;   // times the best plan, with rounded lengths
 constexpr double kGoodEnough = 1.04;     // times the bound
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -66,6 +67,7 @@ class Solver {
       // Rounding lengths up may have made them too many for the memory.
       if (targets.empty()) targets = search_targets(runs_, parts, level);
       for (std::size_t i = 0; i < std::min(targets.size(), kMostTargets); ++i) {
+        if (targets[i].sum > best_.time * kWorthTrying) break;
         best = std::min(best, keep(exact(targets[i]), buckets.added_tokens));
       }
     }

@@ -14,7 +14,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr int kPackSteps = 5;     // of bisection for the last micro-batch
 constexpr int kCommonSteps = 8;   // of bisection for the common target
 constexpr double kMostSlack = 4;  // times the bound: where the memory is too fragmented, give up
-constexpr int kMostTrials = 150;  // of varied targets
+constexpr int kMostFills = 400;   // of micro-batches, while the targets of one start are varied
+constexpr std::size_t kMostStarts = 2;  // whose targets are varied
+constexpr double kWorthVarying = 1.03;  // times the best start
 constexpr std::array kReaches{0.16, 0.04, 0.01};
 constexpr std::array kSteps{-3, -2, -1, 1, 2, 3};
 
@@ -28,12 +30,25 @@ class Search {
     bound_ = lower_bound(runs, runs.counts(), micro_batches);
   }
 
-  /// The best targets with the longest sequence on a level.
-  Targets with_level(int level) {
-    const double first = runs_.rates().fixed(level) + runs_.time(0, level);
-    Targets best = common(first);
-    if (best.sum < kNever) vary(best);
-    return best;
+  /// The least common target where the first micro-batch may take as long as the longest sequence
+  /// on a level.
+  Targets start(int level) { return common(runs_.rates().fixed(level) + runs_.time(0, level)); }
+
+  /// Coordinate search: each target but the last is scaled by some factors.
+  void vary(Targets& best) {
+    int trials = kMostFills / static_cast<int>(micro_batches_);
+    for (const double reach : kReaches) {
+      for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
+        const double middle = best.times[part];
+        for (const int step : kSteps) {
+          if (--trials < 0) return;
+          Targets other = best;
+          other.times[part] = middle * (1 + step * reach);
+          other.sum = sum_of(other.times);
+          if (other.sum < best.sum) best = std::move(other);
+        }
+      }
+    }
   }
 
  private:
@@ -81,23 +96,6 @@ class Search {
     return made;
   }
 
-  /// Coordinate search: each target but the last is scaled by some factors.
-  void vary(Targets& best) {
-    int trials = kMostTrials;
-    for (const double reach : kReaches) {
-      for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
-        const double middle = best.times[part];
-        for (const int step : kSteps) {
-          if (--trials < 0) return;
-          Targets other = best;
-          other.times[part] = middle * (1 + step * reach);
-          other.sum = sum_of(other.times);
-          if (other.sum < best.sum) best = std::move(other);
-        }
-      }
-    }
-  }
-
   const Runs& runs_;
   std::size_t micro_batches_;
   int least_level_;
@@ -114,11 +112,16 @@ std::vector<Targets> search_targets(const Runs& runs, int micro_batches, int lea
   Search search(runs, micro_batches, least_level);
   for (int level = least_level; level < runs.rates().levels(); ++level) {
     if (runs.time(0, level) == kNever) continue;
-    Targets targets = search.with_level(level);
+    Targets targets = search.start(level);
     if (targets.sum < kNever) found.push_back(std::move(targets));
   }
-  std::sort(found.begin(), found.end(),
-            [](const Targets& a, const Targets& b) { return a.sum < b.sum; });
+  const auto by_sum = [](const Targets& a, const Targets& b) { return a.sum < b.sum; };
+  std::sort(found.begin(), found.end(), by_sum);
+  const double most = found.empty() ? 0 : found.front().sum * kWorthVarying;
+  for (std::size_t i = 0; i < std::min(found.size(), kMostStarts); ++i) {
+    if (found[i].sum <= most) search.vary(found[i]);
+  }
+  std::sort(found.begin(), found.end(), by_sum);
   return found;
 }
 

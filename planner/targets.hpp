@@ -19,7 +19,7 @@ struct Targets {
 /// Good targets for a number of micro-batches of groups that have at least `least_level`, one entry
 /// for each degree that the longest sequence may have; best first. For each, bisection finds the
 /// least common target that suffices where only the first micro-batch may take longer, as the
-/// longest sequence needs; then every target is varied by itself.
+/// longest sequence needs; then the targets of the best are varied one by one.
 [[nodiscard]] std::vector<Targets> search_targets(const Runs& runs, int micro_batches,
                                                   int least_level);
 
