@@ -126,6 +126,7 @@ int run(int argc, char** argv) {
   add_evaluate(app, session);
   add_report(app, session);
   add_export_nccl_tuner(app, session);
+  add_whatif(app, session);
   add_db(app, session);
   add_kernels(app, session);
   add_cache(app, session);
