@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "core/statistics.hpp"
 #include "model/least_squares.hpp"
 
 namespace overlaptune::cluster {
@@ -133,8 +132,15 @@ double Calibration::log_spread(double bytes, int gpus) const {
       errors.push_back(std::abs(curve[i].log_ratio - log_ratio_at(others, curve[i].bytes, count)));
     }
   }
-  constexpr double kQuantile = 0.9;
-  const double spread = errors.empty() ? kUnknownSpread : quantile(errors, kQuantile);
+  // The rank that a new error exceeds with a chance of 10 % at most (Vovk et al., Algorithmic
+  // learning in a random world, 2005).
+  constexpr double kCovered = 0.9;
+  std::sort(errors.begin(), errors.end());
+  const auto rank = static_cast<std::size_t>(
+      std::ceil(kCovered * (static_cast<double>(errors.size()) + 1)));
+  const double spread = errors.empty() ? kUnknownSpread
+                                       : errors[std::min(std::max<std::size_t>(rank, 1),
+                                                         errors.size()) - 1];
   return std::max(spread, kLeastSpread) * (1 + outside / 4);
 }
 

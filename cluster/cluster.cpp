@@ -94,11 +94,12 @@ double efficiency(const Level& level, double bytes) {
 
 double gpu_rate(const Slice& slice, double bytes) {
   const Level& level = *slice.level;
-  double rate = level.links * level.gb_per_s * efficiency(level, bytes) / slice.inner;
+  double gb_per_s = level.links * level.gb_per_s / slice.inner;
   if (level.root_gb_per_s > 0) {
-    rate = std::min(rate, level.root_gb_per_s / (static_cast<double>(slice.size) * slice.inner));
+    const double members = static_cast<double>(slice.size) * slice.inner;
+    gb_per_s = std::min(gb_per_s, level.root_gb_per_s / members);
   }
-  return rate * kBytesPerUs;
+  return gb_per_s * efficiency(level, bytes) * kBytesPerUs;
 }
 
 }  // namespace overlaptune::cluster

@@ -52,7 +52,9 @@ Found send(const Sender& sender, const Question& question) {
 
 }  // namespace
 
+/// Sends of NCCL have no LL128 (its documentation of NCCL_PROTO; src/enqueue.cc).
 Found direct(const Sender& sender, const Question& question) {
+  if (sender.inner->name == "ll128") return {};
   if (question.operation == Operation::all_to_all) return all_to_all(sender, question);
   if (question.operation == Operation::send) return send(sender, question);
   return {};
