@@ -136,11 +136,11 @@ double Calibration::log_spread(double bytes, int gpus) const {
   // learning in a random world, 2005).
   constexpr double kCovered = 0.9;
   std::sort(errors.begin(), errors.end());
-  const auto rank = static_cast<std::size_t>(
-      std::ceil(kCovered * (static_cast<double>(errors.size()) + 1)));
-  const double spread = errors.empty() ? kUnknownSpread
-                                       : errors[std::min(std::max<std::size_t>(rank, 1),
-                                                         errors.size()) - 1];
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(kCovered * (static_cast<double>(errors.size()) + 1)));
+  const double spread = errors.empty()
+                            ? kUnknownSpread
+                            : errors[std::min(std::max<std::size_t>(rank, 1), errors.size()) - 1];
   return std::max(spread, kLeastSpread) * (1 + outside / 4);
 }
 

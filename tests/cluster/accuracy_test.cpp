@@ -60,8 +60,8 @@ Errors of_data_sheets(const std::string& cluster, const std::string& file) {
     const auto times = value_or_throw(times_of(system, {row.operation, row.bytes, row.gpus}));
     errors.add(times.front().us, row.us);
     if (std::getenv("OVERLAPTUNE_EACH_ROW") != nullptr) {
-      fmt::print("  {} {} {:.0f} MiB: {:.1f} measured, {:.1f} by {} {}\n",
-                 to_string(row.operation), row.gpus, row.bytes / kMib, row.us, times.front().us,
+      fmt::print("  {} {} {:.0f} MiB: {:.1f} measured, {:.1f} by {} {}\n", to_string(row.operation),
+                 row.gpus, row.bytes / kMib, row.us, times.front().us,
                  to_string(times.front().algorithm), times.front().protocol);
     }
   }
