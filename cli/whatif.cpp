@@ -101,6 +101,9 @@ int whatif_of_operation(const WhatIfFlags& flags) {
 }
 
 int whatif(const WhatIfFlags& flags, const Session& /*session*/) {
+  if (flags.calibrate.empty() && !flags.platforms.empty()) {
+    refuse("--platform: expected beside a database as --calibrate");
+  }
   if (flags.model.empty()) {
     if (flags.data_parallel > 0) refuse("--data-parallel: expected only beside --model");
     return whatif_of_operation(flags);
@@ -183,10 +186,9 @@ void add_whatif(CLI::App& root, Session& session) {
                    "Measured times: CSV of op,gpus,bytes,us, the output of nccl-tests, or a "
                    "database with probes")
       ->type_name("FILE");
-  command
-      ->add_option("--platform", flags->platform,
-                   "Platform of the database of --calibrate (default: all that share its GPU)")
-      ->type_name("NAME");
+  add_parsed(*command, "--platform", flags->platforms, names,
+             "Platforms of the database of --calibrate (default: the only one)")
+      ->type_name("NAME,...");
   command->add_option("--model", flags->model, "Hugging Face config.json of a model to train")
       ->type_name("FILE");
   add_parsed(*command, "--data-parallel", flags->data_parallel, whole_number(2, kMostGpusAsked),

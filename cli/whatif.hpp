@@ -19,7 +19,7 @@ struct WhatIfFlags {
   std::vector<std::int64_t> bytes{};
   int gpus = 0;
   std::string calibrate{};
-  std::string platform{};
+  std::vector<std::string> platforms{};
 
   std::string model{};
   int data_parallel = 0;

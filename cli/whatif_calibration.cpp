@@ -26,22 +26,40 @@ cluster::Operation operation_of(Collective collective) {
   return cluster::Operation::all_reduce;
 }
 
+using Times = std::map<std::tuple<cluster::Operation, int, std::int64_t>, double>;
+
 /// NCCL's rings with its own choice of CTAs: what a program gets that calls NCCL.
-std::vector<cluster::MeasuredRow> rows_of_database(const WhatIfFlags& flags) {
-  const Store store(flags.calibrate, Access::read);
-  const PlatformId platform = value_or_throw(store.platform(flags.platform)).id;
-  std::map<std::tuple<cluster::Operation, int, std::int64_t>, double> times;
-  for (const Measurement& measurement : store.measurements(platform)) {
-    const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
+Times times_of_platform(const Store& store, const std::string& name) {
+  Times times;
+  for (const Measurement& each : store.measurements(value_or_throw(store.platform(name)).id)) {
+    const auto* probe = std::get_if<CollectiveProbe>(&each.probe);
     if (probe == nullptr || probe->transport != Transport::ring ||
         probe->comm_ctas != kNcclsChoice || probe->bytes.count <= 0) {
       continue;
     }
     times[{operation_of(probe->collective), probe->ranks, probe->bytes.count}] =
-        measurement.time.median.count();
+        each.time.median.count();
+  }
+  return times;
+}
+
+std::vector<cluster::MeasuredRow> rows_of_database(const WhatIfFlags& flags) {
+  const Store store(flags.calibrate, Access::read);
+  auto names = flags.platforms;
+  if (names.empty()) names.emplace_back();
+  Times all;
+  for (const std::string& name : names) {
+    for (const auto& [key, us] : times_of_platform(store, name)) {
+      const auto& [operation, ranks, bytes] = key;
+      if (all.emplace(key, us).second) continue;
+      throw Failure(ErrorKind::bad_input,
+                    fmt::format("--platform {}: {} on {} GPUs is also of another platform: "
+                                "expected platforms of different GPU counts",
+                                name, to_string(operation), ranks));
+    }
   }
   std::vector<cluster::MeasuredRow> rows;
-  for (const auto& [key, us] : times) {
+  for (const auto& [key, us] : all) {
     const auto& [operation, ranks, bytes] = key;
     rows.push_back({operation, ranks, static_cast<double>(bytes), us});
   }
@@ -52,6 +70,9 @@ std::vector<cluster::MeasuredRow> rows_of_database(const WhatIfFlags& flags) {
 
 std::vector<cluster::MeasuredRow> measured_rows(const WhatIfFlags& flags,
                                                 cluster::Operation operation) {
+  if (!flags.platforms.empty() && !is_database(flags.calibrate)) {
+    throw Failure(ErrorKind::bad_input, "--platform: expected beside a database as --calibrate");
+  }
   if (is_database(flags.calibrate)) {
     auto rows = rows_of_database(flags);
     if (!rows.empty()) return rows;

@@ -33,7 +33,7 @@ struct Protocol {
 
 /// Reduction and broadcast within the switch (NVLink SHARP).
 struct Multicast {
-  double share = 0;       ///< of the links' rate that carries data; 0: the switch cannot do it
+  double share = 0;       ///< of the rate that is reached otherwise; 0: the switch cannot do it
   double latency_us = 0;  ///< of a whole all-reduce
 };
 
@@ -45,7 +45,7 @@ struct Level {
   int links = 1;
   double gb_per_s = 0;    ///< of one link in one direction, by the data sheet
   double latency_us = 0;  ///< of one step
-  /// Shares of the links' rate that are reached, by the bytes that one member sends; ascending.
+  /// Shares of the links' rate that are reached, by the bytes that one GPU sends; ascending.
   std::vector<std::pair<double, double>> efficiency{{1, 1}};
   std::vector<Protocol> protocols{{"plain", 0, 0, 1}};
   Multicast multicast{};
@@ -74,11 +74,12 @@ struct Slice {
 /// slices refer to the cluster. Error: the GPUs do not fill whole groups, or are too many; names
 /// both and what would do.
 [[nodiscard]] Expected<std::vector<Slice>> slices_of(const Cluster& cluster, int gpus);
+Expected<std::vector<Slice>> slices_of(Cluster&& cluster, int gpus) = delete;  ///< would be gone
 
 /// All GPUs of the cluster.
 [[nodiscard]] std::int64_t most_gpus(const Cluster& cluster);
 
-/// The share of the links' rate that a member reaches that sends so many bytes: straight lines over
+/// The share of the links' rate that a GPU reaches that sends so many bytes: straight lines over
 /// the logarithm of the bytes, constant outside the points.
 [[nodiscard]] double efficiency(const Level& level, double bytes);
 

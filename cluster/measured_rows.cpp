@@ -110,8 +110,9 @@ Expected<void> check_rows(const std::vector<MeasuredRow>& rows,
     double& before = last[{rows[i].operation, rows[i].gpus}];
     if (rows[i].bytes <= before) {
       return bad_input(fmt::format(
-          "{}: {} bytes of {} on {} GPUs after {}: expected ascending bytes, each once", places[i],
-          rows[i].bytes, to_string(rows[i].operation), rows[i].gpus, before));
+          "{}: {} bytes of {} on {} GPUs after {}: expected ascending bytes, each once, of one "
+          "machine and setting",
+          places[i], rows[i].bytes, to_string(rows[i].operation), rows[i].gpus, before));
     }
     before = rows[i].bytes;
   }

@@ -31,7 +31,7 @@ Found ring(const Sender& sender, const Question& question) {
     members_outside /= slice.size;
     latency += count * members_outside * (slice.size - 1) * sender.step(slice);
     const int ways = has_two_ways(*slice.level) ? 2 : 1;
-    const double rate = sender.rate(slice, bytes / ways) * slice.inner;
+    const double rate = sender.rate(slice, bytes / ways / slice.inner) * slice.inner;
     transfer.add(slice, bytes / ways / rate);
   }
   return transfer.timed(Algorithm::ring, sender, latency);

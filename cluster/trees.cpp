@@ -35,9 +35,8 @@ void add_multicast(const Sender& sender, const Question& question, Transfer& tra
   const Slice& inner = sender.slices.front();
   const Level& level = *inner.level;
   const double bytes = question.bytes * (1 + 1.0 / inner.size);
-  constexpr double kBytesPerUs = 1e3;
   latency += level.multicast.latency_us;
-  transfer.add(inner, bytes / (level.links * level.gb_per_s * level.multicast.share * kBytesPerUs));
+  transfer.add(inner, bytes / (gpu_rate(inner, bytes) * level.multicast.share));
 }
 
 bool can_multicast(const Sender& sender, const Question& question) {

@@ -51,10 +51,11 @@ TEST(Gradients, replicas_of_a_whole_node_have_a_card_each) {
   const Cluster across = value_or_throw(across_replicas(cluster, 8));
   const auto slices = value_or_throw(slices_of(across, 16));
   ASSERT_EQ(slices.size(), 1U);
-  EXPECT_NEAR(gpu_rate(slices[0], 1e9), 50e3 * 0.97, 1);
-  const auto halves = value_or_throw(slices_of(value_or_throw(across_replicas(cluster, 4)), 32));
+  EXPECT_NEAR(gpu_rate(slices[0], 1e9), 50e3 * 0.92, 100);
+  const Cluster of_halves = value_or_throw(across_replicas(cluster, 4));
+  const auto halves = value_or_throw(slices_of(of_halves, 32));
   ASSERT_EQ(halves.size(), 2U);
-  EXPECT_NEAR(gpu_rate(halves[1], 1e9), 50e3 * 0.97, 1);
+  EXPECT_NEAR(gpu_rate(halves[1], 1e9), 50e3 * 0.92, 100);
 }
 
 TEST(Gradients, parallel_sizes_that_do_not_fit) {
