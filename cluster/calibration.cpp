@@ -11,7 +11,9 @@ namespace overlaptune::cluster {
 namespace {
 
 /// How strongly the factors are drawn to 1: a factor of e is a residual of this.
-constexpr double kPull = 0.1;
+constexpr double kPull = 0.4;
+/// Octaves beyond the measured sizes over which what the fit leaves is halved.
+constexpr double kHalfLife = 4;
 /// The least spread of an interval, about what a measurement repeats to.
 constexpr double kLeastSpread = 0.02;
 /// The spread where no row can be left out to find it: the error without calibration.
@@ -90,8 +92,11 @@ Expected<Calibration> Calibration::fit(const Cluster& cluster, std::span<const M
 
 double Calibration::log_ratio_at(const Residuals& all, double bytes, int gpus) {
   const auto on_curve = [&](const std::vector<Residual>& curve) {
-    if (bytes <= curve.front().bytes) return curve.front().log_ratio;
-    if (bytes >= curve.back().bytes) return curve.back().log_ratio;
+    const auto faded = [&](const Residual& last) {
+      return last.log_ratio * std::exp2(-std::abs(std::log2(bytes / last.bytes)) / kHalfLife);
+    };
+    if (bytes <= curve.front().bytes) return faded(curve.front());
+    if (bytes >= curve.back().bytes) return faded(curve.back());
     const auto above = std::upper_bound(curve.begin(), curve.end(), bytes,
                                         [](double b, const Residual& r) { return b < r.bytes; });
     const Residual& low = *(above - 1);

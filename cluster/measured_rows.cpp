@@ -64,7 +64,7 @@ Expected<Header> header_of(const std::vector<std::string>& names, const std::str
   const Header header{.op = find({"op"}),
                       .gpus = find({"gpus"}),
                       .bytes = find({"bytes"}),
-                      .us = find({"us", "time_us"}),
+                      .us = find({"us", "time_us", "µs"}),
                       .columns = names.size()};
   if (std::max({header.op, header.gpus, header.bytes, header.us}) == names.size()) {
     return bad_input(fmt::format(

@@ -24,6 +24,13 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
+/// The line without the rank that `mpirun --tag-output` puts before it: "[1,0]<stdout>:".
+std::string untagged(const std::string& line) {
+  constexpr std::string_view kTag = "<stdout>:";
+  const std::size_t tag = line.find(kTag);
+  return line.starts_with('[') && tag != std::string::npos ? line.substr(tag + kTag.size()) : line;
+}
+
 /// The programs of nccl-tests that measure an operation.
 std::optional<Operation> operation_in(std::string_view text) {
   constexpr std::pair<std::string_view, Operation> kPrograms[] = {
@@ -82,7 +89,7 @@ Expected<std::vector<MeasuredRow>> parse_nccl_tests(std::string_view text,
   std::istringstream lines{std::string(text)};
   std::string line;
   for (int at = 1; std::getline(lines, line); ++at) {
-    const auto words = words_of(line);
+    const auto words = words_of(untagged(line));
     if (words.empty()) continue;
     if (words.front().front() == '#') {
       // A second test begins with the line of its threads; its devices are counted anew.

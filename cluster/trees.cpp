@@ -39,10 +39,12 @@ void add_multicast(const Sender& sender, const Question& question, Transfer& tra
   transfer.add(inner, bytes / (gpu_rate(inner, bytes) * level.multicast.share));
 }
 
+/// The switch works with the last protocol alone (NCCL: Simple), and not for 2 GPUs.
 bool can_multicast(const Sender& sender, const Question& question) {
   const Slice& inner = sender.slices.front();
+  const bool is_simple = sender.inner == &inner.level->protocols.back();
   return question.operation == Operation::all_reduce && inner.level->multicast.share > 0 &&
-         inner.size > 2;
+         inner.size > 2 && is_simple;
 }
 
 bool reaches_all(LevelKind kind) {

@@ -128,7 +128,7 @@ TEST(WhatIf, bad_input) {
   const std::string sized = kReduce + "--bytes 1M --cluster ";
   expect_refused(folder, sized + "zero.json", "zero.json: levels[0].gb_per_s.value");
   expect_refused(folder, sized + "hgx-h10", "did you mean 'hgx-h100'?");
-  expect_refused(folder, sized + "hgx-h100,", "separated by commas");
+  expect_refused(folder, sized + ",hgx-h100", "separated by commas");
   expect_refused(folder, "whatif --bytes 1M --cluster hgx-h100 --gpus 8", "--op: missing");
   expect_refused(folder, kReduce + "--cluster hgx-h100", "--bytes: missing");
   expect_refused(folder, kReduce + "--cluster hgx-h100 --bytes 0", "--bytes 0");

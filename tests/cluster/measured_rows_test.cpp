@@ -1,5 +1,7 @@
 #include "cluster/measured_rows.hpp"
 
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,6 +82,13 @@ TEST(NcclTests, an_older_form) {
       "1.38  0e+00\n";
   EXPECT_THAT(rows(old, Operation::reduce_scatter),
               ElementsAre(MeasuredRow{Operation::reduce_scatter, 8, 1048576, 40.1}));
+}
+
+TEST(NcclTests, lines_that_mpirun_tagged) {
+  std::string tagged;
+  std::istringstream lines{std::string(kNow)};
+  for (std::string line; std::getline(lines, line);) tagged += "[1,0]<stdout>:" + line + "\n";
+  EXPECT_EQ(rows(tagged), rows(kNow));
 }
 
 TEST(NcclTests, bad_output_is_named) {
