@@ -9,17 +9,6 @@
 namespace overlaptune::cli {
 namespace {
 
-/// Parses sizes as in `1k,4k,16k`.
-Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
-  std::vector<std::int64_t> sizes;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    const auto size = parse_size(part);
-    if (!size) return error_of(size);
-    sizes.push_back(*size);
-  }
-  return sizes;
-}
-
 [[noreturn]] void fail(const std::string& message) {
   throw Failure(ErrorKind::bad_input, message);
 }
@@ -74,6 +63,16 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
       ->type_name("[only|both]")
       ->check(CLI::IsMember({"only", "both"}))
       ->needs(model);
+}
+
+Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    const auto size = parse_size(part);
+    if (!size) return error_of(size);
+    sizes.push_back(*size);
+  }
+  return sizes;
 }
 
 Workload workload_of(const std::string& model, const WorkloadOptions& options) {

@@ -28,6 +28,9 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
 /// Throws `Failure` (`bad_input`) for wrong flags, configs or files.
 [[nodiscard]] Workload read_workload(const WorkloadFlags& flags);
 
+/// Parses sizes as in `1k,4k,16k`. Error: as `parse_size`.
+[[nodiscard]] Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text);
+
 /// The problems of the model in a config.json. Throws `Failure` (`bad_input`); the message names
 /// the file or the flag.
 [[nodiscard]] Workload workload_of(const std::string& model, const WorkloadOptions& options);

@@ -38,7 +38,7 @@ struct SequencesFlags {
   bool picture = false;
 };
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void bad_use(const std::string& message) {
   throw Failure(ErrorKind::bad_input, message);
 }
 
@@ -48,14 +48,14 @@ bool is_power_of_two(int number) {
 
 void check_gpus(const SequencesFlags& flags) {
   if (!is_power_of_two(flags.gpus)) {
-    refuse(fmt::format("--gpus {}: expected a power of two", flags.gpus));
+    bad_use(fmt::format("--gpus {}: expected a power of two", flags.gpus));
   }
   if (flags.gpus % flags.gpus_per_node != 0) {
-    refuse(fmt::format("--gpus {}: expected a multiple of --gpus-per-node {}", flags.gpus,
-                       flags.gpus_per_node));
+    bad_use(fmt::format("--gpus {}: expected a multiple of --gpus-per-node {}", flags.gpus,
+                        flags.gpus_per_node));
   }
   if (!is_power_of_two(flags.gpus_per_node)) {
-    refuse(fmt::format("--gpus-per-node {}: expected a power of two", flags.gpus_per_node));
+    bad_use(fmt::format("--gpus-per-node {}: expected a power of two", flags.gpus_per_node));
   }
 }
 
@@ -87,7 +87,7 @@ void check_memory(const Rates& rates, const Costs& costs, const StudyInput& inpu
   if (longest <= rates.capacity()) return;
   const double needed =
       costs.state_bytes() + costs.token_bytes() * static_cast<double>(longest) / input.gpus.count;
-  refuse(fmt::format(
+  bad_use(fmt::format(
       "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have "
       "{:.1f} GiB (at most {} tokens): expected more memory, more GPUs or a smaller "
       "--max-length",
@@ -148,8 +148,8 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
                                    flags.lengths)),
       flags.max_length, flags.cut ? TooLong::cut : TooLong::drop, 2 * std::int64_t{flags.gpus});
   if (prepared.lengths.empty()) {
-    refuse(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
-                       flags.max_length));
+    bad_use(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
+                        flags.max_length));
   }
   const ChosenCosts chosen = choose_costs(flags.costs, flags.gpus, flags.max_length);
   const StudyInput input{.gpus = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},

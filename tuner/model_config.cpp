@@ -242,6 +242,8 @@ Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view
     read_attention(fields, config);
     config.layers = fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
     read_mlp(fields, config);
+    config.vocabulary = fields.count_if_any({"vocab_size"}).value_or(0);
+    config.tied_embeddings = fields.is_set("tie_word_embeddings");
     read_dtype(fields, config);
     return config;
   } catch (const Failure& failure) {

@@ -29,6 +29,8 @@ struct ModelConfig {
   std::int64_t experts = 0;         ///< 0 for a dense model
   std::int64_t experts_per_token = 0;
   std::int64_t shared_intermediate = 0;  ///< width of the expert that every token passes; 0: none
+  std::int64_t vocabulary = 0;           ///< 0 where the config does not say it
+  bool tied_embeddings = false;          ///< the output projection is the embedding
   bool gated = true;                     ///< the MLP has a gate beside `up`
   bool latent_attention = false;         ///< q, k and v come from low-rank factors (DeepSeek's MLA)
   Dtype dtype = Dtype::bf16;

@@ -1,0 +1,206 @@
+// overlaptune whatif: what a collective takes on another cluster.
+
+#include "cli/whatif.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/problem_flags.hpp"
+#include "cluster/cluster_file.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+constexpr int kMostGpusAsked = 1 << 20;
+constexpr double kGbPerS = 1e3;  // bytes per microsecond
+
+double algbw(const WhatIfAnswer& answer) {
+  return answer.question.bytes / answer.estimate.us / kGbPerS;
+}
+
+double busbw(const WhatIfAnswer& answer) {
+  return algbw(answer) * cluster::bus_factor(answer.question.operation, answer.question.gpus);
+}
+
+const cluster::AlgorithmTime& best(const WhatIfAnswer& answer) {
+  return answer.estimate.algorithms.front();
+}
+
+double latency_share(const cluster::AlgorithmTime& time) {
+  return time.latency_us / time.us;
+}
+
+Table table_of(const std::vector<WhatIfAnswer>& answers) {
+  const bool calibrated = answers.front().calibrated;
+  Table table{.name = "whatif", .columns = {{"cluster"}, {"bytes"}, {"us"}}};
+  if (calibrated) {
+    table.columns.push_back({"low us"});
+    table.columns.push_back({"high us"});
+  }
+  for (const char* name : {"algorithm", "bound by", "algbw GB/s", "busbw GB/s", "latency %"}) {
+    table.columns.push_back({name});
+  }
+  for (const WhatIfAnswer& answer : answers) {
+    std::vector<Cell> row{answer.cluster, static_cast<std::int64_t>(answer.question.bytes),
+                          answer.estimate.us};
+    if (calibrated) {
+      row.emplace_back(answer.estimate.low_us);
+      row.emplace_back(answer.estimate.high_us);
+    }
+    row.insert(row.end(), {std::string(to_string(best(answer).algorithm)), best(answer).bound_by,
+                           algbw(answer), busbw(answer), 100 * latency_share(best(answer))});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table table_of_algorithms(const WhatIfAnswer& answer) {
+  Table table{.name = "algorithms",
+              .columns = {{"algorithm"}, {"protocol"}, {"us"}, {"bound by"}, {"latency %"}}};
+  for (const cluster::AlgorithmTime& time : answer.estimate.algorithms) {
+    table.rows.push_back({std::string(to_string(time.algorithm)), time.protocol, time.us,
+                          time.bound_by, 100 * latency_share(time)});
+  }
+  return table;
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Failure(ErrorKind::bad_input, message);
+}
+
+int whatif_of_operation(const WhatIfFlags& flags) {
+  if (!flags.operation) refuse("--op: missing: expected one of " + names_of<cluster::Operation>());
+  if (flags.bytes.empty()) refuse("--bytes: missing: expected sizes, as in --bytes 1M,20G");
+  if (flags.gpus == 0) refuse("--gpus: missing: expected a number of GPUs, as in --gpus 64");
+  std::vector<cluster::MeasuredRow> rows;
+  if (!flags.calibrate.empty()) rows = measured_rows(flags, *flags.operation);
+  std::vector<WhatIfAnswer> all;
+  for (const std::string& name : flags.clusters) {
+    const auto own = answers(value_or_throw(cluster::find_cluster(name)), rows, *flags.operation,
+                             flags.bytes, flags.gpus);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  if (flags.common.json) {
+    if (all.size() == 1) {
+      print_json(json_of(all.front()));
+      return kDone;
+    }
+    OrderedJson list = OrderedJson::array();
+    for (const WhatIfAnswer& answer : all) list.push_back(json_of(answer));
+    print_json({{"answers", std::move(list)}});
+    return kDone;
+  }
+  std::string text =
+      fmt::format("{} over {} GPUs, {}\n\n{}", to_string(*flags.operation), flags.gpus,
+                  rows.empty() ? "from data sheets" : "calibrated by " + flags.calibrate,
+                  to_markdown(table_of(all)));
+  if (all.size() == 1) text += "\n" + to_markdown(table_of_algorithms(all.front()));
+  print(text);
+  return kDone;
+}
+
+int whatif(const WhatIfFlags& flags, const Session& /*session*/) {
+  if (flags.calibrate.empty() && !flags.platforms.empty()) {
+    refuse("--platform: expected beside a database as --calibrate");
+  }
+  if (flags.model.empty()) {
+    if (flags.data_parallel > 0) refuse("--data-parallel: expected only beside --model");
+    return whatif_of_operation(flags);
+  }
+  if (flags.operation || !flags.bytes.empty() || flags.gpus > 0) {
+    refuse("--model: expected without --op, --bytes and --gpus, which follow from it");
+  }
+  return whatif_of_model(flags);
+}
+
+Expected<double> share(const std::string& text) {
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure == std::errc{} && rest == text.data() + text.size() && value > 0 && value <= 1) {
+    return value;
+  }
+  return bad_input(fmt::format("'{}': expected a share above 0 and at most 1, as in 0.4", text));
+}
+
+Expected<std::vector<std::string>> names(const std::string& text) {
+  auto list = CLI::detail::split(text, ',');
+  if (std::find(list.begin(), list.end(), "") != list.end()) {
+    return bad_input(fmt::format("'{}': expected names or files, separated by commas", text));
+  }
+  return list;
+}
+
+}  // namespace
+
+OrderedJson json_of(const WhatIfAnswer& answer) {
+  const cluster::Estimate& estimate = answer.estimate;
+  OrderedJson document{{"cluster", answer.cluster},
+                       {"op", to_string(answer.question.operation)},
+                       {"bytes", static_cast<std::int64_t>(answer.question.bytes)},
+                       {"gpus", answer.question.gpus},
+                       {"us", estimate.us}};
+  if (answer.calibrated) {
+    document["low_us"] = estimate.low_us;
+    document["high_us"] = estimate.high_us;
+  }
+  document["calibrated"] = answer.calibrated;
+  document["algorithm"] = to_string(best(answer).algorithm);
+  document["bound_by"] = best(answer).bound_by;
+  document["latency_share"] = latency_share(best(answer));
+  document["algbw_gb_per_s"] = algbw(answer);
+  document["busbw_gb_per_s"] = busbw(answer);
+  OrderedJson list = OrderedJson::array();
+  for (const cluster::AlgorithmTime& time : estimate.algorithms) {
+    list.push_back({{"algorithm", to_string(time.algorithm)},
+                    {"protocol", time.protocol},
+                    {"us", time.us},
+                    {"latency_us", time.latency_us},
+                    {"bound_by", time.bound_by}});
+  }
+  document["algorithms"] = std::move(list);
+  return document;
+}
+
+void add_whatif(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<WhatIfFlags>();
+  CLI::App* command = add_command(
+      root, "whatif", "What a collective or a training step takes on other links",
+      "overlaptune whatif --cluster hgx-h100 --op all_reduce --bytes 20G --gpus 64", flags->common);
+  add_parsed(*command, "--cluster", flags->clusters, names,
+             "JSON files, or of " + cluster::names_of_clusters() +
+                 "; NODE+NETWORK joins two, as in hgx-h100+ib-200")
+      ->type_name("NAME,...")
+      ->required();
+  add_parsed(*command, "--op", flags->operation, parse_name<cluster::Operation>,
+             names_of<cluster::Operation>())
+      ->type_name("OP");
+  add_parsed(*command, "--bytes", flags->bytes, parse_sizes,
+             "Bytes of the whole buffer, as nccl-tests counts them: 1M,64M,20G")
+      ->type_name("SIZE,...");
+  add_parsed(*command, "--gpus", flags->gpus, whole_number(2, kMostGpusAsked),
+             "GPUs that take part")
+      ->type_name("N");
+  command
+      ->add_option("--calibrate", flags->calibrate,
+                   "Measured times: CSV of op,gpus,bytes,us, the output of nccl-tests, or a "
+                   "database with probes")
+      ->type_name("FILE");
+  add_parsed(*command, "--platform", flags->platforms, names,
+             "Platforms of the database of --calibrate (default: the only one)")
+      ->type_name("NAME,...");
+  command->add_option("--model", flags->model, "Hugging Face config.json of a model to train")
+      ->type_name("FILE");
+  add_parsed(*command, "--data-parallel", flags->data_parallel, whole_number(2, kMostGpusAsked),
+             "Replicas of --model, whose gradients are all-reduced")
+      ->type_name("N");
+  add_parsed(*command, "--tensor-parallel", flags->tensor_parallel, whole_number(1, kMostGpusAsked),
+             "GPUs of each replica of --model (1)")
+      ->type_name("N");
+  add_parsed(*command, "--utilisation", flags->utilisation, share,
+             "Share of the data sheet's TFLOP/s that a step of --model reaches (0.4)")
+      ->type_name("SHARE");
+  on_parsed(*command, session, flags, whatif);
+}
+
+}  // namespace overlaptune::cli

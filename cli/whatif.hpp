@@ -1,0 +1,54 @@
+#pragma once
+// The parts of `overlaptune whatif`.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cluster/calibration.hpp"
+#include "cluster/cluster.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune::cli {
+
+struct WhatIfFlags {
+  CommonFlags common{};
+  std::vector<std::string> clusters{};
+  std::optional<cluster::Operation> operation{};
+  std::vector<std::int64_t> bytes{};
+  int gpus = 0;
+  std::string calibrate{};
+  std::vector<std::string> platforms{};
+
+  std::string model{};
+  int data_parallel = 0;
+  int tensor_parallel = 1;
+  double utilisation = 0.4;
+};
+
+/// The rows of `--calibrate`: of a database, a CSV, or the output of nccl-tests. Throws `Failure`
+/// (`bad_input`) that names the file.
+[[nodiscard]] std::vector<cluster::MeasuredRow> measured_rows(const WhatIfFlags& flags,
+                                                              cluster::Operation operation);
+
+/// The time of one question, calibrated if there are rows.
+struct WhatIfAnswer {
+  cluster::Question question{};
+  std::string cluster{};
+  cluster::Estimate estimate{};
+  bool calibrated = false;
+};
+
+/// Throws `Failure` (`bad_input`): as `Calibration::fit` and `times_of`.
+[[nodiscard]] std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster,
+                                                const std::vector<cluster::MeasuredRow>& rows,
+                                                cluster::Operation operation,
+                                                const std::vector<std::int64_t>& bytes, int gpus);
+
+[[nodiscard]] OrderedJson json_of(const WhatIfAnswer& answer);
+
+/// `--model`: gradients, their all-reduce, and the batch that hides it.
+int whatif_of_model(const WhatIfFlags& flags);
+
+}  // namespace overlaptune::cli

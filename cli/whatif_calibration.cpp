@@ -1,0 +1,110 @@
+// The measured times of `overlaptune whatif --calibrate`.
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "cli/whatif.hpp"
+#include "db/store.hpp"
+#include "tuner/text_file.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+cluster::Operation operation_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return cluster::Operation::all_reduce;
+    case Collective::reduce_scatter:
+      return cluster::Operation::reduce_scatter;
+    case Collective::all_gather:
+      return cluster::Operation::all_gather;
+    case Collective::all_to_all:
+      return cluster::Operation::all_to_all;
+  }
+  return cluster::Operation::all_reduce;
+}
+
+using Times = std::map<std::tuple<cluster::Operation, int, std::int64_t>, double>;
+
+/// NCCL's rings with its own choice of CTAs: what a program gets that calls NCCL.
+Times times_of_platform(const Store& store, const std::string& name) {
+  Times times;
+  for (const Measurement& each : store.measurements(value_or_throw(store.platform(name)).id)) {
+    const auto* probe = std::get_if<CollectiveProbe>(&each.probe);
+    if (probe == nullptr || probe->transport != Transport::ring ||
+        probe->comm_ctas != kNcclsChoice || probe->bytes.count <= 0) {
+      continue;
+    }
+    times[{operation_of(probe->collective), probe->ranks, probe->bytes.count}] =
+        each.time.median.count();
+  }
+  return times;
+}
+
+std::vector<cluster::MeasuredRow> rows_of_database(const WhatIfFlags& flags) {
+  const Store store(flags.calibrate, Access::read);
+  auto names = flags.platforms;
+  if (names.empty()) names.emplace_back();
+  Times all;
+  for (const std::string& name : names) {
+    for (const auto& [key, us] : times_of_platform(store, name)) {
+      const auto& [operation, ranks, bytes] = key;
+      if (all.emplace(key, us).second) continue;
+      throw Failure(ErrorKind::bad_input,
+                    fmt::format("--platform {}: {} on {} GPUs is also of another platform: "
+                                "expected platforms of different GPU counts",
+                                name, to_string(operation), ranks));
+    }
+  }
+  std::vector<cluster::MeasuredRow> rows;
+  for (const auto& [key, us] : all) {
+    const auto& [operation, ranks, bytes] = key;
+    rows.push_back({operation, ranks, static_cast<double>(bytes), us});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<cluster::MeasuredRow> measured_rows(const WhatIfFlags& flags,
+                                                cluster::Operation operation) {
+  if (!flags.platforms.empty() && !is_database(flags.calibrate)) {
+    throw Failure(ErrorKind::bad_input, "--platform: expected beside a database as --calibrate");
+  }
+  if (is_database(flags.calibrate)) {
+    auto rows = rows_of_database(flags);
+    if (!rows.empty()) return rows;
+    throw Failure(ErrorKind::bad_input,
+                  flags.calibrate + ": no collective is stored: run `overlaptune probe` first");
+  }
+  const std::string text = value_or_throw(read_text_file(flags.calibrate, cluster::kMostRowBytes));
+  return value_or_throw(cluster::parse_rows(text, flags.calibrate, operation));
+}
+
+std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster,
+                                  const std::vector<cluster::MeasuredRow>& rows,
+                                  cluster::Operation operation,
+                                  const std::vector<std::int64_t>& bytes, int gpus) {
+  std::optional<cluster::Calibration> calibration;
+  if (!rows.empty()) {
+    calibration = value_or_throw(cluster::Calibration::fit(cluster, rows, operation));
+  }
+  std::vector<WhatIfAnswer> list;
+  for (const std::int64_t each : bytes) {
+    const cluster::Question question{operation, static_cast<double>(each), gpus};
+    WhatIfAnswer answer{.question = question, .cluster = cluster.name};
+    if (calibration) {
+      answer.calibrated = true;
+      answer.estimate = value_or_throw(calibration->at(question.bytes, gpus));
+    } else {
+      answer.estimate.algorithms = value_or_throw(times_of(cluster, question));
+      answer.estimate.us = answer.estimate.algorithms.front().us;
+    }
+    list.push_back(std::move(answer));
+  }
+  return list;
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,100 @@
+// overlaptune whatif --model: does a training step hide the all-reduce of its gradients?
+
+#include <fmt/format.h>
+
+#include "cli/whatif.hpp"
+#include "cluster/cluster_file.hpp"
+#include "cluster/gradients.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Step {
+  cluster::Synchronisation synchronisation{};
+  WhatIfAnswer all_reduce{};
+  double tokens = 0;  ///< of a replica, whose backward pass hides it
+};
+
+Step step_on(const WhatIfFlags& flags, const std::string& name, const ModelConfig& config) {
+  const auto cluster = value_or_throw(cluster::find_cluster(name));
+  const std::int64_t gpus = std::int64_t{flags.data_parallel} * flags.tensor_parallel;
+  if (gpus > most_gpus(cluster)) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("--data-parallel {}: with --tensor-parallel {} {} GPUs: expected at "
+                              "most the {} of {}",
+                              flags.data_parallel, flags.tensor_parallel, gpus, most_gpus(cluster),
+                              cluster.name));
+  }
+  Step step{.synchronisation =
+                value_or_throw(synchronisation(config, cluster,
+                                               {.data_parallel = flags.data_parallel,
+                                                .tensor_parallel = flags.tensor_parallel,
+                                                .utilisation = flags.utilisation}))};
+  const auto across = value_or_throw(across_replicas(cluster, flags.tensor_parallel));
+  const auto operation = cluster::Operation::all_reduce;
+  std::vector<cluster::MeasuredRow> rows;
+  if (!flags.calibrate.empty()) rows = measured_rows(flags, operation);
+  step.all_reduce =
+      answers(across, rows, operation,
+              {static_cast<std::int64_t>(step.synchronisation.gradient_bytes)}, flags.data_parallel)
+          .front();
+  step.tokens = hiding_tokens(step.synchronisation, step.all_reduce.estimate.us);
+  return step;
+}
+
+OrderedJson json_of_step(const Step& step, const WhatIfFlags& flags) {
+  return {{"cluster", step.all_reduce.cluster},
+          {"parameters", step.synchronisation.parameters},
+          {"data_parallel", flags.data_parallel},
+          {"tensor_parallel", flags.tensor_parallel},
+          {"gradient_bytes", static_cast<std::int64_t>(step.synchronisation.gradient_bytes)},
+          {"all_reduce_us", step.all_reduce.estimate.us},
+          {"compute_us_per_token", step.synchronisation.us_per_token},
+          {"hiding_tokens_per_replica", step.tokens},
+          {"hiding_tokens", step.tokens * flags.data_parallel},
+          {"all_reduce", json_of(step.all_reduce)}};
+}
+
+}  // namespace
+
+int whatif_of_model(const WhatIfFlags& flags) {
+  if (flags.data_parallel == 0) {
+    throw Failure(ErrorKind::bad_input,
+                  "--data-parallel: missing beside --model: expected a number of replicas");
+  }
+  const auto config = value_or_throw(read_model_config(flags.model));
+  OrderedJson list = OrderedJson::array();
+  Table table{.name = "step",
+              .columns = {{"cluster"},
+                          {"gradients GB", 2},
+                          {"all-reduce ms", 2},
+                          {"algorithm"},
+                          {"bound by"},
+                          {"compute us/token", 2},
+                          {"tokens a replica", 0},
+                          {"tokens a step", 0}}};
+  std::int64_t parameters = 0;
+  for (const std::string& name : flags.clusters) {
+    const Step step = step_on(flags, name, config);
+    const cluster::AlgorithmTime& best = step.all_reduce.estimate.algorithms.front();
+    parameters = step.synchronisation.parameters;
+    list.push_back(json_of_step(step, flags));
+    table.rows.push_back({step.all_reduce.cluster, step.synchronisation.gradient_bytes / 1e9,
+                          step.all_reduce.estimate.us / 1e3, std::string(to_string(best.algorithm)),
+                          best.bound_by, step.synchronisation.us_per_token, step.tokens,
+                          step.tokens * flags.data_parallel});
+  }
+  if (flags.common.json) {
+    print_json(list.size() == 1 ? list.front() : OrderedJson{{"answers", std::move(list)}});
+    return kDone;
+  }
+  print(fmt::format(
+      "{}: {:.2f} billion weights, {} replicas of {} GPUs, {:.0f} % of the data sheet's rate\n\n"
+      "{}\nA step of fewer tokens than that leaves a part of the all-reduce exposed, however well "
+      "it is\noverlapped with the backward pass, two thirds of the step.\n",
+      config.name, static_cast<double>(parameters) / 1e9, flags.data_parallel,
+      flags.tensor_parallel, 100 * flags.utilisation, to_markdown(table)));
+  return kDone;
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,105 @@
+#pragma once
+// A cluster: the levels of its network from the GPU outwards, with the figures of data sheets and
+// the shares of them that a library reaches. Times are microseconds, rates bytes per microsecond.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/names.hpp"
+
+namespace overlaptune::cluster {
+
+/// How the members of a level are joined. The members of level 0 are GPUs, those of another level
+/// are whole groups of the level below.
+enum class LevelKind {
+  switched,  ///< a switch, or every pair joined: all links of a GPU reach every other one
+  ring,      ///< each member has a link to the next one, in both directions
+  torus,     ///< a ring in each of k dimensions
+  pcie,      ///< a tree of PCIe switches; what all GPUs send may share its root
+  rails,     ///< network cards of each member, all behind switches
+};
+
+/// A library's way to move bytes over a link (NCCL: LL, LL128, Simple).
+struct Protocol {
+  std::string name{};
+  double start_us = 0;  ///< once for a collective
+  double extra_us = 0;  ///< of each step, beyond the latency of the link
+  double share = 1;     ///< of the link's rate that carries data
+};
+
+/// Reduction and broadcast within the switch (NVLink SHARP).
+struct Multicast {
+  double share = 0;       ///< of the rate that is reached otherwise; 0: the switch cannot do it
+  double latency_us = 0;  ///< of a whole all-reduce
+};
+
+struct Level {
+  std::string name{};
+  LevelKind kind = LevelKind::switched;
+  std::vector<int> sizes{};  ///< most members; for a torus, of each dimension
+  /// Links of one member; of a ring or torus, links to one neighbour.
+  int links = 1;
+  double gb_per_s = 0;    ///< of one link in one direction, by the data sheet
+  double latency_us = 0;  ///< of one step
+  /// Shares of the links' rate that are reached, by the bytes that one GPU sends; ascending.
+  std::vector<std::pair<double, double>> efficiency{{1, 1}};
+  std::vector<Protocol> protocols{{"plain", 0, 0, 1}};
+  Multicast multicast{};
+  double root_gb_per_s = 0;  ///< pcie: what all members together send at most; 0: no such limit
+  int wrap_from = 2;         ///< torus: a dimension of fewer members is a line, not a ring
+};
+
+struct Cluster {
+  std::string name{};
+  std::string description{};
+  double launch_us = 0;   ///< of a collective's kernel
+  double tflops = 0;      ///< of one GPU, dense bf16, by the data sheet; 0: not given
+  std::string network{};  ///< the shipped cluster whose levels follow; empty: none
+  std::vector<Level> levels{};
+};
+
+/// The part of a level that the GPUs of a question use.
+struct Slice {
+  const Level* level = nullptr;
+  std::vector<int> sizes{};
+  int size = 1;   ///< members: the product of `sizes`
+  int inner = 1;  ///< GPUs of one member
+};
+
+/// Fills the levels from the innermost one. A level is used in part only if it is the last one. The
+/// slices refer to the cluster. Error: the GPUs do not fill whole groups, or are too many; names
+/// both and what would do.
+[[nodiscard]] Expected<std::vector<Slice>> slices_of(const Cluster& cluster, int gpus);
+Expected<std::vector<Slice>> slices_of(Cluster&& cluster, int gpus) = delete;  ///< would be gone
+
+/// All GPUs of the cluster.
+[[nodiscard]] std::int64_t most_gpus(const Cluster& cluster);
+
+/// The share of the links' rate that a GPU reaches that sends so many bytes: straight lines over
+/// the logarithm of the bytes, constant outside the points.
+[[nodiscard]] double efficiency(const Level& level, double bytes);
+
+/// The rate of one GPU into the level, in bytes per microsecond, if all of `slice` send and each
+/// sends `bytes`. Members share the links of their group.
+[[nodiscard]] double gpu_rate(const Slice& slice, double bytes);
+
+}  // namespace overlaptune::cluster
+
+namespace overlaptune {
+
+template <>
+struct NamesOf<cluster::LevelKind> {
+  static constexpr std::string_view what = "kind";
+  static constexpr std::array<Named<cluster::LevelKind>, 5> all{
+      {{cluster::LevelKind::switched, "switch"},
+       {cluster::LevelKind::ring, "ring"},
+       {cluster::LevelKind::torus, "torus"},
+       {cluster::LevelKind::pcie, "pcie"},
+       {cluster::LevelKind::rails, "rails"}}};
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,80 @@
+#include "cluster/gradients.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/dtype.hpp"
+
+namespace overlaptune::cluster {
+
+Expected<std::int64_t> parameters(const ModelConfig& config) {
+  if (config.experts > 0) {
+    return bad_input(
+        fmt::format("{}: has {} experts, whose weights are not counted: expected a dense model",
+                    config.name, config.experts));
+  }
+  if (config.latent_attention) {
+    return bad_input(config.name + ": latent attention is not counted: expected plain attention");
+  }
+  const std::int64_t attention =
+      config.hidden * ((config.heads + config.kv_heads) * config.head_dim +
+                       (config.heads + config.kv_heads) * config.value_head_dim);
+  const std::int64_t mlp = (config.gated ? 3 : 2) * config.hidden * config.intermediate;
+  const std::int64_t embeddings =
+      (config.tied_embeddings ? 1 : 2) * config.vocabulary * config.hidden;
+  return config.layers * (attention + mlp) + embeddings;
+}
+
+Expected<Synchronisation> synchronisation(const ModelConfig& config, const Cluster& cluster,
+                                          const Training& training) {
+  const auto count = parameters(config);
+  if (!count) return error_of(count);
+  if (!(cluster.tflops > 0)) {
+    return bad_input(
+        fmt::format("{}: tflops is missing: expected the rate of one GPU, which "
+                    "--model needs",
+                    cluster.name));
+  }
+  // 2 operations a weight and token forward, 4 backward (Kaplan et al., Scaling laws for neural
+  // language models, 2020, 2.1).
+  constexpr double kOperations = 6;
+  constexpr double kPerUs = 1e6;  // of 1 TFLOP/s
+  const auto weights = static_cast<double>(*count);
+  return Synchronisation{
+      .parameters = *count,
+      .gradient_bytes =
+          weights * static_cast<double>(bytes_of(config.dtype)) / training.tensor_parallel,
+      .us_per_token = kOperations * weights /
+                      (training.tensor_parallel * cluster.tflops * kPerUs * training.utilisation)};
+}
+
+Expected<Cluster> across_replicas(const Cluster& cluster, int tensor_parallel) {
+  if (tensor_parallel == 1) return cluster;
+  Cluster across = cluster;
+  Level& inner = across.levels.front();
+  if (inner.sizes.size() > 1) {
+    return bad_input(fmt::format("--tensor-parallel {}: '{}' of {} is a torus: expected 1",
+                                 tensor_parallel, inner.name, cluster.name));
+  }
+  if (inner.sizes.front() % tensor_parallel != 0) {
+    return bad_input(fmt::format("--tensor-parallel {}: expected a divisor of the {} GPUs of '{}'",
+                                 tensor_parallel, inner.sizes.front(), inner.name));
+  }
+  inner.sizes.front() /= tensor_parallel;
+  // All GPUs of a group send at the same time, each for its own place: they share what leaves it.
+  inner.root_gb_per_s /= tensor_parallel;
+  for (std::size_t i = 1; i < across.levels.size(); ++i) {
+    across.levels[i].gb_per_s /= tensor_parallel;
+  }
+  if (inner.sizes.front() == 1 && across.levels.size() > 1) {
+    across.levels.erase(across.levels.begin());
+  }
+  return across;
+}
+
+double hiding_tokens(const Synchronisation& step, double all_reduce_us) {
+  return std::ceil(all_reduce_us / (step.us_per_token * step.backward_share));
+}
+
+}  // namespace overlaptune::cluster

@@ -1,0 +1,42 @@
+#pragma once
+// What data parallelism adds to a training step: the gradients of a model, and their all-reduce.
+
+#include <cstdint>
+
+#include "cluster/cluster.hpp"
+#include "tuner/model_config.hpp"
+
+namespace overlaptune::cluster {
+
+/// Weights of the model. A shape that config.json does not tell is left out: norms and biases,
+/// which are less than a thousandth.
+/// Error: experts, whose sizes `ModelConfig` does not hold; latent attention.
+[[nodiscard]] Expected<std::int64_t> parameters(const ModelConfig& config);
+
+/// How a model is trained.
+struct Training {
+  int data_parallel = 2;
+  int tensor_parallel = 1;   ///< GPUs that share a replica: neighbours in the innermost level
+  double utilisation = 0.4;  ///< share of the data sheet's rate that the step reaches
+};
+
+struct Synchronisation {
+  std::int64_t parameters = 0;      ///< of the whole model
+  double gradient_bytes = 0;        ///< that one GPU all-reduces
+  double us_per_token = 0;          ///< compute time of a step for each token of a replica
+  double backward_share = 2.0 / 3;  ///< of the step, beside which gradients can be reduced
+};
+
+/// Error: as `parameters`; a cluster without `tflops`.
+[[nodiscard]] Expected<Synchronisation> synchronisation(const ModelConfig& config,
+                                                        const Cluster& cluster,
+                                                        const Training& training);
+
+/// The cluster as the GPUs of one place in each replica see it. Error: `tensor_parallel` does not
+/// divide the innermost level, or that level is a torus.
+[[nodiscard]] Expected<Cluster> across_replicas(const Cluster& cluster, int tensor_parallel);
+
+/// The least tokens of a replica whose backward pass is as long as the all-reduce.
+[[nodiscard]] double hiding_tokens(const Synchronisation& step, double all_reduce_us);
+
+}  // namespace overlaptune::cluster
