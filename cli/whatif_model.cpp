@@ -25,11 +25,9 @@ Step step_on(const WhatIfFlags& flags, const std::string& name, const ModelConfi
                               flags.data_parallel, flags.tensor_parallel, gpus, most_gpus(cluster),
                               cluster.name));
   }
-  Step step{.synchronisation =
-                value_or_throw(synchronisation(config, cluster,
-                                               {.data_parallel = flags.data_parallel,
-                                                .tensor_parallel = flags.tensor_parallel,
-                                                .utilisation = flags.utilisation}))};
+  Step step{.synchronisation = value_or_throw(synchronisation(
+                config, cluster,
+                {.tensor_parallel = flags.tensor_parallel, .utilisation = flags.utilisation}))};
   const auto across = value_or_throw(across_replicas(cluster, flags.tensor_parallel));
   const auto operation = cluster::Operation::all_reduce;
   std::vector<cluster::MeasuredRow> rows;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cluster/cluster.hpp"
-#include "core/units.hpp"
 
 namespace overlaptune::cluster {
 

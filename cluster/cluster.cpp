@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace overlaptune::cluster {
 namespace {
@@ -16,19 +17,31 @@ std::int64_t product(const std::vector<int>& sizes) {
                          [](std::int64_t a, int b) { return a * b; });
 }
 
-/// Sizes up to `most` whose product is `count`, with the least largest one, then the most even
-/// ones. Empty if there are none.
+/// The divisors of `count`, ascending.
+std::vector<std::int64_t> divisors_of(std::int64_t count) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t d = 1; d * d <= count; ++d) {
+    if (count % d != 0) continue;
+    small.push_back(d);
+    if (d * d != count) large.push_back(count / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+/// Sizes up to `most` whose product is `count` and whose sum is least, so that they are as even as
+/// can be. Empty if there are none.
 std::vector<int> most_even(const std::vector<int>& most, std::size_t from, std::int64_t count) {
   if (from + 1 == most.size()) {
     if (count > most[from]) return {};
     return {static_cast<int>(count)};
   }
   std::vector<int> best;
-  for (int size = 1; size <= most[from] && size <= count; ++size) {
-    if (count % size != 0) continue;
+  for (const std::int64_t size : divisors_of(count)) {
+    if (size > most[from]) break;
     std::vector<int> sizes = most_even(most, from + 1, count / size);
     if (sizes.empty()) continue;
-    sizes.insert(sizes.begin(), size);
+    sizes.insert(sizes.begin(), static_cast<int>(size));
     const auto sum_of = [](const std::vector<int>& v) {
       return std::accumulate(v.begin(), v.end(), 0);
     };

@@ -3,6 +3,7 @@
 // the shares of them that a library reaches. Times are microseconds, rates bytes per microsecond.
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

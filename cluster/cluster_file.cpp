@@ -160,6 +160,9 @@ Expected<Cluster> find_cluster(const std::string& name) {
   auto cluster = find_one(name.substr(0, plus));
   if (!cluster) return cluster;
   const std::string network = plus == std::string::npos ? cluster->network : name.substr(plus + 1);
+  if (plus != std::string::npos && network.empty()) {
+    return bad_input(fmt::format("--cluster {}: expected the name of a network after +", name));
+  }
   if (network.empty()) return cluster;
   auto outer = find_one(network);
   if (!outer) return outer;

@@ -13,9 +13,8 @@ namespace overlaptune::cluster {
 /// Error: experts, whose sizes `ModelConfig` does not hold; latent attention.
 [[nodiscard]] Expected<std::int64_t> parameters(const ModelConfig& config);
 
-/// How a model is trained.
+/// How each replica of a model is trained.
 struct Training {
-  int data_parallel = 2;
   int tensor_parallel = 1;   ///< GPUs that share a replica: neighbours in the innermost level
   double utilisation = 0.4;  ///< share of the data sheet's rate that the step reaches
 };

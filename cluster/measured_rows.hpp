@@ -1,7 +1,6 @@
 #pragma once
 // Measured times of collectives, from a CSV file or the output of nccl-tests.
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +37,7 @@ inline constexpr std::size_t kMostRowBytes = 16'000'000;
                                                                   const std::string& origin,
                                                                   Operation asked);
 
-/// The rows, if every figure is possible and bytes ascend. `place(i)` names row i in messages.
+/// Error: bytes that do not ascend. `places` has the name of each row for messages.
 [[nodiscard]] Expected<void> check_rows(const std::vector<MeasuredRow>& rows,
                                         const std::vector<std::string>& places);
 

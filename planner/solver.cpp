@@ -9,6 +9,7 @@
 #include "planner/assemble.hpp"
 #include "planner/buckets.hpp"
 #include "planner/exact.hpp"
+#include "planner/least_finish.hpp"
 #include "planner/lower_bound.hpp"
 #include "planner/refine.hpp"
 #include "planner/targets.hpp"
@@ -58,8 +59,12 @@ class Solver {
     // At least two parts, so that the few long sequences have buckets of their own.
     const Buckets buckets = cut_and_bucketed(runs_.list(), std::max(parts, 2), options_.buckets);
     const Runs coarse(runs_.rates(), buckets.runs);
-    const double bound = lower_bound(runs_, runs_.counts(), parts);
+    // Rarely the best, but then no simple planner is better.
     double best = kNever;
+    for (const bool narrow : {false, true}) {
+      best = std::min(best, keep(least_finish(runs_, parts, narrow), buckets.added_tokens));
+    }
+    const double bound = lower_bound(runs_, runs_.counts(), parts);
     // Wider groups waste less memory, and cost little more as long as they stay in a node.
     for (int level = 0; (1 << level) <= runs_.rates().gpus().per_node; ++level) {
       if (best < bound * kGoodEnough) break;

@@ -136,6 +136,7 @@ TEST(Slices, a_torus_is_cut_as_evenly_as_it_can_be) {
               testing::UnorderedElementsAre(4, 4, 4));
   EXPECT_THAT(value_or_throw(slices_of(v4, 128)).front().sizes,
               testing::UnorderedElementsAre(4, 4, 8));
+  EXPECT_THAT(value_or_throw(slices_of(v4, 4096)).front().sizes, testing::ElementsAre(16, 16, 16));
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ TEST(ClusterFile, a_node_is_joined_by_any_network) {
   EXPECT_EQ(slow.name, "hgx-h100+ib-200");
   ASSERT_EQ(slow.levels.size(), 2U);
   EXPECT_EQ(slow.levels[1].gb_per_s, 25);
+  EXPECT_FALSE(find_cluster("hgx-h100+"));
   const auto unknown = find_cluster("hgx-h100+ib-100");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("--cluster ib-100: no such file"));

@@ -39,8 +39,8 @@ TEST(Gradients, models_that_are_not_counted_are_named) {
 /// in all, two thirds of it backward.
 TEST(Gradients, the_batch_that_hides_them) {
   const Cluster cluster = value_or_throw(find_cluster("hgx-h100"));
-  const auto step = value_or_throw(
-      synchronisation(model("llama-3-8b.json"), cluster, {.data_parallel = 8, .utilisation = 0.5}));
+  const auto step =
+      value_or_throw(synchronisation(model("llama-3-8b.json"), cluster, {.utilisation = 0.5}));
   EXPECT_NEAR(step.gradient_bytes, 16.06e9, 0.01e9);
   EXPECT_NEAR(step.us_per_token, 97.4, 0.2);
   EXPECT_NEAR(hiding_tokens(step, 60'000), 60'000 / (97.4 * 2 / 3), 5);
