@@ -28,7 +28,7 @@ std::span<const Model> models() {
   return {&kModel, 1};
 }
 
-TEST(MeasuredCosts, are_times_of_the_probed_machine) {
+void expect_times_of_the_probed_machine() {
   const auto made = measured_costs(small_llama(), models(), {.gpus = 2});
   ASSERT_TRUE(made) << made.error().message;
   // 6 operations for each parameter and token, at rates that an H200 reaches: 400 to 800 Tflop/s.
@@ -45,7 +45,7 @@ TEST(MeasuredCosts, are_times_of_the_probed_machine) {
   EXPECT_EQ(made->costs.exchange_us_per_token(1), 0);
 }
 
-TEST(MeasuredCosts, recomputation_trades_memory_for_a_forward_pass) {
+void expect_recomputation_to_trade_memory_for_a_forward_pass() {
   const auto kept = measured_costs(small_llama(), models(), {.gpus = 2});
   const auto again = measured_costs(small_llama(), models(), {.gpus = 2, .recompute = true});
   ASSERT_TRUE(kept && again);
@@ -53,7 +53,7 @@ TEST(MeasuredCosts, recomputation_trades_memory_for_a_forward_pass) {
   EXPECT_LT(again->costs.bytes_of_token, kept->costs.bytes_of_token / 2);
 }
 
-TEST(MeasuredCosts, what_is_known_goes_first) {
+void expect_what_is_known_to_go_first() {
   MeasuredRequest request{.gpus = 4};
   const auto missing = measured_costs(small_llama(), models(), request);
   ASSERT_FALSE(missing);
@@ -67,7 +67,7 @@ TEST(MeasuredCosts, what_is_known_goes_first) {
   EXPECT_DOUBLE_EQ(made->costs.quadratic_us, 4.0 * 2 * 4096 * 3.5 / 500e6);
 }
 
-TEST(MeasuredCosts, models_without_one_projection_are_refused) {
+void expect_models_without_one_projection_to_be_refused() {
   ModelConfig experts = small_llama();
   experts.experts = 8;
   EXPECT_FALSE(measured_costs(experts, models(), {.gpus = 2}));
@@ -76,7 +76,7 @@ TEST(MeasuredCosts, models_without_one_projection_are_refused) {
   EXPECT_FALSE(measured_costs(latent, models(), {.gpus = 2}));
 }
 
-TEST(MeasuredCosts, make_plans_from_probe_to_groups) {
+void expect_plans_from_probe_to_groups() {
   const auto made = measured_costs(small_llama(), models(), {.gpus = 2});
   ASSERT_TRUE(made);
   const Rates rates(made->costs, {2, 2, 40e9});
@@ -84,6 +84,15 @@ TEST(MeasuredCosts, make_plans_from_probe_to_groups) {
   const BatchPlan plan = plan_batch(rates, lengths);
   EXPECT_EQ(plan.tokens, 93'184);
   EXPECT_LE(plan.lower_bound_us, plan.time_us);
+}
+
+/// One test, because probing the simulated machine takes longer than all of it.
+TEST(MeasuredCosts, follow_from_the_probes) {
+  expect_times_of_the_probed_machine();
+  expect_recomputation_to_trade_memory_for_a_forward_pass();
+  expect_what_is_known_to_go_first();
+  expect_models_without_one_projection_to_be_refused();
+  expect_plans_from_probe_to_groups();
 }
 
 }  // namespace
