@@ -152,6 +152,7 @@ void add_report(CLI::App& root, Session& session);
 void add_export_nccl_tuner(CLI::App& root, Session& session);
 void add_sequences(CLI::App& root, Session& session);
 void add_whatif(CLI::App& root, Session& session);
+void add_step(CLI::App& root, Session& session);
 void add_db(CLI::App& root, Session& session);
 void add_kernels(CLI::App& root, Session& session);
 void add_cache(CLI::App& root, Session& session);

@@ -131,6 +131,7 @@ int run(int argc, char** argv) {
   add_export_nccl_tuner(app, session);
   add_sequences(app, session);
   add_whatif(app, session);
+  add_step(app, session);
   add_db(app, session);
   add_kernels(app, session);
   add_cache(app, session);

@@ -1,0 +1,205 @@
+// overlaptune step: which operation of a layer, a pass or a training step runs when.
+
+#include "reports/step.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/origin.hpp"
+#include "cli/problem_flags.hpp"
+#include "cli/step_costs.hpp"
+#include "core/units.hpp"
+#include "tuner/text_file.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+constexpr int kMostReplicas = 1 << 20;
+constexpr std::int64_t kMostSequences = 1 << 20;
+constexpr std::size_t kMostGraphBytes = 10'000'000;
+
+struct StepFlags {
+  CommonFlags common{};
+  std::string model{};
+  std::string graph{};
+  std::string database{};
+  std::string platform{};
+  std::string sequence_parallel = "yes";
+  std::string trace{};
+  StepShape shape{};
+  KnownRates known{};
+};
+
+struct Planned {
+  StepPlan plan{};
+  std::vector<std::string> notes{};
+  std::optional<Platform> platform{};
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Failure(ErrorKind::bad_input, message);
+}
+
+Planned from_graph(const StepFlags& flags) {
+  const std::string text = value_or_throw(read_text_file(flags.graph, kMostGraphBytes));
+  return {.plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
+}
+
+Planned from_database(const StepFlags& flags) {
+  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  const Store store(flags.database, Access::read);
+  const auto stored = value_or_throw(store.platform(flags.platform));
+  Lookup lookup(store, stored, system_answers(stored.platform));
+  const auto& model = lookup.model();
+  if (!model) {
+    refuse(fmt::format("{}: {}: run `overlaptune probe` into this database first",
+                       full_name(stored.platform), model.error().message));
+  }
+  const PlatformCosts costs(
+      stored.platform, store.measurements(stored.id), *model,
+      [&](const Problem& problem) { return lookup(problem, Launch::graph); }, config, flags.known);
+  Planned planned{.plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
+                  .notes = costs.sources(),
+                  .platform = stored.platform};
+  planned.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
+  return planned;
+}
+
+void check_flags(const StepFlags& flags) {
+  if (flags.graph.empty() == flags.model.empty()) {
+    refuse("expected --model FILE with --db, or --graph FILE");
+  }
+  if (!flags.graph.empty()) return;
+  if (flags.database.empty()) refuse("--db: missing beside --model: expected a database");
+  if (flags.shape.tokens == 0) refuse("--tokens: missing beside --model: expected a number");
+}
+
+OrderedJson document_of(const StepFlags& flags, const Planned& planned) {
+  OrderedJson document = OrderedJson::object();
+  if (planned.platform) {
+    const StepShape& shape = flags.shape;
+    document = {{"model", flags.model},
+                {"scope", to_string(shape.scope)},
+                {"tp", shape.tp},
+                {"dp", shape.dp},
+                {"sequence_parallel", shape.sequence_parallel},
+                {"micro_batch", shape.micro_batch},
+                {"tokens", shape.tokens},
+                {"platform", planned.platform->name},
+                {"fingerprint", fingerprint(*planned.platform)}};
+    add_origin(document, *planned.platform);
+  }
+  document.update(json_of(planned.plan));
+  document["notes"] = planned.notes;
+  return document;
+}
+
+int run_step(const StepFlags& flags, const Session& /*session*/) {
+  check_flags(flags);
+  const Planned planned = flags.graph.empty() ? from_database(flags) : from_graph(flags);
+  const std::string origin = flags.graph.empty() ? flags.model : flags.graph;
+  if (!flags.trace.empty()) write_file(flags.trace, trace_of(planned.plan, "step of " + origin));
+  if (flags.common.json) {
+    print_json(document_of(flags, planned));
+    return kDone;
+  }
+  std::string text;
+  const std::string_view mark = planned.platform ? simulated_mark(*planned.platform) : "";
+  if (planned.platform) {
+    const StepShape& shape = flags.shape;
+    text += fmt::format("{}: {} on {}, TP {}{}, {} replicas, {} x {} tokens{}\n", origin,
+                        to_string(shape.scope), full_name(*planned.platform), shape.tp,
+                        shape.sequence_parallel && shape.tp > 1 ? " with sequence parallelism" : "",
+                        shape.dp, shape.micro_batch, shape.tokens, mark);
+  }
+  if (planned.plan.bucket_layers > 0) {
+    text += fmt::format("buckets of {} layers{}\n", planned.plan.bucket_layers, mark);
+  }
+  for (const Table& table :
+       tables_of(planned.plan, planned.platform ? full_name(*planned.platform) : "")) {
+    text += "\n" + to_markdown(table);
+  }
+  if (!planned.notes.empty()) text += "\n";
+  for (const std::string& note : planned.notes) text += fmt::format("Note: {}{}\n", note, mark);
+  print(text);
+  return kDone;
+}
+
+Expected<std::optional<double>> read_rate(const std::string& text) {
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || rest != text.data() + text.size() || !(value > 0 && value < 1e6)) {
+    return bad_input(fmt::format("'{}': expected a number above 0 and below 10^6", text));
+  }
+  return std::optional(value);
+}
+
+Expected<std::int64_t> read_tokens(const std::string& text) {
+  auto size = parse_size(text);
+  if (size && (*size < 1 || *size > kLargestSize)) {
+    return bad_input(fmt::format("'{}': expected 1 to 2^31 - 1", text));
+  }
+  return size;
+}
+
+}  // namespace
+
+void add_step(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<StepFlags>();
+  CLI::App* command = add_command(
+      root, "step", "Schedules a layer, a pass or a training step to hide its communication",
+      "overlaptune step --db f.db --model examples/models/llama-3-70b.json --tp 8 --dp 16 \\\n"
+      "    --tokens 8k --data-parallel-gb-per-s 50 --trace step.json",
+      flags->common);
+  command->add_option("--model", flags->model, "Hugging Face config.json of the model")
+      ->type_name("FILE");
+  add_database_flag(*command, flags->database)->required(false);
+  command
+      ->add_option("--platform", flags->platform,
+                   "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the "
+                   "only one)")
+      ->type_name("NAME");
+  add_parsed(*command, "--tp", flags->shape.tp, whole_number(1, kMostRanks),
+             "GPUs that a layer is divided over (1)")
+      ->type_name("N");
+  add_parsed(*command, "--dp", flags->shape.dp, whole_number(1, kMostReplicas),
+             "Replicas of the model, whose gradients are summed (1)")
+      ->type_name("N");
+  command
+      ->add_option("--sequence-parallel", flags->sequence_parallel,
+                   "yes (the default): all-gather and reduce-scatter; no: all-reduce (plain TP)")
+      ->type_name("yes|no")
+      ->check(CLI::IsMember({"yes", "no"}));
+  add_parsed(*command, "--micro-batch", flags->shape.micro_batch,
+             whole_number(std::int64_t{1}, kMostSequences), "Sequences of a micro-batch (1)")
+      ->type_name("N");
+  add_parsed(*command, "--tokens", flags->shape.tokens, read_tokens,
+             "Tokens of a sequence, as in 8k")
+      ->type_name("SIZE");
+  add_parsed(*command, "--scope", flags->shape.scope, parse_name<Scope>,
+             "What is planned: " + names_of<Scope>() + " (a training step, the default)")
+      ->type_name("SCOPE");
+  add_parsed(*command, "--memory-gb-per-s", flags->known.memory_gb_per_s, read_rate,
+             "Rate of the GPU's memory (default: what was probed)")
+      ->type_name("RATE");
+  add_parsed(*command, "--attention-tflops", flags->known.attention_tflops, read_rate,
+             "Rate of attention's two products (default: 0.7 of a large GEMM's)")
+      ->type_name("RATE");
+  add_parsed(
+      *command, "--data-parallel-gb-per-s", flags->known.data_parallel_gb_per_s, read_rate,
+      "Rate of a GPU's links between replicas (default: collectives of --dp ranks as probed)")
+      ->type_name("RATE");
+  command->add_option("--graph", flags->graph, "A graph of tasks as JSON, instead of a model")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace", flags->trace, "File for the schedule, to open with ui.perfetto.dev")
+      ->type_name("FILE");
+  command->callback([&session, flags] {
+    flags->shape.sequence_parallel = flags->sequence_parallel == "yes";
+    session.action = [&session, flags] { return run_step(*flags, session); };
+  });
+}
+
+}  // namespace overlaptune::cli

@@ -1,0 +1,50 @@
+#pragma once
+// What the operations of a step take, from a database.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "planner/step_graph.hpp"
+#include "query/answer.hpp"
+
+namespace overlaptune::cli {
+
+/// What is known better than by the database, or not by it.
+struct KnownRates {
+  std::optional<double> memory_gb_per_s{};
+  std::optional<double> attention_tflops{};
+  std::optional<double> data_parallel_gb_per_s{};  ///< of each GPU, one direction
+};
+
+/// The costs of one platform. It must outlive the functions that it gives.
+class PlatformCosts {
+ public:
+  /// Throws `Failure`: nothing was probed; a rate that neither probe nor flag tells.
+  PlatformCosts(const Platform& platform, std::vector<Measurement> measurements,
+                const LearnedModel& model, std::function<Answer(const Problem&)> ask,
+                const ModelConfig& config, const KnownRates& known);
+  [[nodiscard]] StepCosts costs() const;
+  [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
+
+ private:
+  [[nodiscard]] Expected<Cost> predicted(const Probe& probe) const;
+  [[nodiscard]] Expected<Cost> gemm(std::int64_t m, std::int64_t n, std::int64_t k) const;
+  [[nodiscard]] Expected<LinkCost> collective(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<LinkCost> across_replicas(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] std::optional<Cost> fused(Problem problem) const;
+
+  const Platform& platform_;
+  std::vector<Measurement> measurements_;
+  const LearnedModel& model_;
+  std::function<Answer(const Problem&)> ask_;
+  Dtype dtype_ = Dtype::bf16;
+  std::int64_t depth_ = 0;  ///< k of the GEMMs beside which collectives run
+  KnownRates known_;
+  double bytes_per_us_ = 0;
+  double attention_flops_per_us_ = 0;
+  std::vector<std::string> sources_;
+};
+
+}  // namespace overlaptune::cli

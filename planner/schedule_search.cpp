@@ -1,0 +1,199 @@
+#include "planner/schedule_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <utility>
+
+namespace overlaptune {
+namespace {
+
+constexpr double kBetter = 1 - 1e-9;  // rounding is no gain
+
+/// The fusions that the policy wants and that go together.
+std::pair<std::vector<char>, Nodes> chosen(const TaskGraph& graph, const Policy& policy) {
+  std::vector<char> fused(graph.fusions.size(), 0);
+  std::vector<char> taken(graph.tasks.size(), 0);
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    const Fusion& fusion = graph.fusions[i];
+    const auto wanted = policy.fused.find(fusion.kind);
+    char& compute = taken[static_cast<std::size_t>(fusion.compute)];
+    char& links = taken[static_cast<std::size_t>(fusion.links)];
+    if (wanted == policy.fused.end() || !wanted->second || compute != 0 || links != 0) continue;
+    fused[i] = compute = links = 1;
+  }
+  auto nodes = Nodes::make(graph, fused);
+  if (nodes) return {std::move(fused), std::move(*nodes)};
+  // Some fusion closes a cycle: they are taken one by one.
+  std::vector<char> sound(fused.size(), 0);
+  nodes = Nodes::make(graph, sound);
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    if (fused[i] == 0) continue;
+    sound[i] = 1;
+    if (auto more = Nodes::make(graph, sound)) {
+      nodes = std::move(more);
+    } else {
+      sound[i] = 0;
+    }
+  }
+  return {std::move(sound), std::move(*nodes)};
+}
+
+/// Tries policies on one graph and remembers the best one.
+class Trials {
+ public:
+  Trials(const TaskGraph& graph, Policy start, int most)
+      : graph_(graph), best_(std::move(start)), left_(most) {
+    us_ = apply(graph_, best_).schedule.us;
+  }
+  [[nodiscard]] bool over() const { return left_ <= 0; }
+  [[nodiscard]] const Policy& best() const { return best_; }
+  bool offer(const Policy& policy) {
+    if (over()) return false;
+    --left_;
+    const double us = apply(graph_, policy).schedule.us;
+    if (us >= us_ * kBetter) return false;
+    us_ = us;
+    best_ = policy;
+    return true;
+  }
+
+ private:
+  const TaskGraph& graph_;
+  Policy best_;
+  int left_ = 0;
+  double us_ = 0;
+};
+
+}  // namespace
+
+Scheduled apply(const TaskGraph& graph, const Policy& policy) {
+  auto [fused, nodes] = chosen(graph, policy);
+  std::vector<double> keys = nodes.tails();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!policy.earlier.empty()) {
+      const auto earlier = policy.earlier.find(graph.tasks[i].kind);
+      if (earlier != policy.earlier.end()) keys[i] += earlier->second;
+    }
+    keys[i] = -keys[i];
+  }
+  Schedule schedule = nodes.list_schedule(keys);
+  return {std::move(fused), std::move(keys), std::move(schedule)};
+}
+
+Policy search_policy(const TaskGraph& graph, Policy start, int trials) {
+  std::set<std::string> kinds;
+  std::set<std::string> fusions;
+  double longest = 0;
+  for (const Task& task : graph.tasks) {
+    kinds.insert(task.kind);
+    longest = std::max(longest, task.us);
+  }
+  for (const Fusion& fusion : graph.fusions) fusions.insert(fusion.kind);
+  Trials tried(graph, std::move(start), trials);
+
+  const auto flip_fusions = [&] {
+    bool better = false;
+    for (const std::string& kind : fusions) {
+      Policy policy = tried.best();
+      policy.fused[kind] = !policy.fused[kind];
+      better |= tried.offer(policy);
+    }
+    return better;
+  };
+  while (flip_fusions()) {
+  }
+  for (const std::string& kind : kinds) {
+    for (const double factor : {-8.0, -2.0, -0.5, 0.5, 2.0, 8.0}) {
+      Policy policy = tried.best();
+      policy.earlier[kind] = factor * longest;
+      tried.offer(policy);
+    }
+  }
+  const std::vector<std::string> list(kinds.begin(), kinds.end());
+  const std::vector<std::string> pairs(fusions.begin(), fusions.end());
+  std::mt19937_64 random(7);  // NOLINT(bugprone-random-generator-seed,cert-msc51-cpp)
+  while (!tried.over()) {
+    Policy policy = tried.best();
+    for (int change = 0; change < 2; ++change) {
+      if (!pairs.empty() && random() % 3 == 0) {
+        bool& fused = policy.fused[pairs[random() % pairs.size()]];
+        fused = !fused;
+      } else {
+        const double share = static_cast<double>(random() % 1001) / 500 - 1;
+        policy.earlier[list[random() % list.size()]] = 8 * share * std::abs(share) * longest;
+      }
+    }
+    tried.offer(policy);
+  }
+  return tried.best();
+}
+
+namespace {
+
+/// No schedule is shorter; 0 where fusions make that hard to say.
+double lower_bound(const TaskGraph& graph) {
+  if (!graph.fusions.empty()) return 0;
+  std::array<double, 3> sums{};
+  for (const Task& task : graph.tasks) sums[static_cast<std::size_t>(task.resource)] += task.us;
+  const auto nodes = Nodes::make(graph, {});
+  const std::vector<double> tails = nodes->tails();
+  const double chain = *std::max_element(tails.begin(), tails.end());
+  return std::max(chain, sums[2] + std::max(sums[0], sums[1]));
+}
+
+}  // namespace
+
+Scheduled search_order(const TaskGraph& graph, Scheduled start, int trials) {
+  const std::size_t tasks = graph.tasks.size();
+  Scheduled best = start;
+  const double bound = lower_bound(graph);
+  // Keys by the starts: what is changed is the order that list scheduling has found.
+  const auto by_start = [&](Scheduled& each) {
+    for (const Placed& placed : each.schedule.placed) {
+      each.keys[static_cast<std::size_t>(placed.task)] = placed.start_us;
+      if (placed.fusion < 0) continue;
+      const Fusion& fusion = graph.fusions[static_cast<std::size_t>(placed.fusion)];
+      each.keys[static_cast<std::size_t>(fusion.links)] = placed.start_us;
+    }
+  };
+  constexpr int kStarts = 3;
+  std::mt19937_64 random(11);  // NOLINT(bugprone-random-generator-seed,cert-msc51-cpp)
+  for (int run = 0; run < kStarts; ++run) {
+    Scheduled now = run == 0 ? start : best;
+    by_start(now);
+    auto nodes = Nodes::make(graph, now.fused);
+    const double hot = 0.03 * best.schedule.us;
+    const int steps = trials / kStarts;
+    for (int step = 0; step < steps && best.schedule.us > bound / kBetter; ++step) {
+      Scheduled next{.fused = now.fused, .keys = now.keys};
+      std::optional<Nodes> changed;
+      if (!graph.fusions.empty() && random() % 5 == 0) {
+        char& fused = next.fused[random() % next.fused.size()];
+        fused = fused == 0 ? 1 : 0;
+        changed = Nodes::make(graph, next.fused);
+        if (!changed) continue;
+      } else {
+        // A task goes just before or after another one.
+        const double nudge = random() % 2 == 0 ? 1e-7 : -1e-7;
+        next.keys[random() % tasks] =
+            now.keys[random() % tasks] + nudge * static_cast<double>(1 + random() % 1000);
+      }
+      const Nodes& used = changed ? *changed : *nodes;
+      next.schedule = random() % 4 == 0 ? used.list_schedule(next.keys) : used.in_order(next.keys);
+      const double worse = next.schedule.us - now.schedule.us;
+      const double heat = hot * (1 - static_cast<double>(step) / steps);
+      const double dice = static_cast<double>(random() % 1'000'000 + 1) / 1e6;
+      if (worse > 0 && dice > std::exp(-worse / std::max(heat, 1e-12))) continue;
+      now = std::move(next);
+      if (changed) nodes = std::move(changed);
+      if (now.schedule.us < best.schedule.us * kBetter) best = now;
+    }
+  }
+  return best;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,224 @@
+#include "planner/step_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "planner/schedule_search.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr int kFewLayers = 4;  // on which a policy is searched
+constexpr int kPolicyTrials = 1500;
+constexpr int kFewTrials = 40;  // on all layers
+constexpr int kOrderTrials = 60'000;
+constexpr std::size_t kFewTasks = 64;  // whose order is searched task by task
+
+const Task& task_at(const TaskGraph& graph, int index) {
+  return graph.tasks[static_cast<std::size_t>(index)];
+}
+
+double saved(const TaskGraph& graph, const Fusion& fusion) {
+  return task_at(graph, fusion.compute).us + task_at(graph, fusion.links).us - fusion.us;
+}
+
+/// All tasks one after the other, with the fusions that save most. A task is in one of them.
+double by_operation(const TaskGraph& graph) {
+  double sum = 0;
+  for (const Task& task : graph.tasks) sum += task.us;
+  std::vector<const Fusion*> fusions;
+  for (const Fusion& fusion : graph.fusions) {
+    if (saved(graph, fusion) > 0) fusions.push_back(&fusion);
+  }
+  std::stable_sort(fusions.begin(), fusions.end(), [&](const Fusion* a, const Fusion* b) {
+    return saved(graph, *a) > saved(graph, *b);
+  });
+  std::vector<char> taken(graph.tasks.size(), 0);
+  for (const Fusion* fusion : fusions) {
+    char& compute = taken[static_cast<std::size_t>(fusion->compute)];
+    char& links = taken[static_cast<std::size_t>(fusion->links)];
+    if (compute != 0 || links != 0) continue;
+    compute = links = 1;
+    sum -= saved(graph, *fusion);
+  }
+  return sum;
+}
+
+double ideal(const TaskGraph& graph) {
+  std::vector<double> fastest;
+  fastest.reserve(graph.tasks.size());
+  for (const Task& task : graph.tasks) fastest.push_back(task.us);
+  for (const Fusion& fusion : graph.fusions) {
+    for (const int task : {fusion.compute, fusion.links}) {
+      double& us = fastest[static_cast<std::size_t>(task)];
+      us = std::min(us, fusion.us);
+    }
+  }
+  std::array<double, 3> sums{};
+  for (std::size_t i = 0; i < fastest.size(); ++i) {
+    sums[static_cast<std::size_t>(graph.tasks[i].resource)] += fastest[i];
+  }
+  return std::max(sums[0], sums[1]) + sums[2];
+}
+
+/// Time on the links in which nothing computes, by traffic.
+std::map<std::string, double> exposed(const TaskGraph& graph, const Schedule& schedule) {
+  std::vector<std::pair<double, double>> busy;  // ascending: compute tasks do not overlap
+  for (const Placed& placed : schedule.placed) {
+    if (placed.fusion >= 0 || task_at(graph, placed.task).resource != Resource::links) {
+      busy.emplace_back(placed.start_us, placed.end_us);
+    }
+  }
+  std::map<std::string, double> sums;
+  std::size_t first = 0;
+  for (const Placed& placed : schedule.placed) {
+    const Task& task = task_at(graph, placed.task);
+    if (placed.fusion >= 0) {
+      const Fusion& fusion = graph.fusions[static_cast<std::size_t>(placed.fusion)];
+      sums[task_at(graph, fusion.links).traffic] += std::max(0.0, fusion.us - task.us);
+      continue;
+    }
+    if (task.resource != Resource::links) continue;
+    double alone = placed.end_us - placed.start_us;
+    while (first < busy.size() && busy[first].second <= placed.start_us) ++first;
+    for (std::size_t i = first; i < busy.size() && busy[i].first < placed.end_us; ++i) {
+      alone -= std::max(
+          0.0, std::min(busy[i].second, placed.end_us) - std::max(busy[i].first, placed.start_us));
+    }
+    sums[task.traffic] += std::max(0.0, alone);
+  }
+  return sums;
+}
+
+std::vector<PhaseTimes> phases(const TaskGraph& graph, const Schedule& schedule) {
+  std::array<double, 3> sequential{};
+  std::array<double, 3> ends{};
+  for (const Task& task : graph.tasks) sequential[static_cast<std::size_t>(task.phase)] += task.us;
+  for (const Placed& placed : schedule.placed) {
+    double& end = ends[static_cast<std::size_t>(task_at(graph, placed.task).phase)];
+    end = std::max(end, placed.end_us);
+  }
+  std::vector<PhaseTimes> list;
+  double before = 0;
+  for (const Phase phase : {Phase::forward, Phase::backward, Phase::update}) {
+    const auto index = static_cast<std::size_t>(phase);
+    if (sequential[index] == 0) continue;
+    const double end = std::max(before, ends[index]);
+    list.push_back({phase, sequential[index], end - before});
+    before = end;
+  }
+  return list;
+}
+
+/// Fills all but the decisions.
+StepPlan measured(TaskGraph graph, Schedule schedule) {
+  StepPlan plan;
+  for (const Task& task : graph.tasks) {
+    plan.sequential_us += task.us;
+    if (task.resource == Resource::links) plan.sequential_exposed_us[task.traffic] += task.us;
+  }
+  plan.operations_us = by_operation(graph);
+  plan.list_us = apply(graph, {}).schedule.us;
+  plan.scheduled_us = schedule.us;
+  plan.ideal_us = ideal(graph);
+  plan.exposed_us = exposed(graph, schedule);
+  plan.phases = phases(graph, schedule);
+  plan.graph = std::move(graph);
+  plan.schedule = std::move(schedule);
+  return plan;
+}
+
+void add_choice(StepPlan& plan, const char* what, const std::string& kind, double us) {
+  plan.choices.push_back({fmt::format("{}{}", what, kind), us});
+}
+
+/// Fills the choice that every plan has, and puts the most important one first.
+void finish_choices(StepPlan& plan) {
+  add_choice(plan, "overlap across operations", "", plan.operations_us - plan.scheduled_us);
+  std::stable_sort(plan.choices.begin(), plan.choices.end(),
+                   [](const ChoiceGain& a, const ChoiceGain& b) { return a.us > b.us; });
+}
+
+/// What each decision of a policy gains on the graph.
+void add_choices(StepPlan& plan, const Policy& policy) {
+  for (const auto& [kind, fused] : policy.fused) {
+    if (!fused) continue;
+    Policy other = policy;
+    other.fused[kind] = false;
+    const double us = apply(plan.graph, other).schedule.us - plan.scheduled_us;
+    add_choice(plan, "fused: ", kind, us);
+  }
+  for (const auto& [kind, earlier] : policy.earlier) {
+    Policy other = policy;
+    other.earlier.erase(kind);
+    const double us = apply(plan.graph, other).schedule.us - plan.scheduled_us;
+    if (us > 0) add_choice(plan, earlier > 0 ? "earlier: " : "later: ", kind, us);
+  }
+}
+
+}  // namespace
+
+StepPlan plan_graph(TaskGraph graph) {
+  const Policy policy = search_policy(graph, {}, kPolicyTrials);
+  Scheduled best = apply(graph, policy);
+  if (graph.tasks.size() <= kFewTasks) best = search_order(graph, std::move(best), kOrderTrials);
+  StepPlan plan = measured(std::move(graph), std::move(best.schedule));
+  for (std::size_t i = 0; i < best.fused.size(); ++i) {
+    if (best.fused[i] == 0) continue;
+    std::vector<char> other = best.fused;
+    other[i] = 0;
+    const auto nodes = Nodes::make(plan.graph, other);
+    const double us = std::min(nodes->in_order(best.keys).us, nodes->list_schedule(best.keys).us);
+    add_choice(plan, "fused: ", plan.graph.fusions[i].kind, us - plan.scheduled_us);
+  }
+  finish_choices(plan);
+  return plan;
+}
+
+Expected<StepPlan> plan_step(const ModelConfig& config, const StepShape& shape,
+                             const StepCosts& costs) {
+  const auto operations = layer_operations(config, shape, costs);
+  if (!operations) return error_of(operations);
+  const int layers = shape.scope == Scope::layer ? 1 : static_cast<int>(config.layers);
+  const int few = std::min(layers, kFewLayers);
+  const auto sample = step_graph(*operations, shape, costs, few, 1);
+  if (!sample) return error_of(sample);
+  const Policy searched = search_policy(*sample, {}, kPolicyTrials);
+
+  // Buckets of 1, 2, 4, ... layers.
+  std::vector<int> sizes{1};
+  const bool buckets = shape.scope == Scope::step && shape.dp > 1;
+  while (buckets && 2 * sizes.back() < layers) sizes.push_back(2 * sizes.back());
+  if (buckets && layers > sizes.back()) sizes.push_back(layers);
+  int bucket_layers = 0;
+  double least = 0;
+  double one_each = 0;
+  TaskGraph best;
+  for (const int size : sizes) {
+    auto graph = step_graph(*operations, shape, costs, layers, size);
+    if (!graph) return error_of(graph);
+    const double us = apply(*graph, searched).schedule.us;
+    if (size == 1) one_each = us;
+    if (bucket_layers > 0 && us >= least) continue;
+    bucket_layers = size;
+    least = us;
+    best = std::move(*graph);
+  }
+  const Policy policy = search_policy(best, searched, kFewTrials);
+  Scheduled scheduled = apply(best, policy);
+  StepPlan plan = measured(std::move(best), std::move(scheduled.schedule));
+  plan.layers = layers;
+  if (buckets) plan.bucket_layers = bucket_layers;
+  if (bucket_layers > 1) {
+    add_choice(plan, fmt::format("buckets of {} layers instead of 1", bucket_layers).c_str(), "",
+               one_each - least);
+  }
+  add_choices(plan, policy);
+  finish_choices(plan);
+  return plan;
+}
+
+}  // namespace overlaptune

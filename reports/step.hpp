@@ -1,0 +1,22 @@
+#pragma once
+// A planned step as JSON, as tables and as a trace (docs/step.md has the fields).
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/step_plan.hpp"
+#include "reports/table.hpp"
+
+namespace overlaptune {
+
+[[nodiscard]] OrderedJson json_of(const StepPlan& plan);
+
+/// Times, exposed communication, phases and choices, in this order. `machine` is the last column
+/// of each.
+[[nodiscard]] std::vector<Table> tables_of(const StepPlan& plan, const std::string& machine);
+
+/// The schedule in Chrome's Trace Event format: compute on one thread, links on another one.
+[[nodiscard]] std::string trace_of(const StepPlan& plan, std::string_view title);
+
+}  // namespace overlaptune

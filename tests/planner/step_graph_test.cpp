@@ -1,0 +1,177 @@
+// The tasks of a step, counted by hand, and plans of them.
+
+#include "planner/step_graph.hpp"
+
+#include <chrono>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/step_plan.hpp"
+#include "tests/planner/small_graphs.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::HasSubstr;
+
+ModelConfig llama_8b() {
+  return {.name = "llama",
+          .layers = 32,
+          .hidden = 4096,
+          .intermediate = 14'336,
+          .heads = 32,
+          .kv_heads = 8,
+          .head_dim = 128,
+          .value_head_dim = 128};
+}
+
+/// A GEMM at 500 TFLOP/s, links of 200 and 50 GB/s, memory of 4 TB/s; a fused pair takes the longer
+/// of its two parts and a tenth of the shorter one.
+StepCosts simple_costs() {
+  const auto gemm_us = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return 2 * double(m) * double(n) * double(k) / 500e6;
+  };
+  const auto link = [](double rate) {
+    return [rate](Collective op, double bytes, int ranks) -> Expected<LinkCost> {
+      const double once = bytes * (ranks - 1) / ranks / rate;
+      return LinkCost{(op == Collective::all_reduce ? 2 : 1) * once, 1.1, 1.2, "rate"};
+    };
+  };
+  return {.gemm = [=](auto m, auto n, auto k) -> Expected<Cost> {
+            return Cost{gemm_us(m, n, k), "rate"};
+          },
+          .tensor_parallel = link(200e3),
+          .data_parallel = link(50e3),
+          .fused = [=](const Problem& problem) -> std::optional<Cost> {
+            const double gemm = gemm_us(problem.m, problem.n, problem.k);
+            const double sum = double(collective_bytes(problem).count) * (problem.ranks - 1) /
+                               problem.ranks / 200e3 * (problem.op == Op::gemm_all_reduce ? 2 : 1);
+            return Cost{std::max(gemm, sum) + 0.1 * std::min(gemm, sum), "rate"};
+          },
+          .bytes_per_us = 4e6,
+          .memory_source = "memory",
+          .attention_flops_per_us = 350e6,
+          .attention_source = "tensor"};
+}
+
+/// Sums of times by kind of name: "gemm", "attention", a collective, ….
+std::map<std::string, double> sums(const TaskGraph& graph) {
+  std::map<std::string, double> by;
+  for (const Task& task : graph.tasks) {
+    by[task.resource == Resource::links ? task.traffic : task.source] += task.us;
+  }
+  return by;
+}
+
+TEST(StepGraph, a_step_has_six_operations_for_each_weight_and_token) {
+  StepShape shape{.tp = 4, .dp = 8, .tokens = 4096};
+  const StepCosts costs = simple_costs();
+  const auto operations = layer_operations(llama_8b(), shape, costs);
+  ASSERT_TRUE(operations) << operations.error().message;
+  // q and o, k and v, gate, up and down: 218,103,808 weights in a layer of Llama 3 8B.
+  const double weights = 2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 14'336;
+  EXPECT_EQ(weights, 218'103'808);
+  EXPECT_DOUBLE_EQ(operations->parameters, weights / 4);
+  const auto graph = step_graph(*operations, shape, costs, 32, 4);
+  ASSERT_TRUE(graph);
+  ASSERT_TRUE(check(*graph));
+  const auto by = sums(*graph);
+  EXPECT_NEAR(by.at("rate"), 32 * 6 * weights / 4 * 4096 / 500e6, 1);
+  // 2 products forward, 5 backward, half of each behind the mask.
+  EXPECT_NEAR(by.at("tensor"), 32 * 3.5 * 2 * 4096.0 * 4096 * 1024 / 350e6, 1);
+  // Forward a gather before qkv and gate_up. Backward one each for the gradients of o and down, and
+  // one each for the kept inputs. Each sends three quarters of 4096 x 4096 elements.
+  const double gather = 0.75 * 2 * 4096 * 4096 / 200e3;
+  EXPECT_NEAR(by.at("all_gather"), 32 * 6 * gather, 1e-6 * 32 * 6 * gather);
+  EXPECT_NEAR(by.at("reduce_scatter"), 32 * 4 * gather, 1e-6 * 32 * 4 * gather);
+  const double bucket = 32 * weights / 4 * 2 * 7 / 8 / 50e3;
+  EXPECT_NEAR(by.at("gradient_reduce_scatter"), bucket, 1e-6 * bucket);
+  EXPECT_NEAR(by.at("parameter_all_gather"), bucket, 1e-6 * bucket);
+}
+
+TEST(StepGraph, plain_tensor_parallelism_sums_twice_in_each_direction) {
+  const StepShape shape{.tp = 4, .sequence_parallel = false, .tokens = 4096};
+  const StepCosts costs = simple_costs();
+  const auto operations = layer_operations(llama_8b(), shape, costs);
+  ASSERT_TRUE(operations);
+  const auto graph = step_graph(*operations, shape, costs, 2, 1);
+  ASSERT_TRUE(graph);
+  const double sum = 2 * 0.75 * 2 * 4096 * 4096 / 200e3;
+  const auto by = sums(*graph);
+  EXPECT_NEAR(by.at("all_reduce"), 2 * 4 * sum, 1e-6);
+  EXPECT_EQ(by.count("all_gather") + by.count("gradient_reduce_scatter"), 0U);
+}
+
+TEST(StepGraph, gradients_leave_when_the_last_layer_of_their_bucket_is_done) {
+  const StepShape shape{.tp = 1, .dp = 4, .tokens = 1024};
+  const StepCosts costs = simple_costs();
+  const auto operations = layer_operations(llama_8b(), shape, costs);
+  ASSERT_TRUE(operations);
+  const auto graph = step_graph(*operations, shape, costs, 5, 2);
+  ASSERT_TRUE(graph);
+  int buckets = 0;
+  for (const Task& task : graph->tasks) {
+    if (task.traffic != "gradient_reduce_scatter") continue;
+    ++buckets;
+    // Four products in each layer; the last bucket of five layers has one layer.
+    EXPECT_EQ(task.after.size(), task.name == "gradient_reduce_scatter of bucket 2" ? 4U : 8U);
+  }
+  EXPECT_EQ(buckets, 3);
+}
+
+TEST(StepGraph, refuses_sizes_that_do_not_divide) {
+  const StepCosts costs = simple_costs();
+  const auto refused = [&](const ModelConfig& config, const StepShape& shape) {
+    const auto made = layer_operations(config, shape, costs);
+    return made ? std::string() : made.error().message;
+  };
+  EXPECT_THAT(refused(llama_8b(), {.tp = 3, .tokens = 1024}),
+              HasSubstr("num_attention_heads = 32"));
+  EXPECT_THAT(refused(llama_8b(), {.tp = 4, .tokens = 1023}), HasSubstr("--tokens: 1023"));
+  ModelConfig odd = llama_8b();
+  odd.intermediate = 14'337;
+  EXPECT_THAT(refused(odd, {.tp = 2, .tokens = 1024}), HasSubstr("intermediate_size = 14337"));
+  odd = llama_8b();
+  odd.kv_heads = 6;
+  EXPECT_THAT(refused(odd, {.tp = 4, .tokens = 1024}), HasSubstr("num_key_value_heads = 6"));
+  odd = llama_8b();
+  odd.experts = 8;
+  EXPECT_THAT(refused(odd, {.tp = 4, .tokens = 1024}), HasSubstr("experts"));
+}
+
+TEST(StepPlan, hides_what_can_be_hidden) {
+  const auto plan = plan_step(llama_8b(), {.tp = 4, .dp = 8, .tokens = 4096}, simple_costs());
+  ASSERT_TRUE(plan) << plan.error().message;
+  expect_sound(plan->graph, plan->schedule);
+  EXPECT_LT(plan->scheduled_us, plan->operations_us);
+  EXPECT_LT(plan->operations_us, plan->sequential_us);
+  EXPECT_LE(plan->scheduled_us, plan->list_us);
+  EXPECT_GE(plan->scheduled_us, plan->ideal_us);
+  double phases = 0;
+  for (const PhaseTimes& phase : plan->phases) phases += phase.scheduled_us;
+  EXPECT_NEAR(phases, plan->scheduled_us, 1e-6);
+  double exposed = 0;
+  for (const auto& [traffic, us] : plan->exposed_us) exposed += us;
+  EXPECT_LE(exposed, plan->scheduled_us);
+  ASSERT_FALSE(plan->choices.empty());
+  EXPECT_GT(plan->choices.front().us, 0);
+}
+
+TEST(StepPlan, eighty_layers_take_less_than_a_second) {
+  ModelConfig config = llama_8b();
+  config.layers = 80;
+  config.hidden = 8192;
+  config.heads = 64;
+  config.intermediate = 28'672;
+  const auto start = std::chrono::steady_clock::now();
+  const auto plan = plan_step(config, {.tp = 8, .dp = 16, .tokens = 8192}, simple_costs());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(plan);
+  EXPECT_GT(plan->graph.tasks.size(), 2000U);
+  EXPECT_LT(took.count(), 1.0);
+}
+
+}  // namespace
+}  // namespace overlaptune
