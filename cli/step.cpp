@@ -16,6 +16,7 @@
 namespace overlaptune::cli {
 namespace {
 
+constexpr int kMostPutOff = 10'000;
 constexpr int kMostReplicas = 1 << 20;
 constexpr std::int64_t kMostSequences = 1 << 20;
 constexpr std::size_t kMostGraphBytes = 10'000'000;
@@ -178,6 +179,9 @@ void add_step(CLI::App& root, Session& session) {
   add_parsed(*command, "--tokens", flags->shape.tokens, read_tokens,
              "Tokens of a sequence, as in 8k")
       ->type_name("SIZE");
+  add_parsed(*command, "--put-off", flags->shape.put_off_layers, whole_number(0, kMostPutOff),
+             "Layers by which weight gradients may be put off, which costs memory (1)")
+      ->type_name("LAYERS");
   add_parsed(*command, "--scope", flags->shape.scope, parse_name<Scope>,
              "What is planned: " + names_of<Scope>() + " (a training step, the default)")
       ->type_name("SCOPE");

@@ -16,6 +16,9 @@ constexpr std::int64_t kLargeGemm = 8192;
 // Attention does not reach the rate of a large GEMM. FlashAttention-2 (Dao 2023) reports 50 to 73 %
 // of an A100's peak, where GEMMs reach 80 to 90 %: about 0.7 of them.
 constexpr double kAttentionOfGemm = 0.7;
+// Kernels that only read and write reach about nine tenths of the data sheet's rate (BabelStream,
+// Deakin et al. 2018).
+constexpr double kReachedOfMemory = 0.9;
 
 const Model::Parts& parts_of(const LearnedModel& model) {
   return model.analytic().parts();
@@ -34,8 +37,16 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
       depth_(config.hidden),
       known_(known) {
   const LaunchModel& launch = parts_of(model).launch;
+  std::string how = "the probed rate of copies in memory";
+  memory_source_ = "memory rate probed";
   if (known.memory_gb_per_s) {
     bytes_per_us_ = *known.memory_gb_per_s * kBytesOfGb;
+    memory_source_ = "memory rate given";
+    how = "as given";
+  } else if (const auto sheet = data_sheet_memory_gb_per_s(platform.gpu_model)) {
+    bytes_per_us_ = kReachedOfMemory * *sheet * kBytesOfGb;
+    memory_source_ = "memory rate of the data sheet";
+    how = fmt::format("{} of the data sheet's", kReachedOfMemory);
   } else if (launch.reorder_per_byte > 0) {
     bytes_per_us_ = 2 / launch.reorder_per_byte;  // a copied byte is read and written
   } else {
@@ -53,8 +64,7 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
       fmt::format("GEMMs and collectives: measured where a probe has the size, else predicted from "
                   "the probes"),
       fmt::format("norms, rope, activations, optimiser: bytes at {:.0f} GB/s, {}",
-                  bytes_per_us_ / kBytesOfGb,
-                  known.memory_gb_per_s ? "as given" : "the probed rate of copies in memory"),
+                  bytes_per_us_ / kBytesOfGb, how),
       fmt::format(
           "attention: operations at {:.0f} TFLOP/s, {}", attention_flops_per_us_ / kFlopsOfTflops,
           known.attention_tflops
@@ -74,7 +84,7 @@ StepCosts PlatformCosts::costs() const {
                                   auto ranks) { return across_replicas(op, bytes, ranks); },
           .fused = [this](const Problem& problem) { return fused(problem); },
           .bytes_per_us = bytes_per_us_,
-          .memory_source = known_.memory_gb_per_s ? "memory rate given" : "memory rate probed",
+          .memory_source = memory_source_,
           .attention_flops_per_us = attention_flops_per_us_,
           .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
           .launch_us = parts_of(model_).launch.kernel_gap};

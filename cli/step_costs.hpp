@@ -43,6 +43,7 @@ class PlatformCosts {
   std::int64_t depth_ = 0;  ///< k of the GEMMs beside which collectives run
   KnownRates known_;
   double bytes_per_us_ = 0;
+  std::string memory_source_;
   double attention_flops_per_us_ = 0;
   std::vector<std::string> sources_;
 };

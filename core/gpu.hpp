@@ -3,6 +3,8 @@
 // capability.
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/dtype.hpp"
@@ -61,5 +63,9 @@ struct GpuLimits {
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);
+
+/// The memory bandwidth of a GPU's data sheet, in GB/s (10^9 bytes); none for a GPU that is not in
+/// the table. `gpu_model` as the driver names it: "NVIDIA H200".
+[[nodiscard]] std::optional<double> data_sheet_memory_gb_per_s(std::string_view gpu_model);
 
 }  // namespace overlaptune

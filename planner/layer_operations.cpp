@@ -90,7 +90,9 @@ class Builder {
   }
   int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
            std::vector<int> after) {
-    return add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
+    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
+    pass_.tasks.back().task.is_gemm = true;
+    return task;
   }
   int weight_gradient(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::vector<int> after) {

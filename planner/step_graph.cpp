@@ -85,11 +85,21 @@ class Assembly {
     }
     if (!whole) return std::move(graph_);
     std::vector<int> gradients;
+    std::vector<std::vector<int>> of_layer(static_cast<std::size_t>(layers));
     for (int layer = layers - 1; layer >= 0; --layer) {
       const int base = pass(operations_.backward, layer, input);
+      const int latest = layer + 1 + shape_.put_off_layers;
+      if (latest < layers) {
+        for (const int first : operations_.backward.first) {
+          for (const int gradient : of_layer[static_cast<std::size_t>(latest)]) {
+            wait(base + first, gradient);
+          }
+        }
+      }
       for (std::size_t i = 0; i < operations_.backward.tasks.size(); ++i) {
         if (operations_.backward.tasks[i].is_weight_gradient) {
           gradients.push_back(base + static_cast<int>(i));
+          of_layer[static_cast<std::size_t>(layer)].push_back(gradients.back());
         }
       }
       input = base + operations_.backward.last;

@@ -60,6 +60,9 @@ struct StepShape {
   std::int64_t micro_batch = 1;  ///< sequences
   std::int64_t tokens = 0;       ///< of each sequence
   Scope scope = Scope::step;
+  /// A weight gradient may be put off while so many more layers run backward. It keeps its inputs
+  /// in memory until then.
+  int put_off_layers = 1;
 };
 
 /// An operation of a layer. `after` has the operations of the same pass and layer; -1 stands for

@@ -39,6 +39,7 @@ struct Task {
   std::string traffic{};  ///< on the links: what exposed times are summed by: "all_gather"
   Resource resource = Resource::compute;
   Phase phase = Phase::forward;
+  bool is_gemm = false;
   double us = 0;             ///< with nothing beside it
   double slows = 1;          ///< on the links: the factor on a compute task beside it, at least 1
   double slowed = 1;         ///< on the links: the factor on itself beside a compute task

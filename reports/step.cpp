@@ -138,12 +138,13 @@ std::string trace_of(const StepPlan& plan, std::string_view title) {
   TracedRun run{.name = "scheduled"};
   for (const Placed& placed : plan.schedule.placed) {
     const Resource resource = resource_of(plan, placed);
-    const Activity activity{
-        .stream = resource == Resource::links ? 1 : 0,
-        .kind = resource == Resource::links ? ActivityKind::collective : ActivityKind::gemm,
-        .name = name_of(plan, placed),
-        .start = us(placed.start_us),
-        .end = us(placed.end_us)};
+    const Activity activity{.stream = resource == Resource::links ? 1 : 0,
+                            .kind = resource == Resource::links     ? ActivityKind::collective
+                                    : task_of(plan, placed).is_gemm ? ActivityKind::gemm
+                                                                    : ActivityKind::other,
+                            .name = name_of(plan, placed),
+                            .start = us(placed.start_us),
+                            .end = us(placed.end_us)};
     run.activities.push_back(activity);
     if (resource != Resource::both) continue;
     run.activities.push_back(activity);

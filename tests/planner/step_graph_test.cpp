@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,6 +120,26 @@ TEST(StepGraph, gradients_leave_when_the_last_layer_of_their_bucket_is_done) {
     EXPECT_EQ(task.after.size(), task.name == "gradient_reduce_scatter of bucket 2" ? 4U : 8U);
   }
   EXPECT_EQ(buckets, 3);
+}
+
+TEST(StepGraph, weight_gradients_are_put_off_by_so_many_layers) {
+  StepShape shape{.tp = 4, .tokens = 4096};
+  const StepCosts costs = simple_costs();
+  for (const int layers : {0, 1, 3}) {
+    shape.put_off_layers = layers;
+    const auto plan = plan_step(llama_8b(), shape, costs);
+    ASSERT_TRUE(plan);
+    std::map<std::string, std::pair<double, double>> times;
+    for (const Placed& placed : plan->schedule.placed) {
+      const Task& task = plan->graph.tasks[std::size_t(placed.task)];
+      times[task.name] = {placed.start_us, placed.end_us};
+    }
+    const auto first = times.at(fmt::format("backward down dgrad {}", 10));
+    for (const char* name : {"o", "qkv", "gate_up", "down"}) {
+      const auto gradient = times.at(fmt::format("backward {} wgrad {}", name, 11 + layers));
+      EXPECT_LE(gradient.second, first.first + 1e-6);
+    }
+  }
 }
 
 TEST(StepGraph, refuses_sizes_that_do_not_divide) {
