@@ -186,7 +186,7 @@ void add_step(CLI::App& root, Session& session) {
              "What is planned: " + names_of<Scope>() + " (a training step, the default)")
       ->type_name("SCOPE");
   add_parsed(*command, "--memory-gb-per-s", flags->known.memory_gb_per_s, read_rate,
-             "Rate of the GPU's memory (default: what was probed)")
+             "Rate of the GPU's memory (default: 0.9 of the data sheet's, else as probed)")
       ->type_name("RATE");
   add_parsed(*command, "--attention-tflops", flags->known.attention_tflops, read_rate,
              "Rate of attention's two products (default: 0.7 of a large GEMM's)")

@@ -3,6 +3,7 @@
 #include <Cbc_C_Interface.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace overlaptune {
 namespace {
@@ -54,6 +55,9 @@ class Program {
     }
     Cbc_setMaximumSeconds(model_, seconds);
     Cbc_solve(model_);
+    if (Cbc_isProvenInfeasible(model_) != 0) {
+      return MilpResult{std::numeric_limits<double>::infinity(), true};
+    }
     if (Cbc_bestSolution(model_) == nullptr) return std::nullopt;
     return MilpResult{Cbc_getObjValue(model_), Cbc_isProvenOptimal(model_) != 0};
   }

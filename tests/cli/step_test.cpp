@@ -1,0 +1,141 @@
+// overlaptune step, as a user runs it.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/tool.hpp"
+
+namespace overlaptune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using tool::Folder;
+
+constexpr const char* kLlama = R"({"model_type": "llama", "hidden_size": 1024,
+    "intermediate_size": 4096, "num_attention_heads": 8, "num_key_value_heads": 4,
+    "num_hidden_layers": 3, "torch_dtype": "bfloat16"})";
+
+void expect_refused(const Folder& folder, const std::string& command_line,
+                    const std::string& words) {
+  SCOPED_TRACE(command_line);
+  const tool::Outcome outcome = tool::run(folder, command_line);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr(words));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+/// A database with quick probes of 4 ranks, and a model of three layers.
+void make_database(const Folder& folder) {
+  folder.write("small.json", kLlama);
+  tool::json(folder,
+             "tune --machine sim:rtx4090-pcie-x4 --db f.db --quick-probe --top-k 1 "
+             "--problem gemm_reduce_scatter:2048,1024,256:bf16:4");
+}
+
+TEST(Step, a_training_step_from_a_database) {
+  const Folder folder;
+  make_database(folder);
+  const std::string question = "step --db f.db --model small.json --tp 4 --tokens 2k ";
+  const json step =
+      tool::json(folder, question + "--dp 8 --data-parallel-gb-per-s 10 --trace t.json --json");
+  EXPECT_EQ(step.at("simulated"), true);
+  const double sequential = step.at("sequential_us");
+  const double operations = step.at("operations_us");
+  const double scheduled = step.at("scheduled_us");
+  EXPECT_LE(operations, sequential);
+  EXPECT_LE(scheduled, operations);
+  EXPECT_LE(step.at("ideal_us").get<double>(), scheduled);
+  // Gradients of three layers: 2 x (1024 x (512 + 256) + 3 x 1024 x 1024) bytes on each GPU.
+  EXPECT_NEAR(step.at("sequential_exposed_us").at("gradient_reduce_scatter"),
+              3 * 2 * (1024 * (512 + 256) + 3 * 1024 * 1024) * 7.0 / 8 / 10e3, 1e-6);
+  std::set<std::string> sources;
+  double last = 0;
+  for (const json& node : step.at("nodes")) {
+    EXPECT_LE(node.at("start_us"), node.at("end_us"));
+    last = std::max(last, node.at("end_us").get<double>());
+    sources.insert(node.at("cost_source"));
+    EXPECT_THAT(node.at("resource").get<std::string>(), testing::AnyOf("compute", "links", "both"));
+  }
+  EXPECT_NEAR(last, scheduled, 1e-6);
+  EXPECT_TRUE(sources.contains("predicted") && sources.contains("link rate given") &&
+              sources.contains("memory rate of the data sheet"));
+  const json trace = json::parse(tool::content(folder / "t.json"));
+  const auto events = std::count_if(trace.at("traceEvents").begin(), trace.at("traceEvents").end(),
+                                    [](const json& event) { return event.at("ph") == "X"; });
+  EXPECT_GE(static_cast<std::size_t>(events), step.at("nodes").size());
+
+  const tool::Outcome text = tool::run(folder, question + "--scope forward");
+  EXPECT_EQ(text.status, 0) << text.err;
+  std::istringstream lines(text.out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.find("machine") != line.npos || line.find("---") != line.npos)
+      continue;
+    EXPECT_TRUE(line.find("sim:rtx4090-pcie-x4") != line.npos ||
+                line.find("(simulated)") != line.npos)
+        << line;
+  }
+  expect_refused(folder, "step --db f.db --model small.json --tp 3 --tokens 2k",
+                 "num_attention_heads = 8: expected a multiple of --tp 3");
+  expect_refused(folder, "step --db f.db --model small.json --tp 4 --tokens 1001",
+                 "--tokens: 1001 in a micro-batch: expected a multiple of --tp 4");
+  expect_refused(folder, "step --db f.db --model small.json --tp 2 --tokens 2k", "probe --ranks 2");
+  expect_refused(folder, question + "--dp 8", "--dp 8: ");
+}
+
+TEST(Step, a_graph_of_one_s_own) {
+  const Folder folder;
+  folder.write("graph.json", R"({"tasks": [
+      {"name": "a", "resource": "compute", "us": 2},
+      {"name": "sum", "resource": "links", "us": 3, "after": ["a"]},
+      {"name": "b", "resource": "compute", "us": 3},
+      {"name": "c", "resource": "compute", "us": 2, "after": ["sum"]}],
+    "fusions": [{"compute": "a", "links": "sum", "us": 4}]})");
+  const json plan = tool::json(folder, "step --graph graph.json --json");
+  EXPECT_EQ(plan.at("sequential_us"), 10);
+  EXPECT_EQ(plan.at("operations_us"), 9);
+  EXPECT_EQ(plan.at("scheduled_us"), 7);  // b beside the sum; fused it were 9
+  EXPECT_EQ(plan.at("exposed_us").at("sum"), 0);
+  EXPECT_EQ(plan.at("nodes").size(), 4U);
+}
+
+TEST(Step, bad_input) {
+  const Folder folder;
+  folder.write("small.json", kLlama);
+  folder.write("cycle.json", R"({"tasks": [
+      {"name": "a", "resource": "compute", "us": 2, "after": ["b"]},
+      {"name": "b", "resource": "links", "us": 3, "after": ["a"]}]})");
+  folder.write("unknown.json", R"({"tasks": [
+      {"name": "a", "resource": "compute", "us": 2, "after": ["x"]}]})");
+  folder.write("twice.json", R"({"tasks": [{"name": "a", "resource": "compute", "us": 2},
+      {"name": "a", "resource": "compute", "us": 2}]})");
+  folder.write("negative.json", R"({"tasks": [{"name": "a", "resource": "compute", "us": -2}]})");
+  folder.write("resource.json", R"({"tasks": [{"name": "a", "resource": "disk", "us": 2}]})");
+  folder.write("none.json", R"({"tasks": []})");
+  expect_refused(folder, "step --graph cycle.json", "cycle.json: task 'a': waits for itself");
+  expect_refused(folder, "step --graph unknown.json", "unknown.json: tasks[0].after[0]: no task");
+  expect_refused(folder, "step --graph twice.json",
+                 "twice.json: tasks[1].name: 'a' is there twice");
+  expect_refused(folder, "step --graph negative.json", "negative.json: tasks[0].us");
+  expect_refused(folder, "step --graph resource.json", "resource.json: tasks[0].resource");
+  expect_refused(folder, "step --graph none.json", "at least one task");
+  expect_refused(folder, "step --graph missing.json", "missing.json");
+  expect_refused(folder, "step", "expected --model FILE with --db, or --graph FILE");
+  expect_refused(folder, "step --model small.json --tokens 1k", "--db: missing");
+  expect_refused(folder, "step --model small.json --db f.db", "--tokens: missing");
+  expect_refused(folder, "step --model small.json --db f.db --tokens 0", "--tokens: '0'");
+  expect_refused(folder, "step --model small.json --db f.db --tokens 1k --tp 0", "--tp: '0'");
+  expect_refused(folder, "step --model small.json --db f.db --tokens 1k --memory-gb-per-s nan",
+                 "--memory-gb-per-s: 'nan'");
+  expect_refused(folder, "step --model small.json --db f.db --tokens 1k --scope all",
+                 "scope 'all': expected one of layer, forward, step");
+}
+
+}  // namespace
+}  // namespace overlaptune
