@@ -38,8 +38,10 @@ TEST(ScheduleMilp, is_hardly_better_than_the_planner) {
   int compared = 0;
   for (int i = 0; i < graphs; ++i) {
     const int tasks = graphs > 6 ? 10 + static_cast<int>(random() % 15) : 8 + i;
-    const TaskGraph graph =
-        random_graph(random, {.tasks = tasks, .longest = 4, .contention = false});
+    const TaskGraph graph = random_graph(random, {.tasks = tasks,
+                                                  .longest = 3 + i % 5,
+                                                  .contention = false,
+                                                  .chains = i % 2 == 0 ? 0 : 2 + i % 3});
     const StepPlan plan = plan_graph(graph);
     expect_sound(plan.graph, plan.schedule);
     // Times are whole: CBC looks for a schedule that is shorter by one at least.
