@@ -10,8 +10,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/problem_flags.hpp"
-#include "cli/progress.hpp"
-#include "probes/probes.hpp"
+#include "cli/quick_probes.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -62,23 +61,6 @@ Advice from_database(const AdviseFlags& flags, const ModelConfig& config, Platfo
                  .plain = [&](const PlainGemm& gemm) { return plain_time(lookup.model(), gemm); }});
 }
 
-std::vector<Measurement> measured(Machine& machine, std::span<const Probe> plan) {
-  if (const auto ready = machine.prepare(kernels_of(plan)); !ready) throw Failure(ready.error());
-  std::vector<Measurement> list;
-  ProgressBar bar;
-  const auto progress = bar.callback();
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (!progress(i, plan.size(), to_string(plan[i]))) throw Ended{kSignalBase + interrupted()};
-    auto measurement = machine.measure(plan[i]);
-    if (measurement) {
-      list.push_back(*measurement);
-    } else if (measurement.error().kind != ErrorKind::bad_input) {
-      throw Failure(measurement.error());
-    }
-  }
-  return list;
-}
-
 /// Predictions from a quick probing of the machine. Nothing is stored.
 Advice from_machine(const AdviseFlags& flags, const ModelConfig& config, Platform& platform) {
   const auto machine = open(flags.machine, flags.common);
@@ -89,8 +71,7 @@ Advice from_machine(const AdviseFlags& flags, const ModelConfig& config, Platfor
   }
   catch_interrupts();
   warn_if_simulated(flags.machine, *machine);
-  const auto measurements =
-      measured(*machine, probe_plan(platform, machine->transports(), ranks, ProbeDepth::quick));
+  const auto measurements = quick_measurements(*machine, ranks);
   const auto model = learned_model(platform, measurements, {});
   return advise(config, flags.options,
                 {.platform = platform,

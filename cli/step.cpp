@@ -3,12 +3,17 @@
 #include "reports/step.hpp"
 
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/machine_flags.hpp"
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
+#include "cli/quick_probes.hpp"
 #include "cli/step_costs.hpp"
 #include "core/units.hpp"
 #include "tuner/text_file.hpp"
@@ -25,6 +30,7 @@ struct StepFlags {
   CommonFlags common{};
   std::string model{};
   std::string graph{};
+  MachineFlags machine{.name = ""};
   std::string database{};
   std::string platform{};
   std::string sequence_parallel = "yes";
@@ -48,32 +54,64 @@ Planned from_graph(const StepFlags& flags) {
   return {.plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
 }
 
+Planned planned(const StepFlags& flags, const ModelConfig& config, const Platform& platform,
+                std::vector<Measurement> measurements, const Expected<LearnedModel>& model,
+                std::function<Answer(const Problem&)> ask) {
+  if (!model) {
+    refuse(fmt::format("{}: {}: run `overlaptune probe` into this database first",
+                       full_name(platform), model.error().message));
+  }
+  const PlatformCosts costs(platform, std::move(measurements), *model, std::move(ask), config,
+                            flags.known);
+  Planned made{.plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
+               .notes = costs.sources(),
+               .platform = platform};
+  made.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
+  return made;
+}
+
 Planned from_database(const StepFlags& flags) {
   const ModelConfig config = value_or_throw(read_model_config(flags.model));
   const Store store(flags.database, Access::read);
   const auto stored = value_or_throw(store.platform(flags.platform));
   Lookup lookup(store, stored, system_answers(stored.platform));
-  const auto& model = lookup.model();
-  if (!model) {
-    refuse(fmt::format("{}: {}: run `overlaptune probe` into this database first",
-                       full_name(stored.platform), model.error().message));
+  return planned(flags, config, stored.platform, store.measurements(stored.id), lookup.model(),
+                 [&](const Problem& problem) { return lookup(problem, Launch::graph); });
+}
+
+/// From a quick probing of the machine. Nothing is stored.
+Planned from_machine(const StepFlags& flags) {
+  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  const auto machine = open(flags.machine, flags.common);
+  const Platform platform = machine->platform();
+  std::vector<int> ranks;
+  for (const int count : {flags.shape.tp, flags.shape.dp}) {
+    if (count < 2 || count > platform.gpu_count || (!ranks.empty() && ranks.back() == count)) {
+      continue;
+    }
+    ranks.push_back(count);
   }
-  const PlatformCosts costs(
-      stored.platform, store.measurements(stored.id), *model,
-      [&](const Problem& problem) { return lookup(problem, Launch::graph); }, config, flags.known);
-  Planned planned{.plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
-                  .notes = costs.sources(),
-                  .platform = stored.platform};
-  planned.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
-  return planned;
+  if (ranks.empty()) ranks.push_back(2);  // the model needs some collective
+  catch_interrupts();
+  warn_if_simulated(flags.machine, *machine);
+  auto measurements = quick_measurements(*machine, ranks);
+  const auto model = learned_model(platform, measurements, {});
+  return planned(
+      flags, config, platform, std::move(measurements), model, [&](const Problem& problem) {
+        return answer_without_winner(
+            platform, problem, Launch::graph,
+            [&]() -> const Expected<LearnedModel>& { return model; }, "nothing was tuned");
+      });
 }
 
 void check_flags(const StepFlags& flags) {
   if (flags.graph.empty() == flags.model.empty()) {
-    refuse("expected --model FILE with --db, or --graph FILE");
+    refuse("expected --model FILE with --db or --machine, or --graph FILE");
   }
   if (!flags.graph.empty()) return;
-  if (flags.database.empty()) refuse("--db: missing beside --model: expected a database");
+  if (flags.database.empty() && flags.machine.name.empty()) {
+    refuse("--db: missing beside --model: expected a database, or --machine NAME to probe it now");
+  }
   if (flags.shape.tokens == 0) refuse("--tokens: missing beside --model: expected a number");
 }
 
@@ -99,7 +137,9 @@ OrderedJson document_of(const StepFlags& flags, const Planned& planned) {
 
 int run_step(const StepFlags& flags, const Session& /*session*/) {
   check_flags(flags);
-  const Planned planned = flags.graph.empty() ? from_database(flags) : from_graph(flags);
+  const Planned planned = !flags.graph.empty()         ? from_graph(flags)
+                          : flags.machine.name.empty() ? from_database(flags)
+                                                       : from_machine(flags);
   const std::string origin = flags.graph.empty() ? flags.model : flags.graph;
   if (!flags.trace.empty()) write_file(flags.trace, trace_of(planned.plan, "step of " + origin));
   if (flags.common.json) {
@@ -156,12 +196,23 @@ void add_step(CLI::App& root, Session& session) {
       flags->common);
   command->add_option("--model", flags->model, "Hugging Face config.json of the model")
       ->type_name("FILE");
-  add_database_flag(*command, flags->database)->required(false);
-  command
-      ->add_option("--platform", flags->platform,
-                   "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the "
-                   "only one)")
-      ->type_name("NAME");
+  // --machine goes before the variable with the default of --db.
+  auto* database = add_database_flag(*command, flags->database)->required(false)->envname("");
+  auto* platform =
+      command
+          ->add_option(
+              "--platform", flags->platform,
+              "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the "
+              "only one)")
+          ->type_name("NAME");
+  auto* machine = command
+                      ->add_option("--machine", flags->machine.name,
+                                   "Machine to probe quickly now, instead of a database")
+                      ->type_name("NAME")
+                      ->excludes(database)
+                      ->excludes(platform);
+  add_profile_flag(*command, flags->machine);
+  command->get_option("--profile")->needs(machine);
   add_parsed(*command, "--tp", flags->shape.tp, whole_number(1, kMostRanks),
              "GPUs that a layer is divided over (1)")
       ->type_name("N");
@@ -201,6 +252,10 @@ void add_step(CLI::App& root, Session& session) {
       ->add_option("--trace", flags->trace, "File for the schedule, to open with ui.perfetto.dev")
       ->type_name("FILE");
   command->callback([&session, flags] {
+    const char* const usual = std::getenv(kDatabaseVariable);
+    if (flags->database.empty() && flags->machine.name.empty() && usual != nullptr) {
+      flags->database = usual;
+    }
     flags->shape.sequence_parallel = flags->sequence_parallel == "yes";
     session.action = [&session, flags] { return run_step(*flags, session); };
   });

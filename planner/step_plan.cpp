@@ -12,8 +12,8 @@ namespace overlaptune {
 namespace {
 
 constexpr int kFewLayers = 4;  // on which a policy is searched
-constexpr int kPolicyTrials = 1500;
-constexpr int kFewTrials = 40;  // on all layers
+constexpr int kPolicyTrials = 6000;
+constexpr int kFewTrials = 200;  // on all layers
 constexpr int kOrderTrials = 60'000;
 constexpr std::size_t kFewTasks = 64;  // whose order is searched task by task
 

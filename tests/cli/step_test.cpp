@@ -89,6 +89,18 @@ TEST(Step, a_training_step_from_a_database) {
   expect_refused(folder, question + "--dp 8", "--dp 8: ");
 }
 
+TEST(Step, a_machine_that_is_probed_now) {
+  const Folder folder;
+  folder.write("small.json", kLlama);
+  const json step = tool::json(folder,
+                               "step --machine sim:rtx4090-pcie-x4 --model small.json --tp 2 "
+                               "--dp 4 --tokens 2k --sequence-parallel no --json");
+  EXPECT_EQ(step.at("full_name"), "sim:rtx4090-pcie-x4");
+  EXPECT_LE(step.at("scheduled_us"), step.at("operations_us"));
+  EXPECT_GT(step.at("sequential_exposed_us").at("all_reduce"), 0);
+  EXPECT_GT(step.at("sequential_exposed_us").at("gradient_reduce_scatter"), 0);
+}
+
 TEST(Step, a_graph_of_one_s_own) {
   const Folder folder;
   folder.write("graph.json", R"({"tasks": [
@@ -126,7 +138,7 @@ TEST(Step, bad_input) {
   expect_refused(folder, "step --graph resource.json", "resource.json: tasks[0].resource");
   expect_refused(folder, "step --graph none.json", "at least one task");
   expect_refused(folder, "step --graph missing.json", "missing.json");
-  expect_refused(folder, "step", "expected --model FILE with --db, or --graph FILE");
+  expect_refused(folder, "step", "expected --model FILE with --db or --machine, or --graph FILE");
   expect_refused(folder, "step --model small.json --tokens 1k", "--db: missing");
   expect_refused(folder, "step --model small.json --db f.db", "--tokens: missing");
   expect_refused(folder, "step --model small.json --db f.db --tokens 0", "--tokens: '0'");

@@ -18,11 +18,13 @@ struct GraphKind {
   int tasks = 8;
   int longest = 6;         ///< tasks take 1 to so many microseconds
   bool contention = true;  ///< factors above 1
+  int chains = 0;  ///< 0: tasks wait for any others; else each one for the last of its chain
 };
 
 inline TaskGraph random_graph(std::mt19937& random, const GraphKind& kind) {
   const auto dice = [&](int sides) { return static_cast<int>(random() % unsigned(sides)); };
   TaskGraph graph;
+  std::vector<int> last_of_chain(std::size_t(kind.chains), -1);
   for (int i = 0; i < kind.tasks; ++i) {
     Task task{.name = "t" + std::to_string(i)};
     task.kind = task.name;
@@ -32,8 +34,13 @@ inline TaskGraph random_graph(std::mt19937& random, const GraphKind& kind) {
       task.slows = 1 + 0.1 * dice(4);
       task.slowed = 1 + 0.1 * dice(6);
     }
-    for (int other = 0; other < i; ++other) {
+    for (int other = 0; other < i && kind.chains == 0; ++other) {
       if (dice(kind.tasks) < 2) task.after.push_back(other);
+    }
+    if (kind.chains > 0) {
+      int& last = last_of_chain[std::size_t(dice(kind.chains))];
+      if (last >= 0) task.after.push_back(last);
+      last = i;
     }
     graph.tasks.push_back(std::move(task));
   }
