@@ -111,7 +111,8 @@ struct Running {
 
 }  // namespace
 
-std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>& fused) {
+std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>& fused,
+                                 const std::vector<Hold>& holds) {
   Nodes made;
   made.node_of_task_.assign(graph.tasks.size(), -1);
   for (std::size_t i = 0; i < graph.fusions.size(); ++i) {
@@ -136,15 +137,17 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
                           .slowed = task.slowed,
                           .task = static_cast<int>(i)});
   }
+  const auto wait = [&](int task, int until) {
+    const int node = made.node_of_task_[at(task)];
+    const int before = made.node_of_task_[at(until)];
+    if (before == node) return;
+    made.list_[at(before)].next.push_back(node);
+    ++made.list_[at(node)].waits;
+  };
   for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
-    const int node = made.node_of_task_[i];
-    for (const int other : graph.tasks[i].after) {
-      const int before = made.node_of_task_[at(other)];
-      if (before == node) continue;
-      made.list_[at(before)].next.push_back(node);
-      ++made.list_[at(node)].waits;
-    }
+    for (const int other : graph.tasks[i].after) wait(static_cast<int>(i), other);
   }
+  for (const Hold& hold : holds) wait(hold.task, hold.until);
   if (made.sorted(std::vector<double>(made.size(), 0)).size() < made.size()) return std::nullopt;
   return made;
 }

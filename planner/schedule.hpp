@@ -21,13 +21,20 @@ struct Schedule {
   std::vector<Placed> placed{};  ///< in the order of the starts
 };
 
+/// A task waits for another one although nothing needs it: what runs alone is not slowed.
+struct Hold {
+  int task = 0;
+  int until = 0;
+};
+
 /// A graph in which the chosen fusions are single nodes, ready to be scheduled.
 class Nodes {
  public:
-  /// None: two of the chosen fusions have a task in common, or a fusion closes a cycle. The graph
-  /// is one that `check` takes.
+  /// None: two of the chosen fusions have a task in common, or a fusion or a hold closes a cycle.
+  /// The graph is one that `check` takes.
   [[nodiscard]] static std::optional<Nodes> make(const TaskGraph& graph,
-                                                 const std::vector<char>& fused);
+                                                 const std::vector<char>& fused,
+                                                 const std::vector<Hold>& holds = {});
 
   [[nodiscard]] std::size_t size() const { return list_.size(); }
 

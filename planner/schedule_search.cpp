@@ -81,7 +81,7 @@ Scheduled apply(const TaskGraph& graph, const Policy& policy) {
     keys[i] = -keys[i];
   }
   Schedule schedule = nodes.list_schedule(keys);
-  return {std::move(fused), std::move(keys), std::move(schedule)};
+  return {.fused = std::move(fused), .keys = std::move(keys), .schedule = std::move(schedule)};
 }
 
 Policy search_policy(const TaskGraph& graph, Policy start, int trials) {
@@ -160,21 +160,34 @@ Scheduled search_order(const TaskGraph& graph, Scheduled start, int trials) {
       each.keys[static_cast<std::size_t>(fusion.links)] = placed.start_us;
     }
   };
+  const bool contention = std::any_of(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
+    return task.slows > 1 || task.slowed > 1;
+  });
   constexpr int kStarts = 3;
+  constexpr std::size_t kMostHolds = 2;
   std::mt19937_64 random(11);  // NOLINT(bugprone-random-generator-seed,cert-msc51-cpp)
   for (int run = 0; run < kStarts; ++run) {
     Scheduled now = run == 0 ? start : best;
     by_start(now);
-    auto nodes = Nodes::make(graph, now.fused);
+    auto nodes = Nodes::make(graph, now.fused, now.holds);
     const double hot = 0.03 * best.schedule.us;
     const int steps = trials / kStarts;
     for (int step = 0; step < steps && best.schedule.us > bound / kBetter; ++step) {
-      Scheduled next{.fused = now.fused, .keys = now.keys};
+      Scheduled next{.fused = now.fused, .keys = now.keys, .holds = now.holds};
       std::optional<Nodes> changed;
       if (!graph.fusions.empty() && random() % 5 == 0) {
         char& fused = next.fused[random() % next.fused.size()];
         fused = fused == 0 ? 1 : 0;
-        changed = Nodes::make(graph, next.fused);
+        changed = Nodes::make(graph, next.fused, next.holds);
+        if (!changed) continue;
+      } else if (contention && random() % 5 == 0) {
+        if (next.holds.size() == kMostHolds || (!next.holds.empty() && random() % 2 == 0)) {
+          next.holds.erase(next.holds.begin());
+        } else {
+          next.holds.push_back(
+              {static_cast<int>(random() % tasks), static_cast<int>(random() % tasks)});
+        }
+        changed = Nodes::make(graph, next.fused, next.holds);
         if (!changed) continue;
       } else {
         // A task goes just before or after another one.

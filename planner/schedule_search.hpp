@@ -21,6 +21,7 @@ struct Policy {
 struct Scheduled {
   std::vector<char> fused{};   ///< by fusion of the graph
   std::vector<double> keys{};  ///< by task
+  std::vector<Hold> holds{};
   Schedule schedule{};
 };
 
@@ -33,7 +34,8 @@ struct Scheduled {
 [[nodiscard]] Policy search_policy(const TaskGraph& graph, Policy start, int trials);
 
 /// A good schedule, for graphs whose tasks have nothing in common: simulated annealing over the
-/// order of tasks and the choice of fusions, from `start` on. The same input gives the same result.
+/// order of tasks, the choice of fusions and a few holds, from `start` on. The same input gives the
+/// same result.
 [[nodiscard]] Scheduled search_order(const TaskGraph& graph, Scheduled start, int trials);
 
 }  // namespace overlaptune

@@ -170,7 +170,8 @@ StepPlan plan_graph(TaskGraph graph) {
     if (best.fused[i] == 0) continue;
     std::vector<char> other = best.fused;
     other[i] = 0;
-    const auto nodes = Nodes::make(plan.graph, other);
+    const auto nodes = Nodes::make(plan.graph, other, best.holds);
+    if (!nodes) continue;
     const double us = std::min(nodes->in_order(best.keys).us, nodes->list_schedule(best.keys).us);
     add_choice(plan, "fused: ", plan.graph.fusions[i].kind, us - plan.scheduled_us);
   }

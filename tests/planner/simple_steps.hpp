@@ -18,6 +18,17 @@ inline ModelConfig llama_8b() {
           .value_head_dim = 128};
 }
 
+inline ModelConfig llama_70b() {
+  return {.name = "llama",
+          .layers = 80,
+          .hidden = 8192,
+          .intermediate = 28'672,
+          .heads = 64,
+          .kv_heads = 8,
+          .head_dim = 128,
+          .value_head_dim = 128};
+}
+
 /// A GEMM at 500 TFLOP/s, links of 200 and 50 GB/s, memory of 4 TB/s; a fused pair takes the longer
 /// of its two parts and a tenth of the shorter one.
 inline StepCosts simple_costs() {

@@ -140,5 +140,14 @@ TEST(StepPlan, hides_what_can_be_hidden) {
   EXPECT_GT(plan->choices.front().us, 0);
 }
 
+TEST(StepPlan, of_eighty_layers_is_between_the_ideal_and_list_scheduling) {
+  const auto plan = plan_step(llama_70b(), {.tp = 8, .dp = 16, .tokens = 8192}, simple_costs());
+  ASSERT_TRUE(plan);
+  EXPECT_GT(plan->graph.tasks.size(), 2000U);
+  expect_sound(plan->graph, plan->schedule);
+  EXPECT_LE(plan->scheduled_us, plan->list_us);
+  EXPECT_GE(plan->scheduled_us, plan->ideal_us);
+}
+
 }  // namespace
 }  // namespace overlaptune
