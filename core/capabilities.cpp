@@ -18,14 +18,17 @@ Capabilities capabilities_of(const Platform& platform) {
   Capabilities capabilities{.ranks = platform.gpu_count,
                             .sms = platform.sms,
                             .limits = gpu_limits(platform.compute_capability)};
-  // `symmetric`, `copy_engine` and `peer_access` all use the memory of peers, and only over NVLink
-  // is that worth a transport of its own.
+  // `symmetric`, `copy_engine`, `peer_access` and the copies of `waiting` all use the memory of
+  // peers, and only over NVLink is that worth a transport of its own.
+  if (platform.link != "nvlink") capabilities.strategies.erase(Strategy::waiting);
   if (platform.machine == "cuda" && platform.link != "nvlink") {
     capabilities.transports = {Transport::ring};
   }
   if (platform.machine == "cuda") {
     capabilities.comm_ctas = kMostChannels;
     capabilities.gemms = gemm_families(platform.compute_capability);
+    // Its plan has not yet run on two GPUs.
+    capabilities.strategies.erase(Strategy::waiting);
   }
   return capabilities;
 }
@@ -41,7 +44,10 @@ std::vector<Transport> transports_of(const Capabilities& capabilities) {
 std::vector<Strategy> strategies_of(const Capabilities& capabilities) {
   std::vector<Strategy> list;
   for (const StrategyTraits& traits : kStrategies) {
-    if (capabilities.gemms.contains(traits.gemm)) list.push_back(traits.strategy);
+    const bool has_kernel = capabilities.gemms.contains(traits.gemm);
+    if (has_kernel && capabilities.strategies.contains(traits.strategy)) {
+      list.push_back(traits.strategy);
+    }
   }
   return list;
 }

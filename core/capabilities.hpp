@@ -24,6 +24,8 @@ struct Capabilities {
   EnumSet<Transport> transports{Transport::ring, Transport::symmetric, Transport::copy_engine,
                                 Transport::peer_access};
   EnumSet<GemmFamily> gemms{GemmFamily::library, GemmFamily::generated};
+  EnumSet<Strategy> strategies{Strategy::sequential, Strategy::chunked, Strategy::signaled,
+                               Strategy::waiting};
   std::optional<GpuLimits> limits{};  ///< limits of a generated GEMM's tile; absent: any tile
 };
 

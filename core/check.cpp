@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/arrivals.hpp"
 #include "core/config_fields.hpp"
 #include "core/tiling.hpp"
 
@@ -158,23 +159,35 @@ Expected<void> means_something(const Problem& problem, const Signaled& config) {
       fmt::format("groups: {} regions of C: expected at most {}", count, kMostRegions));
 }
 
+Expected<void> means_something(const Problem& problem, const Waiting& config) {
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
+  const auto cuts = arrival_cuts(order, config.wave_groups);
+  if (!cuts) return error_of(cuts);
+  if (cuts->size() <= kMostRegions) return {};
+  return bad_input(fmt::format("groups: {} groups: expected at most {} with {}", cuts->size(),
+                               kMostRegions, to_string(Strategy::waiting)));
+}
+
 Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
-  if (!capabilities.gemms.contains(traits_of(strategy_of(config)).gemm)) {
+  const Strategy strategy = strategy_of(config);
+  if (!capabilities.strategies.contains(strategy)) {
+    return bad_input(fmt::format("strategy {}: not on this machine", to_string(strategy)));
+  }
+  if (!capabilities.gemms.contains(traits_of(strategy).gemm)) {
     return bad_input(
         fmt::format("strategy {}: needs a generated kernel, and there is none for this GPU",
-                    to_string(strategy_of(config))));
+                    to_string(strategy)));
   }
   const int ctas = comm_ctas(config);
   if (ctas >= capabilities.sms || ctas > capabilities.comm_ctas) {
     return wrong("ctas", ctas,
                  fmt::format("at most {}", std::min(capabilities.sms - 1, capabilities.comm_ctas)));
   }
-  const auto* signaled = std::get_if<Signaled>(&config);
-  if (signaled != nullptr && capabilities.limits &&
-      !is_feasible(signaled->tile, *capabilities.limits, dtype)) {
+  const Tile tile = tile_of(config);
+  if (!tile.is_library() && capabilities.limits &&
+      !is_feasible(tile, *capabilities.limits, dtype)) {
     return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit this GPU",
-                                 to_string(signaled->tile), signaled->tile.stages,
-                                 signaled->tile.cluster));
+                                 to_string(tile), tile.stages, tile.cluster));
   }
   return {};
 }
@@ -233,6 +246,7 @@ Expected<void> check(const Problem& problem, const Config& config,
     return wrong("ranks", problem.ranks, fmt::format("2 to {}", capabilities.ranks));
   }
   if (auto able = can_run(config, problem.dtype, capabilities); !able) return able;
+  if (std::holds_alternative<Waiting>(config)) return {};  // by copies, not by collectives
   const Collective collective = collective_of(problem.op);
   if (auto able = can_carry(transport_of(config), collective, capabilities); !able) return able;
   const auto* signaled = std::get_if<Signaled>(&config);

@@ -22,14 +22,16 @@ enum class Strategy {
   sequential,  ///< a library GEMM, then the collective: the baseline, always a candidate
   chunked,     ///< several library GEMMs and collectives on two streams
   signaled,    ///< one GEMM that signals as groups of tiles finish, a collective per group
+  waiting,     ///< one GEMM that waits, group by group of tiles, for the rows that arrive
 };
 
 template <>
 struct NamesOf<Strategy> {
   static constexpr std::string_view what = "strategy";
-  static constexpr std::array<Named<Strategy>, 3> all{{{Strategy::sequential, "sequential"},
+  static constexpr std::array<Named<Strategy>, 4> all{{{Strategy::sequential, "sequential"},
                                                        {Strategy::chunked, "chunked"},
-                                                       {Strategy::signaled, "signaled"}}};
+                                                       {Strategy::signaled, "signaled"},
+                                                       {Strategy::waiting, "waiting"}}};
 };
 
 /// How the collective of a wave group waits for its signal.
@@ -108,6 +110,18 @@ struct Signaled {
   [[nodiscard]] bool is_persistent() const { return comm_ctas != kHandedOver; }
 };
 
+/// A generated GEMM that is there from the start. It begins with the rank's own rows; before the
+/// tiles of each later wave group it waits for the flag behind the group's rows.
+struct Waiting {
+  Tile tile{};
+  int raster = 0;  ///< row panels of one row block that are walked together, column by column
+  Transport transport = Transport::copy_engine;
+  /// Tiles of each group, in the order of `ArrivalOrder`. The first group is the rank's own row
+  /// block; no other one has rows of two row blocks.
+  std::vector<std::int64_t> wave_groups{};
+  friend auto operator<=>(const Waiting&, const Waiting&) = default;
+};
+
 /// Upper limit of the tiles of all wave groups together, so that their sum cannot overflow.
 inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 
@@ -115,7 +129,7 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 inline constexpr Strategy kBaseline = Strategy::sequential;
 
 /// How to run a problem. The default is the baseline.
-using Config = std::variant<Sequential, Chunked, Signaled>;
+using Config = std::variant<Sequential, Chunked, Signaled, Waiting>;
 
 [[nodiscard]] inline Strategy strategy_of(const Config& config) {
   return static_cast<Strategy>(config.index());
@@ -124,9 +138,17 @@ using Config = std::variant<Sequential, Chunked, Signaled>;
 /// The config of a strategy with every field at its default.
 [[nodiscard]] Config default_config(Strategy strategy);
 
-/// The `comm_ctas` of the config, with the meaning that its strategy gives it.
+/// The `comm_ctas` of the config, with the meaning that its strategy gives it; 0 where its strategy
+/// has none.
 [[nodiscard]] inline int comm_ctas(const Config& config) {
-  return std::visit([](const auto& each) { return each.comm_ctas; }, config);
+  const auto own_ctas = [](const auto& own) {
+    if constexpr (requires { own.comm_ctas; }) {
+      return own.comm_ctas;
+    } else {
+      return 0;
+    }
+  };
+  return std::visit(own_ctas, config);
 }
 
 /// Transport of the collectives while a GEMM may run beside them.
@@ -143,18 +165,36 @@ using Config = std::variant<Sequential, Chunked, Signaled>;
 
 /// The tile of the config's GEMM; all zero where the strategy uses a library GEMM.
 [[nodiscard]] inline Tile tile_of(const Config& config) {
-  const auto* signaled = std::get_if<Signaled>(&config);
-  return signaled == nullptr ? Tile{} : signaled->tile;
+  const auto own_tile = [](const auto& own) {
+    if constexpr (requires { own.tile; }) {
+      return own.tile;
+    } else {
+      return Tile{};
+    }
+  };
+  return std::visit(own_tile, config);
 }
 
 /// The wave groups of a config; null where its strategy has none.
 [[nodiscard]] inline std::vector<std::int64_t>* wave_groups_of(Config& config) {
-  auto* signaled = std::get_if<Signaled>(&config);
-  return signaled == nullptr ? nullptr : &signaled->wave_groups;
+  const auto own_groups = [](auto& own) -> std::vector<std::int64_t>* {
+    if constexpr (requires { own.wave_groups; }) {
+      return &own.wave_groups;
+    } else {
+      return nullptr;
+    }
+  };
+  return std::visit(own_groups, config);
 }
 [[nodiscard]] inline std::span<const std::int64_t> wave_groups_of(const Config& config) {
-  const auto* signaled = std::get_if<Signaled>(&config);
-  return signaled == nullptr ? std::span<const std::int64_t>() : signaled->wave_groups;
+  const auto own_groups = [](const auto& own) -> std::span<const std::int64_t> {
+    if constexpr (requires { own.wave_groups; }) {
+      return own.wave_groups;
+    } else {
+      return {};
+    }
+  };
+  return std::visit(own_groups, config);
 }
 
 /// The *canonical line* of a config: its strategy and the fields of this strategy. Equal configs

@@ -106,6 +106,17 @@ constexpr void each_field(Self& config, Visit&& visit) {
   visit(field::WaveGroups{}, config.wave_groups, Presence::required);
 }
 
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, Waiting>
+constexpr void each_field(Self& config, Visit&& visit) {
+  visit(field::Tile{}, config.tile, Presence::required);
+  visit(field::Stages{}, config.tile.stages, Presence::required);
+  visit(field::Cluster{}, config.tile.cluster, Presence::required);
+  visit(field::Raster{}, config.raster, Presence::required);
+  visit(field::Transport{}, config.transport, Presence::printed);
+  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
+}
+
 /// The same for a config of any strategy.
 template <class AnyConfig, class Visit>
 requires std::is_same_v<std::remove_const_t<AnyConfig>, Config>

@@ -16,6 +16,7 @@ class EnumSet {
   }
 
   constexpr void insert(E member) { bits_ |= bit(member); }
+  constexpr void erase(E member) { bits_ &= ~bit(member); }
 
   [[nodiscard]] constexpr bool contains(E member) const { return (bits_ & bit(member)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }

@@ -3,15 +3,19 @@
 namespace overlaptune {
 namespace {
 
-std::vector<GroupSize> sizes_of(const TiledWork& tiled, const Signaled& config) {
+std::vector<GroupSize> sizes_of(const TiledWork& tiled) {
   std::vector<GroupSize> sizes;
   Cut begin{};
   for (const Cut& end : tiled.cuts) {
-    sizes.push_back({.bytes = end.bytes - begin.bytes,
-                     .tiles = end.tiles - begin.tiles,
-                     .ctas = config.comm_ctas});
+    sizes.push_back({.bytes = end.bytes - begin.bytes, .tiles = end.tiles - begin.tiles});
     begin = end;
   }
+  return sizes;
+}
+
+std::vector<GroupSize> sizes_of(const TiledWork& tiled, const Signaled& config) {
+  std::vector<GroupSize> sizes = sizes_of(tiled);
+  for (GroupSize& size : sizes) size.ctas = config.comm_ctas;
   // A last group by another transport leaves the number to NCCL.
   if (config.transport.last != config.transport.beside_gemm) sizes.back().ctas = kNcclsChoice;
   return sizes;
@@ -34,6 +38,7 @@ std::vector<GroupSize> group_sizes(const Work& work) {
   if (work.strategy() == Strategy::signaled) {
     return sizes_of(work.tiled(), work.config_as<Signaled>());
   }
+  if (work.strategy() == Strategy::waiting) return sizes_of(work.tiled());
   return sizes_of(work.chunked(), work);
 }
 

@@ -29,7 +29,7 @@ inline constexpr EnumSet<Op> kAllOps{Op::gemm_all_reduce, Op::gemm_reduce_scatte
                                      Op::all_gather_gemm, Op::gemm_all_to_all};
 
 /// The traits of every strategy, in the order of `Strategy`.
-inline constexpr std::array<StrategyTraits, 3> kStrategies{{
+inline constexpr std::array<StrategyTraits, 4> kStrategies{{
     {.strategy = Strategy::sequential,
      .gemm = GemmFamily::library,
      .ops = kAllOps,
@@ -47,6 +47,11 @@ inline constexpr std::array<StrategyTraits, 3> kStrategies{{
      .transports = {Transport::ring, Transport::symmetric, Transport::copy_engine,
                     Transport::peer_access},
      .kernel_waits = {Transport::ring, Transport::symmetric, Transport::peer_access}},
+    // Tiles wait before they begin, so the collective comes before the GEMM.
+    {.strategy = Strategy::waiting,
+     .gemm = GemmFamily::generated,
+     .ops = {Op::all_gather_gemm},
+     .transports = {Transport::copy_engine}},
 }};
 
 [[nodiscard]] constexpr const StrategyTraits& traits_of(Strategy strategy) {

@@ -126,11 +126,13 @@ inline constexpr int kMostRegions = 192;
 /// The usual number of regions: a kernel with room for fewer regions takes less time to launch.
 inline constexpr int kUsualRegions = 16;
 
-/// A generated GEMM, compiled for launches that fill at most `regions` regions.
+/// A generated GEMM, compiled for launches that fill at most `regions` regions. If it `waits`, it
+/// fills one region, and `regions` is the most wave groups whose rows it waits for.
 struct TiledKernel {
   Tile tile{};
   Dtype dtype = Dtype::bf16;
   int regions = 1;
+  bool waits = false;
   friend auto operator<=>(const TiledKernel&, const TiledKernel&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "core/work.hpp"
 
+#include "core/arrivals.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -12,10 +14,22 @@ TiledWork tiled_work(const Problem& problem, const Tile& tile, int raster,
   return {order, std::move(cuts), kernel};
 }
 
+TiledWork waiting_work(const Problem& problem, const Waiting& config) {
+  std::vector<Cut> cuts = value_or_throw(
+      arrival_cuts(arrival_order(problem, config.tile, config.raster), config.wave_groups));
+  const TiledKernel kernel{.tile = config.tile,
+                           .dtype = problem.dtype,
+                           .regions = static_cast<int>(cuts.size()),
+                           .waits = true};
+  return {tile_order(problem, config.tile, config.raster), std::move(cuts), kernel};
+}
+
 /// The parts that the fields of a strategy give: tiles and wave groups, chunks, or one product.
 template <class Own>
 std::variant<ChunkedWork, TiledWork> parts_of(const Problem& problem, const Own& config) {
-  if constexpr (requires { config.tile; }) {
+  if constexpr (std::is_same_v<Own, Waiting>) {
+    return waiting_work(problem, config);
+  } else if constexpr (requires { config.tile; }) {
     return tiled_work(problem, config.tile, config.raster, config.wave_groups);
   } else if constexpr (requires { config.chunks; }) {
     return ChunkedWork{value_or_throw(chunk_rows(problem, config.chunks))};

@@ -33,6 +33,20 @@ std::vector<Measurement> with_gemms_of(Dtype rate_class,
   return list;
 }
 
+std::optional<Curve> copies_of(std::span<const Measurement> measurements,
+                               const LaunchModel& launch) {
+  constexpr double kLeastTime = 0.5;
+  std::vector<CurvePoint> points;
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<CopyProbe>(&measurement.probe);
+    if (probe == nullptr || probe->ctas > 0) continue;
+    points.push_back({static_cast<double>(probe->bytes.count),
+                      std::max(kLeastTime, measurement.time.median.count() - launch.replay)});
+  }
+  if (points.empty()) return std::nullopt;
+  return Curve(std::move(points));
+}
+
 /// The models of one rate class; `measurements` are those with its GEMMs. Error: too few GEMMs of
 /// the library.
 Expected<ClassGemms> fit_gemms(std::span<const Measurement> measurements,
@@ -78,6 +92,7 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   auto collectives = CollectiveModel::fit(measurements, *launch, parts->limits);
   if (!collectives) return error_of(collectives);
   parts->collectives = std::move(*collectives);
+  parts->copies = copies_of(measurements, *launch);
   parts->clock = ClockModel::of(measurements);
   std::optional<Error> too_few;
   for (const DtypeTraits& dtype : kDtypes) {

@@ -8,6 +8,7 @@
 #include "model/clock_model.hpp"
 #include "model/collective_model.hpp"
 #include "model/contention_model.hpp"
+#include "model/curve.hpp"
 #include "model/gemm_model.hpp"
 #include "model/launch_model.hpp"
 #include "model/model.hpp"
@@ -30,6 +31,7 @@ struct Model::Parts {
   GpuLimits limits{};
   LaunchModel launch{};
   CollectiveModel collectives{};
+  std::optional<Curve> copies{};  ///< from one GPU to the next by a copy engine; absent: not probed
   ClockModel clock{};
   std::map<Dtype, ClassGemms> gemms{};  ///< by rate class
 

@@ -55,7 +55,7 @@ Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
   for (const StrategyModel* strategy : strategy_models()) {
     const StrategyTraits& traits = traits_of(strategy->strategy());
     if (traits.strategy != kBaseline && traits.ops.contains(problem.op) &&
-        wanted(traits.strategy)) {
+        parts.capabilities.strategies.contains(traits.strategy) && wanted(traits.strategy)) {
       strategy->search(parts, problem, launch, options.space, best);
     }
   }

@@ -7,6 +7,7 @@
 #include "model/parts.hpp"
 #include "model/sequential.hpp"
 #include "model/signaled.hpp"
+#include "model/waiting.hpp"
 
 namespace overlaptune {
 
@@ -23,8 +24,9 @@ std::span<const StrategyModel* const> strategy_models() {
   static const SequentialModel kSequential;
   static const SignaledModel kSignaled;
   static const ChunkedModel kChunked;
-  static const std::array<const StrategyModel*, kStrategies.size()> kModels{&kSequential,
-                                                                            &kSignaled, &kChunked};
+  static const WaitingModel kWaiting;
+  static const std::array<const StrategyModel*, kStrategies.size()> kModels{
+      &kSequential, &kSignaled, &kChunked, &kWaiting};
   return kModels;
 }
 

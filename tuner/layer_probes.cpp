@@ -9,30 +9,44 @@
 #include "model/search.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// The generated GEMM of a config alone. `sms`: all SMs.
+GemmProbe probe_of(const Problem& problem, const Config& config, int sms) {
+  GemmProbe probe{.m = problem.m,
+                  .n = problem.n,
+                  .k = problem.k,
+                  .dtype = problem.dtype,
+                  .tile = tile_of(config)};
+  // `signaled` walks the panels of all row blocks together, `waiting` those of one.
+  if (const auto* signaled = std::get_if<Signaled>(&config)) {
+    probe.raster = signaled->raster * row_blocks(problem);
+    if (signaled->is_persistent()) probe.sms = sms - signaled->comm_ctas;
+  } else if (const auto* waiting = std::get_if<Waiting>(&config)) {
+    probe.raster = waiting->raster;
+  }
+  return probe;
+}
+
+}  // namespace
 
 std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
                                 const LayerOptions& options) {
   constexpr int kAsked = 24;  // configs for each tile: the best differ in little else
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
-    const auto scored = search(
-        model, problem, options.launch,
-        {.best = kAsked * options.tiles, .strategies = {Strategy::signaled}, .stop = options.stop});
+    const auto scored = search(model, problem, options.launch,
+                               {.best = kAsked * options.tiles,
+                                .strategies = {Strategy::signaled, Strategy::waiting},
+                                .stop = options.stop});
     if (options.stop && options.stop()) return probes;
     if (!scored) continue;
     std::set<std::pair<int, int>> seen;
     for (const Scored& each : *scored) {
-      const auto* config = std::get_if<Signaled>(&each.config);
-      if (config == nullptr) continue;
-      if (!seen.insert({config->tile.block_m, config->tile.block_n}).second) continue;
-      const Probe probe =
-          GemmProbe{.m = problem.m,
-                    .n = problem.n,
-                    .k = problem.k,
-                    .dtype = problem.dtype,
-                    .tile = config->tile,
-                    .raster = config->raster * row_blocks(problem),
-                    .sms = config->is_persistent() ? options.sms - config->comm_ctas : 0};
+      const Tile tile = tile_of(each.config);
+      if (tile.is_library()) continue;
+      if (!seen.insert({tile.block_m, tile.block_n}).second) continue;
+      const Probe probe = probe_of(problem, each.config, options.sms);
       if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
       if (static_cast<int>(seen.size()) == options.tiles) break;
     }

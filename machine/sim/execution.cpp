@@ -27,7 +27,52 @@ struct RankWork {
   std::vector<double> rank_ends{};                // [rank], all GEMMs
 };
 
-RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise& noise) {
+/// The time of collective `index` of a schedule with one GEMM, as the repetition's noise has it,
+/// and how the two slow each other.
+Task collective_task(const Setting& setting, const Schedule& schedule, std::size_t index,
+                     const Noise& noise) {
+  const Profile& profile = *setting.profile;
+  const PlannedCollective& planned = schedule.collectives[index];
+  const TileTimes& gemm = schedule.gemms[std::min(index, schedule.gemms.size() - 1)].times;
+  const double level = profile.noise.collective;
+  const double common = 1 + level * noise.stream("collective").normal(0);
+  const double own = 1 + level * noise.stream("collectives").normal(index);
+  return {.work = planned.run.time * common * own,
+          .slows_other =
+              gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
+          .slowed = own_slowdown(profile, setting.effects, planned.run, gemm)};
+}
+
+/// `waiting`: the host submits two operations for each piece, and the GEMM after all of them.
+std::size_t submissions_of(const Schedule& schedule) {
+  return 2 * schedule.collectives.size();
+}
+
+/// `waiting`: when the rows of each group arrive, in work of the GEMM. It works on while they
+/// arrive, slowed by them, and at the rate `clock`.
+std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule,
+                                const Noise& noise, double clock) {
+  if (schedule.coupling != Coupling::waiting) return {};
+  const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
+  const double slowed =
+      collective_slowdown(*setting.profile, setting.effects, schedule.gemms.front().times);
+  const double gemm_start = costs.earliest(submissions_of(schedule));
+  std::vector<double> arrivals{0};  // the rank's own rows are there
+  double now = 0;
+  double work = 0;
+  for (std::size_t i = 0; i < schedule.collectives.size(); ++i) {
+    const Task task = collective_task(setting, schedule, i, noise);
+    const double start = std::max(now, costs.earliest(2 * i));
+    work += std::max(0.0, start - std::max(now, gemm_start)) * clock;
+    now = start + task.work * task.slowed * slowed;
+    work += std::max(0.0, now - std::max(start, gemm_start)) * clock / task.slows_other;
+    arrivals.push_back(work + costs.signal * clock);
+  }
+  return arrivals;
+}
+
+RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise& noise,
+                   double clock) {
   std::int64_t tiles = 0;
   for (const PlannedGemm& gemm : schedule.gemms) {
     for (const TileRun& run : gemm.schedule.runs) tiles += run.tiles;
@@ -39,6 +84,9 @@ RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise
   const double common = 1 + level.gemm * noise.stream("gemm").normal(0);
   const double spread = setting.effects.tile_spread ? setting.profile->gpu.tile_spread : 0;
 
+  std::vector<double> arrivals = arrivals_of(setting, schedule, noise, clock);
+  for (double& arrival : arrivals) arrival /= common;
+
   RankWork work{.rank_ends = std::vector<double>(different, 0.0)};
   double before = 0;
   for (std::size_t g = 0; g < schedule.gemms.size(); ++g) {
@@ -46,7 +94,7 @@ RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise
     double furthest = 0;
     for (std::size_t r = 0; r < different; ++r) {
       std::vector<double> ends =
-          execute(schedule.gemms[g].schedule, spread, noise.stream(r).stream(g));
+          execute(schedule.gemms[g].schedule, spread, noise.stream(r).stream(g), arrivals);
       slowest.resize(ends.size(), 0.0);
       for (std::size_t i = 0; i < ends.size(); ++i) {
         ends[i] *= common;
@@ -68,10 +116,6 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
                  const Noise& noise) {
   const Profile& profile = *setting.profile;
   const LaunchCosts costs = launch_costs(profile, setting.effects, setting.launch);
-  const double level = profile.noise.collective;
-  const double common = 1 + level * noise.stream("collective").normal(0);
-  const Noise each = noise.stream("collectives");
-
   Lanes lanes{.gemm_ends = work.rank_ends};
   const double trigger = schedule.wait == Wait::kernel ? costs.kernel_trigger : costs.trigger;
   std::size_t submitted = 0;
@@ -88,13 +132,9 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   };
   const auto add_collective = [&](std::size_t i) {
     const PlannedCollective& planned = schedule.collectives[i];
-    const TileTimes& gemm = schedule.gemms[std::min(i, schedule.gemms.size() - 1)].times;
-    Task task{.work = planned.run.time * common * (1 + level * each.normal(i)),
-              .slows_other =
-                  gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
-              .slowed = own_slowdown(profile, setting.effects, planned.run, gemm),
-              .gap = costs.kernel,
-              .earliest = costs.earliest(submitted++)};
+    Task task = collective_task(setting, schedule, i, noise);
+    task.gap = schedule.coupling == Coupling::waiting ? 0 : costs.kernel;
+    task.earliest = costs.earliest(submitted++);
     if (schedule.coupling == Coupling::gemm_first) {
       task.needs = {i, lanes.compute[i].work, costs.kernel};
     } else if (schedule.coupling == Coupling::signaled) {
@@ -131,9 +171,15 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   };
 
   if (schedule.coupling == Coupling::signaled) add_gemm(0);
+  if (schedule.coupling == Coupling::waiting) {
+    submitted = submissions_of(schedule);
+    add_gemm(0);
+    submitted = 0;
+  }
   for (std::size_t i = 0; i < schedule.collectives.size(); ++i) {
     if (schedule.coupling == Coupling::gemm_first) add_gemm(i);
     add_collective(i);
+    if (schedule.coupling == Coupling::waiting) ++submitted;
     if (schedule.coupling == Coupling::collective_first) add_gemm(i);
   }
   if (schedule.collectives.empty()) add_gemm(0);
@@ -204,7 +250,8 @@ ClockState settle_clock(const Setting& setting, const Schedule& schedule, const 
 Background background_of(const Setting& setting, const Schedule& sequential, const Noise& noise) {
   constexpr double kTimes = 2;  // once within `sequential`, once alone
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
-  const Lanes lanes = make_lanes(setting, sequential, run_tiles(setting, sequential, noise), noise);
+  const Lanes lanes =
+      make_lanes(setting, sequential, run_tiles(setting, sequential, noise, 1), noise);
   const Load work = sequential.work();
   Background background{.work = {.flops = kTimes * work.flops,
                                  .wire_bytes = kTimes * work.wire_bytes,
@@ -221,10 +268,15 @@ Execution execute(const Setting& setting, const Schedule& schedule, const Noise&
   Execution execution;
   for (int i = 0; i < setting.repetitions; ++i) {
     const Noise own = noise.stream(static_cast<std::uint64_t>(i));
-    const RankWork work = run_tiles(setting, schedule, own);
-    const Lanes lanes = make_lanes(setting, schedule, work, own);
+    const auto lanes_at = [&](double clock) {
+      return make_lanes(setting, schedule, run_tiles(setting, schedule, own, clock), own);
+    };
+    Lanes lanes = lanes_at(execution.clock.factor);
     // All repetitions are taken from one loop, at one clock.
-    if (i == 0) execution.clock = settle_clock(setting, schedule, lanes, around);
+    if (i == 0) {
+      execution.clock = settle_clock(setting, schedule, lanes, around);
+      if (schedule.coupling == Coupling::waiting) lanes = lanes_at(execution.clock.factor);
+    }
     const EngineRun run = run_engine(lanes.compute, lanes.communication, execution.clock.factor);
     execution.repetitions.push_back(read_result(lanes, run, around));
   }

@@ -16,9 +16,10 @@ class SmQueue {
   /// Removes the `count` SMs that become free last.
   void shrink(std::size_t count) { sms_ -= count; }
 
-  /// Gives work of `time` to the SM that is free first, and returns when it ends.
-  double take(double time) {
-    const double end = buffer_[first_] + time;
+  /// Gives work of `time`, which begins at `earliest` or later, to the SM that is free first, and
+  /// returns when it ends.
+  double take(double time, double earliest) {
+    const double end = std::max(buffer_[first_], earliest) + time;
     ++first_;
     std::size_t at = first_ + sms_ - 1;
     for (; at > first_ && buffer_[at - 1] > end; --at) buffer_[at] = buffer_[at - 1];
@@ -92,7 +93,8 @@ TileSchedule tile_schedule(const GemmKernel& kernel, const TileTimes& times,
   return schedule;
 }
 
-std::vector<double> execute(const TileSchedule& schedule, double spread, const Noise& noise) {
+std::vector<double> execute(const TileSchedule& schedule, double spread, const Noise& noise,
+                            std::span<const double> arrivals) {
   SmQueue queue(static_cast<std::size_t>(schedule.sms + schedule.more_sms), schedule.start);
   std::vector<double> ends;
   ends.reserve(schedule.group_runs.size());
@@ -100,10 +102,11 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
   std::size_t run = 0;
   for (const std::size_t last : schedule.group_runs) {
     double end = 0;
+    const double earliest = arrivals.empty() ? 0 : arrivals[ends.size()];
     for (; run < last; ++run) {
       const double time = schedule.runs[run].time;
       for (std::int64_t i = 0; i < schedule.runs[run].tiles; ++i) {
-        end = std::max(end, queue.take(time * (1 + spread * noise.normal(tile++))));
+        end = std::max(end, queue.take(time * (1 + spread * noise.normal(tile++)), earliest));
       }
     }
     if (ends.empty()) queue.shrink(static_cast<std::size_t>(schedule.more_sms));

@@ -30,10 +30,12 @@ struct TileSchedule {
                                          std::span<const std::int64_t> group_ends);
 
 /// Lets SMs take tiles one by one. After the first group, the SMs that end last leave. Each tile
-/// takes its time times (1 + spread * normal). Returns the end of the last tile of each group, in
-/// microseconds from the start of the kernel.
+/// takes its time times (1 + spread * normal). No tile of group i begins before `arrivals[i]`; empty:
+/// none has to wait. Returns the end of the last tile of each group, in microseconds from the start
+/// of the kernel.
 [[nodiscard]] std::vector<double> execute(const TileSchedule& schedule, double spread,
-                                          const Noise& noise);
+                                          const Noise& noise,
+                                          std::span<const double> arrivals = {});
 
 /// The library's kernel for `blocks` products of (rows x k) by B^T (n x k) on `sms` SMs. Its tile
 /// is the one of the library's menu that the library expects to be fastest.

@@ -209,13 +209,14 @@ Expected<Measurement> SimMachine::measure_probe(const CopyProbe& probe, const No
   }
   const auto bytes = static_cast<double>(probe.bytes.count);
   if (const auto good = check_memory(bytes); !good) return error_of(good);
+  const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
   double time = copy.engine_latency + bytes / copy.engine_rate;
   if (probe.ctas > 0) {
     const double of_ctas = bytes / (probe.ctas * copy.store_rate_per_cta);
     const double of_link = bytes / copy.store_rate;
     time = copy.store_latency + std::hypot(of_ctas, of_link);
   }
-  return Measurement{.time = repeated(time, profile_.noise.collective, noise)};
+  return Measurement{.time = repeated(around + time, profile_.noise.collective, noise)};
 }
 
 Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,

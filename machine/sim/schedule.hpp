@@ -36,6 +36,7 @@ enum class Coupling {
   gemm_first,        ///< collective i waits for the end of GEMM i
   collective_first,  ///< GEMM i waits for the end of collective i
   signaled,          ///< collective i waits for group i of the only GEMM
+  waiting,           ///< tiles of group i + 1 of the only GEMM wait for collective i
 };
 
 struct Schedule {

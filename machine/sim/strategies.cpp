@@ -7,6 +7,8 @@ std::unique_ptr<StrategySimulation> simulate_sequential();
 std::unique_ptr<StrategySimulation> simulate_chunked();
 // signaled.cpp
 std::unique_ptr<StrategySimulation> simulate_signaled();
+// waiting.cpp
+std::unique_ptr<StrategySimulation> simulate_waiting();
 
 const std::vector<std::unique_ptr<StrategySimulation>>& strategy_simulations() {
   static const auto kTable = [] {
@@ -14,6 +16,7 @@ const std::vector<std::unique_ptr<StrategySimulation>>& strategy_simulations() {
     table.push_back(simulate_sequential());
     table.push_back(simulate_chunked());
     table.push_back(simulate_signaled());
+    table.push_back(simulate_waiting());
     return table;
   }();
   return kTable;

@@ -47,6 +47,7 @@ class Strategy(_Named):
     SIGNALED = 2
     PEER_STORE = 3
     COPY_ENGINE = 4
+    WAITING = 5
 
 
 class Transport(_Named):

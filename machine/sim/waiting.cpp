@@ -1,0 +1,82 @@
+// `waiting`: one generated GEMM, whose wave groups wait for rows that copy engines bring.
+
+#include "core/arrivals.hpp"
+#include "machine/sim/strategies.hpp"
+
+namespace overlaptune::sim {
+namespace {
+
+/// The copy of one piece to one peer, and its flag. The first one also meets the peer. It slows a
+/// GEMM as an all_gather does that just fills the links.
+Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& problem,
+                                       double bytes, bool first) {
+  auto run = collective_run(profile, Collective::all_gather, bytes, problem.ranks, kNcclsChoice,
+                            Transport::ring);
+  if (!run) return error_of(run);
+  const double gap = gpu_limits(profile.gpu.compute_capability).copy_gap.count();
+  run->latency = first ? 2 * gap : gap;
+  run->time = run->latency + bytes / profile.copy.engine_rate;
+  run->wire_bytes = bytes;
+  run->link_load = bytes / profile.copy.engine_rate / run->time;
+  run->demand = 1;
+  return PlannedCollective{.run = *run};
+}
+
+class WaitingSimulation : public StrategySimulation {
+ public:
+  [[nodiscard]] Strategy strategy() const override { return Strategy::waiting; }
+  [[nodiscard]] Expected<Schedule> schedule(const Profile& profile,
+                                            const Work& work) const override {
+    const Problem& problem = work.problem();
+    const auto& config = work.config_as<Waiting>();
+    const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
+    // What the tiles share in L2 are the panels of one row block.
+    GemmKernel kernel{.order = order.block,
+                      .k = problem.k,
+                      .tile = config.tile,
+                      .sms = profile.gpu.sms};
+    kernel.order.block_rows *= order.blocks;
+    Schedule schedule{.coupling = Coupling::waiting};
+    const std::vector<Cut>& cuts = work.tiled().cuts;
+    for (std::size_t i = 1; i < cuts.size(); ++i) {
+      auto piece = plan_piece(profile, problem,
+                              static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count),
+                              i == 1);
+      if (!piece) return error_of(piece);
+      schedule.collectives.push_back(*piece);
+    }
+    const TileTimes times = tile_times(profile, kernel);
+    kernel.order = order.block;
+    schedule.gemms.push_back({.times = times, .schedule = tiles_of(kernel, times, order, cuts)});
+    return schedule;
+  }
+
+ private:
+  /// The tiles of one row block after the other.
+  static TileSchedule tiles_of(const GemmKernel& kernel, const TileTimes& times,
+                               const ArrivalOrder& order, const std::vector<Cut>& cuts) {
+    const std::int64_t of_block = order.block.tiles();
+    TileSchedule all{.sms = kernel.sms, .start = times.kernel_start};
+    std::size_t cut = 0;
+    for (int block = 0; block < order.blocks; ++block) {
+      std::vector<std::int64_t> ends;
+      for (; cut < cuts.size() && cuts[cut].tiles <= (block + 1) * of_block; ++cut) {
+        ends.push_back(cuts[cut].tiles - block * of_block);
+      }
+      const TileSchedule own = tile_schedule(kernel, times, ends);
+      for (const std::size_t runs : own.group_runs) {
+        all.group_runs.push_back(all.runs.size() + runs);
+      }
+      all.runs.insert(all.runs.end(), own.runs.begin(), own.runs.end());
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StrategySimulation> simulate_waiting() {
+  return std::make_unique<WaitingSimulation>();
+}
+
+}  // namespace overlaptune::sim

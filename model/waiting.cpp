@@ -1,0 +1,264 @@
+#include "model/waiting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/arrivals.hpp"
+#include "model/clock_slowdown.hpp"
+#include "model/waiting_partition.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
+
+/// The copies: the part that is the same for every tile.
+struct Arrivals {
+  const ClassGemms* gemms = nullptr;
+  double gap = 0;       ///< to meet the peers, and of each piece: to start its copy and its flag
+  double per_byte = 0;  ///< of a copy to a peer
+  double bytes = 0;     ///< that a rank receives
+  Slowdown slowdown{};  ///< of the GEMM with the probed tile
+  Feed feed{};
+  BackgroundLoad background{};
+
+  /// Time until the last of so many bytes has arrived as one piece.
+  [[nodiscard]] double until(double received) const { return 2 * gap + received * per_byte; }
+};
+
+/// How the copies slow a GEMM. An exchange by copy engines does as they do; where it was not probed
+/// beside a GEMM, a ring that fills the links stands for it. (The few CTAs of the probed exchange
+/// move the rank's own part.)
+Slowdown slowdown_of(const ClassGemms& gemms, const Problem& problem, double bytes) {
+  CollectiveKey beside{Collective::all_to_all, problem.ranks, kFewSms, Transport::copy_engine};
+  if (!gemms.contention.knows(beside)) beside.transport = Transport::ring;
+  return gemms.contention(beside, bytes, problem.k, GemmFamily::generated);
+}
+
+/// Error: copies to a peer were never probed.
+Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem) {
+  const auto gemms = parts.gemms_of(problem.dtype);
+  if (!gemms) return error_of(gemms);
+  const auto generated = (*gemms)->generated_gemm();
+  if (!generated) return error_of(generated);
+  if (!parts.copies || parts.copies->points().size() < 2) {
+    return bad_input(
+        "model: no copies to a peer are stored for this platform: run `overlaptune probe` first");
+  }
+  // Starting a copy is part of `gap`, so only the time of a further byte is taken from the probes.
+  const CurvePoint& most = parts.copies->points().back();
+  const CurvePoint& less = *(parts.copies->points().end() - 2);
+  const double bytes = static_cast<double>(collective_bytes(problem).count) *
+                       (problem.ranks - 1) / problem.ranks;
+  const Slowdown slowdown = slowdown_of(**gemms, problem, bytes);
+  return Arrivals{
+      .gemms = *gemms,
+      .gap = parts.limits.copy_gap.count(),
+      .per_byte = (most.time - less.time) / (most.bytes - less.bytes),
+      .bytes = bytes,
+      .slowdown = slowdown,
+      .feed = (*gemms)->contention.feed()(**generated, problem.k, slowdown.gemm),
+      .background = background_of(parts, **gemms, problem)};
+}
+
+/// The tiles as one row block, so that a swizzle group has the panels that run together.
+TileOrder one_block(const ArrivalOrder& order) {
+  TileOrder all = order.block;
+  const bool whole_panels = all.block_rows % all.block_m == 0;
+  all.block_rows =
+      order.blocks * (whole_panels ? all.block_rows : all.panels_per_block() * all.block_m);
+  return all;
+}
+
+/// A generated GEMM beside the arrivals, at the clock that it will run at.
+struct WaitingGemm {
+  double tile_time = 0;
+  double per_launch = 0;
+  double spread = 0;
+  int sms = 0;
+  double slowdown = 1;
+
+  [[nodiscard]] double time(std::int64_t tiles) const {
+    return tiles == 0 ? 0 : produced(tile_time, tiles, sms, spread);
+  }
+};
+
+WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arrivals& arrivals,
+                    const Tile& tile, const ArrivalOrder& order) {
+  const GemmModel& model = *arrivals.gemms->generated;
+  const int sms = parts.platform.sms;
+  const GemmWork work = model.work(tile, one_block(order), problem.k, sms);
+  const double slowdown =
+      std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
+                 kLargestGemmSlowdown);
+  const double tile_time = model.tile_time(work);
+  const double clock = clock_slowdown_beside(
+      parts.clock, problem, arrivals.background, model.produced(tile_time, order.tiles(), sms),
+      arrivals.until(arrivals.bytes), {slowdown, 1});
+  return {.tile_time = tile_time * clock,
+          .per_launch = model.per_launch(true),
+          .spread = model.constants().spread,
+          .sms = sms,
+          .slowdown = slowdown};
+}
+
+/// When each config's GEMM and copies may start, and what the host's submissions cost.
+double start_of(const Model::Parts& parts, Launch launch, std::size_t groups) {
+  const double start = parts.launch.start(launch);
+  if (launch == Launch::graph) return start;
+  // Two submissions for each piece come before the GEMM's.
+  return start + 2 * static_cast<double>(groups) * parts.launch.eager_submit;
+}
+
+ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm,
+                               const ArrivalOrder& order, std::span<const Cut> cuts) {
+  ArrivalProblem problem{.whole = gemm.per_launch + gemm.time(order.tiles()),
+                         .gap = arrivals.gap,
+                         .slowdown = gemm.slowdown};
+  const Cut own = arrival_cut(order, 1, 0);
+  problem.points.push_back({.rest = gemm.time(order.tiles() - own.tiles), .must_end = true});
+  for (const Cut& cut : cuts) {
+    if (cut.tiles <= own.tiles) continue;
+    const auto received = static_cast<double>((cut.bytes - own.bytes).count);
+    problem.points.push_back({.arrives = arrivals.until(received),
+                              .rest = gemm.time(order.tiles() - cut.tiles),
+                              .must_end = cut.tiles % order.block.tiles() == 0});
+  }
+  return problem;
+}
+
+/// The cuts that the search looks at: the ends of the swizzle groups of each row block, or some of
+/// them, evenly spread, where there are many.
+std::vector<Cut> candidate_cuts(const ArrivalOrder& order) {
+  constexpr std::int64_t kMostCuts = 64;
+  const std::int64_t swizzles = order.block.swizzle_groups();
+  const std::int64_t most =
+      std::min(swizzles, std::max<std::int64_t>(2, kMostCuts / (order.blocks - 1)));
+  std::vector<Cut> cuts{arrival_cut(order, 0, swizzles)};
+  for (int block = 1; block < order.blocks; ++block) {
+    for (std::int64_t i = 1; i <= most; ++i) {
+      cuts.push_back(arrival_cut(order, block, i * swizzles / most));
+    }
+  }
+  return cuts;
+}
+
+/// The best config of a tile and a raster; none where no group count is allowed.
+std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem, Launch launch,
+                              const Arrivals& arrivals, const Tile& tile, int raster) {
+  constexpr int kMostGroups = 64;
+  const ArrivalOrder order = arrival_order(problem, tile, raster);
+  const WaitingGemm gemm = gemm_of(parts, problem, arrivals, tile, order);
+  const std::vector<Cut> cuts = candidate_cuts(order);
+  const ArrivalPartition best = best_arrivals(arrival_problem(arrivals, gemm, order, cuts),
+                                              std::max(kMostGroups, order.blocks - 1));
+  Waiting config{.tile = tile, .raster = raster, .wave_groups = {order.block.tiles()}};
+  std::int64_t before = order.block.tiles();
+  for (const std::size_t end : best.ends) {
+    config.wave_groups.push_back(cuts[end].tiles - before);
+    before = cuts[end].tiles;
+  }
+  if (!check(problem, config, parts.capabilities)) return std::nullopt;
+  return Scored{std::move(config), us(start_of(parts, launch, best.ends.size()) + best.time)};
+}
+
+/// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and the widest
+/// cluster.
+bool in_subset(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+  Tile deeper = tile;
+  ++deeper.stages;
+  return tile.cluster == limits.largest_cluster && !is_feasible(deeper, limits, dtype);
+}
+
+/// The timeline of the groups that travel; `ends` are their points.
+Timeline timeline_of(const ArrivalProblem& problem, const ArrivalOrder& order,
+                     std::span<const Cut> cuts, double start, double end) {
+  Timeline timeline{.gemm_end = us(end)};
+  double before = 0;
+  double computed = problem.whole - problem.points.front().rest;  // when the GEMM has to wait
+  for (std::size_t i = 1; i < problem.points.size(); ++i) {
+    const double arrived =
+        problem.points[i].arrives + static_cast<double>(i - 1) * problem.gap;
+    const double stalled = std::max(0.0, arrived - std::max(before, computed));
+    timeline.groups.push_back({.group = static_cast<int>(i),
+                               .ready = us(start),
+                               .start = us(start + before),
+                               .end = us(start + arrived),
+                               .exposed = us(stalled)});
+    const double share = static_cast<double>(cuts[i].tiles - cuts[i - 1].tiles) /
+                         static_cast<double>(order.tiles());
+    computed = std::max(computed, arrived) + share * problem.whole * problem.slowdown;
+    before = arrived;
+  }
+  return timeline;
+}
+
+}  // namespace
+
+Expected<Prediction> WaitingModel::predict(const Model::Parts& parts, const Work& work,
+                                           Launch launch) const {
+  const Problem& problem = work.problem();
+  const auto arrivals = arrivals_of(parts, problem);
+  if (!arrivals) return error_of(arrivals);
+  const auto& config = work.config_as<Waiting>();
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
+  const WaitingGemm gemm = gemm_of(parts, problem, *arrivals, config.tile, order);
+  const std::vector<Cut>& cuts = work.tiled().cuts;
+  const ArrivalProblem rows = arrival_problem(*arrivals, gemm, order, cuts);
+  std::vector<std::size_t> ends(rows.points.size() - 1);
+  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
+  const double start = start_of(parts, launch, ends.size());
+  const double end = start + waiting_time(rows, ends);
+  return Prediction{.time = us(end),
+                    .gemm_alone = us(rows.whole),
+                    .collective_alone = us(arrivals->until(arrivals->bytes)),
+                    .timeline = timeline_of(rows, order, cuts, start, end)};
+}
+
+void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                          Space space, BestConfigs& best) const {
+  const auto arrivals = arrivals_of(parts, problem);
+  if (!arrivals) return;
+  for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
+    if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
+    for (const int raster : kRasters) {
+      if (best.stopped()) return;
+      if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
+      auto scored = best_of(parts, problem, launch, *arrivals, tile, raster);
+      if (scored) best.offer(std::move(*scored));
+    }
+  }
+}
+
+/// Nothing of the setting matters: the copies take no CTA.
+std::optional<Config> WaitingModel::draw(const Problem& problem, const CommSetting& /*setting*/,
+                                         Draws& draws) const {
+  const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
+  Waiting config{.tile = shape[draws.dice.roll(shape.size())]};
+  const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
+  config.raster =
+      static_cast<int>(std::clamp<std::int64_t>(draws.rasters.deal(draws.dice), 1, panels));
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
+  const std::vector<Cut> cuts = candidate_cuts(order);
+  const std::size_t every = 1 + draws.dice.roll(8);
+  std::int64_t before = 0;
+  for (const Cut& cut : cuts) {
+    if (cut.tiles % order.block.tiles() != 0 && draws.dice.roll(every) != 0) continue;
+    config.wave_groups.push_back(cut.tiles - before);
+    before = cut.tiles;
+  }
+  return config;
+}
+
+std::optional<Scored> WaitingModel::adapted(const Model::Parts& parts, const Problem& problem,
+                                            Launch launch, const Config& config) const {
+  const auto arrivals = arrivals_of(parts, problem);
+  if (!arrivals) return std::nullopt;
+  const auto& own = std::get<Waiting>(config);
+  const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
+  const int raster = static_cast<int>(std::min<std::int64_t>(own.raster, panels));
+  return best_of(parts, problem, launch, *arrivals, own.tile, raster);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,22 @@
+#pragma once
+// The model of `waiting`. One generated GEMM runs on all SMs from the start, first on the rank's own
+// rows. Copy engines bring the other rows, wave group by wave group, and take no SM.
+
+#include "model/strategy_model.hpp"
+
+namespace overlaptune {
+
+class WaitingModel : public StrategyModel {
+ public:
+  [[nodiscard]] Strategy strategy() const override { return Strategy::waiting; }
+  [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
+                                             Launch launch) const override;
+  void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
+              BestConfigs& best) const override;
+  [[nodiscard]] std::optional<Config> draw(const Problem& problem, const CommSetting& setting,
+                                           Draws& draws) const override;
+  [[nodiscard]] std::optional<Scored> adapted(const Model::Parts& parts, const Problem& problem,
+                                              Launch launch, const Config& config) const override;
+};
+
+}  // namespace overlaptune
