@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/patience.hpp"
 #include "kernels/registry.hpp"
 
 namespace overlaptune::kernels {
@@ -67,7 +68,7 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
 }
 
 Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dtype dtype,
-                                   int segments) {
+                                   int segments, int waits) {
   const auto layout = ampere_layout(tile, limits, dtype);
   if (!layout) return error_of(layout);
   return KernelSource{.name = "ampere_gemm",
@@ -79,6 +80,8 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
                                  {"WARPS_N", std::to_string(layout->warps_n)},
                                  {"SLAB", std::to_string(layout->slab)},
                                  {"SEGMENTS", std::to_string(segments)},
+                                 {"WAITS", std::to_string(waits)},
+                                 {"PATIENCE", fmt::format("{}ull", kPatience)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 

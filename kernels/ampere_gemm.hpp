@@ -27,9 +27,11 @@ struct AmpereLayout {
 [[nodiscard]] Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits,
                                                    Dtype dtype);
 
-/// The source for launches of up to `segments` segments. The name of the kernel is `ampere_gemm`.
+/// The source for launches of up to `segments` segments. If `waits` is not 0, a launch has one
+/// segment, and waits for the rows of up to `waits` wave groups. The name of the kernel is
+/// `ampere_gemm`.
 [[nodiscard]] Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits,
-                                                 Dtype dtype, int segments);
+                                                 Dtype dtype, int segments, int waits = 0);
 
 // The parameters of the kernel, as kernels/device/ampere_gemm.cu declares them: an
 // `AmpereOperands`; then, as one parameter, an `AmpereOrder` and right behind it as many segments

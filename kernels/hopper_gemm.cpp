@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/gpu.hpp"
+#include "kernels/patience.hpp"
 #include "kernels/registry.hpp"
 
 namespace overlaptune::kernels {
@@ -92,7 +93,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   return layout;
 }
 
-Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) {
+Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments, int waits) {
   const auto layout = hopper_layout(tile, dtype);
   if (!layout) return error_of(layout);
   return KernelSource{.name = "hopper_gemm",
@@ -108,6 +109,8 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments) 
                                  {"IN_TURN", layout->in_turn ? "1" : "0"},
                                  {"BUFFERS", std::to_string(layout->buffers)},
                                  {"SEGMENTS", std::to_string(segments)},
+                                 {"WAITS", std::to_string(waits)},
+                                 {"PATIENCE", fmt::format("{}ull", kPatience)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 

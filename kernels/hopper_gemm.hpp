@@ -27,7 +27,10 @@ struct HopperLayout {
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
 [[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
 
-/// The source for launches of up to `segments` segments. The name of the kernel is `hopper_gemm`.
-[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments);
+/// The source for launches of up to `segments` segments. If `waits` is not 0, a launch has one
+/// segment, and waits for the rows of up to `waits` wave groups. The name of the kernel is
+/// `hopper_gemm`.
+[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments,
+                                                 int waits = 0);
 
 }  // namespace overlaptune::kernels

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-namespace overlaptune::kernels {
+#include "kernels/patience.hpp"
 
-constexpr std::uint64_t kPatience = 300'000'000'000;  // ns
+namespace overlaptune::kernels {
 
 __device__ inline std::uint64_t now() {
   std::uint64_t ns;

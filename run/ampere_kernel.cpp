@@ -8,9 +8,10 @@ namespace {
 
 class AmpereKernel : public GeneratedKernel {
  public:
-  AmpereKernel(kernels::KernelSource source, const kernels::AmpereLayout& layout, int segments)
+  AmpereKernel(kernels::KernelSource source, const kernels::AmpereLayout& layout,
+               const LaunchRoom& room)
       : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
-        segments_(static_cast<std::size_t>(segments)) {}
+        room_(room) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
                                         const GeneratedOperands& operands,
@@ -18,7 +19,7 @@ class AmpereKernel : public GeneratedKernel {
     const auto k = static_cast<std::int32_t>(operands.k - operands.left_out_k);
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
-    check_room(operands, segments_);
+    check_room(operands, room_);
     const Turns turns = turns_of(crew, tiles, 1);
     const kernels::AmpereOperands head{.a = operands.a,
                                        .b = operands.b,
@@ -29,7 +30,7 @@ class AmpereKernel : public GeneratedKernel {
                                        .n = static_cast<std::int32_t>(order.n),
                                        .k = k};
     const kernels::AmpereOrder places{.panels = static_cast<std::int32_t>(order.panels_per_block()),
-                                      .blocks = order.blocks,
+                                      .blocks = operands.rows ? 1 : order.blocks,
                                       .columns = static_cast<std::int32_t>(order.columns()),
                                       .raster = static_cast<std::int32_t>(std::min<std::int64_t>(
                                           order.raster, order.panels_per_block())),
@@ -38,7 +39,7 @@ class AmpereKernel : public GeneratedKernel {
                                       .early = turns.early,
                                       .leaving = turns.leaving,
                                       .counters = counters};
-    std::vector<kernels::AmpereSegment> segments(segments_);
+    std::vector<kernels::AmpereSegment> segments(room_.segments);
     for (std::size_t i = 0; i < operands.segments.size(); ++i) {
       const GeneratedSegment& segment = operands.segments[i];
       const Region& region = segment.region;
@@ -51,26 +52,31 @@ class AmpereKernel : public GeneratedKernel {
                      .block_stride = segment.block_stride};
     }
     // The order and its segments are one parameter.
-    return {.parameters = {packed<kernels::AmpereOperands>({&head, 1}),
-                           packed<kernels::AmpereOrder, kernels::AmpereSegment>({&places, 1},
-                                                                                segments)},
-            .blocks = turns.blocks};
+    GeneratedLaunch launch{
+        .parameters = {packed<kernels::AmpereOperands>({&head, 1}),
+                       packed<kernels::AmpereOrder, kernels::AmpereSegment>({&places, 1},
+                                                                            segments)},
+        .blocks = turns.blocks};
+    if (room_.waits > 0) launch.parameters.push_back(packed_rows(order, operands, room_));
+    return launch;
   }
 
  private:
-  std::size_t segments_;
+  LaunchRoom room_;
 };
 
 }  // namespace
 
-Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const Tile& tile, Dtype dtype,
-                                                         int segments, int compute_capability) {
+Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kernel,
+                                                         int compute_capability) {
   // The tiles are limited as on a GPU without wgmma, even where a Hopper GPU runs the kernel.
   const GpuLimits& limits = gpu_limits(compute_capability < 90 ? compute_capability : 80);
-  auto source = kernels::ampere_gemm(tile, limits, dtype, segments);
+  const LaunchRoom room = LaunchRoom::of(kernel);
+  auto source = kernels::ampere_gemm(kernel.tile, limits, kernel.dtype,
+                                     static_cast<int>(room.segments), static_cast<int>(room.waits));
   if (!source) return error_of(source);
-  return std::make_unique<AmpereKernel>(std::move(*source),
-                                        *kernels::ampere_layout(tile, limits, dtype), segments);
+  return std::make_unique<AmpereKernel>(
+      std::move(*source), *kernels::ampere_layout(kernel.tile, limits, kernel.dtype), room);
 }
 
 }  // namespace overlaptune::run

@@ -20,6 +20,7 @@
 #include "run/copies.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/transport.hpp"
@@ -55,6 +56,32 @@ Copies::Copies(World& world, const CommKey& key, cudaStream_t stream) : world_(w
 std::uint32_t* Copies::flag(int at, Event event, int piece, int from) const {
   const int row = event == Event::ready ? 0 : 1 + piece;
   return world_.flags_of(key_, at) + row * kMostRanks + from;
+}
+
+void Copies::push(int peer, int piece, void* to, const void* from, std::int64_t bytes) {
+  if (piece < 0 || piece >= kMostPieces) {
+    throw Failure(ErrorKind::bad_input,
+                  "transport copy_engine: more than " + std::to_string(kMostPieces) + " groups");
+  }
+  const cudaStream_t lane = world_.copy_lanes().copies.get();
+  on_copies_.enqueue(lane);
+  copy(lane, there(peer, to), from, bytes);
+  on_copies_.write(flag(peer, Event::arrived, piece, world_.rank()), 1);
+  on_copies_.enqueue(lane);
+}
+
+void Copies::finish_pushes(cudaStream_t stream) {
+  const CopyLanes& lanes = world_.copy_lanes();
+  on_copies_.enqueue(lanes.copies.get());
+  for (const auto& [lane, event] : {std::pair{lanes.copies.get(), lanes.copied.get()},
+                                    std::pair{lanes.own.get(), lanes.moved.get()}}) {
+    OVT_CHECK(cudaEventRecord(event, lane));
+    OVT_CHECK(cudaStreamWaitEvent(stream, event, 0));
+  }
+}
+
+std::uint32_t* Copies::arrived(const World& world, const CommKey& key, int piece, int from) {
+  return world.flags_of(key, world.rank()) + (1 + piece) * kMostRanks + from;
 }
 
 std::byte* Copies::there(int rank, void* here) const {

@@ -1,5 +1,6 @@
 #pragma once
-// An all_to_all by copy engines: every rank writes its parts into its peers' memory.
+// An all_to_all by copy engines: every rank writes its parts into its peers' memory. And rows that a
+// GEMM waits for, which copy engines bring piece by piece.
 
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,19 @@ class Copies {
   /// Work that is enqueued on `stream` after this call finds all pieces received, and may overwrite
   /// the pieces that were sent.
   void finish(cudaStream_t stream);
+
+  // An exchange may consist of pushes instead: each is a copy to one peer, with a flag behind it
+  // that a kernel of the peer waits for.
+
+  /// Copies `bytes` into the memory of `peer`, to where `to` is in this rank's memory. Then raises
+  /// the peer's flag `piece` (0 to `kMostPieces` - 1) of this rank.
+  void push(int peer, int piece, void* to, const void* from, std::int64_t bytes);
+  /// Work that is enqueued on `stream` after this call may overwrite what was pushed.
+  void finish_pushes(cudaStream_t stream);
+  /// This rank's flag `piece`, which rank `from` raises. It must be zero again before the next
+  /// exchange.
+  [[nodiscard]] static std::uint32_t* arrived(const World& world, const CommKey& key, int piece,
+                                              int from);
 
  private:
   enum class Event { ready, arrived };

@@ -29,8 +29,9 @@ bool sends_to_peers(const Problem& problem) {
 }
 
 /// Whether A or C must lie in memory that all ranks share.
-bool goes_through_world(const Problem& problem, Transport transport) {
-  switch (transport) {
+bool goes_through_world(const Problem& problem, const Config& config) {
+  if (std::holds_alternative<Waiting>(config)) return false;  // A is pushed from where it is
+  switch (transport_of(config)) {
     case Transport::ring:
       return sends_to_peers(problem);
     case Transport::symmetric:
@@ -64,7 +65,7 @@ DeployedSizes deployed_sizes(const Work& work) {
   const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
   DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)),
                       .scratch = all * bytes_of(problem.dtype)};
-  if (goes_through_world(problem, transport_of(work.config()))) {
+  if (goes_through_world(problem, work.config())) {
     const std::int64_t bytes = exchanged_bytes(problem);
     sizes.exchanged = aligned(bytes);
     sizes.scratch -= bytes;

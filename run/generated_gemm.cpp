@@ -52,6 +52,47 @@ Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
           .leaving = static_cast<int>(leaving)};
 }
 
+void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
+  const auto refuse_more = [](std::size_t count, std::size_t most, const char* what) {
+    if (count <= most) return;
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("a launch of {} {}: expected at most {}", count, what, most));
+  };
+  refuse_more(operands.segments.size(), room.segments, "segments");
+  if (operands.rows) {
+    refuse_more(operands.rows->arrivals.size(), room.waits, "groups of rows to wait for");
+  } else if (room.waits > 0) {
+    throw Failure(ErrorKind::bad_input, "a kernel that waits: expected rows to wait for");
+  }
+}
+
+std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperands& operands,
+                                   const LaunchRoom& room) {
+  struct Head {
+    const void* own;
+    int own_block;
+    int blocks;
+    int block_tiles;
+    int arrivals_count;
+  };
+  struct Arrival {
+    int end;
+    const std::uint32_t* flag;
+  };
+  if (room.waits == 0) return {};
+  const GeneratedRows& rows = *operands.rows;
+  const Head head{.own = rows.own,
+                  .own_block = rows.own_block,
+                  .blocks = order.blocks,
+                  .block_tiles = static_cast<int>(order.tiles() / order.blocks),
+                  .arrivals_count = static_cast<int>(rows.arrivals.size())};
+  std::vector<Arrival> arrivals(room.waits);
+  for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
+    arrivals[i] = {static_cast<int>(rows.arrivals[i].end), rows.arrivals[i].flag};
+  }
+  return packed<Head, Arrival>({&head, 1}, arrivals);
+}
+
 GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin)
     : kernel_(std::move(kernel)) {
   cudaLibrary_t library = nullptr;
@@ -105,11 +146,12 @@ Expected<GeneratedGemms::Job> GeneratedGemms::job_of(const TiledKernel& kernel) 
         to_string(kernel.tile), capability / 10, capability % 10));
   }
   const bool hopper = capability / 10 == kernels::kHopper / 10;
-  auto made = hopper && family_ == KernelFamily::best
-                  ? hopper_kernel(kernel.tile, kernel.dtype, *most)
-                  : ampere_kernel(kernel.tile, kernel.dtype, *most, capability);
+  TiledKernel key = kernel;
+  key.regions = *most;
+  auto made = hopper && family_ == KernelFamily::best ? hopper_kernel(key)
+                                                      : ampere_kernel(key, capability);
   if (!made) return error_of(made);
-  Job job{.key = {kernel.tile, kernel.dtype, *most}, .kernel = std::move(*made)};
+  Job job{.key = key, .kernel = std::move(*made)};
   job.compile = {.source = job.kernel->source(),
                  .architecture = fmt::format("sm_{}{}", capability, hopper ? "a" : "")};
   return job;

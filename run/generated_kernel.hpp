@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,11 +26,25 @@ struct GeneratedSegment {
   std::int64_t block_stride = 0;
 };
 
+/// The rows of A that a GEMM waits for. Tiles are in the order of `ArrivalOrder`.
+struct GeneratedRows {
+  /// Consecutive tiles, up to tile `end` (exclusive), whose rows are there when `*flag` is not 0;
+  /// null: they are there.
+  struct Arrival {
+    std::int64_t end = 0;
+    const std::uint32_t* flag = nullptr;
+  };
+  const void* own = nullptr;  ///< this rank's row block, which is not in `a`
+  int own_block = 0;          ///< its number: the rank
+  std::vector<Arrival> arrivals{};
+};
+
 struct GeneratedOperands {
   const void* a = nullptr;  ///< [block][row][k]
   const void* b = nullptr;  ///< [n][k]
   std::int64_t k = 0;
   std::vector<GeneratedSegment> segments{};  ///< in the order of the tiles; they hold all tiles
+  std::optional<GeneratedRows> rows{};       ///< for kernels that wait, and only for them
   // For plans that are wrong on purpose (run/mutant.hpp):
   std::int64_t left_out_k = 0;      ///< last elements of k that are not multiplied
   std::int64_t left_out_tiles = 0;  ///< last tiles that are not computed
@@ -75,13 +90,26 @@ std::vector<std::byte> packed(std::span<const T>... values) {
   return all;
 }
 
-/// Throws `Failure` (`bad_input`) where a launch has more segments than its kernel was made for.
-inline void check_room(const GeneratedOperands& operands, std::size_t segments) {
-  if (operands.segments.size() <= segments) return;
-  throw Failure(ErrorKind::bad_input, "a launch of " + std::to_string(operands.segments.size()) +
-                                          " segments: expected at most " +
-                                          std::to_string(segments));
-}
+/// The most segments, and wave groups to wait for, of the launches of a kernel.
+struct LaunchRoom {
+  std::size_t segments = 1;
+  std::size_t waits = 0;  ///< 0: the kernel waits for none
+
+  static LaunchRoom of(const TiledKernel& kernel) {
+    const auto regions = static_cast<std::size_t>(kernel.regions);
+    return kernel.waits ? LaunchRoom{1, regions} : LaunchRoom{regions, 0};
+  }
+};
+
+/// Throws `Failure` (`bad_input`) where a launch has more segments or groups than its kernel was
+/// made for, or waits with a kernel that does not, or the other way round.
+void check_room(const GeneratedOperands& operands, const LaunchRoom& room);
+
+/// The rows of a launch, as the text of kernels/device/tiles.cu declares them; empty for a kernel
+/// that does not wait.
+[[nodiscard]] std::vector<std::byte> packed_rows(const TileOrder& order,
+                                                 const GeneratedOperands& operands,
+                                                 const LaunchRoom& room);
 
 /// The source of a kernel for one tile shape and a largest number of segments, and the function
 /// that makes its launches ready.
@@ -116,10 +144,8 @@ class GeneratedKernel {
 };
 
 /// Error (`bad_input`): a tile that this family cannot have.
-[[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const Tile& tile,
-                                                                       Dtype dtype, int segments);
-[[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const Tile& tile,
-                                                                       Dtype dtype, int segments,
+[[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel);
+[[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kernel,
                                                                        int compute_capability);
 
 }  // namespace overlaptune::run

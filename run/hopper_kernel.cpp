@@ -102,14 +102,14 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
 
 class HopperKernel : public GeneratedKernel {
  public:
-  HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout, const Tile& tile,
-               Dtype dtype, int segments)
+  HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout,
+               const TiledKernel& kernel)
       : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes,
                         kSignal * layout.of_one_tile()),
         slab_(layout.slab),
-        tile_(tile),
-        dtype_(dtype),
-        segments_(static_cast<std::size_t>(segments)) {}
+        tile_(kernel.tile),
+        dtype_(kernel.dtype),
+        room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
                                         const GeneratedOperands& operands,
@@ -117,7 +117,7 @@ class HopperKernel : public GeneratedKernel {
     const std::int64_t k = operands.k - operands.left_out_k;
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
-    check_room(operands, segments_);
+    check_room(operands, room_);
     const int ctas =
         ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
     // Whole clusters, unless CTAs share tiles. The last cluster may have a tile for only one of its
@@ -137,8 +137,8 @@ class HopperKernel : public GeneratedKernel {
                                       .row_stride = operands.k,
                                       .block_stride = order.n * operands.k},
                                      64, tile_.block_n / tile_.cluster, dtype_);
-    std::vector<Segment> segments(segments_);
-    std::vector<CUtensorMap> maps(segments_);
+    std::vector<Segment> segments(room_.segments);
+    std::vector<CUtensorMap> maps(room_.segments);
     for (std::size_t i = 0; i < operands.segments.size(); ++i) {
       const GeneratedSegment& segment = operands.segments[i];
       const Region& region = segment.region;
@@ -154,7 +154,7 @@ class HopperKernel : public GeneratedKernel {
     }
     const OrderHead head{
         .panels = static_cast<int>(order.panels_per_block()),
-        .blocks = order.blocks,
+        .blocks = operands.rows ? 1 : order.blocks,
         .columns = static_cast<int>(order.columns()),
         .raster = static_cast<int>(std::min<std::int64_t>(order.raster, order.panels_per_block())),
         .tiles = static_cast<int>(tiles),
@@ -168,6 +168,16 @@ class HopperKernel : public GeneratedKernel {
     GeneratedLaunch launch{.parameters = {packed<CUtensorMap>({&a, 1}),
                                           packed<CUtensorMap>({&b, 1}), packed<CUtensorMap>(maps),
                                           packed<OrderHead, Segment>({&head, 1}, segments)}};
+    if (operands.rows) {
+      const CUtensorMap own = tensor_map({.base = operands.rows->own,
+                                          .columns = k,
+                                          .rows = order.block_rows,
+                                          .row_stride = operands.k,
+                                          .block_stride = order.block_rows * operands.k},
+                                         64, tile_.block_m, dtype_);
+      launch.parameters.push_back(packed<CUtensorMap>({&own, 1}));
+      launch.parameters.push_back(packed_rows(order, operands, room_));
+    }
     launch.blocks = turns.blocks;
     launch.cluster = static_cast<unsigned>(ctas);
     return launch;
@@ -177,17 +187,19 @@ class HopperKernel : public GeneratedKernel {
   int slab_;
   Tile tile_;
   Dtype dtype_;
-  std::size_t segments_;
+  LaunchRoom room_;
 };
 
 }  // namespace
 
-Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const Tile& tile, Dtype dtype,
-                                                         int segments) {
-  auto source = kernels::hopper_gemm(tile, dtype, segments);
+Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
+  const LaunchRoom room = LaunchRoom::of(kernel);
+  auto source =
+      kernels::hopper_gemm(kernel.tile, kernel.dtype, static_cast<int>(room.segments),
+                           static_cast<int>(room.waits));
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(std::move(*source), *kernels::hopper_layout(tile, dtype),
-                                        tile, dtype, segments);
+  return std::make_unique<HopperKernel>(
+      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
 }
 
 }  // namespace overlaptune::run

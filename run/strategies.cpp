@@ -11,6 +11,9 @@ namespace overlaptune::run {
 Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
 Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request);
+Expected<std::unique_ptr<Plan>> make_waiting(const Request& request);
+/// The whole A, gathered.
+std::int64_t workspace_of_arrivals(const Work& work);
 
 namespace {
 
@@ -19,6 +22,7 @@ constexpr std::array<StrategyRunner, kStrategies.size()> kRunners{{
     {Strategy::sequential, make_sequential, workspace_of_pieces},
     {Strategy::chunked, make_chunked, workspace_of_pieces},
     {Strategy::signaled, make_signaled, workspace_of_groups},
+    {Strategy::waiting, make_waiting, workspace_of_arrivals},
 }};
 
 constexpr bool is_in_order() {

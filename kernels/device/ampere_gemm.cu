@@ -11,6 +11,7 @@
 //   WARPS_M, WARPS_N  warps that share the rows, and the columns, of a tile
 //   SLAB              columns of C that a warp turns into whole rows at a time: 16, 32 or 64
 //   SEGMENTS          most segments that a launch may have
+//   WAITS, PATIENCE   as in tiles.cu
 //   HALF              1: fp16, 0: bf16
 //
 // Sources: PTX ISA 8.x, "Matrix fragments for mma.m16n8k16 with floating point type", "ldmatrix",
@@ -147,16 +148,21 @@ struct Cursor {
   const char* a;  // row 0 of the row block
   int row;        // of A, for this thread's first copy
   int column;     // of C, and row of B, likewise
+  int group;      // wave group whose rows this thread has waited for
 };
 
 __device__ __forceinline__ void go_to(Cursor& cursor, const Operands& operands, const Order& order,
-                                      int tile) {
+                                      const Rows& rows, int tile) {
   cursor.tile = tile;
   cursor.step = 0;
   if (tile >= order.tiles) return;
-  const Place place = place_of(order, tile);
+  const Place place = place_in(order, rows, tile);
   const int row = static_cast<int>(threadIdx.x) / 8;
+  wait_for_rows(rows, tile, cursor.group);
   cursor.a = static_cast<const char*>(operands.a) + 2 * place.block * operands.a_block_stride;
+#if WAITS
+  if (place.block == rows.own_block) cursor.a = static_cast<const char*>(rows.own);
+#endif
   cursor.row = place.row + row;
   cursor.column = place.column + row;
 }
@@ -178,7 +184,7 @@ __device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, 
 
 /// Copies one step of k of A and B, if there is one left, and moves the cursor to the next.
 __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operands,
-                                          const Order& order, u32 stage) {
+                                          const Order& order, const Rows& rows, u32 stage) {
   if (cursor.tile < order.tiles) {
     const int row = static_cast<int>(threadIdx.x) / 8;
     const int chunk = static_cast<int>(threadIdx.x) % 8;
@@ -193,7 +199,7 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operan
     load_rows<BLOCK_N>(to + kABytes, static_cast<const char*>(operands.b) + offset,
                        2 * operands.b_stride, cursor.column, operands.n - 1, bytes);
     if (++cursor.step == order.k_steps) {
-      go_to(cursor, operands, order, next_tile(order, cursor.tile));
+      go_to(cursor, operands, order, rows, next_tile(order, cursor.tile));
     }
   }
   end_step();  // an empty step too, because waits count them
@@ -274,7 +280,15 @@ __device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], ch
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    ampere_gemm(const __grid_constant__ Operands operands, const __grid_constant__ Order order) {
+    ampere_gemm(const __grid_constant__ Operands operands, const __grid_constant__ Order order
+#if WAITS
+                ,
+                const __grid_constant__ Rows rows
+#endif
+    ) {
+#if !WAITS
+  const Rows rows{};
+#endif
   alignas(128) extern __shared__ char memory[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -292,10 +306,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const u32 b_offset = kABytes + b_row * kRowBytes + ((lane / 8 & 1) ^ (b_row & 7)) * 16;
 
   Cursor ahead;
-  go_to(ahead, operands, order, first_tile(order));
+  ahead.group = -1;
+  go_to(ahead, operands, order, rows, first_tile(order));
 #pragma unroll 1
   for (u32 filled = ring; filled != end; filled += kStageBytes) {
-    load_step(ahead, operands, order, filled);
+    load_step(ahead, operands, order, rows, filled);
   }
   wait_for_steps<STAGES - 1>();
   __syncthreads();
@@ -321,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
           wait_for_steps<STAGES - 2>();
           __syncthreads();
           load_fragments(fragments[0], next + a_offset, next + b_offset, 0);
-          load_step(ahead, operands, order, stage);
+          load_step(ahead, operands, order, rows, stage);
         }
 #pragma unroll
         for (int i = 0; i < kDown; ++i) {
@@ -336,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
     while (tile >= order.segments[index].end) ++index;
     const Segment& segment = order.segments[index];
-    const Place place = place_of(order, tile);
+    const Place place = place_in(order, rows, tile);
     char* c = static_cast<char*>(segment.c) +
               2 * (place.block * segment.block_stride - segment.first_row * segment.row_stride -
                    segment.first_column);

@@ -17,6 +17,7 @@
 //   IN_TURN           1: the consumers (two) take tiles in turn; 0: each has rows of every tile
 //   BUFFERS           staging buffers for C, of each consumer: 1, 2 or 4
 //   SEGMENTS          most segments that a launch may have
+//   WAITS, PATIENCE   as in tiles.cu
 //   HALF              1: fp16, 0: bf16
 // The text of tiles.cu and the function `multiply`, one wgmma of m64 x MULTIPLIED x k16, come
 // before this text.
@@ -24,8 +25,6 @@
 // Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
 // map".
-
-using u64 = unsigned long long;
 
 constexpr int kBlockK = 64;
 constexpr int kRowBytes = 2 * kBlockK;
@@ -206,23 +205,33 @@ __device__ __forceinline__ int row_of(int consumer) {
 }
 
 /// The work of the loading thread.
-__device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, const Order& order,
+__device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
+                                        const TensorMap* b, const Order& order, const Rows& rows,
                                         u32 stages, u32 full, u32 empty) {
   const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
   int stage = 0;
   u32 phase = 1;  // the ring is empty: the first waits are over at once
   const int begin = first_step(order);
   const int end = last_step(order);
+  int group = -1;
   for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
-    const Place place = place_of(order, computed(order, tile));
+    Place place = place_in(order, rows, computed(order, tile));
     const bool shared =
-        CLUSTER == 2 && place_of(order, computed(order, tile ^ 1)).column == place.column;
+        CLUSTER == 2 && place_in(order, rows, computed(order, tile ^ 1)).column == place.column;
+    const TensorMap* from = a;
+    wait_for_rows(rows, computed(order, tile), group);
+#if WAITS
+    if (place.block == rows.own_block) {
+      from = own_a;
+      place.block = 0;
+    }
+#endif
     for (int step = begin; step < end; ++step) {
       // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, kStageBytes);
       const u32 to = stages + stage * kStageBytes;
-      load(to, a, full + 8 * stage, step * kBlockK, place.row, place.block);
+      load(to, from, full + 8 * stage, step * kBlockK, place.row, place.block);
       if (shared) {
         load_for_both(to + kABytes + rank * kBLoadBytes, b, full + 8 * stage, step * kBlockK,
                       place.column + rank * kBLoad, 0);
@@ -242,8 +251,9 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, 
 }
 
 /// The work of the thread that stores C for one consumer.
-__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order, int consumer,
-                                        u32 slabs, u32 filled, u32 free) {
+__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
+                                        const Rows& rows, int consumer, u32 slabs, u32 filled,
+                                        u32 free) {
   int buffer = 0;
   u32 phase = 0;
   int segment = 0;
@@ -252,7 +262,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     if (!is_mine(turn++, consumer)) continue;
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
-    const Place place = place_of(order, tile);
+    const Place place = place_in(order, rows, tile);
     const int first_row = place.row + row_of(consumer) - part.first_row;
     const int first_column = place.column - part.first_column;
     int under_way = 0;  // slabs that are being read, in the buffers before this one
@@ -445,7 +455,16 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
 
 extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 1)
     hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-                const __grid_constant__ Outputs outputs, const __grid_constant__ Order order) {
+                const __grid_constant__ Outputs outputs, const __grid_constant__ Order order
+#if WAITS
+                ,
+                const __grid_constant__ TensorMap own_a, const __grid_constant__ Rows rows
+#endif
+    ) {
+#if !WAITS
+  const TensorMap& own_a = a;
+  const Rows rows{};
+#endif
   extern __shared__ char memory[];
   __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS + 2];
   const u32 stages = (shared_address(memory) + 1023) / 1024 * 1024;
@@ -477,7 +496,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3 ? 32 : 40));
-    if (threadIdx.x == 0) produce(&a, &b, order, stages, full, empty);
+    if (threadIdx.x == 0) produce(&a, &own_a, &b, order, rows, stages, full, empty);
     if (shares_tiles(order)) {  // the meetings of exchange_halves
       __syncwarp();
       cluster_barrier();
@@ -486,7 +505,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     if (threadIdx.x % 32 == 0 && warp >= 1 && warp <= CONSUMERS) {
       const int consumer = warp - 1;
       const u32 first = BUFFERS * consumer;
-      deliver(outputs, order, consumer, slabs + first * kSlabBytes, filled + 8 * first,
+      deliver(outputs, order, rows, consumer, slabs + first * kSlabBytes, filled + 8 * first,
               free + 8 * first);
     }
   } else {

@@ -1,6 +1,10 @@
 // The common part of the generated GEMMs, in front of the text of each: the tiles that a CTA
-// computes, the place of a tile, and small helpers. It uses the macros BLOCK_M, BLOCK_N and HALF of
-// the text that follows.
+// computes, the place of a tile, the wait for its rows of A, and small helpers. It uses the macros
+// BLOCK_M, BLOCK_N and HALF of the text that follows, and
+//   WAITS     most wave groups whose rows a launch waits for; 0: all rows are there
+//   PATIENCE  nanoseconds after which a wait ends in an error of the GPU
+
+using u64 = unsigned long long;
 
 using u32 = unsigned;
 
@@ -54,6 +58,66 @@ __device__ __forceinline__ int next_tile(const Order& order, int tile) {
   if (tile >= order.early) return tile + all - order.leaving;
   return tile + all < order.early ? tile + all : first_late_tile(order);
 }
+
+#if WAITS
+/// Consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when `*flag` is not 0.
+struct Arrival {
+  int end;
+  const u32* flag;  // null: they are there
+};
+
+/// The rows of a launch that waits: `ArrivalOrder` (core/arrivals.hpp).
+struct Rows {
+  const void* own;  // the row block that needs no copy; its number is `own_block`
+  int own_block;
+  int blocks;  // row blocks
+  int block_tiles;
+  int arrivals_count;
+  Arrival arrivals[WAITS];
+};
+
+/// The place of a tile: row block after row block, from the rank's own one downwards. In `order`
+/// there is one block.
+template <class Order>
+__device__ __forceinline__ Place place_in(const Order& order, const Rows& rows, int tile) {
+  const int turn = tile / rows.block_tiles;
+  Place place = place_of(order, tile - turn * rows.block_tiles);
+  place.block = rows.own_block - turn + (turn > rows.own_block ? rows.blocks : 0);
+  return place;
+}
+
+/// Waits until the rows of the tile are there. `group`: the wave group that this thread waited for
+/// last, -1 at first; it ascends with the tiles. The rows may then be read in any way: by this
+/// thread, or by copies that it starts.
+__device__ __forceinline__ void wait_for_rows(const Rows& rows, int tile, int& group) {
+  if (group >= 0 && tile < rows.arrivals[group].end) return;
+  do {
+    ++group;
+  } while (tile >= rows.arrivals[group].end);
+  const u32* flag = rows.arrivals[group].flag;
+  if (flag == nullptr) return;
+  u64 start = 0;
+  while (true) {
+    u32 value;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+    if (value != 0) break;
+    u64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (start == 0) start = now;
+    if (now - start > PATIENCE) asm volatile("trap;");
+  }
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the flag says is there
+#endif
+}
+#else
+struct Rows {};
+template <class Order>
+__device__ __forceinline__ Place place_in(const Order& order, const Rows&, int tile) {
+  return place_of(order, tile);
+}
+__device__ __forceinline__ void wait_for_rows(const Rows&, int, int&) {}
+#endif
 
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
   return static_cast<u32>(__cvta_generic_to_shared(pointer));

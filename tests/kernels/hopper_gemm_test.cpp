@@ -44,8 +44,10 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
         Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
         Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1}}) {
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-      const auto source = hopper_gemm(tile, dtype, 16);
+    // Each dtype, and a kernel that waits for rows.
+    for (const auto& [dtype, waits] :
+         {std::pair{Dtype::bf16, 0}, {Dtype::fp16, 0}, {Dtype::bf16, 16}}) {
+      const auto source = hopper_gemm(tile, dtype, waits > 0 ? 1 : 16, waits);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");
       ASSERT_TRUE(cubin) << cubin.error().message;
