@@ -47,7 +47,7 @@ struct Raster {
   static constexpr FieldInfo info{"raster", "raster", 1, 1 << 30};
 };
 struct CommCtas {
-  static constexpr FieldInfo info{"ctas", "comm_ctas", 0, 65535};
+  static constexpr FieldInfo info{"ctas", "comm_ctas", 0, 65535, "0"};
 };
 struct Transport {
   static constexpr FieldInfo info{"transport", "transport"};

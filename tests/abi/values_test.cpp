@@ -141,7 +141,7 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
   ASSERT_EQ(refusal(good), "");
   using Spoil = std::function<void(ovt_answer&)>;
   const std::pair<const char*, Spoil> cases[] = {
-      {"ovt_answer.strategy = 5", [](auto& answer) { answer.strategy = 5; }},
+      {"ovt_answer.strategy = 6", [](auto& answer) { answer.strategy = 6; }},
       // Numbers of strategies that no library ever ran.
       {"ovt_answer.strategy = 3", [](auto& answer) { answer.strategy = OVT_PEER_STORE; }},
       {"ovt_answer.strategy = 4", [](auto& answer) { answer.strategy = OVT_COPY_ENGINE; }},

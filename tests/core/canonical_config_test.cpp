@@ -42,19 +42,31 @@ class Draw {
                        .transport = any<Transport>()};
       case Strategy::signaled:
         break;
+      case Strategy::waiting:
+        return Waiting{.tile = tile(),
+                       .raster = number(1, 1 << 30),
+                       .transport = any<Transport>(),
+                       .wave_groups = wave_groups()};
     }
-    Signaled config{
-        .tile = {number(1, 65536), number(1, 65536), number(1, 65536), number(1, 64), number(1, 2)},
+    return Signaled{
+        .tile = tile(),
         .raster = number(1, 1 << 30),
         .comm_ctas = number(0, 65535),
         .transport = any<GroupTransports>(),
-        .wait = any<Wait>()};
+        .wait = any<Wait>(),
+        .wave_groups = wave_groups()};
+  }
+  Tile tile() {
+    return {number(1, 65536), number(1, 65536), number(1, 65536), number(1, 64), number(1, 2)};
+  }
+  std::vector<std::int64_t> wave_groups() {
+    std::vector<std::int64_t> list;
     std::int64_t left = std::int64_t{1} << 62;  // the most tiles of all groups together
     for (auto groups = from(1, 200); groups > 0; --groups) {
-      config.wave_groups.push_back(number(std::int64_t{1}, left - groups));
-      left -= config.wave_groups.back();
+      list.push_back(number(std::int64_t{1}, left - groups));
+      left -= list.back();
     }
-    return config;
+    return list;
   }
 
   /// A few letters changed, added or gone.

@@ -22,7 +22,10 @@ std::vector<Strategy> strategies(const Platform& platform) {
 const std::vector<Transport> kAllTransports{Transport::ring, Transport::symmetric,
                                             Transport::copy_engine, Transport::peer_access};
 const std::vector<Strategy> kAllStrategies{Strategy::sequential, Strategy::chunked,
-                                           Strategy::signaled};
+                                           Strategy::signaled, Strategy::waiting};
+/// Those whose plans have run on several GPUs.
+const std::vector<Strategy> kStrategiesOfGpus{Strategy::sequential, Strategy::chunked,
+                                              Strategy::signaled};
 const std::vector<Strategy> kLibraryStrategies{Strategy::sequential, Strategy::chunked};
 
 TEST(Capabilities, are_those_of_the_platform) {
@@ -32,7 +35,7 @@ TEST(Capabilities, are_those_of_the_platform) {
   ASSERT_TRUE(capabilities.limits);
   EXPECT_EQ(capabilities.limits->compute_capability, 90);
   EXPECT_EQ(transports(h200()), kAllTransports);
-  EXPECT_EQ(strategies(h200()), kAllStrategies);
+  EXPECT_EQ(strategies(h200()), kStrategiesOfGpus);
 }
 
 TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
@@ -40,9 +43,10 @@ TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
     Platform platform = h200();
     platform.link = carrier;
     EXPECT_EQ(transports(platform), std::vector{Transport::ring}) << carrier;
-    EXPECT_EQ(strategies(platform), kAllStrategies) << carrier;
+    EXPECT_EQ(strategies(platform), kStrategiesOfGpus) << carrier;
     platform.machine = "sim";  // whose profile says what it has
     EXPECT_EQ(transports(platform), kAllTransports) << carrier;
+    EXPECT_EQ(strategies(platform), kStrategiesOfGpus) << carrier;  // no copies to peers
   }
 }
 
@@ -57,7 +61,8 @@ TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
                                               {120, false}}) {
     Platform platform = h200();
     platform.compute_capability = capability;
-    EXPECT_EQ(strategies(platform), generated ? kAllStrategies : kLibraryStrategies) << capability;
+    EXPECT_EQ(strategies(platform), generated ? kStrategiesOfGpus : kLibraryStrategies)
+        << capability;
     platform.machine = "sim";
     EXPECT_EQ(strategies(platform), kAllStrategies) << capability;
   }
@@ -68,7 +73,8 @@ TEST(Capabilities, that_are_not_limited_have_everything) {
   EXPECT_EQ(strategies_of({}), kAllStrategies);
   EXPECT_TRUE(transports_of({.transports = {}}).empty());
   EXPECT_TRUE(strategies_of({.gemms = {}}).empty());
-  EXPECT_EQ(strategies_of({.gemms = {GemmFamily::generated}}), std::vector{Strategy::signaled});
+  EXPECT_EQ(strategies_of({.gemms = {GemmFamily::generated}}),
+            (std::vector{Strategy::signaled, Strategy::waiting}));
 }
 
 TEST(Capabilities, judge_a_config_of_a_platform) {

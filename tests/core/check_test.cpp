@@ -76,14 +76,49 @@ bool cuts_up(const Problem& problem, const Signaled& config) {
   return end == tiles.size() && regions <= kRegionsOfALaunch;
 }
 
+/// The same for groups that arrive: the tiles row block by row block, and inside a row block a few
+/// row panels at a time.
+bool cuts_up(const Problem& problem, const Waiting& config) {
+  struct Tile {
+    std::int64_t block;
+    std::int64_t panel;
+  };
+  const std::int64_t rows = problem.m / problem.ranks;
+  const std::int64_t panels = (rows + config.tile.block_m - 1) / config.tile.block_m;
+  const std::int64_t columns = (problem.n + config.tile.block_n - 1) / config.tile.block_n;
+  std::vector<Tile> tiles;
+  for (std::int64_t block = 0; block < problem.ranks; ++block) {
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      for (std::int64_t column = 0; column < columns; ++column) tiles.push_back({block, panel});
+    }
+  }
+  std::size_t end = 0;
+  for (const std::int64_t group : config.wave_groups) {
+    const std::size_t begin = end;
+    end += static_cast<std::size_t>(group);
+    if (end > tiles.size() || tiles[begin].block != tiles[end - 1].block) return false;
+    const bool opens_block = end == tiles.size() || tiles[end].block != tiles[end - 1].block;
+    if (begin == 0 && !opens_block) return false;
+    const bool opens_panels = opens_block || (tiles[end].panel != tiles[end - 1].panel &&
+                                              tiles[end].panel % config.raster == 0);
+    if (!opens_panels) return false;
+  }
+  constexpr std::size_t kGroupsOfALaunch = 192;
+  return end == tiles.size() && config.wave_groups.size() <= kGroupsOfALaunch;
+}
+
 bool suits(const Problem& problem, const Config& config) {
   if (const auto* chunked = std::get_if<Chunked>(&config)) {
     return chunked->chunks <=
            (problem.op == Op::gemm_all_reduce ? problem.m : problem.m / problem.ranks);
   }
+  const bool gathers = problem.op == Op::all_gather_gemm;
+  if (const auto* waiting = std::get_if<Waiting>(&config)) {
+    return gathers && cuts_up(problem, *waiting);
+  }
   const auto* signaled = std::get_if<Signaled>(&config);
   if (signaled == nullptr) return true;
-  return problem.op != Op::all_gather_gemm && cuts_up(problem, *signaled);
+  return !gathers && cuts_up(problem, *signaled);
 }
 
 TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
@@ -110,6 +145,8 @@ TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
     const bool has_signals = op.value != Op::all_gather_gemm;
     EXPECT_EQ((legal[{op.value, Strategy::signaled}]) > 100, has_signals) << op.name;
     EXPECT_GE((refused[{op.value, Strategy::signaled}]), 100) << op.name;
+    EXPECT_EQ((legal[{op.value, Strategy::waiting}]) >= 12, !has_signals) << op.name;
+    EXPECT_GE((refused[{op.value, Strategy::waiting}]), 50) << op.name;
   }
 }
 
@@ -261,6 +298,7 @@ std::vector<Transport> carriers_of(const Config& config) {
     return {signaled->transport.beside_gemm, signaled->transport.last};
   }
   if (const auto* chunked = std::get_if<Chunked>(&config)) return {chunked->transport};
+  if (std::holds_alternative<Waiting>(config)) return {};  // copies, which are no collective
   return {std::get<Sequential>(config).transport};
 }
 

@@ -22,7 +22,7 @@ struct Way {
   int fewest_ctas;
   bool kernel_may_wait;
 };
-inline constexpr std::array<Way, 9> kWays{{
+inline constexpr std::array<Way, 10> kWays{{
     {Strategy::sequential, {Transport::ring, Transport::ring}, 0, false},
     {Strategy::sequential, {Transport::symmetric, Transport::symmetric}, 0, false},
     {Strategy::chunked, {Transport::ring, Transport::ring}, 1, false},
@@ -32,6 +32,7 @@ inline constexpr std::array<Way, 9> kWays{{
     {Strategy::signaled, {Transport::symmetric, Transport::ring}, 0, true},
     {Strategy::signaled, {Transport::copy_engine, Transport::copy_engine}, 1, false},
     {Strategy::signaled, {Transport::peer_access, Transport::peer_access}, 1, true},
+    {Strategy::waiting, {Transport::copy_engine, Transport::copy_engine}, 0, false},
 }};
 
 /// The value of a field, and whether the field may have it at all.
@@ -152,6 +153,32 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
   }
 }
 
+inline void add_waiting_cases(std::vector<Case>& cases) {
+  for (int t = 0; t < kTransports; ++t) {
+    const auto transport = static_cast<Transport>(t);
+    const bool is_way = way_of(Strategy::waiting, all_groups_by(transport)) != nullptr;
+    const Waiting usual{.tile = {128, 256, 64, 4, 2},
+                        .raster = 8,
+                        .transport = transport,
+                        .wave_groups = {928, 96}};
+    const auto vary = [&](const auto& edges, auto member) {
+      for (const auto& [value, good] : edges) {
+        Waiting config = usual;
+        member(config) = value;
+        cases.push_back({config, is_way && good});
+      }
+    };
+    vary(kSides, [](Waiting& config) -> int& { return config.tile.block_m; });
+    vary(kSides, [](Waiting& config) -> int& { return config.tile.block_n; });
+    vary(kSides, [](Waiting& config) -> int& { return config.tile.block_k; });
+    vary(kStages, [](Waiting& config) -> int& { return config.tile.stages; });
+    vary(kClusters, [](Waiting& config) -> int& { return config.tile.cluster; });
+    vary(kRasters, [](Waiting& config) -> int& { return config.raster; });
+    vary(wave_groups(),
+         [](Waiting& config) -> std::vector<std::int64_t>& { return config.wave_groups; });
+  }
+}
+
 /// Ways to cut a number of tiles into wave groups, some of them wrong. `column` and
 /// `swizzle_group`: the tiles of the first column and of the first swizzle group.
 inline std::vector<std::vector<std::int64_t>> ways_to_cut(std::int64_t tiles, std::int64_t column,
@@ -182,6 +209,7 @@ inline std::vector<Case> alone() {
   std::vector<Case> cases;
   detail::add_library_cases(cases);
   detail::add_signaled_cases(cases);
+  detail::add_waiting_cases(cases);
   return cases;
 }
 
@@ -217,6 +245,29 @@ inline std::vector<Config> around(const Problem& problem) {
             config.wait = Wait::kernel;
             if (way.kernel_may_wait) configs.push_back(std::move(config));
           }
+        }
+        for (const int raster : {1, 3}) {
+          if (way.strategy != Strategy::waiting) continue;
+          const TileOrder order = tile_order(problem, tile, raster);
+          const std::int64_t block = order.tiles() / order.blocks;
+          const std::int64_t column = order.column_tiles(0) / order.blocks;
+          for (const auto& of_block : detail::ways_to_cut(block, column, column * order.columns())) {
+            std::vector<std::int64_t> groups{block};
+            for (int i = 1; i < order.blocks; ++i) {
+              groups.insert(groups.end(), of_block.begin(), of_block.end());
+            }
+            configs.push_back(Waiting{.tile = tile, .raster = raster, .wave_groups = groups});
+            // The rank's own row block is not cut, and no group has tiles of two row blocks.
+            if (block == 1) continue;
+            groups.front() = block - 1;
+            groups.insert(groups.begin(), 1);
+            configs.push_back(Waiting{.tile = tile, .raster = raster, .wave_groups = groups});
+          }
+          configs.push_back(
+              Waiting{.tile = tile, .raster = raster, .wave_groups = {order.tiles()}});
+          if (order.blocks == 1) continue;
+          configs.push_back(Waiting{
+              .tile = tile, .raster = raster, .wave_groups = {block, order.tiles() - block}});
         }
       }
     }

@@ -31,7 +31,7 @@ json object_of_format_1(const Config& config) {
           {"block_k", tile.block_k},
           {"stages", tile.stages},
           {"cluster", tile.cluster},
-          {"raster", signaled != nullptr ? signaled->raster : 0},
+          {"raster", samples::raster_of(config)},
           {"comm_ctas", comm_ctas(config)},
           {"wave_groups", std::vector<std::int64_t>(groups.begin(), groups.end())},
           {"chunks", chunked != nullptr ? chunked->chunks : 1},

@@ -63,7 +63,7 @@ struct MadeUp {
   std::string wrong_winner = wrong;
 };
 const std::string kTile = "signaled tile=128x256x64 stages=4 cluster=";
-const std::string kNoStrategy = "expected one of sequential, chunked, signaled";
+const std::string kNoStrategy = "expected one of sequential, chunked, signaled, waiting";
 const std::string kNoTransport =
     "transport = 'symmetric_then_ring': expected one of ring, symmetric";
 const std::vector<MadeUp> kEveryConfig{
@@ -190,6 +190,10 @@ Measured measured(const Folder& folder, const std::string& version,
                             value_or_throw(parse_name<Dtype>(text("dtype"))),
                             static_cast<int>(number("ranks"))};
       Config config = draw.config(problem);
+      // Databases of before had no `waiting`.
+      while (version < "v5" && std::holds_alternative<Waiting>(config)) {
+        config = draw.config(problem);
+      }
       auto* const signaled = std::get_if<Signaled>(&config);
       if (signaled != nullptr && version < "v5") signaled->wait = Wait::driver;
       const std::string stored =

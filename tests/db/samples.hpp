@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "core/config_fields.hpp"
+#include "core/strategies.hpp"
 #include "core/tiling.hpp"
 #include "db/store.hpp"
 
@@ -51,6 +53,13 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
 }
 
 /// Draws values; the same seed gives the same ones.
+/// The raster of a config; 0 where its strategy has none.
+inline int raster_of(const Config& config) {
+  int raster = 0;
+  with_field<field::Raster>(config, [&](const auto& value) { raster = value; });
+  return raster;
+}
+
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : random_(seed) {}
@@ -138,6 +147,13 @@ class Generator {
         return Chunked{.comm_ctas = small(1, 32), .chunks = small(1, 16), .transport = nccls()};
       case Strategy::signaled:
         break;
+      case Strategy::waiting: {
+        Waiting made{.tile = tile(), .raster = small(1, 16)};
+        for (std::int64_t i = between(1, 4); i > 0; --i) {
+          made.wave_groups.push_back(between(1, 5000));
+        }
+        return made;
+      }
     }
     Signaled made{.tile = tile(), .raster = small(1, 16), .transport = any<GroupTransports>()};
     made.comm_ctas = small(is_nccls(made.transport.beside_gemm) ? 0 : 1, 32);
@@ -148,14 +164,16 @@ class Generator {
   /// A legal config of a problem: its chunks or wave groups make up the whole.
   Config config(const Problem& problem) {
     Config made = config();
-    while (std::holds_alternative<Signaled>(made) && problem.op == Op::all_gather_gemm) {
-      made = config();
-    }
+    while (!traits_of(strategy_of(made)).ops.contains(problem.op)) made = config();
     if (auto* chunked = std::get_if<Chunked>(&made)) {
       const std::int64_t rows = problem.m / row_blocks(problem);
       chunked->chunks = static_cast<int>(std::min<std::int64_t>(chunked->chunks, rows));
     }
     if (auto* signaled = std::get_if<Signaled>(&made)) cut(problem, *signaled);
+    if (auto* waiting = std::get_if<Waiting>(&made)) {
+      const std::int64_t tiles = tile_order(problem, waiting->tile, waiting->raster).tiles();
+      waiting->wave_groups.assign(static_cast<std::size_t>(problem.ranks), tiles / problem.ranks);
+    }
     return made;
   }
   Candidate candidate() {

@@ -27,6 +27,8 @@ struct Case {
   int sms = 64;
 };
 
+enum class Submit { call_by_call, graph };
+
 enum class Flags {
   behind_copies,   ///< as they should be
   raised_at_once,  ///< a GEMM that does not wait for the rows
@@ -43,7 +45,8 @@ class WaitingGemmTest : public GpuTest {
 
   /// The largest relative error of a segment of C; 1 where an element is not finite. Copies are
   /// delayed by random times.
-  double error_of(GeneratedGemms& gemms, const Case& of, Flags flags = Flags::behind_copies) {
+  double error_of(GeneratedGemms& gemms, const Case& of, Flags flags = Flags::behind_copies,
+                  Submit submit = Submit::call_by_call) {
     const Problem problem{.op = Op::all_gather_gemm,
                           .m = of.block_rows * of.blocks,
                           .n = of.n,
@@ -110,20 +113,34 @@ class WaitingGemmTest : public GpuTest {
     OVT_CHECK(cudaStreamSynchronize(stream()));
 
     const Stream copies = make_stream(Priority::high);
+    const Event fork = make_event(false);
+    const Event join = make_event(false);
     const std::vector<ArrivingRows> arriving = arriving_rows(order, cuts);
-    for (std::size_t i = 1; i < cuts.size(); ++i) {
-      const std::int64_t source = (of.own_block + of.blocks - arriving[i].block) % of.blocks;
-      const std::int64_t at = source * block + arriving[i].first_row * of.k;
-      kernels::spin(copies.get(), static_cast<std::int64_t>(random_() % 100'000));
-      OVT_CHECK(cudaMemcpyAsync(part(gathered, at), static_cast<std::byte*>(pinned) + bytes(at),
-                                bytes(arriving[i].rows * of.k), cudaMemcpyHostToDevice,
-                                copies.get()));
-      MemoryOperations raise;
-      raise.write(flag + i, 1);
-      raise.enqueue(copies.get());
+    const auto all_work = [&](cudaStream_t on) {
+      OVT_CHECK(cudaEventRecord(fork.get(), on));
+      OVT_CHECK(cudaStreamWaitEvent(copies.get(), fork.get(), 0));
+      for (std::size_t i = 1; i < cuts.size(); ++i) {
+        const std::int64_t source = (of.own_block + of.blocks - arriving[i].block) % of.blocks;
+        const std::int64_t at = source * block + arriving[i].first_row * of.k;
+        kernels::spin(copies.get(), static_cast<std::int64_t>(random_() % 100'000));
+        OVT_CHECK(cudaMemcpyAsync(part(gathered, at), static_cast<std::byte*>(pinned) + bytes(at),
+                                  bytes(arriving[i].rows * of.k), cudaMemcpyHostToDevice,
+                                  copies.get()));
+        MemoryOperations raise;
+        raise.write(flag + i, 1);
+        raise.enqueue(copies.get());
+      }
+      (*gemm)->enqueue(on, launch);
+      OVT_CHECK(cudaEventRecord(join.get(), copies.get()));
+      OVT_CHECK(cudaStreamWaitEvent(on, join.get(), 0));
+    };
+    if (submit == Submit::graph) {
+      const GraphExec exec = instantiated(captured(stream(), all_work));
+      OVT_CHECK(cudaGraphLaunch(exec.get(), stream()));
+      OVT_CHECK(cudaStreamSynchronize(stream()));  // before the graph is gone
+    } else {
+      all_work(stream());
     }
-    (*gemm)->enqueue(stream(), launch);
-    OVT_CHECK(cudaStreamSynchronize(copies.get()));
     OVT_CHECK(cudaStreamSynchronize(stream()));
     return deviation(problem, all.get(), b.get(), c.get());
   }
@@ -233,7 +250,8 @@ TEST_F(WaitingGemmTest, delays_change_no_result) {
                                .tile = {128, 128, 64, 3, 1},
                                .own_block = i % (2 + i % 7),
                                .groups_a_block = 1 + i % 2,
-                               .sms = 8 + i}),
+                               .sms = 8 + i},
+                       Flags::behind_copies, i % 4 < 2 ? Submit::graph : Submit::call_by_call),
               kBf16);
   }
 }

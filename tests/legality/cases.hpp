@@ -92,11 +92,38 @@ inline std::vector<Config> signaled_configs() {
   return configs;
 }
 
+inline std::vector<Config> waiting_configs() {
+  std::vector<Config> configs;
+  for (const auto& [transport, name] : NamesOf<Transport>::all) {
+    const Waiting base{.tile = {128, 128, 64, 4, 1},
+                       .raster = 1,
+                       .transport = transport,
+                       .wave_groups = {16, 8, 8, 16, 16}};
+    configs.push_back(base);
+    vary(configs, base, edges(1, 8, 1 << 30), [](Waiting& c) -> int& { return c.raster; });
+    vary(configs, base, edges(1, 3, 64), [](Waiting& c) -> int& { return c.tile.stages; });
+    vary(configs, base, edges(1, 2, 3), [](Waiting& c) -> int& { return c.tile.cluster; });
+    for (int Tile::*const side : {&Tile::block_m, &Tile::block_n, &Tile::block_k}) {
+      vary(configs, base, edges(1, 64, 65536), [=](Waiting& c) -> int& { return c.tile.*side; });
+    }
+    const std::vector<std::vector<std::int64_t>> groups{
+        {},         {64},           {16, 48},        {16, 16, 16, 16},
+        {8, 8, 48}, {16, 8, 24, 16}, {16, 4, 12, 32}, {16, 16, 16, 15},
+        {0, 64},    {16, 16, 16, 16, 16}};
+    for (const auto& each : groups) {
+      Waiting changed = base;
+      changed.wave_groups = each;
+      configs.push_back(changed);
+    }
+  }
+  return configs;
+}
+
 /// Every config with every op.
 inline std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& [op, name] : NamesOf<Op>::all) {
-    for (const auto& configs : {sequential_configs(), chunked_configs(), signaled_configs()}) {
+    for (const auto& configs : {sequential_configs(), chunked_configs(), signaled_configs(), waiting_configs()}) {
       for (const Config& config : configs) cases.push_back({problem_of(op), config});
     }
   }

@@ -84,9 +84,10 @@ TEST(SimProbes, launch_costs_match_what_runs_pay) {
 
 TEST(SimProbes, copies_reach_the_measured_bandwidths) {
   const auto gb_per_s = [](const CopyProbe& probe) {
-    return static_cast<double>(probe.bytes.count) / median(probe) * 1e-3;
+    const double replay = median(LaunchProbe{LaunchCost::graph_replay});
+    return static_cast<double>(probe.bytes.count) / (median(probe) - replay) * 1e-3;
   };
-  // The values are from h200_peer_copy.csv.
+  // Without the replay of the graph, which every time contains. The values are from h200_peer_copy.csv.
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}}), 388.9, 12);
   EXPECT_NEAR(gb_per_s({.bytes = {1 << 20}}), 213.1, 15);
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}, .ctas = 1}), 37.8, 1.5);

@@ -22,6 +22,7 @@ TEST(StrategyModels, there_is_one_for_each_strategy) {
 /// Every strategy draws configs of its own, legal ones for the ops that it has.
 TEST(StrategyModels, draw_configs_of_their_strategy) {
   Platform platform;
+  platform.link = "nvlink";
   platform.gpu_count = 8;
   platform.sms = 132;
   platform.compute_capability = 90;
@@ -43,12 +44,15 @@ TEST(StrategyModels, draw_configs_of_their_strategy) {
 
 TEST(StrategyModels, predict_nothing_for_a_dtype_of_which_no_gemm_was_probed) {
   Platform platform;
+  platform.link = "nvlink";
   platform.gpu_count = 8;
   platform.sms = 132;
   platform.compute_capability = 90;
   Draws draws(7, platform, Dtype::fp16);
-  const Problem problem{Op::gemm_all_reduce, 4096, 2048, 1024, Dtype::fp16, 8};
   for (const StrategyModel* model : strategy_models()) {
+    const bool reduces = traits_of(model->strategy()).ops.contains(Op::gemm_all_reduce);
+    const Problem problem{reduces ? Op::gemm_all_reduce : Op::all_gather_gemm, 4096, 2048, 1024,
+                          Dtype::fp16, 8};
     const auto config = model->draw(problem, {8, Transport::ring}, draws);
     ASSERT_TRUE(config);
     const Work work = value_or_throw(Work::make(problem, *config));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/config_fields.hpp"
 #include "reports/snapshot.hpp"
 
 namespace overlaptune::rows {
@@ -33,7 +34,7 @@ struct Made {
 /// A config of the strategy. Not every one is legal, which does not matter to a report.
 inline Config config(Strategy strategy, int comm_ctas) {
   Config made = default_config(strategy);
-  std::visit([&](auto& own) { own.comm_ctas = comm_ctas; }, made);
+  with_field<field::CommCtas>(made, [&](auto& ctas) { ctas = comm_ctas; });
   return made;
 }
 
