@@ -27,13 +27,19 @@ struct Arrivals {
   [[nodiscard]] double until(double received) const { return 2 * gap + received * per_byte; }
 };
 
-/// How the copies slow a GEMM. An exchange by copy engines does as they do; where it was not probed
-/// beside a GEMM, a ring that fills the links stands for it. (The few CTAs of the probed exchange
-/// move the rank's own part.)
+/// How the copies slow a GEMM. An exchange by copy engines does as they do. (The few CTAs of the
+/// probed exchange move the rank's own part.) Where it was not probed beside a GEMM, another
+/// collective stands for it that fills the links: the first one that was.
 Slowdown slowdown_of(const ClassGemms& gemms, const Problem& problem, double bytes) {
-  CollectiveKey beside{Collective::all_to_all, problem.ranks, kFewSms, Transport::copy_engine};
-  if (!gemms.contention.knows(beside)) beside.transport = Transport::ring;
-  return gemms.contention(beside, bytes, problem.k, GemmFamily::generated);
+  const std::array<CollectiveKey, 3> alike{
+      {{Collective::all_to_all, problem.ranks, kFewSms, Transport::copy_engine},
+       {Collective::all_reduce, problem.ranks, 16, Transport::symmetric},
+       {Collective::all_reduce, problem.ranks, 32, Transport::ring}}};
+  const auto known = std::find_if(alike.begin(), alike.end(), [&](const CollectiveKey& key) {
+    return gemms.contention.knows(key);
+  });
+  if (known == alike.end()) return {};
+  return gemms.contention(*known, bytes, problem.k, GemmFamily::generated);
 }
 
 /// Error: copies to a peer were never probed.

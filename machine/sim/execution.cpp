@@ -37,10 +37,11 @@ Task collective_task(const Setting& setting, const Schedule& schedule, std::size
   const double level = profile.noise.collective;
   const double common = 1 + level * noise.stream("collective").normal(0);
   const double own = 1 + level * noise.stream("collectives").normal(index);
+  const bool by_copies = schedule.coupling == Coupling::waiting;  // which no GEMM slows
   return {.work = planned.run.time * common * own,
           .slows_other =
               gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
-          .slowed = own_slowdown(profile, setting.effects, planned.run, gemm)};
+          .slowed = by_copies ? 1 : own_slowdown(profile, setting.effects, planned.run, gemm)};
 }
 
 /// `waiting`: the host submits two operations for each piece, and the GEMM after all of them.
@@ -54,8 +55,6 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
                                 const Noise& noise, double clock) {
   if (schedule.coupling != Coupling::waiting) return {};
   const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
-  const double slowed =
-      collective_slowdown(*setting.profile, setting.effects, schedule.gemms.front().times);
   const double gemm_start = costs.earliest(submissions_of(schedule));
   std::vector<double> arrivals{0};  // the rank's own rows are there
   double now = 0;
@@ -64,7 +63,7 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
     const Task task = collective_task(setting, schedule, i, noise);
     const double start = std::max(now, costs.earliest(2 * i));
     work += std::max(0.0, start - std::max(now, gemm_start)) * clock;
-    now = start + task.work * task.slowed * slowed;
+    now = start + task.work;
     work += std::max(0.0, now - std::max(start, gemm_start)) * clock / task.slows_other;
     arrivals.push_back(work + costs.signal * clock);
   }
@@ -120,8 +119,11 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   const double trigger = schedule.wait == Wait::kernel ? costs.kernel_trigger : costs.trigger;
   std::size_t submitted = 0;
   const auto add_gemm = [&](std::size_t i) {
+    const bool beside_copies = schedule.coupling == Coupling::waiting;
+    const TileTimes& times = schedule.gemms[i].times;
     Task task{.work = work.gemm_work[i],
-              .slows_other = collective_slowdown(profile, setting.effects, schedule.gemms[i].times),
+              .slows_other =
+                  beside_copies ? 1 : collective_slowdown(profile, setting.effects, times),
               .gap = costs.kernel,
               .earliest = costs.earliest(submitted++)};
     if (schedule.coupling == Coupling::collective_first) {

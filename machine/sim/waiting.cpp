@@ -6,19 +6,26 @@
 namespace overlaptune::sim {
 namespace {
 
-/// The copy of one piece to one peer, and its flag. The first one also meets the peer. It slows a
-/// GEMM as an all_gather does that just fills the links.
+/// A collective that slows a GEMM as copies do: on H200, an all_reduce by symmetric windows with 16
+/// CTAs does nearly the same (docs/profiles.md). Without windows, a ring with twice as many.
+Expected<CollectiveRun> like_copies(const Profile& profile, double bytes, int ranks) {
+  constexpr int kCtas = 16;
+  auto windows = collective_run(profile, Collective::all_reduce, bytes, ranks, kCtas,
+                                Transport::symmetric);
+  if (windows) return windows;
+  return collective_run(profile, Collective::all_reduce, bytes, ranks, 2 * kCtas, Transport::ring);
+}
+
+/// The copy of one piece to one peer, and its flag. The first one also meets the peer.
 Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& problem,
                                        double bytes, bool first) {
-  auto run = collective_run(profile, Collective::all_gather, bytes, problem.ranks, kNcclsChoice,
-                            Transport::ring);
+  auto run = like_copies(profile, bytes, problem.ranks);
   if (!run) return error_of(run);
   const double gap = gpu_limits(profile.gpu.compute_capability).copy_gap.count();
   run->latency = first ? 2 * gap : gap;
   run->time = run->latency + bytes / profile.copy.engine_rate;
   run->wire_bytes = bytes;
   run->link_load = bytes / profile.copy.engine_rate / run->time;
-  run->demand = 1;
   return PlannedCollective{.run = *run};
 }
 
