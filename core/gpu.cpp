@@ -15,6 +15,8 @@ constexpr GpuLimits with_costs(GpuLimits limits) {
   limits.peer_gap = us(1.5);
   // From 4 GPUs: configs with many small groups.
   limits.copy_gap = us(8);
+  // From one GPU (tests/bench/waiting_bench): 32 copies from the host against one.
+  limits.push_gap = us(4.2);
   // NCCL 2.28 chooses 16 to 32, by bytes and collective.
   limits.default_comm_ctas = 24;
   return limits;

@@ -16,7 +16,8 @@ constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 /// The copies: the part that is the same for every tile.
 struct Arrivals {
   const ClassGemms* gemms = nullptr;
-  double gap = 0;       ///< to meet the peers, and of each piece: to start its copy and its flag
+  double meet = 0;      ///< until the peers are ready
+  double gap = 0;       ///< of each piece: to start its copy, and its flag
   double per_byte = 0;  ///< of a copy to a peer
   double bytes = 0;     ///< that a rank receives
   Slowdown slowdown{};  ///< of the GEMM with the probed tile
@@ -24,7 +25,7 @@ struct Arrivals {
   BackgroundLoad background{};
 
   /// Time until the last of so many bytes has arrived as one piece.
-  [[nodiscard]] double until(double received) const { return 2 * gap + received * per_byte; }
+  [[nodiscard]] double until(double received) const { return meet + gap + received * per_byte; }
 };
 
 /// How the copies slow a GEMM. An exchange by copy engines does as they do. (The few CTAs of the
@@ -60,7 +61,8 @@ Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem
   const Slowdown slowdown = slowdown_of(**gemms, problem, bytes);
   return Arrivals{
       .gemms = *gemms,
-      .gap = parts.limits.copy_gap.count(),
+      .meet = parts.limits.copy_gap.count(),
+      .gap = parts.limits.push_gap.count(),
       .per_byte = (most.time - less.time) / (most.bytes - less.bytes),
       .bytes = bytes,
       .slowdown = slowdown,

@@ -476,6 +476,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   const u32 turns = free + 8 * BUFFERS * CONSUMERS;
   if (threadIdx.x == 0) {
     prefetch(&a);
+    if (WAITS) prefetch(&own_a);
     prefetch(&b);
     prefetch(&outputs.c[0]);
     for (int i = 0; i < STAGES; ++i) {

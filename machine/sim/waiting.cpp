@@ -21,8 +21,8 @@ Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& pr
                                        double bytes, bool first) {
   auto run = like_copies(profile, bytes, problem.ranks);
   if (!run) return error_of(run);
-  const double gap = gpu_limits(profile.gpu.compute_capability).copy_gap.count();
-  run->latency = first ? 2 * gap : gap;
+  const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
+  run->latency = limits.push_gap.count() + (first ? limits.copy_gap.count() : 0);
   run->time = run->latency + bytes / profile.copy.engine_rate;
   run->wire_bytes = bytes;
   run->link_load = bytes / profile.copy.engine_rate / run->time;
