@@ -70,12 +70,17 @@ Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem
       .background = background_of(parts, **gemms, problem)};
 }
 
-/// The tiles as one row block, so that a swizzle group has the panels that run together.
-TileOrder one_block(const ArrivalOrder& order) {
+/// The tiles as the model of a GEMM knows them: as one row block, so that a swizzle group has the
+/// panels that run together. Where row blocks end within a tile, they stay apart, and a swizzle
+/// group has about as many panels.
+TileOrder walked(const ArrivalOrder& order) {
   TileOrder all = order.block;
-  const bool whole_panels = all.block_rows % all.block_m == 0;
-  all.block_rows =
-      order.blocks * (whole_panels ? all.block_rows : all.panels_per_block() * all.block_m);
+  if (all.block_rows % all.block_m == 0) {
+    all.block_rows *= order.blocks;
+  } else {
+    all.blocks = order.blocks;
+    all.raster = std::max(1, all.raster / order.blocks);
+  }
   return all;
 }
 
@@ -96,7 +101,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
                     const Tile& tile, const ArrivalOrder& order) {
   const GemmModel& model = *arrivals.gemms->generated;
   const int sms = parts.platform.sms;
-  const GemmWork work = model.work(tile, one_block(order), problem.k, sms);
+  const GemmWork work = model.work(tile, walked(order), problem.k, sms);
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);

@@ -1,5 +1,7 @@
 // `waiting`: one generated GEMM, whose wave groups wait for rows that copy engines bring.
 
+#include <algorithm>
+
 #include "core/arrivals.hpp"
 #include "machine/sim/strategies.hpp"
 
@@ -37,12 +39,10 @@ class WaitingSimulation : public StrategySimulation {
     const Problem& problem = work.problem();
     const auto& config = work.config_as<Waiting>();
     const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
-    // What the tiles share in L2 are the panels of one row block.
-    GemmKernel kernel{.order = order.block,
+    GemmKernel kernel{.order = at_once(order),
                       .k = problem.k,
                       .tile = config.tile,
                       .sms = profile.gpu.sms};
-    kernel.order.block_rows *= order.blocks;
     Schedule schedule{.coupling = Coupling::waiting};
     const std::vector<Cut>& cuts = work.tiled().cuts;
     for (std::size_t i = 1; i < cuts.size(); ++i) {
@@ -59,6 +59,19 @@ class WaitingSimulation : public StrategySimulation {
   }
 
  private:
+  /// The tiles that run at once have the panels of one row block. A row block that ends within a
+  /// tile has panels of its own, some of them partly empty.
+  static TileOrder at_once(const ArrivalOrder& order) {
+    TileOrder tiles = order.block;
+    if (tiles.block_rows % tiles.block_m == 0) {
+      tiles.block_rows *= order.blocks;
+    } else {
+      tiles.blocks = order.blocks;
+      tiles.raster = std::max(1, tiles.raster / order.blocks);
+    }
+    return tiles;
+  }
+
   /// The tiles of one row block after the other.
   static TileSchedule tiles_of(const GemmKernel& kernel, const TileTimes& times,
                                const ArrivalOrder& order, const std::vector<Cut>& cuts) {
