@@ -56,18 +56,17 @@ Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem
   // Starting a copy is part of `gap`, so only the time of a further byte is taken from the probes.
   const CurvePoint& most = parts.copies->points().back();
   const CurvePoint& less = *(parts.copies->points().end() - 2);
-  const double bytes = static_cast<double>(collective_bytes(problem).count) *
-                       (problem.ranks - 1) / problem.ranks;
+  const double bytes =
+      static_cast<double>(collective_bytes(problem).count) * (problem.ranks - 1) / problem.ranks;
   const Slowdown slowdown = slowdown_of(**gemms, problem, bytes);
-  return Arrivals{
-      .gemms = *gemms,
-      .meet = parts.limits.copy_gap.count(),
-      .gap = parts.limits.push_gap.count(),
-      .per_byte = (most.time - less.time) / (most.bytes - less.bytes),
-      .bytes = bytes,
-      .slowdown = slowdown,
-      .feed = (*gemms)->contention.feed()(**generated, problem.k, slowdown.gemm),
-      .background = background_of(parts, **gemms, problem)};
+  return Arrivals{.gemms = *gemms,
+                  .meet = parts.limits.copy_gap.count(),
+                  .gap = parts.limits.push_gap.count(),
+                  .per_byte = (most.time - less.time) / (most.bytes - less.bytes),
+                  .bytes = bytes,
+                  .slowdown = slowdown,
+                  .feed = (*gemms)->contention.feed()(**generated, problem.k, slowdown.gemm),
+                  .background = background_of(parts, **gemms, problem)};
 }
 
 /// The tiles as the model of a GEMM knows them: as one row block, so that a swizzle group has the
@@ -106,9 +105,9 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);
   const double tile_time = model.tile_time(work);
-  const double clock = clock_slowdown_beside(
-      parts.clock, problem, arrivals.background, model.produced(tile_time, order.tiles(), sms),
-      arrivals.until(arrivals.bytes), {slowdown, 1});
+  const double clock = clock_slowdown_beside(parts.clock, problem, arrivals.background,
+                                             model.produced(tile_time, order.tiles(), sms),
+                                             arrivals.until(arrivals.bytes), {slowdown, 1});
   return {.tile_time = tile_time * clock,
           .per_launch = model.per_launch(true),
           .spread = model.constants().spread,
@@ -191,16 +190,15 @@ Timeline timeline_of(const ArrivalProblem& problem, const ArrivalOrder& order,
   double before = 0;
   double computed = problem.whole - problem.points.front().rest;  // when the GEMM has to wait
   for (std::size_t i = 1; i < problem.points.size(); ++i) {
-    const double arrived =
-        problem.points[i].arrives + static_cast<double>(i - 1) * problem.gap;
+    const double arrived = problem.points[i].arrives + static_cast<double>(i - 1) * problem.gap;
     const double stalled = std::max(0.0, arrived - std::max(before, computed));
     timeline.groups.push_back({.group = static_cast<int>(i),
                                .ready = us(start),
                                .start = us(start + before),
                                .end = us(start + arrived),
                                .exposed = us(stalled)});
-    const double share = static_cast<double>(cuts[i].tiles - cuts[i - 1].tiles) /
-                         static_cast<double>(order.tiles());
+    const double share =
+        static_cast<double>(cuts[i].tiles - cuts[i - 1].tiles) / static_cast<double>(order.tiles());
     computed = std::max(computed, arrived) + share * problem.whole * problem.slowdown;
     before = arrived;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The model of `waiting`. One generated GEMM runs on all SMs from the start, first on the rank's own
-// rows. Copy engines bring the other rows, wave group by wave group, and take no SM.
+// The model of `waiting`. One generated GEMM runs on all SMs from the start, first on the rank's
+// own rows. Copy engines bring the other rows, wave group by wave group, and take no SM.
 
 #include "model/strategy_model.hpp"
 

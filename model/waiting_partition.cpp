@@ -20,14 +20,12 @@ double first_chain(const ArrivalProblem& problem, double last) {
 /// arrival, which is the same for all groups.
 double chain(const ArrivalProblem& problem, std::size_t number, std::size_t begin,
              std::size_t end) {
-  const double arrived =
-      problem.points[end].arrives + static_cast<double>(number) * problem.gap;
+  const double arrived = problem.points[end].arrives + static_cast<double>(number) * problem.gap;
   return arrived / problem.slowdown + problem.points[begin].rest;
 }
 
 double time_of(const ArrivalProblem& problem, double chains, std::size_t groups) {
-  const double last =
-      problem.points.back().arrives + static_cast<double>(groups - 1) * problem.gap;
+  const double last = problem.points.back().arrives + static_cast<double>(groups - 1) * problem.gap;
   return std::max(first_chain(problem, last), chains + last * lost_share(problem));
 }
 

@@ -11,8 +11,8 @@ namespace overlaptune {
 
 /// A place where a wave group may end.
 struct ArrivalPoint {
-  double arrives = 0;  ///< until all rows up to here have arrived, as one piece
-  double rest = 0;     ///< of the GEMM, from here to its end, at once and with nothing beside it
+  double arrives = 0;     ///< until all rows up to here have arrived, as one piece
+  double rest = 0;        ///< of the GEMM, from here to its end, at once and with nothing beside it
   bool must_end = false;  ///< a group must end here: the end of a row block
 };
 

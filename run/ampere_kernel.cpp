@@ -52,11 +52,10 @@ class AmpereKernel : public GeneratedKernel {
                      .block_stride = segment.block_stride};
     }
     // The order and its segments are one parameter.
-    GeneratedLaunch launch{
-        .parameters = {packed<kernels::AmpereOperands>({&head, 1}),
-                       packed<kernels::AmpereOrder, kernels::AmpereSegment>({&places, 1},
-                                                                            segments)},
-        .blocks = turns.blocks};
+    GeneratedLaunch launch{.parameters = {packed<kernels::AmpereOperands>({&head, 1}),
+                                          packed<kernels::AmpereOrder, kernels::AmpereSegment>(
+                                              {&places, 1}, segments)},
+                           .blocks = turns.blocks};
     if (room_.waits > 0) launch.parameters.push_back(packed_rows(order, operands, room_));
     return launch;
   }

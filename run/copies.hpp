@@ -1,6 +1,6 @@
 #pragma once
-// An all_to_all by copy engines: every rank writes its parts into its peers' memory. And rows that a
-// GEMM waits for, which copy engines bring piece by piece.
+// An all_to_all by copy engines: every rank writes its parts into its peers' memory. And rows that
+// a GEMM waits for, which copy engines bring piece by piece.
 
 #include <cstdint>
 #include <optional>

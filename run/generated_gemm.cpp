@@ -148,8 +148,8 @@ Expected<GeneratedGemms::Job> GeneratedGemms::job_of(const TiledKernel& kernel) 
   const bool hopper = capability / 10 == kernels::kHopper / 10;
   TiledKernel key = kernel;
   key.regions = *most;
-  auto made = hopper && family_ == KernelFamily::best ? hopper_kernel(key)
-                                                      : ampere_kernel(key, capability);
+  auto made =
+      hopper && family_ == KernelFamily::best ? hopper_kernel(key) : ampere_kernel(key, capability);
   if (!made) return error_of(made);
   Job job{.key = key, .kernel = std::move(*made)};
   job.compile = {.source = job.kernel->source(),

@@ -194,12 +194,11 @@ class HopperKernel : public GeneratedKernel {
 
 Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
   const LaunchRoom room = LaunchRoom::of(kernel);
-  auto source =
-      kernels::hopper_gemm(kernel.tile, kernel.dtype, static_cast<int>(room.segments),
-                           static_cast<int>(room.waits));
+  auto source = kernels::hopper_gemm(kernel.tile, kernel.dtype, static_cast<int>(room.segments),
+                                     static_cast<int>(room.waits));
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(
-      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
+  return std::make_unique<HopperKernel>(std::move(*source),
+                                        *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
 }
 
 }  // namespace overlaptune::run

@@ -78,8 +78,7 @@ class WaitingPlan : public Plan {
       const bool waits = takes_part_ && group > 0 && mutant_ != Mutant::missing_wait;
       rows.arrivals.push_back({cuts_[group].tiles, waits ? flag(group) : nullptr});
     }
-    const Region all{
-        .end = order_.tiles(), .rows = order_.block_rows, .columns = problem_.n};
+    const Region all{.end = order_.tiles(), .rows = order_.block_rows, .columns = problem_.n};
     const GeneratedOperands own{
         .a = operands.workspace,
         .b = operands.b,

@@ -121,11 +121,11 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   const auto add_gemm = [&](std::size_t i) {
     const bool beside_copies = schedule.coupling == Coupling::waiting;
     const TileTimes& times = schedule.gemms[i].times;
-    Task task{.work = work.gemm_work[i],
-              .slows_other =
-                  beside_copies ? 1 : collective_slowdown(profile, setting.effects, times),
-              .gap = costs.kernel,
-              .earliest = costs.earliest(submitted++)};
+    Task task{
+        .work = work.gemm_work[i],
+        .slows_other = beside_copies ? 1 : collective_slowdown(profile, setting.effects, times),
+        .gap = costs.kernel,
+        .earliest = costs.earliest(submitted++)};
     if (schedule.coupling == Coupling::collective_first) {
       const std::size_t producer = lanes.last_task[i];
       task.needs = {producer, lanes.communication[producer].work, costs.kernel};

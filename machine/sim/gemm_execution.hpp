@@ -30,9 +30,9 @@ struct TileSchedule {
                                          std::span<const std::int64_t> group_ends);
 
 /// Lets SMs take tiles one by one. After the first group, the SMs that end last leave. Each tile
-/// takes its time times (1 + spread * normal). No tile of group i begins before `arrivals[i]`; empty:
-/// none has to wait. Returns the end of the last tile of each group, in microseconds from the start
-/// of the kernel.
+/// takes its time times (1 + spread * normal). No tile of group i begins before `arrivals[i]`;
+/// empty: none has to wait. Returns the end of the last tile of each group, in microseconds from
+/// the start of the kernel.
 [[nodiscard]] std::vector<double> execute(const TileSchedule& schedule, double spread,
                                           const Noise& noise,
                                           std::span<const double> arrivals = {});

@@ -12,15 +12,15 @@ namespace {
 /// CTAs does nearly the same (docs/profiles.md). Without windows, a ring with twice as many.
 Expected<CollectiveRun> like_copies(const Profile& profile, double bytes, int ranks) {
   constexpr int kCtas = 16;
-  auto windows = collective_run(profile, Collective::all_reduce, bytes, ranks, kCtas,
-                                Transport::symmetric);
+  auto windows =
+      collective_run(profile, Collective::all_reduce, bytes, ranks, kCtas, Transport::symmetric);
   if (windows) return windows;
   return collective_run(profile, Collective::all_reduce, bytes, ranks, 2 * kCtas, Transport::ring);
 }
 
 /// The copy of one piece to one peer, and its flag. The first one also meets the peer.
-Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& problem,
-                                       double bytes, bool first) {
+Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& problem, double bytes,
+                                       bool first) {
   auto run = like_copies(profile, bytes, problem.ranks);
   if (!run) return error_of(run);
   const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
@@ -39,16 +39,13 @@ class WaitingSimulation : public StrategySimulation {
     const Problem& problem = work.problem();
     const auto& config = work.config_as<Waiting>();
     const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
-    GemmKernel kernel{.order = at_once(order),
-                      .k = problem.k,
-                      .tile = config.tile,
-                      .sms = profile.gpu.sms};
+    GemmKernel kernel{
+        .order = at_once(order), .k = problem.k, .tile = config.tile, .sms = profile.gpu.sms};
     Schedule schedule{.coupling = Coupling::waiting};
     const std::vector<Cut>& cuts = work.tiled().cuts;
     for (std::size_t i = 1; i < cuts.size(); ++i) {
-      auto piece = plan_piece(profile, problem,
-                              static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count),
-                              i == 1);
+      auto piece = plan_piece(
+          profile, problem, static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count), i == 1);
       if (!piece) return error_of(piece);
       schedule.collectives.push_back(*piece);
     }

@@ -64,11 +64,11 @@ class Bench {
       rows.arrivals.push_back({cuts_[i].tiles, i == 0 ? nullptr : flag(i)});
     }
     GeneratedOperands operands{.a = a_.get(), .b = b_.get(), .k = problem.k};
-    operands.segments = {{.region = {.end = together.tiles(), .rows = problem.m,
-                                     .columns = problem.n},
-                          .c = c_.get(),
-                          .row_stride = problem.n,
-                          .block_stride = problem.m * problem.n}};
+    operands.segments = {
+        {.region = {.end = together.tiles(), .rows = problem.m, .columns = problem.n},
+         .c = c_.get(),
+         .row_stride = problem.n,
+         .block_stride = problem.m * problem.n}};
     plain_launch_ = plain_->prepare(together, {.sms = sms}, operands, nullptr);
     operands.segments.front().region = {
         .end = tiles.tiles(), .rows = tiles.block_rows, .columns = problem.n};
@@ -79,9 +79,7 @@ class Bench {
     no_flags_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
   }
 
-  [[nodiscard]] double plain() {
-    return time_of(stream_.get(), *plain_, {&plain_launch_, 1});
-  }
+  [[nodiscard]] double plain() { return time_of(stream_.get(), *plain_, {&plain_launch_, 1}); }
   /// With flags that are up.
   [[nodiscard]] double waiting() {
     raise_all();
@@ -94,8 +92,8 @@ class Bench {
   /// The copies alone, or with the GEMM beside them.
   [[nodiscard]] double copies(bool with_gemm) {
     return time_of(stream_.get(), [&](std::size_t) {
-      OVT_CHECK(cudaMemsetAsync(flags_.get(), 0, cuts_.size() * sizeof(std::uint32_t),
-                                stream_.get()));
+      OVT_CHECK(
+          cudaMemsetAsync(flags_.get(), 0, cuts_.size() * sizeof(std::uint32_t), stream_.get()));
       OVT_CHECK(cudaEventRecord(fork_.get(), stream_.get()));
       OVT_CHECK(cudaStreamWaitEvent(lane_.get(), fork_.get(), 0));
       const auto arriving = arriving_rows(order_, cuts_);
@@ -103,10 +101,9 @@ class Bench {
         const int source = (problem_.ranks - arriving[i].block) % problem_.ranks;
         const std::size_t at = bytes_of_elements(
             (source * order_.block.block_rows + arriving[i].first_row) * problem_.k);
-        OVT_CHECK(cudaMemcpyAsync(static_cast<std::byte*>(a_.get()) + at,
-                                  static_cast<std::byte*>(host_.get()) + at,
-                                  bytes_of_elements(arriving[i].rows * problem_.k),
-                                  cudaMemcpyHostToDevice, lane_.get()));
+        OVT_CHECK(cudaMemcpyAsync(
+            static_cast<std::byte*>(a_.get()) + at, static_cast<std::byte*>(host_.get()) + at,
+            bytes_of_elements(arriving[i].rows * problem_.k), cudaMemcpyHostToDevice, lane_.get()));
         MemoryOperations raise;
         raise.write(flag(i), 1);
         raise.enqueue(lane_.get());
@@ -169,10 +166,12 @@ void measure_shape(GeneratedGemms& gemms, std::int64_t m, std::int64_t n, std::i
     both.push_back(bench.copies(true));
   }
   const double longer = std::max(quantile(plain, 0.5), quantile(copies, 0.5));
-  fmt::print("| {:>5} | {:>5} | {:>5} | {:>10} | {} | {:>7.1f} | {:.4f} | {:.4f} | {:>7.1f} | {:>7.1f} | {:.3f} |\n",
-             m, n, k, to_string(tile), raster, quantile(plain, 0.5), quantile(no_flags, 0.5),
-             quantile(waiting, 0.5),
-             quantile(copies, 0.5), quantile(both, 0.5), longer / quantile(both, 0.5));
+  fmt::print(
+      "| {:>5} | {:>5} | {:>5} | {:>10} | {} | {:>7.1f} | {:.4f} | {:.4f} | {:>7.1f} | {:>7.1f} | "
+      "{:.3f} |\n",
+      m, n, k, to_string(tile), raster, quantile(plain, 0.5), quantile(no_flags, 0.5),
+      quantile(waiting, 0.5), quantile(copies, 0.5), quantile(both, 0.5),
+      longer / quantile(both, 0.5));
 }
 
 /// Copies from the host in `pieces` with a flag behind each, over one or two streams.
@@ -210,9 +209,8 @@ double time_of_pieces(std::size_t bytes, int pieces, std::size_t lanes) {
   const GraphExec exec = instantiated(graph);
   std::vector<double> times;
   for (int round = 0; round < kRounds; ++round) {
-    times.push_back(time_of(stream.get(), [&](std::size_t) {
-      OVT_CHECK(cudaGraphLaunch(exec.get(), stream.get()));
-    }));
+    times.push_back(time_of(
+        stream.get(), [&](std::size_t) { OVT_CHECK(cudaGraphLaunch(exec.get(), stream.get())); }));
   }
   return quantile(times, 0.5);
 }
@@ -243,8 +241,8 @@ void measure(const cudaDeviceProp& properties) {
   fmt::print("\n| bytes | pieces | one stream us | two streams us |\n|--:|--:|--:|--:|\n");
   for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 24}) {
     for (const int pieces : {1, 8, 32}) {
-      fmt::print("| {} | {} | {:.1f} | {:.1f} |\n", bytes, pieces,
-                 time_of_pieces(bytes, pieces, 1), time_of_pieces(bytes, pieces, 2));
+      fmt::print("| {} | {} | {:.1f} | {:.1f} |\n", bytes, pieces, time_of_pieces(bytes, pieces, 1),
+                 time_of_pieces(bytes, pieces, 2));
     }
   }
 }

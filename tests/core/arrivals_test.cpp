@@ -32,8 +32,7 @@ TEST(ArrivalOrder, the_cuts_and_rows_of_a_problem_by_hand) {
 }
 
 TEST(ArrivalOrder, groups_end_with_swizzle_groups_inside_one_row_block) {
-  const ArrivalOrder order =
-      arrival_order(problem_of(1200, 256, 64, 4), {128, 128, 64, 4, 1}, 2);
+  const ArrivalOrder order = arrival_order(problem_of(1200, 256, 64, 4), {128, 128, 64, 4, 1}, 2);
   const auto refused = [&](const std::vector<std::int64_t>& groups) {
     const auto cuts = arrival_cuts(order, groups);
     return cuts ? std::string() : cuts.error().message;

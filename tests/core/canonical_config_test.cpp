@@ -48,13 +48,12 @@ class Draw {
                        .transport = any<Transport>(),
                        .wave_groups = wave_groups()};
     }
-    return Signaled{
-        .tile = tile(),
-        .raster = number(1, 1 << 30),
-        .comm_ctas = number(0, 65535),
-        .transport = any<GroupTransports>(),
-        .wait = any<Wait>(),
-        .wave_groups = wave_groups()};
+    return Signaled{.tile = tile(),
+                    .raster = number(1, 1 << 30),
+                    .comm_ctas = number(0, 65535),
+                    .transport = any<GroupTransports>(),
+                    .wait = any<Wait>(),
+                    .wave_groups = wave_groups()};
   }
   Tile tile() {
     return {number(1, 65536), number(1, 65536), number(1, 65536), number(1, 64), number(1, 2)};

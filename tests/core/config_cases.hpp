@@ -251,7 +251,8 @@ inline std::vector<Config> around(const Problem& problem) {
           const TileOrder order = tile_order(problem, tile, raster);
           const std::int64_t block = order.tiles() / order.blocks;
           const std::int64_t column = order.column_tiles(0) / order.blocks;
-          for (const auto& of_block : detail::ways_to_cut(block, column, column * order.columns())) {
+          for (const auto& of_block :
+               detail::ways_to_cut(block, column, column * order.columns())) {
             std::vector<std::int64_t> groups{block};
             for (int i = 1; i < order.blocks; ++i) {
               groups.insert(groups.end(), of_block.begin(), of_block.end());

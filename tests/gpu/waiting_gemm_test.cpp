@@ -243,14 +243,15 @@ TEST_F(WaitingGemmTest, a_wait_that_is_skipped_is_seen) {
 TEST_F(WaitingGemmTest, delays_change_no_result) {
   GeneratedGemms gemms;
   for (int i = 0; i < 100; ++i) {
-    EXPECT_LT(error_of(gemms, {.block_rows = 256,
-                               .blocks = 2 + i % 7,
-                               .n = 256,
-                               .k = 256,
-                               .tile = {128, 128, 64, 3, 1},
-                               .own_block = i % (2 + i % 7),
-                               .groups_a_block = 1 + i % 2,
-                               .sms = 8 + i},
+    EXPECT_LT(error_of(gemms,
+                       {.block_rows = 256,
+                        .blocks = 2 + i % 7,
+                        .n = 256,
+                        .k = 256,
+                        .tile = {128, 128, 64, 3, 1},
+                        .own_block = i % (2 + i % 7),
+                        .groups_a_block = 1 + i % 2,
+                        .sms = 8 + i},
                        Flags::behind_copies, i % 4 < 2 ? Submit::graph : Submit::call_by_call),
               kBf16);
   }

@@ -106,10 +106,16 @@ inline std::vector<Config> waiting_configs() {
     for (int Tile::*const side : {&Tile::block_m, &Tile::block_n, &Tile::block_k}) {
       vary(configs, base, edges(1, 64, 65536), [=](Waiting& c) -> int& { return c.tile.*side; });
     }
-    const std::vector<std::vector<std::int64_t>> groups{
-        {},         {64},           {16, 48},        {16, 16, 16, 16},
-        {8, 8, 48}, {16, 8, 24, 16}, {16, 4, 12, 32}, {16, 16, 16, 15},
-        {0, 64},    {16, 16, 16, 16, 16}};
+    const std::vector<std::vector<std::int64_t>> groups{{},
+                                                        {64},
+                                                        {16, 48},
+                                                        {16, 16, 16, 16},
+                                                        {8, 8, 48},
+                                                        {16, 8, 24, 16},
+                                                        {16, 4, 12, 32},
+                                                        {16, 16, 16, 15},
+                                                        {0, 64},
+                                                        {16, 16, 16, 16, 16}};
     for (const auto& each : groups) {
       Waiting changed = base;
       changed.wave_groups = each;
@@ -123,7 +129,8 @@ inline std::vector<Config> waiting_configs() {
 inline std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& [op, name] : NamesOf<Op>::all) {
-    for (const auto& configs : {sequential_configs(), chunked_configs(), signaled_configs(), waiting_configs()}) {
+    for (const auto& configs :
+         {sequential_configs(), chunked_configs(), signaled_configs(), waiting_configs()}) {
       for (const Config& config : configs) cases.push_back({problem_of(op), config});
     }
   }

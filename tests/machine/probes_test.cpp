@@ -87,7 +87,8 @@ TEST(SimProbes, copies_reach_the_measured_bandwidths) {
     const double replay = median(LaunchProbe{LaunchCost::graph_replay});
     return static_cast<double>(probe.bytes.count) / (median(probe) - replay) * 1e-3;
   };
-  // Without the replay of the graph, which every time contains. The values are from h200_peer_copy.csv.
+  // Without the replay of the graph, which every time contains. The values are from
+  // h200_peer_copy.csv.
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}}), 388.9, 12);
   EXPECT_NEAR(gb_per_s({.bytes = {1 << 20}}), 213.1, 15);
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}, .ctas = 1}), 37.8, 1.5);

@@ -51,8 +51,8 @@ TEST(StrategyModels, predict_nothing_for_a_dtype_of_which_no_gemm_was_probed) {
   Draws draws(7, platform, Dtype::fp16);
   for (const StrategyModel* model : strategy_models()) {
     const bool reduces = traits_of(model->strategy()).ops.contains(Op::gemm_all_reduce);
-    const Problem problem{reduces ? Op::gemm_all_reduce : Op::all_gather_gemm, 4096, 2048, 1024,
-                          Dtype::fp16, 8};
+    const Problem problem{
+        reduces ? Op::gemm_all_reduce : Op::all_gather_gemm, 4096, 2048, 1024, Dtype::fp16, 8};
     const auto config = model->draw(problem, {8, Transport::ring}, draws);
     ASSERT_TRUE(config);
     const Work work = value_or_throw(Work::make(problem, *config));

@@ -94,9 +94,8 @@ TEST(BestArrivals, small_last_groups_where_the_copies_are_slow) {
   // groups cost gaps, so the first ones are large.
   ArrivalProblem problem{.whole = 120, .gap = 1, .slowdown = 1};
   for (int i = 0; i <= 20; ++i) {
-    problem.points.push_back({.arrives = i == 0 ? 0 : 10.0 * i,
-                              .rest = 100 - 5.0 * i,
-                              .must_end = i == 0 || i == 20});
+    problem.points.push_back(
+        {.arrives = i == 0 ? 0 : 10.0 * i, .rest = 100 - 5.0 * i, .must_end = i == 0 || i == 20});
   }
   const ArrivalPartition best = best_arrivals(problem, 64);
   ASSERT_GE(best.ends.size(), 2U);
