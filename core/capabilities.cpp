@@ -27,8 +27,9 @@ Capabilities capabilities_of(const Platform& platform) {
   if (platform.machine == "cuda") {
     capabilities.comm_ctas = kMostChannels;
     capabilities.gemms = gemm_families(platform.compute_capability);
-    // Its plan has not yet run on two GPUs.
+    // Their code has not yet run on two GPUs.
     capabilities.strategies.erase(Strategy::waiting);
+    capabilities.gathers = {Transport::ring, Transport::symmetric};
   }
   return capabilities;
 }

@@ -84,6 +84,25 @@ Expected<void> goes_together(const Own&) {
   return {};
 }
 
+/// For transports of which one has no CTAs, and the other needs them.
+Expected<void> has_ctas_for(Transport transport, int ctas) {
+  if (transport == Transport::copy_engine && ctas != kNoCtas) {
+    return wrong("ctas", ctas, "0 by copy_engine");
+  }
+  if (transport == Transport::peer_access && ctas == kNoCtas) {
+    return wrong("ctas", ctas, "1 or more by peer_access");
+  }
+  return {};
+}
+
+Expected<void> goes_together(const Sequential& config) {
+  return has_ctas_for(config.transport, config.comm_ctas);
+}
+
+Expected<void> goes_together(const Waiting& config) {
+  return has_ctas_for(config.transport, config.comm_ctas);
+}
+
 Expected<void> goes_together(const Signaled& config) {
   const Transport beside = config.transport.beside_gemm;
   if (config.comm_ctas == kHandedOver && !is_nccls(beside)) {
@@ -102,11 +121,23 @@ Wait wait_of(const Config& config) {
 
 // Whether a config fits a problem.
 
-template <class Own>
-Expected<void> means_something([[maybe_unused]] const Problem& problem,
-                               [[maybe_unused]] const Own& config) {
-  if constexpr (requires { config.chunks; }) return has_rows_for(problem, config.chunks);
+/// The limit of `Transport::peer_access` on a row block of what travels.
+Expected<void> peers_can_move(const Problem& problem) {
+  const bool gathers = problem.op == Op::all_gather_gemm;
+  const std::int64_t columns = gathers ? problem.k : problem.n;
+  if (problem.m / row_blocks(problem) * columns < kMostPeerElements) return {};
+  return bad_input(
+      fmt::format("m,{} = {},{}: transport peer_access needs row blocks of less than 2^34 elements",
+                  gathers ? "k" : "n", problem.m, columns));
+}
+
+Expected<void> means_something(const Problem& problem, const Sequential& config) {
+  if (config.transport == Transport::peer_access) return peers_can_move(problem);
   return {};
+}
+
+Expected<void> means_something(const Problem& problem, const Chunked& config) {
+  return has_rows_for(problem, config.chunks);
 }
 
 /// Whether `group_cuts` accepts the groups, decided with few divisions, because opening a database
@@ -137,11 +168,8 @@ Expected<void> means_something(const Problem& problem, const Signaled& config) {
     return error_of(group_cuts(order, config.wave_groups));
   }
   const Transport beside = config.transport.beside_gemm;
-  if (beside == Transport::peer_access && order.block_rows * order.n >= kMostPeerElements) {
-    return bad_input(
-        fmt::format("m,n = {},{}: transport peer_access needs row blocks of less than "
-                    "2^34 elements",
-                    problem.m, problem.n));
+  if (beside == Transport::peer_access) {
+    if (auto fits = peers_can_move(problem); !fits) return fits;
   }
   // A group has at most three regions.
   constexpr std::size_t kMostRegionsOfGroup = 3;
@@ -163,9 +191,12 @@ Expected<void> means_something(const Problem& problem, const Waiting& config) {
   const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
   const auto cuts = arrival_cuts(order, config.wave_groups);
   if (!cuts) return error_of(cuts);
-  if (cuts->size() <= kMostRegions) return {};
-  return bad_input(fmt::format("groups: {} groups: expected at most {} with {}", cuts->size(),
-                               kMostRegions, to_string(Strategy::waiting)));
+  if (cuts->size() > kMostRegions) {
+    return bad_input(fmt::format("groups: {} groups: expected at most {} with {}", cuts->size(),
+                                 kMostRegions, to_string(Strategy::waiting)));
+  }
+  if (config.transport == Transport::peer_access) return peers_can_move(problem);
+  return {};
 }
 
 Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
@@ -200,6 +231,10 @@ Expected<void> can_carry(Transport transport, Collective collective,
   }
   if (!capabilities.transports.contains(transport)) {
     return bad_input(fmt::format("transport {}: not on this machine", to_string(transport)));
+  }
+  if (collective == Collective::all_gather && !capabilities.gathers.contains(transport)) {
+    return bad_input(fmt::format("transport {}: does not carry all_gather on this machine",
+                                 to_string(transport)));
   }
   return {};
 }
@@ -246,7 +281,9 @@ Expected<void> check(const Problem& problem, const Config& config,
     return wrong("ranks", problem.ranks, fmt::format("2 to {}", capabilities.ranks));
   }
   if (auto able = can_run(config, problem.dtype, capabilities); !able) return able;
-  if (std::holds_alternative<Waiting>(config)) return {};  // by copies, not by collectives
+  // A copy of rows is no collective, so a machine needs none for it.
+  const auto* waiting = std::get_if<Waiting>(&config);
+  if (waiting != nullptr && waiting->transport == Transport::copy_engine) return {};
   const Collective collective = collective_of(problem.op);
   if (auto able = can_carry(transport_of(config), collective, capabilities); !able) return able;
   const auto* signaled = std::get_if<Signaled>(&config);

@@ -22,8 +22,8 @@ namespace overlaptune {
 [[nodiscard]] Expected<void> check(const Problem& problem, const Config& config,
                                    const Capabilities& capabilities);
 
-/// Upper bound (exclusive) of the elements of a row block of C, or of a part of one, that
-/// `Transport::peer_access` can move.
+/// Upper bound (exclusive) of the elements of a row block of C (all_gather_gemm: of A), or of a
+/// part of one, that `Transport::peer_access` can move.
 inline constexpr std::int64_t kMostPeerElements = std::int64_t{1} << 34;
 
 }  // namespace overlaptune

@@ -79,9 +79,12 @@ inline constexpr int kNcclsChoice = 0;
 /// the SMs of tiles that end.
 inline constexpr int kHandedOver = 0;
 
+/// Value of `Waiting::comm_ctas`: copy engines send the rows.
+inline constexpr int kNoCtas = 0;
+
 /// A library GEMM on all SMs, and the collective after it (all_gather_gemm: before it).
 struct Sequential {
-  int comm_ctas = kNcclsChoice;  ///< CTAs of the collective
+  int comm_ctas = kNcclsChoice;  ///< CTAs of the collective; 0 with `copy_engine`
   Transport transport = Transport::ring;
   friend auto operator<=>(const Sequential&, const Sequential&) = default;
 };
@@ -111,10 +114,11 @@ struct Signaled {
 };
 
 /// A generated GEMM that is there from the start. It begins with the rank's own rows; before the
-/// tiles of each later wave group it waits for the flag behind the group's rows.
+/// tiles of each later wave group it waits until the group's rows have arrived.
 struct Waiting {
   Tile tile{};
   int raster = 0;  ///< row panels of one row block that are walked together, column by column
+  int comm_ctas = kNoCtas;  ///< SMs that the GEMM leaves to the CTAs that send rows
   Transport transport = Transport::copy_engine;
   /// Tiles of each group, in the order of `ArrivalOrder`. The first group is the rank's own row
   /// block; no other one has rows of two row blocks.

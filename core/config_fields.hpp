@@ -113,6 +113,7 @@ constexpr void each_field(Self& config, Visit&& visit) {
   visit(field::Stages{}, config.tile.stages, Presence::required);
   visit(field::Cluster{}, config.tile.cluster, Presence::required);
   visit(field::Raster{}, config.raster, Presence::required);
+  visit(field::CommCtas{}, config.comm_ctas, Presence::if_not_default);
   visit(field::Transport{}, config.transport, Presence::printed);
   visit(field::WaveGroups{}, config.wave_groups, Presence::required);
 }

@@ -33,7 +33,8 @@ inline constexpr std::array<StrategyTraits, 4> kStrategies{{
     {.strategy = Strategy::sequential,
      .gemm = GemmFamily::library,
      .ops = kAllOps,
-     .transports = {Transport::ring, Transport::symmetric}},
+     .transports = {Transport::ring, Transport::symmetric, Transport::copy_engine,
+                    Transport::peer_access}},
     {.strategy = Strategy::chunked,
      .gemm = GemmFamily::library,
      .ops = kAllOps,
@@ -51,7 +52,7 @@ inline constexpr std::array<StrategyTraits, 4> kStrategies{{
     {.strategy = Strategy::waiting,
      .gemm = GemmFamily::generated,
      .ops = {Op::all_gather_gemm},
-     .transports = {Transport::copy_engine}},
+     .transports = {Transport::copy_engine, Transport::peer_access}},
 }};
 
 [[nodiscard]] constexpr const StrategyTraits& traits_of(Strategy strategy) {

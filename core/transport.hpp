@@ -14,8 +14,8 @@ enum class Transport {
   ring,         ///< NCCL's rings
   symmetric,    ///< NCCL's kernels on symmetric windows
   copy_engine,  ///< copy engines (run/copies.hpp)
-  peer_access,  ///< an overlaptune kernel whose CTAs load from the peers' memory
-                ///< (kernels/peer_exchange.hpp)
+  peer_access,  ///< an overlaptune kernel whose CTAs load from the peers' memory, or store into it
+                ///< (kernels/peer_exchange.hpp, kernels/peer_push.hpp)
 };
 
 template <>
@@ -36,7 +36,7 @@ struct NamesOf<Transport> {
 inline constexpr std::int64_t kCopyPieceBytes = std::int64_t{1} << 24;
 
 /// Whether a transport can carry a collective: NCCL 2.28 has no symmetric kernel for all_to_all,
-/// copy engines do not add, and peer access follows the signals of a GEMM.
+/// and copy engines do not add.
 [[nodiscard]] constexpr bool serves(Transport transport, Collective collective) {
   switch (transport) {
     case Transport::ring:
@@ -44,9 +44,9 @@ inline constexpr std::int64_t kCopyPieceBytes = std::int64_t{1} << 24;
     case Transport::symmetric:
       return collective != Collective::all_to_all;
     case Transport::copy_engine:
-      return collective == Collective::all_to_all;
+      return collective == Collective::all_to_all || collective == Collective::all_gather;
     case Transport::peer_access:
-      return collective != Collective::all_gather;
+      return true;
   }
   return false;
 }

@@ -1,17 +1,14 @@
-// CTA i of each rank meets CTA i of the other ranks, and no other CTA:
+// What each CTA does (kernels/meet.cuh says how the ranks meet):
 //
-//     tell all "begun"; wait for theirs     every rank has reset its counters
+//     meet: begun     every rank has reset its counters
 //     per piece: wait for all counters; load this CTA's share from all; store
-//     tell all "done"; wait for theirs      no rank reads or writes this matrix any more
-//
-// The CTA that waits for a word resets it to zero. The word is written again only in the next
-// exchange, which its writer cannot reach before the reader has told it "done".
+//     meet: done      no rank reads or writes this matrix any more
 
 #include <utility>
 
+#include "kernels/meet.cuh"
 #include "kernels/peer_exchange.hpp"
 #include "kernels/sum.cuh"
-#include "kernels/wait.cuh"
 
 namespace overlaptune::kernels {
 namespace {
@@ -22,8 +19,8 @@ constexpr int kThreads = 512;
 constexpr int kAhead = 16;
 
 struct Arguments {
-  uint4* matrices[PeerExchange::kMostRanks];
-  std::uint32_t* words[PeerExchange::kMostRanks];
+  uint4* matrices[PeerWords::kMostRanks];
+  std::uint32_t* words[PeerWords::kMostRanks];
   uint4* result;
   std::int64_t pitch;  ///< vectors of a row
   std::int64_t block;  ///< vectors of a row block
@@ -41,21 +38,6 @@ __device__ uint4 load(const uint4* from) {
                : "l"(from)
                : "memory");
   return vector;
-}
-
-enum class Event { begun, done };
-
-/// Meets the same CTA of the peers, with one thread for each peer.
-__device__ void meet(const Arguments& all, Event event) {
-  const int peer = static_cast<int>(threadIdx.x);
-  if (peer >= all.ranks || peer == all.rank) return;
-  const std::size_t row = PeerExchange::kCounters +
-                          (static_cast<std::size_t>(event) * PeerExchange::kMostCtas + blockIdx.x) *
-                              PeerExchange::kMostRanks;
-  store_release(all.words[peer] + row + all.rank, 1);
-  std::uint32_t* const theirs = all.words[all.rank] + row + peer;
-  wait_for(theirs, 1);
-  *theirs = 0;
 }
 
 /// Stores the result at `offset` of a row block (all_reduce: of the matrix). `PARTS`: the number of
@@ -149,7 +131,7 @@ __device__ void take(const Arguments& all, const PeerPiece& piece) {
 template <class Two, Collective KIND, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
     peer_exchange(const __grid_constant__ Arguments all) {
-  meet(all, Event::begun);
+  meet(all.words, all.rank, all.ranks, Event::begun);
   for (int i = 0; i < all.pieces; ++i) {
     const PeerPiece& piece = all.piece[i];
     if (threadIdx.x < all.ranks && piece.value > 0) {
@@ -159,7 +141,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     take<Two, KIND, PARTS>(all, piece);
   }
   __syncthreads();
-  meet(all, Event::done);
+  meet(all.words, all.rank, all.ranks, Event::done);
 }
 
 using Kernel = void (*)(Arguments);

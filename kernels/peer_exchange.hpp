@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/problem.hpp"
-#include "core/tiling.hpp"
+#include "kernels/peers.hpp"
 
 namespace overlaptune::kernels {
 
@@ -20,8 +20,7 @@ struct PeerPiece {
   std::int32_t rows = 0;
   std::int32_t first_column = 0;
   std::int32_t columns = 0;
-  /// The piece is exchanged once counter `counter` of every rank (`PeerExchange::words`) is at
-  /// least `value`.
+  /// The piece is exchanged once counter `counter` of every rank is at least `value`.
   std::int32_t counter = 0;
   std::uint32_t value = 0;
 };
@@ -33,15 +32,8 @@ struct PeerPiece {
 /// block r of `result`. all_reduce: each rank adds up its share of a piece and stores the sum into
 /// the matrices of all, so that all have the same bits.
 struct PeerExchange {
-  static constexpr int kMostRanks = 64;
-  static constexpr int kMostCtas = 64;
   /// A piece has fewer elements than this.
   static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
-  static constexpr std::size_t kCounters = kMostRegions;
-  /// Words of each rank. The counters come first: the plan of the rank resets them, and its GEMM
-  /// increments them. Behind them are the words by which the ranks meet, zero between two
-  /// exchanges.
-  static constexpr std::size_t kWords = kCounters + 2 * kMostCtas * kMostRanks;
 
   Collective collective = Collective::reduce_scatter;
   Dtype dtype = Dtype::bf16;
@@ -50,16 +42,16 @@ struct PeerExchange {
   std::int64_t n = 0;           ///< columns, a multiple of 8
   std::int64_t block_rows = 0;  ///< rows of one row block
   /// Every rank's matrix and words, by their addresses on this GPU (multiples of 16 bytes).
-  std::array<void*, kMostRanks> matrices{};
-  std::array<std::uint32_t*, kMostRanks> words{};
-  void* result = nullptr;  ///< unused by all_reduce
+  std::array<void*, PeerWords::kMostRanks> matrices{};
+  std::array<std::uint32_t*, PeerWords::kMostRanks> words{};  ///< `PeerWords`
+  void* result = nullptr;                                     ///< unused by all_reduce
 };
 
 /// Enqueues an exchange, on `ctas` CTAs without shared memory. With 2, 4 or 8 ranks an SM runs one
 /// of them, and the kernel is fastest. It ends on no rank before all have what they take from that
 /// rank, so each rank may overwrite its matrix afterwards. A wait of more than five minutes ends in
 /// an error of the device. There are at most `kMostRegions` pieces of less than `kMostElements`
-/// elements, and `kMostCtas` CTAs.
+/// elements, and `PeerWords::kMostCtas` CTAs.
 void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const PeerPiece> pieces,
               int ctas);
 

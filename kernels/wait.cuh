@@ -23,6 +23,10 @@ __device__ inline void store_release(std::uint32_t* at, std::uint32_t value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
 
+__device__ inline void add_release(std::uint32_t* at, std::uint32_t more) {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(at), "r"(more) : "memory");
+}
+
 __device__ inline void wait_for(const std::uint32_t* at, std::uint32_t value) {
   if (load_acquire(at) >= value) return;
   const std::uint64_t start = now();

@@ -127,6 +127,11 @@ bool ContentionModel::knows(const CollectiveKey& key) const {
                      [&](const Setting& setting) { return setting.collective == key; });
 }
 
+bool ContentionModel::knows_like(const CollectiveKey& key) const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const Setting& setting) { return are_alike(setting.collective, key); });
+}
+
 const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,
                                                          GemmFamily family) const {
   const Setting* found = nullptr;

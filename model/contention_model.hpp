@@ -49,6 +49,8 @@ class ContentionModel {
 
   /// Whether exactly this key was probed beside a GEMM.
   [[nodiscard]] bool knows(const CollectiveKey& key) const;
+  /// Whether the key, or one that differs only in CTAs, was probed beside a GEMM.
+  [[nodiscard]] bool knows_like(const CollectiveKey& key) const;
 
   /// How other tiles of generated GEMMs differ from the tile with the most probes.
   [[nodiscard]] const FeedModel& feed() const { return feed_; }

@@ -58,6 +58,7 @@ void SequentialModel::search(const Model::Parts& parts, const Problem& problem, 
   };
   offer(kNcclsChoice, Transport::ring);
   offer(kNcclsChoice, Transport::symmetric);
+  offer(kNoCtas, Transport::copy_engine);
   for (const CollectiveKey& key :
        parts.collectives.overlap_settings(collective_of(problem.op), problem.ranks)) {
     offer(key.comm_ctas, key.transport);

@@ -6,68 +6,17 @@
 
 #include "core/arrivals.hpp"
 #include "model/clock_slowdown.hpp"
+#include "model/waiting_arrivals.hpp"
 #include "model/waiting_partition.hpp"
 
 namespace overlaptune {
+
+using waiting::Arrivals;
+using waiting::arrivals_of;
+
 namespace {
 
 constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-
-/// The copies: the part that is the same for every tile.
-struct Arrivals {
-  const ClassGemms* gemms = nullptr;
-  double meet = 0;      ///< until the peers are ready
-  double gap = 0;       ///< of each piece: to start its copy, and its flag
-  double per_byte = 0;  ///< of a copy to a peer
-  double bytes = 0;     ///< that a rank receives
-  Slowdown slowdown{};  ///< of the GEMM with the probed tile
-  Feed feed{};
-  BackgroundLoad background{};
-
-  /// Time until the last of so many bytes has arrived as one piece.
-  [[nodiscard]] double until(double received) const { return meet + gap + received * per_byte; }
-};
-
-/// How the copies slow a GEMM. An exchange by copy engines does as they do. (The few CTAs of the
-/// probed exchange move the rank's own part.) Where it was not probed beside a GEMM, another
-/// collective stands for it that fills the links: the first one that was.
-Slowdown slowdown_of(const ClassGemms& gemms, const Problem& problem, double bytes) {
-  const std::array<CollectiveKey, 3> alike{
-      {{Collective::all_to_all, problem.ranks, kFewSms, Transport::copy_engine},
-       {Collective::all_reduce, problem.ranks, 16, Transport::symmetric},
-       {Collective::all_reduce, problem.ranks, 32, Transport::ring}}};
-  const auto known = std::find_if(alike.begin(), alike.end(), [&](const CollectiveKey& key) {
-    return gemms.contention.knows(key);
-  });
-  if (known == alike.end()) return {};
-  return gemms.contention(*known, bytes, problem.k, GemmFamily::generated);
-}
-
-/// Error: copies to a peer were never probed.
-Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem) {
-  const auto gemms = parts.gemms_of(problem.dtype);
-  if (!gemms) return error_of(gemms);
-  const auto generated = (*gemms)->generated_gemm();
-  if (!generated) return error_of(generated);
-  if (!parts.copies || parts.copies->points().size() < 2) {
-    return bad_input(
-        "model: no copies to a peer are stored for this platform: run `overlaptune probe` first");
-  }
-  // Starting a copy is part of `gap`, so only the time of a further byte is taken from the probes.
-  const CurvePoint& most = parts.copies->points().back();
-  const CurvePoint& less = *(parts.copies->points().end() - 2);
-  const double bytes =
-      static_cast<double>(collective_bytes(problem).count) * (problem.ranks - 1) / problem.ranks;
-  const Slowdown slowdown = slowdown_of(**gemms, problem, bytes);
-  return Arrivals{.gemms = *gemms,
-                  .meet = parts.limits.copy_gap.count(),
-                  .gap = parts.limits.push_gap.count(),
-                  .per_byte = (most.time - less.time) / (most.bytes - less.bytes),
-                  .bytes = bytes,
-                  .slowdown = slowdown,
-                  .feed = (*gemms)->contention.feed()(**generated, problem.k, slowdown.gemm),
-                  .background = background_of(parts, **gemms, problem)};
-}
 
 /// The tiles as the model of a GEMM knows them: as one row block, so that a swizzle group has the
 /// panels that run together. Where row blocks end within a tile, they stay apart, and a swizzle
@@ -99,7 +48,7 @@ struct WaitingGemm {
 WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arrivals& arrivals,
                     const Tile& tile, const ArrivalOrder& order) {
   const GemmModel& model = *arrivals.gemms->generated;
-  const int sms = parts.platform.sms;
+  const int sms = parts.platform.sms - arrivals.way.comm_ctas;
   const GemmWork work = model.work(tile, walked(order), problem.k, sms);
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
@@ -116,11 +65,14 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
 }
 
 /// When each config's GEMM and copies may start, and what the host's submissions cost.
-double start_of(const Model::Parts& parts, Launch launch, std::size_t groups) {
+double start_of(const Model::Parts& parts, Launch launch, const CommSetting& way,
+                std::size_t groups) {
   const double start = parts.launch.start(launch);
   if (launch == Launch::graph) return start;
-  // Two submissions for each piece come before the GEMM's.
-  return start + 2 * static_cast<double>(groups) * parts.launch.eager_submit;
+  // Two submissions for each copy, or one for all pushes, come before the GEMM's.
+  const bool by_copies = way.transport == Transport::copy_engine;
+  const double submissions = by_copies ? 2 * static_cast<double>(groups) : 1;
+  return start + submissions * parts.launch.eager_submit;
 }
 
 ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm,
@@ -165,14 +117,19 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
   const std::vector<Cut> cuts = candidate_cuts(order);
   const ArrivalPartition best = best_arrivals(arrival_problem(arrivals, gemm, order, cuts),
                                               std::max(kMostGroups, order.blocks - 1));
-  Waiting config{.tile = tile, .raster = raster, .wave_groups = {order.block.tiles()}};
+  Waiting config{.tile = tile,
+                 .raster = raster,
+                 .comm_ctas = arrivals.way.comm_ctas,
+                 .transport = arrivals.way.transport,
+                 .wave_groups = {order.block.tiles()}};
   std::int64_t before = order.block.tiles();
   for (const std::size_t end : best.ends) {
     config.wave_groups.push_back(cuts[end].tiles - before);
     before = cuts[end].tiles;
   }
   if (!check(problem, config, parts.capabilities)) return std::nullopt;
-  return Scored{std::move(config), us(start_of(parts, launch, best.ends.size()) + best.time)};
+  return Scored{std::move(config),
+                us(start_of(parts, launch, arrivals.way, best.ends.size()) + best.time)};
 }
 
 /// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and the widest
@@ -210,16 +167,16 @@ Timeline timeline_of(const ArrivalProblem& problem, const ArrivalOrder& order,
 Expected<Prediction> WaitingModel::predict(const Model::Parts& parts, const Work& work,
                                            Launch launch) const {
   const Problem& problem = work.problem();
-  const auto arrivals = arrivals_of(parts, problem);
-  if (!arrivals) return error_of(arrivals);
   const auto& config = work.config_as<Waiting>();
+  const auto arrivals = arrivals_of(parts, problem, {config.comm_ctas, config.transport});
+  if (!arrivals) return error_of(arrivals);
   const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
   const WaitingGemm gemm = gemm_of(parts, problem, *arrivals, config.tile, order);
   const std::vector<Cut>& cuts = work.tiled().cuts;
   const ArrivalProblem rows = arrival_problem(*arrivals, gemm, order, cuts);
   std::vector<std::size_t> ends(rows.points.size() - 1);
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
-  const double start = start_of(parts, launch, ends.size());
+  const double start = start_of(parts, launch, arrivals->way, ends.size());
   const double end = start + waiting_time(rows, ends);
   return Prediction{.time = us(end),
                     .gemm_alone = us(rows.whole),
@@ -229,24 +186,30 @@ Expected<Prediction> WaitingModel::predict(const Model::Parts& parts, const Work
 
 void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
                           Space space, BestConfigs& best) const {
-  const auto arrivals = arrivals_of(parts, problem);
-  if (!arrivals) return;
-  for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
-    if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
-    for (const int raster : kRasters) {
-      if (best.stopped()) return;
-      if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
-      auto scored = best_of(parts, problem, launch, *arrivals, tile, raster);
-      if (scored) best.offer(std::move(*scored));
+  for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
+    const auto arrivals = arrivals_of(parts, problem, way);
+    if (!arrivals) continue;
+    for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
+      if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
+      for (const int raster : kRasters) {
+        if (best.stopped()) return;
+        if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
+        auto scored = best_of(parts, problem, launch, *arrivals, tile, raster);
+        if (scored) best.offer(std::move(*scored));
+      }
     }
   }
 }
 
-/// Nothing of the setting matters: the copies take no CTA.
-std::optional<Config> WaitingModel::draw(const Problem& problem, const CommSetting& /*setting*/,
+/// The settings of NCCL's transports stand for copies, which take no CTA.
+std::optional<Config> WaitingModel::draw(const Problem& problem, const CommSetting& setting,
                                          Draws& draws) const {
   const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
   Waiting config{.tile = shape[draws.dice.roll(shape.size())]};
+  if (setting.transport == Transport::peer_access) {
+    config.comm_ctas = setting.comm_ctas;
+    config.transport = setting.transport;
+  }
   const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
   config.raster =
       static_cast<int>(std::clamp<std::int64_t>(draws.rasters.deal(draws.dice), 1, panels));
@@ -264,9 +227,9 @@ std::optional<Config> WaitingModel::draw(const Problem& problem, const CommSetti
 
 std::optional<Scored> WaitingModel::adapted(const Model::Parts& parts, const Problem& problem,
                                             Launch launch, const Config& config) const {
-  const auto arrivals = arrivals_of(parts, problem);
-  if (!arrivals) return std::nullopt;
   const auto& own = std::get<Waiting>(config);
+  const auto arrivals = arrivals_of(parts, problem, {own.comm_ctas, own.transport});
+  if (!arrivals) return std::nullopt;
   const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
   const int raster = static_cast<int>(std::min<std::int64_t>(own.raster, panels));
   return best_of(parts, problem, launch, *arrivals, own.tile, raster);

@@ -1,6 +1,7 @@
 #pragma once
-// The model of `waiting`. One generated GEMM runs on all SMs from the start, first on the rank's
-// own rows. Copy engines bring the other rows, wave group by wave group, and take no SM.
+// The model of `waiting`. One generated GEMM runs from the start, first on the rank's own rows. The
+// other rows arrive wave group by wave group: copy engines bring them, which take no SM, or a few
+// CTAs of the peers, to which the GEMM leaves SMs.
 
 #include "model/strategy_model.hpp"
 

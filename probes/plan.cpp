@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/capabilities.hpp"
 #include "core/gpu.hpp"
 #include "probes/probes.hpp"
 
@@ -54,15 +55,20 @@ std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeD
 constexpr int kMostPeerCtas = 16;
 
 /// Whether candidates use such a collective. With copy engines, CTAs only move the part that stays
-/// on the rank: all SMs (0) do so after the GEMM, and few beside it, for the sizes that are probed
-/// beside a GEMM.
-bool is_worth_probing(const CollectiveProbe& probe) {
+/// on the rank: all SMs (0) do so after the GEMM (for all_gather before it), and few beside it, for
+/// the sizes that are probed beside a GEMM.
+bool is_worth_probing(const Platform& platform, const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
+  if (probe.collective == Collective::all_gather &&
+      !capabilities_of(platform).gathers.contains(probe.transport)) {
+    return false;
+  }
   if (probe.transport == Transport::peer_access) {
     return probe.comm_ctas > 0 && probe.comm_ctas <= kMostPeerCtas;
   }
   if (probe.transport != Transport::copy_engine) return true;
   if (probe.comm_ctas == 0) return probe.bytes.count >= (std::int64_t{64} << 10);
+  if (probe.collective == Collective::all_gather) return false;
   constexpr std::array<int, 3> kFew{4, 8, 16};
   constexpr std::array<std::int64_t, 3> kSizes{1 << 20, 1 << 26, 1 << 28};
   return std::find(kFew.begin(), kFew.end(), probe.comm_ctas) != kFew.end() &&
@@ -97,7 +103,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
         for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes;
              bytes *= coarse || bytes >= kLarge ? std::max(step, 4) : step) {
           const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
-          if (is_worth_probing(probe)) plan.emplace_back(probe);
+          if (is_worth_probing(platform, probe)) plan.emplace_back(probe);
         }
       }
     }
@@ -225,7 +231,7 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
             }
             const CollectiveProbe probe{
                 collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
-            if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
+            if (is_worth_probing(platform, probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
           }
         }
       }
@@ -261,8 +267,9 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
     gemm.sms = ctas > 0 ? platform.sms - ctas : 0;
     bool alone = false;
     for (const Transport transport : transports) {
-      for (const Collective collective :
-           {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
+      for (const auto& [collective, name] : NamesOf<Collective>::all) {
+        // A generated GEMM that waits for an all_gather has no NCCL beside it.
+        if (collective == Collective::all_gather && is_nccls(transport)) continue;
         // Copy engines get a larger buffer of many pieces that move beside each other, so that its
         // end counts little.
         const int shift = transport == Transport::copy_engine ? 28 : 24;
@@ -272,7 +279,7 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
                             : ctas == 4 ? !is_nccls(transport)
                             : ctas == 0 ? transport == Transport::ring
                                         : true;
-        if (!wanted || !is_worth_probing(probe)) continue;
+        if (!wanted || !is_worth_probing(platform, probe)) continue;
         if (!std::exchange(alone, true)) plan.emplace_back(gemm);
         plan.emplace_back(ConcurrentProbe{gemm, probe});
       }

@@ -6,6 +6,7 @@
 #include "kernels/peer_exchange.hpp"
 #include "run/copies.hpp"
 #include "run/elements.hpp"
+#include "run/peers.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -46,7 +47,7 @@ CommKey route(Collective collective, int ranks, int ctas, Transport transport) {
 Expected<void> make_ready(World& world, const CommKey& route) {
   static_cast<void>(world.comm(route));
   if (!route.maps_memory()) return {};
-  constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::PeerExchange::kMostRanks);
+  constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::PeerWords::kMostRanks);
   const bool takes_part = world.rank() < route.ranks;
   const bool able = route.ranks <= kMostRanks && (!takes_part || world.reaches(route));
   if (world.largest(able ? 0 : 1) > 0) {
@@ -61,6 +62,12 @@ Expected<void> make_ready(World& world, const CommKey& route) {
 
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count) {
+  if (route.copies) {
+    return enqueue_copies(stream, world, route, collective, send, receive, count * bytes_of(dtype));
+  }
+  if (route.peers) {
+    return enqueue_peers(stream, world, route, collective, dtype, send, receive, count);
+  }
   const ncclComm_t comm = world.comm(route);
   if (comm == nullptr) return;  // this rank has no part in it
   if (route.symmetric) keep_apart(stream, world);
@@ -85,6 +92,10 @@ void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective
 
 void enqueue_all_to_all(cudaStream_t stream, World& world, const CommKey& route, Dtype dtype,
                         const void* send, void* receive, std::int64_t count, std::int64_t stride) {
+  if (stride == count && route.maps_memory()) {
+    return enqueue(stream, world, route, Collective::all_to_all, dtype, send, receive,
+                   count * route.ranks);
+  }
   const ncclComm_t comm = world.comm(route);
   if (comm == nullptr) return;
   const ncclDataType_t type = type_of(dtype);

@@ -16,13 +16,15 @@ namespace overlaptune::run {
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
 /// Enqueues a collective. `count`: elements of the whole buffer (`collective_bytes`), which
-/// all_reduce and all_to_all read and write, reduce_scatter reads, and all_gather writes.
+/// all_reduce (in place) and all_to_all read and write, reduce_scatter reads, and all_gather
+/// writes. Copy engines need `receive` in `World::memory`; peer access needs `send` there, for
+/// all_gather `receive`.
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count);
 
 /// Enqueues an all_to_all with `count` elements from each rank to each. The piece that begins at
 /// element `r * count` of `send` goes to rank r; the piece from rank r is received at element
-/// `r * stride` of `receive`.
+/// `r * stride` of `receive`. Copy engines and peer access need `stride` = `count`.
 void enqueue_all_to_all(cudaStream_t stream, World& world, const CommKey& route, Dtype dtype,
                         const void* send, void* receive, std::int64_t count, std::int64_t stride);
 

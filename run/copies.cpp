@@ -32,6 +32,9 @@ namespace {
 std::byte* at(void* base, std::int64_t bytes) {
   return static_cast<std::byte*>(base) + bytes;
 }
+const std::byte* at(const void* base, std::int64_t bytes) {
+  return static_cast<const std::byte*>(base) + bytes;
+}
 
 void copy(cudaStream_t stream, void* to, const void* from, std::int64_t bytes) {
   OVT_CHECK(
@@ -157,18 +160,19 @@ void Copies::finish(cudaStream_t stream) {
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.moved.get(), 0));
 }
 
-void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
-                    void* receive, std::int64_t bytes) {
+void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
+                    const void* send, void* receive, std::int64_t bytes) {
   constexpr std::int64_t kMost = 8;
   constexpr std::int64_t kUnit = 16;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
   Copies copies(world, key, stream);
   const std::int64_t pieces = std::clamp<std::int64_t>(bytes / kCopyPieceBytes, 1, kMost);
   const std::int64_t part = bytes / key.ranks;
+  const bool to_all = collective == Collective::all_gather;
   const std::int64_t unit = (part + pieces * kUnit - 1) / (pieces * kUnit) * kUnit;
   for (std::int64_t begin = 0; begin < part; begin += unit) {
     copies.enqueue({.send = at(send, begin),
-                    .send_stride = part,
+                    .send_stride = to_all ? 0 : part,
                     .receive = at(receive, begin),
                     .stride = part,
                     .part = std::min(unit, part - begin)},

@@ -1,6 +1,6 @@
 #pragma once
-// An all_to_all by copy engines: every rank writes its parts into its peers' memory. And rows that
-// a GEMM waits for, which copy engines bring piece by piece.
+// An all_to_all or all_gather by copy engines: every rank writes its parts into its peers' memory.
+// And rows that a GEMM waits for, which copy engines bring piece by piece.
 
 #include <cstdint>
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace overlaptune::run {
 
-/// An all_to_all, or one piece of one. Its operands lie in `World::memory`, at the same offset on
-/// every rank. Strides and sizes are in bytes and multiples of 16.
+/// An all_to_all or all_gather, or one piece of one. Strides and sizes are in bytes and multiples
+/// of
+/// 16. `receive` is in `World::memory`, at the same offset on every rank.
 struct CopyPiece {
-  void* send = nullptr;  ///< the part for rank r is at r * `send_stride`
-  std::int64_t send_stride = 0;
-  void* receive = nullptr;  ///< the part from rank r is at r * `stride`
+  const void* send = nullptr;    ///< the part for rank r is at r * `send_stride`
+  std::int64_t send_stride = 0;  ///< all_gather: 0
+  void* receive = nullptr;       ///< the part from rank r is at r * `stride`
   std::int64_t stride = 0;
   std::int64_t part = 0;  ///< bytes of one part
 };
@@ -73,9 +74,9 @@ class Copies {
   MemoryOperations at_the_end_{};
 };
 
-/// Enqueues a whole all_to_all, in pieces as wave groups are. `bytes`: the size of all parts
-/// together. `send` and `receive`: as for `run::enqueue`.
-void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, void* send,
-                    void* receive, std::int64_t bytes);
+/// Enqueues a whole all_to_all or all_gather, in pieces as wave groups are. `bytes`: the size of
+/// all parts together. `send` and `receive`: as for `run::enqueue`.
+void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
+                    const void* send, void* receive, std::int64_t bytes);
 
 }  // namespace overlaptune::run

@@ -30,13 +30,13 @@ bool sends_to_peers(const Problem& problem) {
 
 /// Whether A or C must lie in memory that all ranks share.
 bool goes_through_world(const Problem& problem, const Config& config) {
-  if (std::holds_alternative<Waiting>(config)) return false;  // A is pushed from where it is
   switch (transport_of(config)) {
     case Transport::ring:
       return sends_to_peers(problem);
     case Transport::symmetric:
-    case Transport::copy_engine:
       return true;
+    case Transport::copy_engine:  // A is sent from where it is
+      return problem.op != Op::all_gather_gemm;
     case Transport::peer_access:  // other ops exchange the workspace
       return problem.op == Op::gemm_all_reduce;
   }

@@ -6,7 +6,7 @@
 
 namespace overlaptune::run {
 
-static_assert(kMostChannels <= kernels::PeerExchange::kMostCtas);
+static_assert(kMostChannels <= kernels::PeerWords::kMostCtas);
 
 Capabilities Engine::capabilities() const {
   const int capability = compute_capability();

@@ -77,7 +77,8 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
   };
   struct Arrival {
     int end;
-    const std::uint32_t* flag;
+    std::uint32_t value;
+    const std::uint32_t* counter;
   };
   if (room.waits == 0) return {};
   const GeneratedRows& rows = *operands.rows;
@@ -88,7 +89,8 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
                   .arrivals_count = static_cast<int>(rows.arrivals.size())};
   std::vector<Arrival> arrivals(room.waits);
   for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
-    arrivals[i] = {static_cast<int>(rows.arrivals[i].end), rows.arrivals[i].flag};
+    const GeneratedRows::Arrival& arrival = rows.arrivals[i];
+    arrivals[i] = {static_cast<int>(arrival.end), arrival.value, arrival.counter};
   }
   return packed<Head, Arrival>({&head, 1}, arrivals);
 }

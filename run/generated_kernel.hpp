@@ -28,11 +28,12 @@ struct GeneratedSegment {
 
 /// The rows of A that a GEMM waits for. Tiles are in the order of `ArrivalOrder`.
 struct GeneratedRows {
-  /// Consecutive tiles, up to tile `end` (exclusive), whose rows are there when `*flag` is not 0;
-  /// null: they are there.
+  /// Consecutive tiles, up to tile `end` (exclusive), whose rows are there when `*counter` is at
+  /// least `value`; null: they are there.
   struct Arrival {
     std::int64_t end = 0;
-    const std::uint32_t* flag = nullptr;
+    const std::uint32_t* counter = nullptr;
+    std::uint32_t value = 1;
   };
   const void* own = nullptr;  ///< this rank's row block, which is not in `a`
   int own_block = 0;          ///< its number: the rank

@@ -6,13 +6,14 @@
 #include <span>
 
 #include "kernels/peer_exchange.hpp"
+#include "kernels/peer_push.hpp"
 #include "run/world.hpp"
 
 namespace overlaptune::run {
 
-/// The counters with which this rank's GEMM counts its tiles. They are among the flags of the
-/// world, where all ranks can read them. `key.peers` is set, and `make_ready` was called for the
-/// key.
+/// The counters with which this rank's GEMM counts its tiles, or the peers the rows that they have
+/// sent. They are among the flags of the world, where all ranks reach them. `key.peers` is set, and
+/// `make_ready` was called for the key.
 [[nodiscard]] std::uint32_t* peer_counters(const World& world, const CommKey& key);
 
 /// A row-major matrix of `n` columns in `World::memory`, at the same offset on every rank, and the
@@ -32,8 +33,21 @@ struct PeerMatrix {
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
                    std::span<const kernels::PeerPiece> pieces);
 
+/// The row block of this rank, and the matrix in `World::memory`, at the same offset on every rank,
+/// whose row blocks come from all ranks (kernels/peer_push.hpp).
+struct PeerRows {
+  std::int64_t row_bytes = 0;
+  std::int64_t block_rows = 0;
+  const void* source = nullptr;  ///< any device memory
+  void* matrix = nullptr;
+};
+
+/// Enqueues a push of rows. Otherwise as `enqueue_peers`.
+void push_to_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerRows& what,
+                   std::span<const kernels::PushedRows> pieces);
+
 /// Enqueues a whole collective. `count`, `send` and `receive`: as for `run::enqueue`.
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
-                   Dtype dtype, void* send, void* receive, std::int64_t count);
+                   Dtype dtype, const void* send, void* receive, std::int64_t count);
 
 }  // namespace overlaptune::run

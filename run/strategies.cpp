@@ -5,6 +5,7 @@
 #include "core/strategies.hpp"
 #include "run/group_exchange.hpp"
 #include "run/pieces.hpp"
+#include "run/row_exchange.hpp"
 
 namespace overlaptune::run {
 
@@ -12,8 +13,6 @@ Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
 Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request);
 Expected<std::unique_ptr<Plan>> make_waiting(const Request& request);
-/// The whole A, gathered.
-std::int64_t workspace_of_arrivals(const Work& work);
 
 namespace {
 
@@ -22,7 +21,7 @@ constexpr std::array<StrategyRunner, kStrategies.size()> kRunners{{
     {Strategy::sequential, make_sequential, workspace_of_pieces},
     {Strategy::chunked, make_chunked, workspace_of_pieces},
     {Strategy::signaled, make_signaled, workspace_of_groups},
-    {Strategy::waiting, make_waiting, workspace_of_arrivals},
+    {Strategy::waiting, make_waiting, workspace_of_rows},
 }};
 
 constexpr bool is_in_order() {

@@ -1,82 +1,49 @@
-// `waiting`: one generated GEMM on all SMs, which begins with this rank's own rows of A. On another
-// stream, copy engines push this rank's rows into the workspaces of its peers, piece by piece, each
-// with a flag behind it. Before the GEMM loads the first rows of a wave group it polls the group's
-// flag. The copies are enqueued before the GEMM, and wait for nothing that comes after it: so they
-// get on even where both streams share a hardware queue.
-
-#include <algorithm>
+// `waiting`: one generated GEMM, which begins with this rank's own rows of A. Beside it this rank's
+// rows are sent to its peers, piece by piece. Before the GEMM loads the first rows of a wave group
+// it polls the group's signal.
 
 #include "core/arrivals.hpp"
-#include "run/collective.hpp"
-#include "run/copies.hpp"
-#include "run/elements.hpp"
-#include "run/strategies.hpp"
+#include "run/generated_gemm.hpp"
+#include "run/row_exchange.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 class WaitingPlan : public Plan {
  public:
-  WaitingPlan(const Request& request, const GeneratedGemm& gemm, const CommKey& route)
+  WaitingPlan(const Request& request, const GeneratedGemm& gemm,
+              std::unique_ptr<RowExchange> exchange)
       : gemm_(gemm),
-        world_(request.engine.world),
-        route_(route),
+        exchange_(std::move(exchange)),
+        rank_(request.engine.world.rank()),
         problem_(request.work.problem()),
         order_(request.work.tiled().order),
-        crew_({.sms = request.engine.sms}),
+        crew_({.sms = request.engine.sms - request.work.config_as<Waiting>().comm_ctas}),
         mutant_(request.mutant),
-        takes_part_(world_.rank() < problem_.ranks),
-        cuts_(request.work.tiled().cuts) {
-    const auto& config = request.work.config_as<Waiting>();
-    rows_ = arriving_rows(arrival_order(problem_, config.tile, config.raster), cuts_);
-  }
+        cuts_(request.work.tiled().cuts) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    if (!takes_part_) return gemm_.enqueue(stream, prepared(operands));
-    Copies copies(world_, route_, stream);
-    push_rows(copies, operands);
+    if (!takes_part()) return gemm_.enqueue(stream, prepared(operands));
+    exchange_->begin(stream, operands);
     gemm_.enqueue(stream, prepared(operands));
-    copies.finish_pushes(stream);
-    // No peer raises them again before this rank says, in the next exchange, that it is ready.
-    MemoryOperations reset;
-    for (std::size_t group = 1; group < rows_.size(); ++group) reset.write(flag(group), 0);
-    reset.enqueue(stream);
+    exchange_->finish(stream);
   }
 
   void release(cudaStream_t aside) override {
-    if (!takes_part_) return;
-    MemoryOperations raise;
-    for (std::size_t group = 1; group < rows_.size(); ++group) raise.write(flag(group), 1);
-    raise.enqueue(aside);
+    if (takes_part()) exchange_->release(aside);
   }
 
  private:
-  /// The rank whose rows the group has, on this rank.
-  [[nodiscard]] int source(std::size_t group) const {
-    return (world_.rank() + problem_.ranks - rows_[group].block) % problem_.ranks;
-  }
-  [[nodiscard]] std::uint32_t* flag(std::size_t group) const {
-    return Copies::arrived(world_, route_, static_cast<int>(group), source(group));
-  }
-
-  void push_rows(Copies& copies, const Operands& operands) const {
-    const std::int64_t k = problem_.k;
-    const std::int64_t first_row = world_.rank() * order_.block_rows;
-    for (std::size_t group = 1; group < rows_.size(); ++group) {
-      const ArrivingRows& rows = rows_[group];
-      if (mutant_ == Mutant::missing_signal && group + 1 == rows_.size()) continue;
-      copies.push((world_.rank() + rows.block) % problem_.ranks, static_cast<int>(group),
-                  at(operands.workspace, (first_row + rows.first_row) * k, problem_.dtype),
-                  at(operands.a, rows.first_row * k, problem_.dtype),
-                  rows.rows * k * bytes_of(problem_.dtype));
-    }
-  }
+  [[nodiscard]] bool takes_part() const { return rank_ < problem_.ranks; }
 
   [[nodiscard]] GeneratedLaunch prepared(const Operands& operands) const {
-    GeneratedRows rows{.own = operands.a, .own_block = world_.rank() % problem_.ranks};
-    for (std::size_t group = 0; group < rows_.size(); ++group) {
-      const bool waits = takes_part_ && group > 0 && mutant_ != Mutant::missing_wait;
-      rows.arrivals.push_back({cuts_[group].tiles, waits ? flag(group) : nullptr});
+    GeneratedRows rows{.own = operands.a, .own_block = rank_ % problem_.ranks};
+    for (std::size_t group = 0; group < cuts_.size(); ++group) {
+      rows.arrivals.push_back({.end = cuts_[group].tiles});
+      if (!takes_part() || group == 0 || mutant_ == Mutant::missing_wait) continue;
+      const Signal signal = exchange_->signal(group);
+      rows.arrivals.back().counter = signal.counter;
+      rows.arrivals.back().value = signal.value;
     }
     const Region all{.end = order_.tiles(), .rows = order_.block_rows, .columns = problem_.n};
     const GeneratedOperands own{
@@ -94,30 +61,23 @@ class WaitingPlan : public Plan {
   }
 
   const GeneratedGemm& gemm_;
-  World& world_;
-  CommKey route_;
+  std::unique_ptr<RowExchange> exchange_;
+  int rank_;
   Problem problem_;
   TileOrder order_;
   Crew crew_;
   Mutant mutant_;
-  bool takes_part_;
   std::vector<Cut> cuts_;
-  std::vector<ArrivingRows> rows_{};
 };
 
 }  // namespace
 
 Expected<std::unique_ptr<Plan>> make_waiting(const Request& request) {
-  const CommKey key = route(Collective::all_gather, request.work.problem().ranks, kAnySms,
-                            request.work.config_as<Waiting>().transport);
-  if (auto ready = make_ready(request.engine.world, key); !ready) return error_of(ready);
+  auto exchange = make_row_exchange(request);
+  if (!exchange) return error_of(exchange);
   const auto gemm = request.engine.generated.gemm(request.work.tiled().kernel);
   if (!gemm) return error_of(gemm);
-  return std::make_unique<WaitingPlan>(request, **gemm, key);
-}
-
-std::int64_t workspace_of_arrivals(const Work& work) {
-  return collective_bytes(work.problem()).count;
+  return std::make_unique<WaitingPlan>(request, **gemm, std::move(*exchange));
 }
 
 }  // namespace overlaptune::run

@@ -60,10 +60,12 @@ __device__ __forceinline__ int next_tile(const Order& order, int tile) {
 }
 
 #if WAITS
-/// Consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when `*flag` is not 0.
+/// Consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when `*counter` is at
+/// least `value`.
 struct Arrival {
   int end;
-  const u32* flag;  // null: they are there
+  u32 value;
+  const u32* counter;  // null: they are there
 };
 
 /// The rows of a launch that waits: `ArrivalOrder` (core/arrivals.hpp).
@@ -94,20 +96,21 @@ __device__ __forceinline__ void wait_for_rows(const Rows& rows, int tile, int& g
   do {
     ++group;
   } while (tile >= rows.arrivals[group].end);
-  const u32* flag = rows.arrivals[group].flag;
-  if (flag == nullptr) return;
+  const u32* counter = rows.arrivals[group].counter;
+  if (counter == nullptr) return;
+  const u32 needed = rows.arrivals[group].value;
   u64 start = 0;
   while (true) {
     u32 value;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
-    if (value != 0) break;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+    if (value >= needed) break;
     u64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     if (start == 0) start = now;
     if (now - start > PATIENCE) asm volatile("trap;");
   }
 #if __CUDA_ARCH__ >= 900
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the flag says is there
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
 #endif
 }
 #else

@@ -21,9 +21,13 @@ double ring_traffic(Collective collective, int ranks) {
   return collective == Collective::all_reduce ? 2 * once : once;
 }
 
-/// The entry with this rank count, or the nearest one.
+/// The entry with this rank count, or the nearest one. An all_gather by peer access, which no
+/// profile has, takes as long as an all_to_all, which moves as many bytes between the same ranks.
 const CollectiveProfile* find(const Profile& profile, Collective collective, Transport transport,
                               int ranks) {
+  if (collective == Collective::all_gather && transport == Transport::peer_access) {
+    collective = Collective::all_to_all;
+  }
   const CollectiveProfile* best = nullptr;
   for (const CollectiveProfile& entry : profile.collectives) {
     if (entry.collective != collective || entry.transport != transport) continue;

@@ -27,6 +27,11 @@ struct RankWork {
   std::vector<double> rank_ends{};                // [rank], all GEMMs
 };
 
+/// `waiting` by copy engines, which no GEMM slows.
+bool sends_by_copies(const Schedule& schedule) {
+  return schedule.coupling == Coupling::waiting && !schedule.peer;
+}
+
 /// The time of collective `index` of a schedule with one GEMM, as the repetition's noise has it,
 /// and how the two slow each other.
 Task collective_task(const Setting& setting, const Schedule& schedule, std::size_t index,
@@ -37,16 +42,18 @@ Task collective_task(const Setting& setting, const Schedule& schedule, std::size
   const double level = profile.noise.collective;
   const double common = 1 + level * noise.stream("collective").normal(0);
   const double own = 1 + level * noise.stream("collectives").normal(index);
-  const bool by_copies = schedule.coupling == Coupling::waiting;  // which no GEMM slows
   return {.work = planned.run.time * common * own,
           .slows_other =
               gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
-          .slowed = by_copies ? 1 : own_slowdown(profile, setting.effects, planned.run, gemm)};
+          .slowed = sends_by_copies(schedule)
+                        ? 1
+                        : own_slowdown(profile, setting.effects, planned.run, gemm)};
 }
 
-/// `waiting`: the host submits two operations for each piece, and the GEMM after all of them.
+/// `waiting`: the host submits two operations for each copy, or one kernel that sends all pieces,
+/// and the GEMM after them.
 std::size_t submissions_of(const Schedule& schedule) {
-  return 2 * schedule.collectives.size();
+  return sends_by_copies(schedule) ? 2 * schedule.collectives.size() : 1;
 }
 
 /// `waiting`: when the rows of each group arrive, in work of the GEMM. It works on while they
@@ -57,13 +64,19 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
   const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
   const double gemm_start = costs.earliest(submissions_of(schedule));
   std::vector<double> arrivals{0};  // the rank's own rows are there
+  const bool by_copies = sends_by_copies(schedule);
+  const double slowed =
+      by_copies ? 1
+                : collective_slowdown(*setting.profile, setting.effects, schedule.gemms[0].times);
   double now = 0;
   double work = 0;
   for (std::size_t i = 0; i < schedule.collectives.size(); ++i) {
     const Task task = collective_task(setting, schedule, i, noise);
-    const double start = std::max(now, costs.earliest(2 * i));
+    double earliest = costs.earliest(by_copies ? 2 * i : 0);
+    if (!by_copies && i == 0) earliest += schedule.peer->start;
+    const double start = std::max(now, earliest);
     work += std::max(0.0, start - std::max(now, gemm_start)) * clock;
-    now = start + task.work;
+    now = start + task.work * task.slowed * slowed;
     work += std::max(0.0, now - std::max(start, gemm_start)) * clock / task.slows_other;
     arrivals.push_back(work + costs.signal * clock);
   }
@@ -119,13 +132,12 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
   const double trigger = schedule.wait == Wait::kernel ? costs.kernel_trigger : costs.trigger;
   std::size_t submitted = 0;
   const auto add_gemm = [&](std::size_t i) {
-    const bool beside_copies = schedule.coupling == Coupling::waiting;
     const TileTimes& times = schedule.gemms[i].times;
-    Task task{
-        .work = work.gemm_work[i],
-        .slows_other = beside_copies ? 1 : collective_slowdown(profile, setting.effects, times),
-        .gap = costs.kernel,
-        .earliest = costs.earliest(submitted++)};
+    const double slows = collective_slowdown(profile, setting.effects, times);
+    Task task{.work = work.gemm_work[i],
+              .slows_other = sends_by_copies(schedule) ? 1 : slows,
+              .gap = costs.kernel,
+              .earliest = costs.earliest(submitted++)};
     if (schedule.coupling == Coupling::collective_first) {
       const std::size_t producer = lanes.last_task[i];
       task.needs = {producer, lanes.communication[producer].work, costs.kernel};
@@ -162,10 +174,10 @@ Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWor
       Task& task = lanes.communication[i];
       task.earliest = lanes.communication.front().earliest;
       if (i == 0) {
-        task.needs->delay += peer.start;
+        (task.needs ? task.needs->delay : task.earliest) += peer.start;
       } else {
         task.gap = 0;
-        task.needs->delay = costs.signal;
+        if (task.needs) task.needs->delay = costs.signal;
       }
     }
     lanes.communication.push_back({.work = peer.finish});

@@ -15,6 +15,18 @@ double reorder_slowed(const Profile& profile, int sms) {
   return std::max(1.0, profile.launch.reorder_rate / (sms * profile.launch.reorder_rate_per_sm));
 }
 
+PeerProfile taken_once(const Profile& profile, const CollectiveRun& whole) {
+  const double scale = whole.latency / whole.profile->times.values.front();
+  return {.start = profile.peer->start * scale, .finish = profile.peer->finish * scale};
+}
+
+CollectiveRun as_group(const Profile& profile, CollectiveRun run) {
+  const PeerProfile apart = taken_once(profile, run);
+  run.time -= apart.start + apart.finish;
+  run.latency -= apart.start + apart.finish;
+  return run;
+}
+
 PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {
   const TileTimes times = tile_times(profile, kernel);
   const std::array<std::int64_t, 1> all{kernel.order.tiles()};

@@ -31,6 +31,12 @@ struct PlannedCollective {
 /// `kHandedOver`, where the copy's kernel gets SMs as all kernels do.
 [[nodiscard]] double reorder_slowed(const Profile& profile, int sms);
 
+/// The times that the kernel of peer access takes once, apart from the groups of `whole`, its
+/// collective. On fewer ranks than measured they are the same share of the latency.
+[[nodiscard]] PeerProfile taken_once(const Profile& profile, const CollectiveRun& whole);
+/// The part of a collective by peer access that is one of several groups.
+[[nodiscard]] CollectiveRun as_group(const Profile& profile, CollectiveRun run);
+
 /// How the collectives depend on the GEMMs.
 enum class Coupling {
   gemm_first,        ///< collective i waits for the end of GEMM i

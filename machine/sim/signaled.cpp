@@ -5,13 +5,6 @@
 namespace overlaptune::sim {
 namespace {
 
-/// The times that the kernel of peer access takes once, apart from its groups. On fewer ranks than
-/// measured they are the same share of the latency.
-PeerProfile once(const Profile& profile, const CollectiveRun& run) {
-  const double scale = run.latency / run.profile->times.values.front();
-  return {.start = profile.peer->start * scale, .finish = profile.peer->finish * scale};
-}
-
 /// The collective of one wave group, and the copy of its result into place.
 Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work, const Cut& begin,
                                        const Cut& end) {
@@ -23,12 +16,8 @@ Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work,
                             work.problem().ranks, by_nccls_choice ? kNcclsChoice : config.comm_ctas,
                             is_last ? config.transport.last : config.transport.beside_gemm);
   if (!run) return error_of(run);
-  if (config.transport.beside_gemm == Transport::peer_access) {
-    const PeerProfile apart = once(profile, *run);
-    run->time -= apart.start + apart.finish;
-    run->latency -= apart.start + apart.finish;
-  }
   const bool in_place = config.transport.beside_gemm == Transport::peer_access;
+  if (in_place) run = as_group(profile, *run);
   const auto moved =
       in_place ? 0 : static_cast<double>(reorder_bytes(work.problem(), begin, end).count);
   return PlannedCollective{.run = *run,
@@ -55,7 +44,7 @@ class SignaledSimulation : public StrategySimulation {
           profile, work.collective(), static_cast<double>(work.tiled().cuts.back().bytes.count),
           work.problem().ranks, config.comm_ctas, Transport::peer_access);
       if (!whole) return error_of(whole);
-      schedule.peer = once(profile, *whole);
+      schedule.peer = taken_once(profile, *whole);
     }
     std::vector<std::int64_t> ends;
     Cut begin;

@@ -1,4 +1,5 @@
-// `waiting`: one generated GEMM, whose wave groups wait for rows that copy engines bring.
+// `waiting`: one generated GEMM, whose wave groups wait for rows that copy engines or the CTAs of
+// the peers send.
 
 #include <algorithm>
 
@@ -19,8 +20,8 @@ Expected<CollectiveRun> like_copies(const Profile& profile, double bytes, int ra
 }
 
 /// The copy of one piece to one peer, and its flag. The first one also meets the peer.
-Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& problem, double bytes,
-                                       bool first) {
+Expected<PlannedCollective> plan_copy(const Profile& profile, const Problem& problem, double bytes,
+                                      bool first) {
   auto run = like_copies(profile, bytes, problem.ranks);
   if (!run) return error_of(run);
   const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
@@ -31,6 +32,21 @@ Expected<PlannedCollective> plan_piece(const Profile& profile, const Problem& pr
   return PlannedCollective{.run = *run};
 }
 
+/// An all_gather by peer access in which each rank receives so many bytes.
+Expected<CollectiveRun> pushed(const Profile& profile, const Problem& problem, double received,
+                               int ctas) {
+  const double whole = received * problem.ranks / (problem.ranks - 1);
+  return collective_run(profile, Collective::all_gather, whole, problem.ranks, ctas,
+                        Transport::peer_access);
+}
+
+Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& problem, double bytes,
+                                      int ctas) {
+  const auto run = pushed(profile, problem, bytes, ctas);
+  if (!run) return error_of(run);
+  return PlannedCollective{.run = as_group(profile, *run)};
+}
+
 class WaitingSimulation : public StrategySimulation {
  public:
   [[nodiscard]] Strategy strategy() const override { return Strategy::waiting; }
@@ -39,13 +55,23 @@ class WaitingSimulation : public StrategySimulation {
     const Problem& problem = work.problem();
     const auto& config = work.config_as<Waiting>();
     const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
-    GemmKernel kernel{
-        .order = at_once(order), .k = problem.k, .tile = config.tile, .sms = profile.gpu.sms};
+    GemmKernel kernel{.order = at_once(order),
+                      .k = problem.k,
+                      .tile = config.tile,
+                      .sms = profile.gpu.sms - config.comm_ctas};
     Schedule schedule{.coupling = Coupling::waiting};
     const std::vector<Cut>& cuts = work.tiled().cuts;
+    const bool by_peers = config.transport == Transport::peer_access;
+    if (by_peers) {
+      const auto received = static_cast<double>((cuts.back().bytes - cuts.front().bytes).count);
+      const auto whole = pushed(profile, problem, received, config.comm_ctas);
+      if (!whole) return error_of(whole);
+      schedule.peer = taken_once(profile, *whole);
+    }
     for (std::size_t i = 1; i < cuts.size(); ++i) {
-      auto piece = plan_piece(
-          profile, problem, static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count), i == 1);
+      const auto bytes = static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count);
+      auto piece = by_peers ? plan_push(profile, problem, bytes, config.comm_ctas)
+                            : plan_copy(profile, problem, bytes, i == 1);
       if (!piece) return error_of(piece);
       schedule.collectives.push_back(*piece);
     }

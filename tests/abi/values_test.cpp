@@ -223,7 +223,8 @@ TEST(ValuesTest, FieldsThatAStrategyDoesNotUseAreRefusedByName) {
     EXPECT_THAT(refusal(then_ring), StartsWith("ovt_answer.transport = 3 (symmetric_then_ring)"));
     ovt_answer by_copies = good;
     by_copies.transport = OVT_TRANSPORT_COPY_ENGINE;
-    EXPECT_THAT(refusal(by_copies), HasSubstr("transport = copy_engine"));
+    const bool has_copies = std::holds_alternative<Sequential>(config);
+    EXPECT_EQ(refusal(by_copies).empty(), has_copies);
   }
   ovt_answer sequential = empty_answer();
   write(Config{}, &sequential);

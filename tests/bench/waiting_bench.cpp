@@ -75,7 +75,7 @@ class Bench {
     operands.segments.front().block_stride = tiles.block_rows * problem.n;
     operands.rows = std::move(rows);
     waiting_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
-    for (GeneratedRows::Arrival& arrival : operands.rows->arrivals) arrival.flag = nullptr;
+    for (GeneratedRows::Arrival& arrival : operands.rows->arrivals) arrival.counter = nullptr;
     no_flags_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
   }
 

@@ -229,6 +229,13 @@ TEST(Check, peer_access_reaches_row_blocks_of_less_than_2_to_the_34_elements) {
   EXPECT_TRUE(judged(blocks, Transport::peer_access));
   const Problem higher{Op::gemm_all_to_all, 2 * side, side, 64, Dtype::bf16, 2};
   EXPECT_FALSE(judged(higher, Transport::peer_access));
+  // What travels counts: of all_gather_gemm it is A.
+  const Sequential by_peers{.comm_ctas = 8, .transport = Transport::peer_access};
+  expect_named(check(higher, by_peers), "m,n = 262144,131072");
+  Problem gathered{Op::all_gather_gemm, 2 * side, 64, side, Dtype::bf16, 2};
+  expect_named(check(gathered, by_peers), "m,k = 262144,131072");
+  gathered.m -= 2;
+  EXPECT_TRUE(check(gathered, by_peers));
 }
 
 TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
@@ -277,8 +284,12 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
                "ctas = 0: expected 1 or more with chunked");
   expect_named(check(problem, Chunked{.comm_ctas = 8, .chunks = 257}),
                "chunks = 257: expected 1 to 256");
+  expect_named(check(problem, Chunked{.comm_ctas = 8, .transport = Transport::peer_access}),
+               "transport = peer_access: chunked has no such transport");
   expect_named(check(problem, Sequential{.transport = Transport::peer_access}),
-               "transport = peer_access: sequential has no such transport");
+               "ctas = 0: expected 1 or more by peer_access");
+  expect_named(check(problem, Sequential{.comm_ctas = 8, .transport = Transport::copy_engine}),
+               "ctas = 8: expected 0 by copy_engine");
   Problem gathered = problem;
   gathered.op = Op::all_gather_gemm;
   expect_named(check(gathered, good), "strategy signaled: cannot run all_gather_gemm");
@@ -290,7 +301,8 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
 const std::map<Op, std::set<Transport>> kCarriers{
     {Op::gemm_all_reduce, {Transport::ring, Transport::symmetric, Transport::peer_access}},
     {Op::gemm_reduce_scatter, {Transport::ring, Transport::symmetric, Transport::peer_access}},
-    {Op::all_gather_gemm, {Transport::ring, Transport::symmetric}},
+    {Op::all_gather_gemm,
+     {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}},
     {Op::gemm_all_to_all, {Transport::ring, Transport::copy_engine, Transport::peer_access}}};
 
 std::vector<Transport> carriers_of(const Config& config) {
@@ -298,7 +310,10 @@ std::vector<Transport> carriers_of(const Config& config) {
     return {signaled->transport.beside_gemm, signaled->transport.last};
   }
   if (const auto* chunked = std::get_if<Chunked>(&config)) return {chunked->transport};
-  if (std::holds_alternative<Waiting>(config)) return {};  // copies, which are no collective
+  if (const auto* waiting = std::get_if<Waiting>(&config)) {
+    if (waiting->transport == Transport::copy_engine) return {};  // copies are no collective
+    return {waiting->transport};
+  }
   return {std::get<Sequential>(config).transport};
 }
 

@@ -14,17 +14,21 @@
 
 namespace overlaptune::cases {
 
-/// A strategy with a transport, the fewest CTAs that it needs, and whether a kernel may wait. The
-/// legal combinations are written out one by one; all others are illegal.
+/// A strategy with a transport, the fewest CTAs that it needs, whether a kernel may wait, and the
+/// most CTAs that it takes. The legal combinations are written out one by one; all others are
+/// illegal.
 struct Way {
   Strategy strategy;
   GroupTransports transport;
   int fewest_ctas;
   bool kernel_may_wait;
+  int most_ctas = 65535;
 };
-inline constexpr std::array<Way, 10> kWays{{
+inline constexpr std::array<Way, 13> kWays{{
     {Strategy::sequential, {Transport::ring, Transport::ring}, 0, false},
     {Strategy::sequential, {Transport::symmetric, Transport::symmetric}, 0, false},
+    {Strategy::sequential, {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
+    {Strategy::sequential, {Transport::peer_access, Transport::peer_access}, 1, false},
     {Strategy::chunked, {Transport::ring, Transport::ring}, 1, false},
     {Strategy::chunked, {Transport::symmetric, Transport::symmetric}, 1, false},
     {Strategy::signaled, {Transport::ring, Transport::ring}, 0, true},
@@ -32,7 +36,8 @@ inline constexpr std::array<Way, 10> kWays{{
     {Strategy::signaled, {Transport::symmetric, Transport::ring}, 0, true},
     {Strategy::signaled, {Transport::copy_engine, Transport::copy_engine}, 1, false},
     {Strategy::signaled, {Transport::peer_access, Transport::peer_access}, 1, true},
-    {Strategy::waiting, {Transport::copy_engine, Transport::copy_engine}, 0, false},
+    {Strategy::waiting, {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
+    {Strategy::waiting, {Transport::peer_access, Transport::peer_access}, 1, false},
 }};
 
 /// The value of a field, and whether the field may have it at all.
@@ -100,7 +105,8 @@ inline void add_library_cases(std::vector<Case>& cases) {
     for (const Strategy strategy : {Strategy::sequential, Strategy::chunked}) {
       const Way* const way = way_of(strategy, all_groups_by(transport));
       for (const auto& [ctas, has_ctas] : kCtas) {
-        const bool good = way != nullptr && has_ctas && ctas >= way->fewest_ctas;
+        const bool good =
+            way != nullptr && has_ctas && ctas >= way->fewest_ctas && ctas <= way->most_ctas;
         if (strategy == Strategy::sequential) {
           cases.push_back({Sequential{.comm_ctas = ctas, .transport = transport}, good});
           continue;
@@ -156,11 +162,19 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
 inline void add_waiting_cases(std::vector<Case>& cases) {
   for (int t = 0; t < kTransports; ++t) {
     const auto transport = static_cast<Transport>(t);
-    const bool is_way = way_of(Strategy::waiting, all_groups_by(transport)) != nullptr;
+    const Way* const way = way_of(Strategy::waiting, all_groups_by(transport));
+    const bool is_way = way != nullptr;
     const Waiting usual{.tile = {128, 256, 64, 4, 2},
                         .raster = 8,
+                        .comm_ctas = is_way ? way->fewest_ctas : 0,
                         .transport = transport,
                         .wave_groups = {928, 96}};
+    for (const auto& [ctas, good] : kCtas) {
+      Waiting config = usual;
+      config.comm_ctas = ctas;
+      const bool suits = is_way && ctas >= way->fewest_ctas && ctas <= way->most_ctas;
+      cases.push_back({config, suits && good});
+    }
     const auto vary = [&](const auto& edges, auto member) {
       for (const auto& [value, good] : edges) {
         Waiting config = usual;
@@ -219,7 +233,7 @@ inline std::vector<Config> around(const Problem& problem) {
   std::vector<Config> configs;
   const std::int64_t rows = problem.m / row_blocks(problem);
   for (const Way& way : kWays) {
-    for (const int ctas : {way.fewest_ctas, 16}) {
+    for (const int ctas : {way.fewest_ctas, std::min(16, way.most_ctas)}) {
       if (way.strategy == Strategy::sequential) {
         configs.push_back(Sequential{.comm_ctas = ctas, .transport = way.transport.last});
       }
@@ -248,6 +262,13 @@ inline std::vector<Config> around(const Problem& problem) {
         }
         for (const int raster : {1, 3}) {
           if (way.strategy != Strategy::waiting) continue;
+          const auto add = [&](std::vector<std::int64_t> groups) {
+            configs.push_back(Waiting{.tile = tile,
+                                      .raster = raster,
+                                      .comm_ctas = ctas,
+                                      .transport = way.transport.last,
+                                      .wave_groups = std::move(groups)});
+          };
           const TileOrder order = tile_order(problem, tile, raster);
           const std::int64_t block = order.tiles() / order.blocks;
           const std::int64_t column = order.column_tiles(0) / order.blocks;
@@ -257,18 +278,15 @@ inline std::vector<Config> around(const Problem& problem) {
             for (int i = 1; i < order.blocks; ++i) {
               groups.insert(groups.end(), of_block.begin(), of_block.end());
             }
-            configs.push_back(Waiting{.tile = tile, .raster = raster, .wave_groups = groups});
+            add(groups);
             // The rank's own row block is not cut, and no group has tiles of two row blocks.
             if (block == 1) continue;
             groups.front() = block - 1;
             groups.insert(groups.begin(), 1);
-            configs.push_back(Waiting{.tile = tile, .raster = raster, .wave_groups = groups});
+            add(groups);
           }
-          configs.push_back(
-              Waiting{.tile = tile, .raster = raster, .wave_groups = {order.tiles()}});
-          if (order.blocks == 1) continue;
-          configs.push_back(Waiting{
-              .tile = tile, .raster = raster, .wave_groups = {block, order.tiles() - block}});
+          add({order.tiles()});
+          if (order.blocks > 1) add({block, order.tiles() - block});
         }
       }
     }

@@ -250,7 +250,7 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
            {"UPDATE winners SET config = 'chunked ctas=0 transport=ring'",
             "ctas = 0: expected 1 or more with chunked"},
            {"UPDATE winners SET config = 'sequential ctas=0 transport=peer_access'",
-            "transport = peer_access: sequential has no such transport"},
+            "ctas = 0: expected 1 or more by peer_access"},
            {"UPDATE winners SET config = 'chunked ctas=8 transport=ring chunks=1000000000'",
             "chunks = 1000000000: expected 1 to"},
            {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "

@@ -14,6 +14,7 @@ namespace {
 
 using kernels::PeerExchange;
 using kernels::PeerPiece;
+using kernels::PeerWords;
 
 /// Small whole numbers: every sum is exact in either type, in whatever order.
 template <class T>
@@ -81,7 +82,7 @@ class PeerAccess : public GpuTest {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       exchange.matrices[r] = zeroed(bytes);
-      exchange.words[r] = static_cast<std::uint32_t*>(zeroed(PeerExchange::kWords * 4));
+      exchange.words[r] = static_cast<std::uint32_t*>(zeroed(PeerWords::kCount * 4));
       results.push_back(sums_all ? exchange.matrices[r] : zeroed(result_bytes));
       streams.push_back(make_stream());
     }

@@ -97,9 +97,11 @@ inline std::vector<Config> waiting_configs() {
   for (const auto& [transport, name] : NamesOf<Transport>::all) {
     const Waiting base{.tile = {128, 128, 64, 4, 1},
                        .raster = 1,
+                       .comm_ctas = transport == Transport::copy_engine ? kNoCtas : 8,
                        .transport = transport,
                        .wave_groups = {16, 8, 8, 16, 16}};
     configs.push_back(base);
+    vary(configs, base, edges(1, 8, 131), [](Waiting& c) -> int& { return c.comm_ctas; });
     vary(configs, base, edges(1, 8, 1 << 30), [](Waiting& c) -> int& { return c.raster; });
     vary(configs, base, edges(1, 3, 64), [](Waiting& c) -> int& { return c.tile.stages; });
     vary(configs, base, edges(1, 2, 3), [](Waiting& c) -> int& { return c.tile.cluster; });

@@ -105,7 +105,7 @@ TEST_F(TransportsTest, all_that_serve_the_op_are_searched_and_predicted_as_promi
         EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(config);
         const auto* signaled = std::get_if<Signaled>(&config);
         if (signaled == nullptr) {
-          EXPECT_TRUE(is_nccls(transport_of(config))) << to_string(config);
+          EXPECT_TRUE(serves(transport_of(config), collective_of(op))) << to_string(config);
           continue;
         }
         const Transport beside = signaled->transport.beside_gemm;

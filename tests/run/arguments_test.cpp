@@ -162,7 +162,7 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
   EXPECT_THAT(said(instead(signaled_answer(OVT_TRANSPORT_SYMMETRIC)), OVT_GEMM_ALL_TO_ALL),
               HasSubstr("transport symmetric: does not carry all_to_all"));
   EXPECT_THAT(said(instead(library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_PEER_ACCESS))),
-              HasSubstr("transport = peer_access: sequential has no such transport"));
+              HasSubstr("ctas = 0: expected 1 or more by peer_access"));
   EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
               HasSubstr("ovt_answer.strategy = 3"));
   ovt_answer waiting = signaled_answer(OVT_TRANSPORT_PEER_ACCESS);

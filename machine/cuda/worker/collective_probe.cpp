@@ -6,8 +6,6 @@
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
 #include "run/collective.hpp"
-#include "run/copies.hpp"
-#include "run/peers.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -61,16 +59,8 @@ CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
 void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKey& route,
                         Collective collective, const CollectiveBuffers& buffers,
                         std::int64_t count) {
-  if (route.copies) {
-    run::enqueue_copies(stream, bench.world, route, buffers.send, buffers.receive,
-                        count * kElement);
-  } else if (route.peers) {
-    run::enqueue_peers(stream, bench.world, route, collective, kMovedDtype, buffers.send,
-                       buffers.receive, count);
-  } else {
-    run::enqueue(stream, bench.world, route, collective, kMovedDtype, buffers.send, buffers.receive,
-                 count);
-  }
+  run::enqueue(stream, bench.world, route, collective, kMovedDtype, buffers.send, buffers.receive,
+               count);
 }
 
 Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe) {

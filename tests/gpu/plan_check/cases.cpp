@@ -40,13 +40,21 @@ std::vector<Config> configs(const Problem& of) {
   const std::string staged = fmt::format(" groups={0},{1},{0}", 12 * of.ranks, 104 * of.ranks);
   const std::string whole = fmt::format(" groups={0},{0}", 64 * of.ranks);
   std::vector<std::string> lines{
-      "sequential ctas=0 transport=ring", "sequential ctas=0 transport=symmetric",
+      "sequential ctas=0 transport=ring",        "sequential ctas=0 transport=symmetric",
+      "sequential ctas=0 transport=copy_engine", "sequential ctas=8 transport=peer_access",
       "chunked ctas=16 transport=ring chunks=4", "chunked ctas=16 transport=symmetric chunks=4"};
   if (of.op != Op::all_gather_gemm) {
     for (const char* transport : {"ring", "symmetric", "symmetric_then_ring", "peer_access"}) {
       lines.push_back(ours + transport + staged);
     }
     lines.push_back(ours + "copy_engine" + whole);
+  } else {
+    // 1024 rows of each rank: 8 panels of 16 columns, in two groups each but for the rank's own.
+    const std::string waiting = "waiting tile=128x128x64 stages=4 cluster=1 raster=4 ";
+    std::string groups = " groups=128";
+    for (int rank = 1; rank < of.ranks; ++rank) groups += ",64,64";
+    lines.push_back(waiting + "transport=copy_engine" + groups);
+    lines.push_back(waiting + "ctas=8 transport=peer_access" + groups);
   }
   std::vector<Config> list;
   for (const std::string& line : lines) {
@@ -80,8 +88,17 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{192, 96, 64, 4, 1}, 1},
                                                         {{256, 112, 64, 3, 1}, 1}}};
   std::vector<Config> list{Config{}};
-  if (of.op == Op::all_gather_gemm) return list;
   for (const auto& [tile, raster] : kTiles) {
+    if (of.op == Op::all_gather_gemm) {
+      const std::int64_t block = tile_order(of, tile, raster).tiles() / of.ranks;
+      Waiting config{.tile = tile, .raster = raster};
+      config.wave_groups.assign(static_cast<std::size_t>(of.ranks), block);
+      list.emplace_back(config);
+      config.comm_ctas = 8;
+      config.transport = Transport::peer_access;
+      list.emplace_back(std::move(config));
+      continue;
+    }
     for (const Transport transport :
          {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;

@@ -1,0 +1,37 @@
+#pragma once
+// How the rows of A arrive for `waiting`, in microseconds: by copies, or by the CTAs of the peers.
+
+#include <vector>
+
+#include "model/clock_slowdown.hpp"
+#include "model/contention_model.hpp"
+#include "model/draw.hpp"
+#include "model/model.hpp"
+#include "model/parts.hpp"
+
+namespace overlaptune::waiting {
+
+/// How the rows travel: the part that is the same for every tile.
+struct Arrivals {
+  const ClassGemms* gemms = nullptr;
+  CommSetting way{};
+  double meet = 0;      ///< until the peers are ready
+  double gap = 0;       ///< of each piece: to start it, and its signal
+  double per_byte = 0;  ///< that a rank receives
+  double bytes = 0;     ///< that a rank receives
+  Slowdown slowdown{};  ///< of the GEMM with the probed tile
+  Feed feed{};
+  BackgroundLoad background{};
+
+  /// Time until the last of so many bytes has arrived as one piece.
+  [[nodiscard]] double until(double received) const { return meet + gap + received * per_byte; }
+};
+
+/// Error: what the rows travel by was never probed.
+[[nodiscard]] Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
+                                             const CommSetting& way);
+
+/// Every way that was probed for so many ranks.
+[[nodiscard]] std::vector<CommSetting> ways_of(const Model::Parts& parts, int ranks);
+
+}  // namespace overlaptune::waiting

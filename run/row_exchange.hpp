@@ -1,0 +1,43 @@
+#pragma once
+// The exchange of the rows of A for `waiting`: each rank sends its rows to its peers, whose GEMMs
+// wait for them group by group. To add another way: write a class in row_exchange.cpp, and add a
+// line in `make_row_exchange`.
+
+#include <memory>
+#include <optional>
+
+#include "run/strategies.hpp"
+#include "run/stream_wait.hpp"
+
+namespace overlaptune::run {
+
+class RowExchange {
+ public:
+  virtual ~RowExchange() = default;
+  RowExchange(const RowExchange&) = delete;
+  RowExchange& operator=(const RowExchange&) = delete;
+
+  /// The signal that the rows of wave group `group` (at least 1) have arrived on this rank.
+  [[nodiscard]] virtual Signal signal(std::size_t group) const = 0;
+
+  /// Enqueues the exchange beside `stream`. It begins after the work that `stream` holds, and waits
+  /// for nothing that is enqueued later: so it gets on even where the GEMM, enqueued after it, is
+  /// on the same hardware queue.
+  virtual void begin(cudaStream_t stream, const Operands& operands) = 0;
+  /// Work that is enqueued on `stream` after this call may overwrite A and the gathered rows.
+  virtual void finish(cudaStream_t stream) = 0;
+
+  /// Raises all signals, by work on the stream `aside` (`Plan::release`).
+  virtual void release(cudaStream_t aside) = 0;
+
+ protected:
+  RowExchange() = default;
+};
+
+/// Collective: makes the communicator. Error: as `make_ready`.
+[[nodiscard]] Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request);
+
+/// Bytes of workspace: the whole A, gathered.
+[[nodiscard]] std::int64_t workspace_of_rows(const Work& work);
+
+}  // namespace overlaptune::run
