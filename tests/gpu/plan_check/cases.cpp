@@ -7,6 +7,7 @@
 #include "core/config_fields.hpp"
 #include "core/error.hpp"
 #include "core/tiling.hpp"
+#include "tests/gpu/plan_check/shared_gpus.hpp"
 #include "tests/gpu/plan_check/test_problem.hpp"
 
 namespace overlaptune::plan_check {
@@ -22,6 +23,8 @@ constexpr int kReplays = 3;
 
 /// Numbers of rows that no tile divides; where the ranks share the rows, for all ranks together.
 constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
+/// The same where ranks share GPUs and every exchange takes milliseconds.
+constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
 
@@ -64,11 +67,18 @@ std::vector<Config> configs(const Problem& of) {
   return list;
 }
 
-std::vector<Problem> odd_problems(int ranks) {
+std::vector<Problem> odd_problems(const Placement& placement) {
+  const int ranks = placement.ranks();
+  std::vector<std::int64_t> row_counts(kOddRows.begin(), kOddRows.end());
+  std::vector<Dtype> dtypes{Dtype::bf16, Dtype::fp16};
+  if (placement.shares_gpus()) {
+    row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());
+    dtypes = {Dtype::bf16};
+  }
   std::vector<Problem> list;
   for (const Op op : kOps) {
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-      for (const std::int64_t rows : kOddRows) {
+    for (const Dtype dtype : dtypes) {
+      for (const std::int64_t rows : row_counts) {
         list.push_back({.op = op,
                         .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
                         .n = kOddColumns,
@@ -176,12 +186,18 @@ class Case {
   kernels::Deviation worst_{};
 };
 
-/// Checks a list of configs. The first one is `sequential`, by which the others are judged.
+/// Checks a list of configs. The first one, if any, is `sequential`, by which the others are
+/// judged.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
               const std::vector<Config>& list, Results& results) {
+  if (list.empty()) return;
   TestProblem test(bench, memory, of);
   double allowed = kMostRounding;
   for (const Config& config : list) {
+    if (const std::string why = obstacle(bench.process().placement(), config); !why.empty()) {
+      results.skip(name_of(of, config), why);
+      continue;
+    }
     const MadePlan plan(bench, of, config);
     if (plan.status() != OVT_OK) {
       results.row(name_of(of, config), false, plan.error());
@@ -200,7 +216,7 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
 void check_multicast(Bench& bench, Results& results) {
   constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
   int supported = 0;
-  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().rank()));
+  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().device()));
   unsetenv("NCCL_NVLS_ENABLE");
   ovt_world* world = nullptr;
   const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
@@ -213,7 +229,7 @@ void check_multicast(Bench& bench, Results& results) {
 
 }  // namespace
 
-void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
+void check_all_cases(Bench& bench, const Selection& selection, Results& results) {
   std::vector<Problem> problems;
   std::int64_t shared = 0;
   for (const Op op : kOps) {
@@ -225,17 +241,19 @@ void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
   check(ovt_world_reserve(bench.world(), shared));
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
-    if (only.value_or(each.op) == each.op) check_op(bench, memory, each, configs(each), results);
+    check_op(bench, memory, each, selection.of(each, configs(each)), results);
   }
 }
 
-void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results) {
-  const std::vector<Problem> problems = odd_problems(bench.process().ranks());
+void check_odd_shapes(Bench& bench, const Selection& selection, Results& results) {
+  const std::vector<Problem> problems = odd_problems(bench.process().placement());
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
-    if (only.value_or(each.op) != each.op) continue;
+    const std::vector<Config> list = selection.of(each, odd_configs(each));
+    if (list.empty()) continue;
     Results found{};
-    check_op(bench, memory, each, odd_configs(each), found);
+    check_op(bench, memory, each, list, found);
+    results.skipped += found.skipped;
     results.row(to_string(each), found.failed == 0,
                 fmt::format("{} of {} configs right {}", found.passed, found.passed + found.failed,
                             found.first_failure));
