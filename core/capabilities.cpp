@@ -1,6 +1,24 @@
 #include "core/capabilities.hpp"
 
+#include "core/gpu_sharing.hpp"
+
 namespace overlaptune {
+namespace {
+
+/// Ranks that share a GPU run all that the run library has, so that it can be proved. They lack
+/// NCCL's windows, which do not reach the peers.
+Capabilities of_shared_gpus(const Platform& platform) {
+  Capabilities capabilities{.ranks = platform.gpu_count,
+                            .sms = platform.sms,
+                            .comm_ctas = kMostChannels,
+                            .gemms = gemm_families(platform.compute_capability),
+                            .limits = gpu_limits(platform.compute_capability)};
+  capabilities.transports.erase(Transport::symmetric);
+  capabilities.gathers.erase(Transport::symmetric);
+  return capabilities;
+}
+
+}  // namespace
 
 EnumSet<GemmFamily> gemm_families(int compute_capability) {
   // Generated kernels are written for compute capabilities from the first one up to, and without,
@@ -15,6 +33,7 @@ EnumSet<GemmFamily> gemm_families(int compute_capability) {
 }
 
 Capabilities capabilities_of(const Platform& platform) {
+  if (platform.link == kSharedLink) return of_shared_gpus(platform);
   Capabilities capabilities{.ranks = platform.gpu_count,
                             .sms = platform.sms,
                             .limits = gpu_limits(platform.compute_capability)};

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "core/gpu_sharing.hpp"
+
 namespace overlaptune::plan_check {
 namespace {
-
-constexpr int kMostRanksPerGpu = 4;
 
 /// The texts of the options, as they are given.
 struct Texts {

@@ -15,9 +15,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "core/error.hpp"
+#include "core/gpu_sharing.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::plan_check {
@@ -51,14 +50,6 @@ void kill_all(const std::vector<pid_t>& children) {
   for (const pid_t child : children) {
     if (child > 0) kill(child, SIGKILL);
   }
-}
-
-/// NCCL refuses two ranks of one host on one GPU. Ranks with host names of their own count as ranks
-/// of different hosts, which reach one another by sockets.
-void pose_as_host(int rank) {
-  setenv("NCCL_HOSTID", fmt::format("plan_check-{}", rank).c_str(), 1);
-  setenv("NCCL_SOCKET_IFNAME", "lo", 0);
-  setenv("NCCL_NET", "Socket", 0);
 }
 
 /// Waits until all have ended. Kills the others where one fails, or none makes a step.
@@ -137,7 +128,11 @@ int run_ranks(const Placement& placement, const std::function<int(const RankProc
   children.reserve(static_cast<std::size_t>(placement.ranks()));
   for (int rank = 0; rank < placement.ranks(); ++rank) {
     children.push_back(forked([&] {
-      if (placement.shares_gpus()) pose_as_host(rank);
+      if (placement.shares_gpus()) {
+        for (const auto& [name, value] : variables_of_sharing_rank(rank)) {
+          setenv(name.c_str(), value.c_str(), 1);
+        }
+      }
       return body(RankProcess(rank, placement, ends[0], ends[1], steps));
     }));
   }
