@@ -5,7 +5,7 @@
 namespace overlaptune::plan_check {
 namespace {
 
-constexpr const char* kReason = "share a GPU";
+constexpr const char* kReason = " share ";
 
 /// A row: every rank must be refused with this status, for the reason that ranks share a GPU.
 void refused(Bench& bench, Results& results, const char* name, ovt_status status,
