@@ -325,7 +325,7 @@ TEST_F(PeerStoreTest, a_wait_that_is_skipped_is_seen) {
       OVT_CHECK(cudaMemset(rank.slots.get(), 0xff, bytes(of.m * of.n / 2)));
     }
     run(of, 50'000'000);  // the first rank has tiles for which the second has stored nothing yet
-    EXPECT_EQ(deviation(of), 1) << to_string(op);
+    EXPECT_GE(deviation(of), 1) << to_string(op);
   }
 }
 
