@@ -232,12 +232,9 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
                                  to_string(tile), tile.stages, tile.cluster));
   }
   if (strategy == Strategy::peer_store && capabilities.limits &&
-      tile.block_m == capabilities.limits->unshared_block_m &&
-      tile.block_n > capabilities.limits->widest_store) {
-    return bad_input(
-        fmt::format("tile {}: peer_store has too few registers for it; expected at most {} "
-                    "columns with {} rows",
-                    to_string(tile), capabilities.limits->widest_store, tile.block_m));
+      tile.block_m * tile.block_n > capabilities.limits->largest_store_area) {
+    return bad_input(fmt::format("tile {}: peer_store has registers for {} elements at most",
+                                 to_string(tile), capabilities.limits->largest_store_area));
   }
   return {};
 }

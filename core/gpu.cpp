@@ -54,9 +54,8 @@ constexpr std::array<GpuLimits, 4> kLimits{{
                 // 192 rows take three warpgroups beside the one that loads; no registers are left
                 // for the sums of the other CTA.
                 .unshared_block_m = 192,
-                // With 256 columns these warpgroups have no registers left (192x240 compiles
-                // without spills).
-                .widest_store = 240,
+                // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
+                .largest_store_area = 192 * 240,
                 .default_depths = 5}),
 }};
 
