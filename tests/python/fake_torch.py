@@ -49,6 +49,7 @@ class Module:
 
 class Cuda(types.SimpleNamespace):
     capturing = False
+    free = 1 << 30
     calls: list[str] = []
 
     def current_device(self):
@@ -59,6 +60,9 @@ class Cuda(types.SimpleNamespace):
 
     def is_current_stream_capturing(self):
         return self.capturing
+
+    def mem_get_info(self, device):
+        return self.free, 1 << 40
 
     def synchronize(self, device):
         self.calls.append("synchronize")

@@ -61,7 +61,7 @@ class Install(unittest.TestCase):
         done = subprocess.run(
             ["mypy", "--config-file", str(built.SOURCE / "python/pyproject.toml"),
              "--cache-dir", str(self.folder / "cache"), str(built.SOURCE / "python/overlaptune"),
-             str(built.SOURCE / "examples/list_configs.py")],
+             *(str(built.SOURCE / "examples" / name) for name in ("list_configs.py", "torch_layers.py"))],
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -55,7 +55,8 @@ class WithPlans(unittest.TestCase):
     def setUp(self):
         for patch in (mock.patch.object(run, "World", Plans),
                       mock.patch.object(run, "sizes",
-                                        lambda problem, answer: SimpleNamespace(shared_bytes=problem.m)),
+                                        lambda problem, answer: SimpleNamespace(
+                                          shared_bytes=problem.m, temporary_bytes=100)),
                       mock.patch.object(torch.cuda, "calls", [])):
             patch.start()
             self.addCleanup(patch.stop)
@@ -112,12 +113,21 @@ class Memory(WithPlans):
         layer = layers.RowParallelLinear(self.world, 64, 128)
         del torch.cuda.calls[:]
         layer.prepare([8])
-        self.assertEqual(torch.cuda.calls, ["synchronize", "empty_cache"])
+        self.assertEqual(torch.cuda.calls, ["synchronize"])
         self.assertEqual(self.world.generation, 0)
         layer.prepare([4])
         self.assertEqual((self.reserved(), self.world.generation), ([8, 8], 0))
         layer.prepare([16])
         self.assertEqual((self.reserved(), self.world.generation), ([8, 8, 16], 1))
+
+    def test_memory_that_pytorch_keeps_is_given_back_where_it_is_needed(self):
+        layer = layers.RowParallelLinear(self.world, 64, 128)
+        for free, given_back in ((108, []), (107, ["empty_cache"])):
+            del torch.cuda.calls[:]
+            with mock.patch.object(torch.cuda, "free", free):
+                self.world._plans.clear()
+                layer.prepare([8])
+            self.assertEqual(torch.cuda.calls, ["synchronize", *given_back])
 
     def test_the_largest_is_prepared_first(self):
         layers.RowParallelLinear(self.world, 64, 128).prepare([8, 32, 16, 8])

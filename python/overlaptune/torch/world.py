@@ -136,13 +136,15 @@ class World:
                 f"{problem}: has no plan yet, and none can be made while a graph is captured; call "
                 "`prepare` or run the layer once before, on every rank"
             )
-        self._grow(run.sizes(problem, answer).shared_bytes)
+        sizes = run.sizes(problem, answer)
+        torch.cuda.synchronize(self.device)  # no plan may run while memory grows
+        # PyTorch keeps freed memory, of which the library sees nothing.
+        if torch.cuda.mem_get_info(self.device)[0] < sizes.shared_bytes + sizes.temporary_bytes:
+            torch.cuda.empty_cache()
+        self._grow(sizes.shared_bytes)
         return self._world.plan(problem, answer)
 
     def _grow(self, needed: int) -> None:
-        # No plan may run while memory grows, and the new memory must be free on the GPU.
-        torch.cuda.synchronize(self.device)
-        torch.cuda.empty_cache()
         if needed > self._reserved and (self._plans or self._others):
             self.generation += 1
         # Every rank calls this, also where it has enough: another rank may have another answer,
