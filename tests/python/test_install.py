@@ -61,7 +61,8 @@ class Install(unittest.TestCase):
         done = subprocess.run(
             ["mypy", "--config-file", str(built.SOURCE / "python/pyproject.toml"),
              "--cache-dir", str(self.folder / "cache"), str(built.SOURCE / "python/overlaptune"),
-             *(str(built.SOURCE / "examples" / name) for name in ("list_configs.py", "torch_layers.py"))],
+             *(str(built.SOURCE / "examples" / name) for name in ("list_configs.py", "torch_layers.py")),
+             *map(str, (built.SOURCE / "tests/bench/compare_torch").glob("*.py"))],
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
