@@ -40,7 +40,8 @@ E enumerated(std::int32_t value, const char* name) {
 /// The number of each strategy, in the order of `Strategy`. Other numbers of the C header belong to
 /// strategies that do not exist yet.
 constexpr std::array<ovt_strategy, kStrategies.size()> kStrategyNumbers{OVT_SEQUENTIAL, OVT_CHUNKED,
-                                                                        OVT_SIGNALED, OVT_WAITING};
+                                                                        OVT_SIGNALED, OVT_WAITING,
+                                                                        OVT_PEER_STORE};
 
 Strategy strategy_numbered(ovt_strategy number) {
   const auto found = std::find(kStrategyNumbers.begin(), kStrategyNumbers.end(), number);
@@ -266,7 +267,7 @@ void write(const Config& config, std::span<const std::int64_t> wave_groups, std:
            ovt_answer* answer) {
   answer->strategy = kStrategyNumbers.at(static_cast<std::size_t>(strategy_of(config)));
   answer->block_m = answer->block_n = answer->block_k = 0;
-  answer->stages = answer->cluster = answer->raster = answer->comm_ctas = 0;
+  answer->stages = answer->cluster = answer->raster = answer->comm_ctas = answer->transport = 0;
   answer->chunks = 1;
   if (has(size, field::Wait{})) answer->wait = answer->reserved = 0;
   each_field(config, [&](auto field, const auto& value, Presence) {

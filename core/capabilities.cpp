@@ -20,7 +20,13 @@ Capabilities capabilities_of(const Platform& platform) {
                             .limits = gpu_limits(platform.compute_capability)};
   // `symmetric`, `copy_engine`, `peer_access` and the copies of `waiting` all use the memory of
   // peers, and only over NVLink is that worth a transport of its own.
-  if (platform.link != "nvlink") capabilities.strategies.erase(Strategy::waiting);
+  if (platform.link != "nvlink") {
+    capabilities.strategies.erase(Strategy::waiting);
+    capabilities.strategies.erase(Strategy::peer_store);
+  }
+  // Its kernel stores by the copy engines of Hopper's SMs (TMA).
+  constexpr int kHopper = 90;
+  if (platform.compute_capability != kHopper) capabilities.strategies.erase(Strategy::peer_store);
   if (platform.machine == "cuda" && platform.link != "nvlink") {
     capabilities.transports = {Transport::ring};
   }
@@ -29,6 +35,7 @@ Capabilities capabilities_of(const Platform& platform) {
     capabilities.gemms = gemm_families(platform.compute_capability);
     // Their code has not yet run on two GPUs.
     capabilities.strategies.erase(Strategy::waiting);
+    capabilities.strategies.erase(Strategy::peer_store);
     capabilities.gathers = {Transport::ring, Transport::symmetric};
   }
   return capabilities;

@@ -28,7 +28,7 @@ struct Capabilities {
                              Transport::peer_access};
   EnumSet<GemmFamily> gemms{GemmFamily::library, GemmFamily::generated};
   EnumSet<Strategy> strategies{Strategy::sequential, Strategy::chunked, Strategy::signaled,
-                               Strategy::waiting};
+                               Strategy::waiting, Strategy::peer_store};
   std::optional<GpuLimits> limits{};  ///< limits of a generated GEMM's tile; absent: any tile
 };
 

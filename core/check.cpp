@@ -199,6 +199,17 @@ Expected<void> means_something(const Problem& problem, const Waiting& config) {
   return {};
 }
 
+Expected<void> means_something(const Problem& problem, const PeerStore& config) {
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  if (!are_groups_of(order, config.wave_groups)) {
+    return error_of(group_cuts(order, config.wave_groups));
+  }
+  if (config.wave_groups.size() <= kMostRegions) return {};
+  return bad_input(fmt::format("groups: {} groups: expected at most {} with {}",
+                               config.wave_groups.size(), kMostRegions,
+                               to_string(Strategy::peer_store)));
+}
+
 Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
   const Strategy strategy = strategy_of(config);
   if (!capabilities.strategies.contains(strategy)) {

@@ -23,15 +23,17 @@ enum class Strategy {
   chunked,     ///< several library GEMMs and collectives on two streams
   signaled,    ///< one GEMM that signals as groups of tiles finish, a collective per group
   waiting,     ///< one GEMM that waits, group by group of tiles, for the rows that arrive
+  peer_store,  ///< one GEMM that stores each tile into the memory of the rank that owns it
 };
 
 template <>
 struct NamesOf<Strategy> {
   static constexpr std::string_view what = "strategy";
-  static constexpr std::array<Named<Strategy>, 4> all{{{Strategy::sequential, "sequential"},
+  static constexpr std::array<Named<Strategy>, 5> all{{{Strategy::sequential, "sequential"},
                                                        {Strategy::chunked, "chunked"},
                                                        {Strategy::signaled, "signaled"},
-                                                       {Strategy::waiting, "waiting"}}};
+                                                       {Strategy::waiting, "waiting"},
+                                                       {Strategy::peer_store, "peer_store"}}};
 };
 
 /// How the collective of a wave group waits for its signal.
@@ -126,6 +128,18 @@ struct Waiting {
   friend auto operator<=>(const Waiting&, const Waiting&) = default;
 };
 
+/// A generated GEMM on all SMs, without a collective beside it. Each tile has an owner among the
+/// ranks (core/store_order.hpp). A rank stores the tiles of the others into their memory. To its own
+/// tiles it adds what the others have stored for it.
+struct PeerStore {
+  Tile tile{};
+  int raster = 0;  ///< row panels of one row block that are walked together, column by column
+  /// Tiles of each group, in the order of `TileOrder`. Inside a group, a rank computes the tiles of
+  /// the others first.
+  std::vector<std::int64_t> wave_groups{};
+  friend auto operator<=>(const PeerStore&, const PeerStore&) = default;
+};
+
 /// Upper limit of the tiles of all wave groups together, so that their sum cannot overflow.
 inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 
@@ -133,7 +147,7 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 inline constexpr Strategy kBaseline = Strategy::sequential;
 
 /// How to run a problem. The default is the baseline.
-using Config = std::variant<Sequential, Chunked, Signaled, Waiting>;
+using Config = std::variant<Sequential, Chunked, Signaled, Waiting, PeerStore>;
 
 [[nodiscard]] inline Strategy strategy_of(const Config& config) {
   return static_cast<Strategy>(config.index());
@@ -155,13 +169,16 @@ using Config = std::variant<Sequential, Chunked, Signaled, Waiting>;
   return std::visit(own_ctas, config);
 }
 
-/// Transport of the collectives while a GEMM may run beside them.
+/// Transport of the collectives while a GEMM may run beside them. The GEMM of `peer_store` reaches
+/// the peers' memory itself.
 [[nodiscard]] inline Transport transport_of(const Config& config) {
   const auto own_transport = [](const auto& own) {
     if constexpr (requires { own.transport.beside_gemm; }) {
       return own.transport.beside_gemm;
-    } else {
+    } else if constexpr (requires { own.transport; }) {
       return own.transport;
+    } else {
+      return Transport::peer_access;
     }
   };
   return std::visit(own_transport, config);

@@ -118,6 +118,16 @@ constexpr void each_field(Self& config, Visit&& visit) {
   visit(field::WaveGroups{}, config.wave_groups, Presence::required);
 }
 
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, PeerStore>
+constexpr void each_field(Self& config, Visit&& visit) {
+  visit(field::Tile{}, config.tile, Presence::required);
+  visit(field::Stages{}, config.tile.stages, Presence::required);
+  visit(field::Cluster{}, config.tile.cluster, Presence::required);
+  visit(field::Raster{}, config.raster, Presence::required);
+  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
+}
+
 /// The same for a config of any strategy.
 template <class AnyConfig, class Visit>
 requires std::is_same_v<std::remove_const_t<AnyConfig>, Config>

@@ -1,5 +1,7 @@
 #include "core/group_sizes.hpp"
 
+#include "core/strategies.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -38,7 +40,7 @@ std::vector<GroupSize> group_sizes(const Work& work) {
   if (work.strategy() == Strategy::signaled) {
     return sizes_of(work.tiled(), work.config_as<Signaled>());
   }
-  if (work.strategy() == Strategy::waiting) return sizes_of(work.tiled());
+  if (traits_of(work.strategy()).gemm == GemmFamily::generated) return sizes_of(work.tiled());
   return sizes_of(work.chunked(), work);
 }
 

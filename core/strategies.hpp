@@ -29,7 +29,7 @@ inline constexpr EnumSet<Op> kAllOps{Op::gemm_all_reduce, Op::gemm_reduce_scatte
                                      Op::all_gather_gemm, Op::gemm_all_to_all};
 
 /// The traits of every strategy, in the order of `Strategy`.
-inline constexpr std::array<StrategyTraits, 4> kStrategies{{
+inline constexpr std::array<StrategyTraits, 5> kStrategies{{
     {.strategy = Strategy::sequential,
      .gemm = GemmFamily::library,
      .ops = kAllOps,
@@ -53,6 +53,10 @@ inline constexpr std::array<StrategyTraits, 4> kStrategies{{
      .gemm = GemmFamily::generated,
      .ops = {Op::all_gather_gemm},
      .transports = {Transport::copy_engine, Transport::peer_access}},
+    {.strategy = Strategy::peer_store,
+     .gemm = GemmFamily::generated,
+     .ops = {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all},
+     .transports = {Transport::peer_access}},
 }};
 
 [[nodiscard]] constexpr const StrategyTraits& traits_of(Strategy strategy) {

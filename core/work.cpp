@@ -24,11 +24,20 @@ TiledWork waiting_work(const Problem& problem, const Waiting& config) {
   return {tile_order(problem, config.tile, config.raster), std::move(cuts), kernel};
 }
 
+TiledWork stored_work(const Problem& problem, const PeerStore& config) {
+  TiledWork work = tiled_work(problem, config.tile, config.raster, config.wave_groups);
+  work.kernel.regions = static_cast<int>(work.cuts.size());
+  work.kernel.ranks = problem.ranks;
+  return work;
+}
+
 /// The parts that the fields of a strategy give: tiles and wave groups, chunks, or one product.
 template <class Own>
 std::variant<ChunkedWork, TiledWork> parts_of(const Problem& problem, const Own& config) {
   if constexpr (std::is_same_v<Own, Waiting>) {
     return waiting_work(problem, config);
+  } else if constexpr (std::is_same_v<Own, PeerStore>) {
+    return stored_work(problem, config);
   } else if constexpr (requires { config.tile; }) {
     return tiled_work(problem, config.tile, config.raster, config.wave_groups);
   } else if constexpr (requires { config.chunks; }) {

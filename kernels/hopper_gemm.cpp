@@ -93,11 +93,12 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   return layout;
 }
 
-Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments, int waits) {
+Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLaunches& launches) {
   const auto layout = hopper_layout(tile, dtype);
   if (!layout) return error_of(layout);
   return KernelSource{.name = "hopper_gemm",
-                      .text = embedded_source("tiles") +
+                      .text = embedded_source("tiles") + embedded_source("hopper_parts") +
+                              (launches.ranks > 0 ? embedded_source("peer_store") : "") +
                               multiply_function(layout->multiplied, dtype) +
                               embedded_source("hopper_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
@@ -108,8 +109,10 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments, 
                                  {"CONSUMERS", std::to_string(layout->consumers)},
                                  {"IN_TURN", layout->in_turn ? "1" : "0"},
                                  {"BUFFERS", std::to_string(layout->buffers)},
-                                 {"SEGMENTS", std::to_string(segments)},
-                                 {"WAITS", std::to_string(waits)},
+                                 {"SEGMENTS", std::to_string(launches.segments)},
+                                 {"WAITS", std::to_string(launches.waits)},
+                                 {"RANKS", std::to_string(launches.ranks)},
+                                 {"GROUPS", std::to_string(launches.groups)},
                                  {"PATIENCE", fmt::format("{}ull", kPatience)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }

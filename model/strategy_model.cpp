@@ -5,6 +5,7 @@
 
 #include "model/chunked.hpp"
 #include "model/parts.hpp"
+#include "model/peer_store.hpp"
 #include "model/sequential.hpp"
 #include "model/signaled.hpp"
 #include "model/waiting.hpp"
@@ -25,8 +26,9 @@ std::span<const StrategyModel* const> strategy_models() {
   static const SignaledModel kSignaled;
   static const ChunkedModel kChunked;
   static const WaitingModel kWaiting;
+  static const PeerStoreModel kPeerStore;
   static const std::array<const StrategyModel*, kStrategies.size()> kModels{
-      &kSequential, &kSignaled, &kChunked, &kWaiting};
+      &kSequential, &kSignaled, &kChunked, &kWaiting, &kPeerStore};
   return kModels;
 }
 

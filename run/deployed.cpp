@@ -37,8 +37,9 @@ bool goes_through_world(const Problem& problem, const Config& config) {
       return true;
     case Transport::copy_engine:  // A is sent from where it is
       return problem.op != Op::all_gather_gemm;
-    case Transport::peer_access:  // other ops exchange the workspace
-      return problem.op == Op::gemm_all_reduce;
+    case Transport::peer_access:
+      if (strategy_of(config) == Strategy::peer_store) return problem.op != Op::gemm_reduce_scatter;
+      return problem.op == Op::gemm_all_reduce;  // other ops exchange the workspace
   }
   return true;
 }

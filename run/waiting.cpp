@@ -4,6 +4,7 @@
 
 #include "core/arrivals.hpp"
 #include "run/generated_gemm.hpp"
+#include "run/launches.hpp"
 #include "run/row_exchange.hpp"
 
 namespace overlaptune::run {
@@ -20,12 +21,13 @@ class WaitingPlan : public Plan {
         order_(request.work.tiled().order),
         crew_({.sms = request.engine.sms - request.work.config_as<Waiting>().comm_ctas}),
         mutant_(request.mutant),
-        cuts_(request.work.tiled().cuts) {}
+        cuts_(request.work.tiled().cuts),
+        launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    if (!takes_part()) return gemm_.enqueue(stream, prepared(operands));
+    if (!takes_part()) return gemm_.enqueue(stream, launches_[operands]);
     exchange_->begin(stream, operands);
-    gemm_.enqueue(stream, prepared(operands));
+    gemm_.enqueue(stream, launches_[operands]);
     exchange_->finish(stream);
   }
 
@@ -68,6 +70,7 @@ class WaitingPlan : public Plan {
   Crew crew_;
   Mutant mutant_;
   std::vector<Cut> cuts_;
+  Launches launches_;
 };
 
 }  // namespace

@@ -9,6 +9,8 @@ std::unique_ptr<StrategySimulation> simulate_chunked();
 std::unique_ptr<StrategySimulation> simulate_signaled();
 // waiting.cpp
 std::unique_ptr<StrategySimulation> simulate_waiting();
+// peer_store.cpp
+std::unique_ptr<StrategySimulation> simulate_peer_store();
 
 const std::vector<std::unique_ptr<StrategySimulation>>& strategy_simulations() {
   static const auto kTable = [] {
@@ -17,6 +19,7 @@ const std::vector<std::unique_ptr<StrategySimulation>>& strategy_simulations() {
     table.push_back(simulate_chunked());
     table.push_back(simulate_signaled());
     table.push_back(simulate_waiting());
+    table.push_back(simulate_peer_store());
     return table;
   }();
   return kTable;

@@ -154,6 +154,13 @@ class Generator {
         }
         return made;
       }
+      case Strategy::peer_store: {
+        PeerStore made{.tile = tile(), .raster = small(1, 16)};
+        for (std::int64_t i = between(1, 4); i > 0; --i) {
+          made.wave_groups.push_back(between(1, 5000));
+        }
+        return made;
+      }
     }
     Signaled made{.tile = tile(), .raster = small(1, 16), .transport = any<GroupTransports>()};
     made.comm_ctas = small(is_nccls(made.transport.beside_gemm) ? 0 : 1, 32);

@@ -33,7 +33,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
 TEST(HopperGemm, says_what_it_cannot_be) {
   EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}, Dtype::bf16));
   EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 3}, Dtype::bf16));
-  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Dtype::bf16, 1));
+  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Dtype::bf16, {}));
 }
 
 TEST(HopperGemm, compiles_without_spills) {
@@ -44,10 +44,14 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
         Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
         Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1}}) {
-    // Each dtype, and a kernel that waits for rows.
-    for (const auto& [dtype, waits] :
-         {std::pair{Dtype::bf16, 0}, {Dtype::fp16, 0}, {Dtype::bf16, 16}}) {
-      const auto source = hopper_gemm(tile, dtype, waits > 0 ? 1 : 16, waits);
+    // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
+    for (const auto& [dtype, launches] :
+         {std::pair{Dtype::bf16, HopperLaunches{.segments = 16}},
+          {Dtype::fp16, HopperLaunches{.segments = 16}},
+          {Dtype::bf16, HopperLaunches{.waits = 16}},
+          {Dtype::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
+          {Dtype::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+      const auto source = hopper_gemm(tile, dtype, launches);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");
       ASSERT_TRUE(cubin) << cubin.error().message;

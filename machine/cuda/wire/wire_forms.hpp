@@ -99,7 +99,8 @@ inline constexpr Object kJoinRequest(Field{"nccl_id", &JoinRequest::nccl_id},
 inline constexpr Object kTiledKernel(field("tile", &TiledKernel::tile, kTile),
                                      Field{"dtype", &TiledKernel::dtype},
                                      Field{"regions", &TiledKernel::regions},
-                                     Field{"waits", &TiledKernel::waits});
+                                     Field{"waits", &TiledKernel::waits},
+                                     Field{"ranks", &TiledKernel::ranks});
 
 inline constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
                                    Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::dtype},

@@ -1,0 +1,20 @@
+#pragma once
+// The model of `peer_store`. One generated GEMM runs on all SMs. It stores tiles into the memory of
+// the ranks that own them, and adds to its own tiles what the others have stored for it.
+
+#include "model/strategy_model.hpp"
+
+namespace overlaptune {
+
+class PeerStoreModel : public StrategyModel {
+ public:
+  [[nodiscard]] Strategy strategy() const override { return Strategy::peer_store; }
+  [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
+                                             Launch launch) const override;
+  void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
+              BestConfigs& best) const override;
+  [[nodiscard]] std::optional<Config> draw(const Problem& problem, const CommSetting& setting,
+                                           Draws& draws) const override;
+};
+
+}  // namespace overlaptune
