@@ -136,7 +136,7 @@ def main() -> None:
     layers = {"qkv": ColumnParallelLinear(world, HIDDEN, QKV), "o": RowParallelLinear(world, HIDDEN, HIDDEN),
               "gate_up": ColumnParallelLinear(world, HIDDEN, 2 * FFN), "down": RowParallelLinear(world, FFN, HIDDEN)}
     for layer in layers.values():
-        layer.prepare([options.tokens])  # before the first graph, which would not outlive a world that grows
+        layer.prepare([options.tokens])  # before the first graph: a world does not grow under graphs
     right = [compare(name, layer, options.tokens) for name, layer in layers.items()]
     torch.cuda.synchronize()
     os._exit(0 if all(right) else 1)  # graphs, plans and communicators end with the process

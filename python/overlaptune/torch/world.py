@@ -76,9 +76,6 @@ class World:
             )
         self.device = torch.device("cuda", torch.cuda.current_device())
         self.launch = Launch(launch)
-        #: How often the memory has grown while there were plans. CUDA graphs that were captured
-        #: before the last time must not be replayed: capture them again.
-        self.generation = 0
         self._reserved = 0
         self._plans: dict[Problem, run.Plan] = {}
         self._others: list[run.Plan] = []
@@ -97,7 +94,9 @@ class World:
 
     def plan(self, problem: Problem) -> run.Plan:
         """The plan of a problem. It is made when the problem is first met, which is collective and
-        may take seconds. The world's memory then grows if it has to."""
+        may take seconds. The world's memory then grows if it has to; this is refused (ArgumentError
+        on every rank) as long as a CUDA graph holds a plan of the world: delete the graphs first,
+        and capture them again."""
         plan = self._plans.get(problem)
         if plan is None:
             plan = self._plans[problem] = self._made(problem, self.answer(problem))
@@ -145,8 +144,6 @@ class World:
         return self._world.plan(problem, answer)
 
     def _grow(self, needed: int) -> None:
-        if needed > self._reserved and (self._plans or self._others):
-            self.generation += 1
         # Every rank calls this, also where it has enough: another rank may have another answer,
         # which making the plan finds out.
         try:

@@ -174,7 +174,7 @@ def smallest(operands: Operands) -> Operands:
 
 
 class Plans:
-    """Plans of one problem, all made before any of them is captured: a world that grows invalidates captures."""
+    """Plans of one problem, all made before any of them is captured: a world does not grow under captured plans."""
 
     def __init__(self, world: World, ways: Ways) -> None:
         self._world, self._ways = world, ways

@@ -39,6 +39,7 @@ int check_on(const RankProcess& process, const Options& options) {
   Results results{.printed = process.rank() == 0};
   print_platform(bench, results);
   if (options.database.empty()) {
+    check_growth(bench, options.op, results);
     check_all_cases(bench, options.op, results);
     check_odd_shapes(bench, options.op, results);
     check_refusals(bench, results);
