@@ -1,5 +1,7 @@
 #include "run/deployed.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "run/make_plan.hpp"

@@ -116,7 +116,8 @@ class World:
         return platform_of(struct)
 
     def reserve(self, shared_bytes: int) -> None:
-        """Makes the world's memory at least this large."""
+        """Makes the world's memory at least this large. It may grow while there are plans, if none
+        is running and no CUDA graph holds one."""
         check(load().ovt_world_reserve(self._open_pointer(), shared_bytes))
 
     def plan(self, problem: Problem, answer: Answer) -> Plan:

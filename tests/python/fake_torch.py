@@ -24,6 +24,9 @@ class Tensor:
     def data_ptr(self):
         return self.address
 
+    def is_contiguous(self):
+        return self.is_whole
+
     def contiguous(self):
         return self if self.is_whole else self.clone()
 

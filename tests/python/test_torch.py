@@ -125,7 +125,7 @@ class Memory(WithPlans):
             with mock.patch.object(torch.cuda, "free", free):
                 self.world._plans.clear()
                 layer.prepare([8])
-            self.assertEqual(torch.cuda.calls, ["synchronize", *given_back])
+            self.assertEqual(torch.cuda.calls, [*given_back, "synchronize"])
 
     def test_the_largest_is_prepared_first(self):
         layers.RowParallelLinear(self.world, 64, 128).prepare([8, 32, 16, 8])
@@ -180,6 +180,20 @@ class Wrong(WithPlans):
         ):
             with self.assertRaisesRegex(ot.ArgumentError, words):
                 layer(x)
+        self.assertEqual(self.calls, [])
+
+    def test_weights_that_were_replaced(self):
+        layer = layers.RowParallelLinear(self.world, 64, 128)
+        for weight, words in (
+            (fake_torch.Tensor((128, 16), contiguous=False), "weight: on cuda:0; expected contiguous"),
+            (fake_torch.Tensor((128, 16), device="cpu"), "weight: on cpu; .* on cuda:0"),
+            (fake_torch.Tensor((128, 16), "fp32"), "x: bf16 .* expected fp32"),
+        ):
+            layer.weight = weight
+            with self.assertRaisesRegex(ot.ArgumentError, words):
+                layer(fake_torch.Tensor((8, 16)))
+        with self.assertRaisesRegex(ot.ArgumentError, "weight: fp32; expected"):
+            layer(fake_torch.Tensor((8, 16), "fp32"))
         self.assertEqual(self.calls, [])
 
     def test_layers(self):

@@ -32,6 +32,10 @@ def check_input(world: World, x: torch.Tensor, weight: torch.Tensor) -> None:
             f"x: {x.dtype} on {x.device}; expected {weight.dtype} on {world.device}, as the weight "
             "and the world"
         )
+    if weight.device != world.device or not weight.is_contiguous():
+        raise ArgumentError(
+            f"weight: on {weight.device}; expected contiguous memory on {world.device}, as the world"
+        )
     if x.dim() < 2 or x.shape[-1] != weight.shape[1]:
         raise ArgumentError(
             f"x: shape {tuple(x.shape)}; expected two dimensions or more, the last one of "

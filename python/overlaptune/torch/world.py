@@ -108,6 +108,19 @@ class World:
         self._others.append(plan)
         return plan
 
+    def reserve(self, shared_bytes: int) -> None:
+        """Makes the world's memory at least this large (run.sizes says what a plan needs), so that
+        making plans need not. Collective; on every rank nothing of the world may run."""
+        torch.cuda.synchronize(self.device)
+        # Every rank calls this, also where it has enough: another rank may have another answer,
+        # which making the plan finds out.
+        try:
+            self._world.reserve(max(shared_bytes, self._reserved))
+        except OutOfMemoryError:  # on every rank; the plans that are there go on
+            self._world.reserve(self._reserved)
+            raise
+        self._reserved = max(shared_bytes, self._reserved)
+
     def enqueue(self, plan: run.Plan, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
         """Enqueues a plan on the current stream."""
         stream = torch.cuda.current_stream(self.device).cuda_stream
@@ -136,19 +149,8 @@ class World:
                 "`prepare` or run the layer once before, on every rank"
             )
         sizes = run.sizes(problem, answer)
-        torch.cuda.synchronize(self.device)  # no plan may run while memory grows
         # PyTorch keeps freed memory, of which the library sees nothing.
         if torch.cuda.mem_get_info(self.device)[0] < sizes.shared_bytes + sizes.temporary_bytes:
             torch.cuda.empty_cache()
-        self._grow(sizes.shared_bytes)
+        self.reserve(sizes.shared_bytes)
         return self._world.plan(problem, answer)
-
-    def _grow(self, needed: int) -> None:
-        # Every rank calls this, also where it has enough: another rank may have another answer,
-        # which making the plan finds out.
-        try:
-            self._world.reserve(max(needed, self._reserved))
-        except OutOfMemoryError:  # on every rank; the plans that are there go on
-            self._world.reserve(self._reserved)
-            raise
-        self._reserved = max(needed, self._reserved)

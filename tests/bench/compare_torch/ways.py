@@ -4,7 +4,7 @@ and NCCL's collective alone; PyTorch's operators are called one by one."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -13,12 +13,13 @@ import torch.distributed as dist
 import torch.distributed._symmetric_memory as symmetric_memory
 from operands import Operands, exchanged, gathered, plain
 
-from overlaptune import Error, Op, Problem, Transport
+from overlaptune import Answer, ArgumentError, Error, Op, Problem, Transport, run
 from overlaptune.run import SEQUENTIAL, Plan
 from overlaptune.torch import World
 
-#: Transports of `sequential`, each with its number of CTAs.
-SEQUENTIALS = {Transport.RING: 0, Transport.SYMMETRIC: 0, Transport.COPY_ENGINE: 0, Transport.PEER_ACCESS: 16}
+#: Transports of `sequential` with their numbers of CTAs.
+SEQUENTIALS = ((Transport.RING, 0), (Transport.SYMMETRIC, 0), (Transport.COPY_ENGINE, 0), (Transport.PEER_ACCESS, 16),
+               (Transport.PEER_ACCESS, 32))
 SMALLEST = 8  #: the smallest n or k
 
 
@@ -161,14 +162,18 @@ def two_shot_alone(operands: Operands) -> Way:
     return Way("collective", "two_shot_all_reduce_", lambda: reduce(sums, "sum", group_name()))
 
 
-def smallest(operands: Operands) -> Operands:
+def smallest(problem: Problem) -> Problem:
     """The same collective with the smallest product, whose time is an upper limit of the collective's."""
-    problem = operands.problem
     if problem.op == Op.ALL_GATHER_GEMM:
-        small = dataclasses.replace(problem, n=SMALLEST)
+        return dataclasses.replace(problem, n=SMALLEST)
+    return dataclasses.replace(problem, k=SMALLEST)
+
+
+def of_smallest(operands: Operands) -> Operands:
+    small = smallest(operands.problem)
+    if small.op == Op.ALL_GATHER_GEMM:
         return Operands(small, operands.x, operands.weight[:SMALLEST].contiguous(),
                         operands.reference[:, :SMALLEST])
-    small = dataclasses.replace(problem, k=SMALLEST)
     return Operands(small, operands.x[:, :SMALLEST].contiguous(), operands.weight[:, :SMALLEST].contiguous(),
                     operands.reference)
 
@@ -180,7 +185,7 @@ class Plans:
         self._world, self._ways = world, ways
         self._made: list[tuple[str, str, Plan, Operands]] = []
 
-    def make(self, kind: str, name: str, operands: Operands, answer: Any) -> None:
+    def make(self, kind: str, name: str, operands: Operands, answer: Answer) -> None:
         try:
             self._made.append((kind, name, self._world.plan_with(operands.problem, answer), operands))
         except Error as error:  # on every rank
@@ -197,12 +202,28 @@ class Plans:
             plan.close()
 
 
-def add_plans(plans: Plans, world: World, operands: Operands, has_database: bool) -> None:
-    small = smallest(operands)
-    for transport, ctas in SEQUENTIALS.items():
+def sequentials(problem: Problem) -> Iterator[tuple[str, Answer]]:
+    """The configs of `sequential` that carry the collective of a problem, each with a name."""
+    for transport, ctas in SEQUENTIALS:
         answer = dataclasses.replace(SEQUENTIAL, transport=transport, comm_ctas=ctas)
-        plans.make("sequential", str(transport), operands, answer)
-        plans.make("collective", f"{transport}, smallest GEMM", small, answer)
+        try:
+            run.sizes(problem, answer)
+        except ArgumentError:
+            continue
+        yield f"{transport} x {ctas}" if ctas > 0 else str(transport), answer
+
+
+def shared_bytes(problem: Problem, world: World) -> int:
+    """The world's memory that the plans of a problem need."""
+    asked = [(each, answer) for each in (problem, smallest(problem)) for _, answer in sequentials(each)]
+    return max(run.sizes(each, answer).shared_bytes for each, answer in [*asked, (problem, world.answer(problem))])
+
+
+def add_plans(plans: Plans, world: World, operands: Operands, has_database: bool) -> None:
+    small = of_smallest(operands)
+    for name, answer in sequentials(operands.problem):
+        plans.make("sequential", name, operands, answer)
+        plans.make("collective", f"{name}, smallest GEMM", small, answer)
     if has_database:
         answer = world.answer(operands.problem)
         plans.make("ours", str(answer.strategy), operands, answer)
