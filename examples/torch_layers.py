@@ -1,8 +1,8 @@
-"""The tensor-parallel products of a Llama-3-70B layer in PyTorch, with sequence parallelism: qkv and gate_up gather
-their input, o and down scatter their sum. Compares each with PyTorch's own product and collective, and its gradients
-with theirs.
+"""The tensor-parallel products of a Llama-3-70B layer in PyTorch. With sequence parallelism qkv and gate_up gather their
+input, o and down scatter their sum; without it o and down add up. Compares each with PyTorch's own product and
+collective, and its gradients with theirs. With several numbers of tokens the world's memory grows on the way.
 
-    NCCL_NVLS_ENABLE=0 torchrun --nproc-per-node 8 torch_layers.py --db cluster.db
+    torchrun --nproc-per-node 8 torch_layers.py --db cluster.db --tokens 1024,4096
 
 It needs the overlaptune package (pip install ./python, or the wheel), and its two libraries: those of the wheel, of the
 system, or those that OVERLAPTUNE_LIBRARY and OVERLAPTUNE_RUN_LIBRARY name. Without --db it runs `sequential`.
@@ -44,7 +44,11 @@ def plain(layer: Layer, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """The layer's result by PyTorch's product and collective, one after the other."""
     if layer.op == Op.ALL_GATHER_GEMM:
         return all_gather(x, layer.world.size) @ weight.t()
-    return reduce_scatter(x @ weight.t(), layer.world.size)
+    if layer.op == Op.GEMM_REDUCE_SCATTER:
+        return reduce_scatter(x @ weight.t(), layer.world.size)
+    y = x @ weight.t()
+    dist.all_reduce(y)
+    return y
 
 
 def plain_gradients(layer: Layer, x: torch.Tensor, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -52,7 +56,8 @@ def plain_gradients(layer: Layer, x: torch.Tensor, grad: torch.Tensor) -> tuple[
     x, weight, grad = x.float(), layer.weight.float(), grad.float()
     if layer.op == Op.ALL_GATHER_GEMM:
         return reduce_scatter(grad @ weight, layer.world.size), grad.t() @ all_gather(x, layer.world.size)
-    grad = all_gather(grad, layer.world.size)
+    if layer.op == Op.GEMM_REDUCE_SCATTER:
+        grad = all_gather(grad, layer.world.size)
     return grad @ weight, grad.t() @ x
 
 
@@ -92,9 +97,12 @@ def relative_error(y: torch.Tensor, reference: torch.Tensor) -> float:
 
 def worst_gradient(layer: Layer, x: torch.Tensor) -> float:
     """The larger relative error of the two gradients."""
+    layer.weight.grad = None
     x = x.clone().requires_grad_()
     y = layer(x)
     grad = torch.randn_like(y)
+    if layer.op == Op.GEMM_ALL_REDUCE:
+        dist.broadcast(grad, 0)  # a sum that all ranks have has the same gradient on all
     y.backward(grad)
     references = plain_gradients(layer, x.detach(), grad)
     return max(map(relative_error, (x.grad, layer.weight.grad), references))
@@ -114,9 +122,9 @@ def compare(name: str, layer: Layer, tokens: int) -> bool:
     problem = problem_of(layer.world, layer.op, layer.weight, tokens)
     answer = layer.world.answer(problem)
     if dist.get_rank() == 0:
-        print(f"{name:8}{problem.op}:{problem.m},{problem.n},{problem.k}:{problem.dtype}:{problem.ranks}: "
+        print(f"{name:12}{problem.op}:{problem.m},{problem.n},{problem.k}:{problem.dtype}:{problem.ranks}: "
               f"{answer.strategy} ({answer.source}: {answer.reason})\n"
-              f"        layer {times[0]:.1f} us, torch {times[1]:.1f} us, {times[1] / times[0]:.3f} times as fast; "
+              f"            layer {times[0]:.1f} us, torch {times[1]:.1f} us, {times[1] / times[0]:.3f} times as fast; "
               f"relative error {errors[0]:.2e}, torch {errors[1]:.2e}, gradients {gradient:.2e}: "
               f"{'ok' if right else 'WRONG'}", flush=True)
     return right
@@ -125,7 +133,7 @@ def compare(name: str, layer: Layer, tokens: int) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--db", help="tuning database")
-    parser.add_argument("--tokens", type=int, default=4096)
+    parser.add_argument("--tokens", default="4096", help="one number or several, as in 1024,4096")
     options = parser.parse_args()
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # no NVLink multicast, as in tuning; before NCCL starts
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
@@ -134,10 +142,14 @@ def main() -> None:
     torch.manual_seed(dist.get_rank())
     world = World(database=options.db)
     layers = {"qkv": ColumnParallelLinear(world, HIDDEN, QKV), "o": RowParallelLinear(world, HIDDEN, HIDDEN),
-              "gate_up": ColumnParallelLinear(world, HIDDEN, 2 * FFN), "down": RowParallelLinear(world, FFN, HIDDEN)}
-    for layer in layers.values():
-        layer.prepare([options.tokens])  # before the first graph: a world does not grow under graphs
-    right = [compare(name, layer, options.tokens) for name, layer in layers.items()]
+              "gate_up": ColumnParallelLinear(world, HIDDEN, 2 * FFN), "down": RowParallelLinear(world, FFN, HIDDEN),
+              "o, sum": RowParallelLinear(world, HIDDEN, HIDDEN, sequence_parallel=False),
+              "down, sum": RowParallelLinear(world, FFN, HIDDEN, sequence_parallel=False)}
+    right = []
+    for tokens in map(int, options.tokens.split(",")):
+        for layer in layers.values():
+            layer.prepare([tokens])  # before a graph is captured: a world does not grow under graphs
+        right += [compare(name, layer, tokens) for name, layer in layers.items()]
     torch.cuda.synchronize()
     os._exit(0 if all(right) else 1)  # graphs, plans and communicators end with the process
 
