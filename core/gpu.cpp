@@ -54,6 +54,9 @@ constexpr std::array<GpuLimits, 4> kLimits{{
                 // 192 rows take three warpgroups beside the one that loads; no registers are left
                 // for the sums of the other CTA.
                 .unshared_block_m = 192,
+                // With 256 columns these warpgroups have no registers left (192x240 compiles
+                // without spills).
+                .widest_store = 240,
                 .default_depths = 5}),
 }};
 

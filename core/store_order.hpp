@@ -20,12 +20,12 @@ struct TileRange {
   friend bool operator==(const TileRange&, const TileRange&) = default;
 };
 
-/// The order of tiles. In gemm_reduce_scatter and gemm_all_to_all, rank r owns row block r, and each
-/// group has the same tiles of every row block. In gemm_all_reduce there is one row block; rank r
-/// owns part r of each group, where a group is cut into `ranks` nearly equal parts. Inside a group,
-/// rank r computes the tiles of rank r + 1 first, then those of rank r + 2, ..., around, and its own
-/// last. At any time each rank then stores to another one, so all links are used evenly; and what a
-/// rank waits for was computed by its peers before their own tiles of the group.
+/// The order of tiles. In gemm_reduce_scatter and gemm_all_to_all, rank r owns row block r, and
+/// each group has the same tiles of every row block. In gemm_all_reduce there is one row block;
+/// rank r owns part r of each group, where a group is cut into `ranks` nearly equal parts. Inside a
+/// group, rank r computes the tiles of rank r + 1 first, then those of rank r + 2, ..., around, and
+/// its own last. At any time each rank then stores to another one, so all links are used evenly;
+/// and what a rank waits for was computed by its peers before their own tiles of the group.
 struct StoreOrder {
   struct Group {
     TileRange tiles{};      ///< of `part`

@@ -24,8 +24,10 @@ struct HopperLayout {
   [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
 };
 
+/// `stores_at_ranks`: for a kernel with `HopperLaunches::ranks`.
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
-[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
+[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype,
+                                                   bool stores_at_ranks = false);
 
 /// The launches that a kernel is made for: the most segments, and what it has to do with its peers.
 struct HopperLaunches {

@@ -11,7 +11,8 @@ namespace overlaptune::run {
 namespace {
 
 constexpr std::int64_t kAlign = 4096;
-/// Time limit of the first run; kernels are compiled before it.
+/// Time limit of the first run; kernels are compiled before it. Ranks that share a GPU run in turn,
+/// and wait longer.
 constexpr std::chrono::seconds kFirstRun{60};
 
 std::int64_t aligned(std::int64_t bytes) {
@@ -143,7 +144,8 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   if (!planned) return error_of(planned);
   made->enqueue(world.stream(), operands.a, operands.b, operands.c);
   try {
-    finish(world.stream(), kFirstRun, "the first run of the plan");
+    finish(world.stream(), world.shares_gpu() ? World::kPatience : kFirstRun,
+           "the first run of the plan");
   } catch (const Failure&) {
     // Freeing memory would wait for the run that has not ended.
     for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();

@@ -55,13 +55,14 @@ struct GeneratedStores {
   struct Peer {
     void* slots = nullptr;
     kernels::StoreWords* words = nullptr;
-    void* c = nullptr;  ///< row 0 of the rows that this rank's tiles fill; null where there are none
+    void* c =
+        nullptr;  ///< row 0 of the rows that this rank's tiles fill; null where there are none
   };
   int rank = 0;
   bool owns_blocks = true;
-  bool adds = true;         ///< the result is the sum of all ranks
-  std::int64_t slots = 0;   ///< of one rank, for each peer
-  std::uint32_t done = 0;   ///< `StoreWords::done` when all tiles of the peers have arrived in C
+  bool adds = true;        ///< the result is the sum of all ranks
+  std::int64_t slots = 0;  ///< of one rank, for each peer
+  std::uint32_t done = 0;  ///< `StoreWords::done` when all tiles of the peers have arrived in C
   std::vector<Peer> peers{};
   std::vector<Group> groups{};
 };

@@ -139,8 +139,8 @@ class HopperKernel : public GeneratedKernel {
                                       .block_stride = order.n * operands.k},
                                      64, tile_.block_n / tile_.cluster, dtype_);
     std::vector<Segment> segments(room_.segments);
-    std::vector<CUtensorMap> maps =
-        operands.stores ? maps_of(*operands.stores, order) : std::vector<CUtensorMap>(segments.size());
+    std::vector<CUtensorMap> maps = operands.stores ? maps_of(*operands.stores, order)
+                                                    : std::vector<CUtensorMap>(segments.size());
     for (std::size_t i = 0; i < operands.segments.size(); ++i) {
       const GeneratedSegment& segment = operands.segments[i];
       const Region& region = segment.region;
@@ -219,8 +219,9 @@ Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kern
                                       .ranks = static_cast<int>(room.ranks),
                                       .groups = static_cast<int>(room.groups)});
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(std::move(*source),
-                                        *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
+  return std::make_unique<HopperKernel>(
+      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.dtype, room.ranks > 0),
+      kernel);
 }
 
 }  // namespace overlaptune::run

@@ -1,7 +1,10 @@
 // `peer_store`: one generated GEMM on all SMs, which stores each tile at the rank that owns it
 // (core/store_order.hpp, kernels/device/peer_store.cu). There is no other kernel and no collective.
 
-#include "core/store_order.hpp"
+#include "run/peer_store.hpp"
+
+#include "core/gpu.hpp"
+#include "kernels/hopper_gemm.hpp"
 #include "run/collective.hpp"
 #include "run/elements.hpp"
 #include "run/generated_gemm.hpp"
@@ -63,24 +66,32 @@ class PeerStorePlan : public Plan {
   }
 
   [[nodiscard]] GeneratedStores stores(const Operands& operands) const {
-    const Collective collective = collective_of(problem_.op);
-    const int rank = world_.rank();
-    GeneratedStores made{.rank = rank,
-                         .owns_blocks = stored_.owns_blocks,
-                         .adds = collective != Collective::all_to_all,
-                         .slots = stored_.slots(),
-                         .done = done()};
+    std::vector<GeneratedStores::Peer> peers;
     for (int peer = 0; peer < problem_.ranks; ++peer) {
-      made.peers.push_back({.slots = made.adds ? there(peer, operands.workspace) : nullptr,
-                            .words = store_words(world_, route_, peer),
-                            .c = rows_at(peer, operands)});
+      const bool has_slots = bytes_of_slots(problem_, stored_) > 0;
+      peers.push_back({.slots = has_slots ? there(peer, operands.workspace) : nullptr,
+                       .words = store_words(world_, route_, peer),
+                       .c = rows_at(peer, operands)});
     }
-    for (std::size_t group = 0; group < stored_.groups.size(); ++group) {
-      made.groups.push_back({.end = stored_.groups[group].tiles.end,
-                             .slot = stored_.groups[group].slot,
-                             .arrivals = arrivals(group)});
-    }
+    const int signals = gemm_.signals_a_tile();
+    GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
+    spoil(made);
     return made;
+  }
+
+  /// Makes the waits of a plan that is wrong on purpose.
+  void spoil(GeneratedStores& stores) const {
+    if (mutant_ == Mutant::missing_wait) {
+      for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
+      stores.done = 0;
+    }
+    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes
+      (stores.adds ? stores.groups.back().arrivals : stores.done) += 1;
+    }
+    if (mutant_ == Mutant::skipped_tile && !stores.owns_blocks) {
+      // The last tile of every peer is one that it owns.
+      stores.done -= static_cast<std::uint32_t>((problem_.ranks - 1) * gemm_.signals_a_tile());
+    }
   }
 
   /// The rows of C that this rank's tiles fill at a rank.
@@ -101,32 +112,6 @@ class PeerStorePlan : public Plan {
     return world_.memory_of(route_, peer) + offset_in(world_, here);
   }
 
-  /// The counter of a group when the peers have stored all its tiles that this rank owns.
-  [[nodiscard]] std::uint32_t arrivals(std::size_t group) const {
-    if (mutant_ == Mutant::missing_wait) return 0;
-    const std::int64_t tiles = stored_.share(group, world_.rank()).count();
-    const bool last = group + 1 == stored_.groups.size();
-    const std::int64_t missing = last && mutant_ == Mutant::missing_signal ? 1 : 0;
-    return static_cast<std::uint32_t>((problem_.ranks - 1) * tiles * gemm_.signals_a_tile() +
-                                      missing);
-  }
-
-  /// The increments by the peers for tiles that they store into C: gemm_all_to_all, the tiles of one
-  /// row block of each; gemm_all_reduce, the tiles that each owns.
-  [[nodiscard]] std::uint32_t done() const {
-    std::int64_t tiles = 0;
-    for (int peer = 0; peer < problem_.ranks; ++peer) {
-      if (problem_.op == Op::gemm_reduce_scatter || peer == world_.rank()) continue;
-      for (std::size_t group = 0; group < stored_.groups.size(); ++group) {
-        tiles += stored_.share(group, peer).count();
-      }
-      if (problem_.op == Op::gemm_all_reduce) tiles -= left_out_tiles();  // an own tile is the last
-    }
-    const bool late = problem_.op == Op::gemm_all_to_all && mutant_ == Mutant::missing_signal;
-    const bool waits = problem_.op != Op::gemm_all_to_all || mutant_ != Mutant::missing_wait;
-    return waits ? static_cast<std::uint32_t>(tiles * gemm_.signals_a_tile() + (late ? 1 : 0)) : 0;
-  }
-
   const GeneratedGemm& gemm_;
   World& world_;
   CommKey route_;
@@ -140,6 +125,35 @@ class PeerStorePlan : public Plan {
 
 }  // namespace
 
+GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int rank,
+                          std::vector<GeneratedStores::Peer> peers, int signals_a_tile) {
+  const auto signals = [&](std::int64_t tiles) {
+    return static_cast<std::uint32_t>(tiles * signals_a_tile);
+  };
+  GeneratedStores made{.rank = rank,
+                       .owns_blocks = order.owns_blocks,
+                       .adds = collective_of(problem.op) != Collective::all_to_all,
+                       .slots = order.slots(),
+                       .peers = std::move(peers)};
+  std::int64_t into_c = 0;  // tiles that peers store into this rank's C
+  for (std::size_t i = 0; i < order.groups.size(); ++i) {
+    const StoreOrder::Group& group = order.groups[i];
+    const std::int64_t own = order.share(i, rank).count();
+    made.groups.push_back({.end = group.tiles.end,
+                           .slot = group.slot,
+                           .arrivals = made.adds ? signals((order.ranks - 1) * own) : 0});
+    if (!made.adds) into_c += (order.ranks - 1) * own;
+    if (!made.owns_blocks) into_c += group.tiles.count() - own;
+  }
+  made.done = signals(into_c);
+  return made;
+}
+
+std::int64_t bytes_of_slots(const Problem& problem, const StoreOrder& order) {
+  if (collective_of(problem.op) == Collective::all_to_all) return 0;
+  return (order.ranks - 1) * order.slots() * slot_bytes(order);
+}
+
 Expected<std::unique_ptr<Plan>> make_peer_store(const Request& request) {
   const Problem& problem = request.work.problem();
   const CommKey key =
@@ -151,9 +165,24 @@ Expected<std::unique_ptr<Plan>> make_peer_store(const Request& request) {
 }
 
 std::int64_t workspace_of_stores(const Work& work) {
-  if (work.collective() == Collective::all_to_all) return 0;
-  const StoreOrder order = order_of(work);
-  return (order.ranks - 1) * order.slots() * slot_bytes(order);
+  return bytes_of_slots(work.problem(), order_of(work));
+}
+
+std::int64_t most_workspace_of_stores(const Problem& problem) {
+  const Collective collective = collective_of(problem.op);
+  const bool scatters = collective == Collective::reduce_scatter;
+  if (!scatters && collective != Collective::all_reduce) return 0;
+  // Slots hold whole tiles, also at the edges of what a rank owns. Where it owns a part of each
+  // group, each group may add a slot.
+  const GpuLimits& limits = gpu_limits(kernels::kHopper);
+  const auto padded = [](std::int64_t size, std::int64_t tile) {
+    return (size + tile - 1) / tile * tile;
+  };
+  const std::int64_t all = padded(problem.m / row_blocks(problem), limits.largest_block_m) *
+                           padded(problem.n, limits.largest_block_n);
+  const std::int64_t owned =
+      scatters ? all : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_block_area;
+  return (problem.ranks - 1) * owned * bytes_of(problem.dtype);
 }
 
 }  // namespace overlaptune::run

@@ -10,6 +10,15 @@
 namespace overlaptune::run {
 namespace {
 
+/// SMs that the GEMM leaves to the exchange. Copy engines need none, except between ranks that
+/// share a GPU: the driver copies within a GPU by a kernel, and the GEMM would wait for it forever.
+int sms_of_exchange(const Request& request) {
+  constexpr int kSmsOfCopies = 8;
+  const auto& config = request.work.config_as<Waiting>();
+  const bool copies = config.transport == Transport::copy_engine;
+  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : config.comm_ctas;
+}
+
 class WaitingPlan : public Plan {
  public:
   WaitingPlan(const Request& request, const GeneratedGemm& gemm,
@@ -19,7 +28,7 @@ class WaitingPlan : public Plan {
         rank_(request.engine.world.rank()),
         problem_(request.work.problem()),
         order_(request.work.tiled().order),
-        crew_({.sms = request.engine.sms - request.work.config_as<Waiting>().comm_ctas}),
+        crew_({.sms = request.engine.sms - sms_of_exchange(request)}),
         mutant_(request.mutant),
         cuts_(request.work.tiled().cuts),
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}

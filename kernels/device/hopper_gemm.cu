@@ -210,6 +210,9 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
       barrier_wait(turns + 8 * consumer, turn_phase);
       turn_phase ^= 1;
     }
+#if RANKS
+    const int owner = stored(peers, tile).owner;  // here, where the sums take no registers yet
+#endif
     float sums[kParts][kAccumulators];
     int last = -1;
     for (int step = begin; step < end; ++step) {
@@ -264,9 +267,6 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
         buffer_phase ^= 1;
       }
     };
-#if RANKS
-    const int owner = stored(peers, tile).owner;
-#endif
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll

@@ -18,11 +18,12 @@ constexpr int kOfOneTile = IN_TURN ? 1 : CONSUMERS;  // consumers of one tile
 constexpr int kParts = BLOCK_M / 64 / kOfOneTile;    // parts of 64 rows, for each consumer
 constexpr int kAccumulators = BLOCK_N / 2;
 
-// Registers of each thread of the first warpgroup, and of a consumer. A CTA has 512 for each of 128
-// threads. Storing at ranks takes more of them.
-constexpr int kLoaderRegisters = CONSUMERS == 3 ? (RANKS ? 56 : 32) : RANKS ? (CONSUMERS == 1 ? 64 : 48) : 40;
+// Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have more
+// than it was launched with: 168 for each of 384 threads, 128 for each of 512. Storing at ranks takes
+// more of them.
+constexpr int kLoaderRegisters = RANKS ? 56 : CONSUMERS == 3 ? 32 : 40;
 constexpr int kConsumerRegisters = CONSUMERS == 3   ? (RANKS ? 152 : 160)
-                                   : CONSUMERS == 2 ? 232
+                                   : CONSUMERS == 2 ? (RANKS ? 224 : 232)
                                                     : 240;
 
 struct alignas(64) TensorMap {

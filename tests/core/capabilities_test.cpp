@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/check.hpp"
+#include "core/gpu_sharing.hpp"
 
 namespace overlaptune {
 namespace {
@@ -48,6 +49,17 @@ TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
     EXPECT_EQ(transports(platform), kAllTransports) << carrier;
     EXPECT_EQ(strategies(platform), kStrategiesOfGpus) << carrier;  // no copies to peers
   }
+}
+
+TEST(Capabilities, of_ranks_that_share_a_gpu_are_all_but_windows) {
+  Platform platform = h200();
+  platform.link = kSharedLink;
+  EXPECT_EQ(transports(platform),
+            (std::vector{Transport::ring, Transport::copy_engine, Transport::peer_access}));
+  EXPECT_EQ(strategies(platform), kAllStrategies);
+  const Capabilities capabilities = capabilities_of(platform);
+  EXPECT_FALSE(capabilities.gathers.contains(Transport::symmetric));
+  EXPECT_TRUE(capabilities.gathers.contains(Transport::copy_engine));
 }
 
 TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {

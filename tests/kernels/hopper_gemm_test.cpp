@@ -51,6 +51,10 @@ TEST(HopperGemm, compiles_without_spills) {
           {Dtype::bf16, HopperLaunches{.waits = 16}},
           {Dtype::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
           {Dtype::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+      const GpuLimits& limits = gpu_limits(kHopper);
+      const bool narrow =
+          tile.block_m != limits.unshared_block_m || tile.block_n <= limits.widest_store;
+      if (launches.ranks > 0 && !narrow) continue;
       const auto source = hopper_gemm(tile, dtype, launches);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");

@@ -8,6 +8,7 @@
 #include "core/config_fields.hpp"
 #include "core/error.hpp"
 #include "core/tiling.hpp"
+#include "tests/gpu/plan_check/shared_gpus.hpp"
 #include "tests/gpu/plan_check/test_problem.hpp"
 
 namespace overlaptune::plan_check {
@@ -23,6 +24,8 @@ constexpr int kReplays = 3;
 
 /// Numbers of rows that no tile divides; where the ranks share the rows, for all ranks together.
 constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
+/// The same where ranks share GPUs and every exchange takes milliseconds.
+constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
 
@@ -49,6 +52,7 @@ std::vector<Config> configs(const Problem& of) {
       lines.push_back(ours + transport + staged);
     }
     lines.push_back(ours + "copy_engine" + whole);
+    lines.push_back("peer_store tile=128x128x64 stages=4 cluster=1 raster=4" + staged);
   } else {
     // 1024 rows of each rank: 8 panels of 16 columns, in two groups each but for the rank's own.
     const std::string waiting = "waiting tile=128x128x64 stages=4 cluster=1 raster=4 ";
@@ -65,11 +69,18 @@ std::vector<Config> configs(const Problem& of) {
   return list;
 }
 
-std::vector<Problem> odd_problems(int ranks) {
+std::vector<Problem> odd_problems(const Placement& placement) {
+  const int ranks = placement.ranks();
+  std::vector<std::int64_t> row_counts(kOddRows.begin(), kOddRows.end());
+  std::vector<Dtype> dtypes{Dtype::bf16, Dtype::fp16};
+  if (placement.shares_gpus()) {
+    row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());
+    dtypes = {Dtype::bf16};
+  }
   std::vector<Problem> list;
   for (const Op op : kOps) {
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-      for (const std::int64_t rows : kOddRows) {
+    for (const Dtype dtype : dtypes) {
+      for (const std::int64_t rows : row_counts) {
         list.push_back({.op = op,
                         .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
                         .n = kOddColumns,
@@ -82,6 +93,15 @@ std::vector<Problem> odd_problems(int ranks) {
   return list;
 }
 
+/// Two groups, or one where the order cannot be cut.
+std::vector<std::int64_t> two_groups(const Problem& of, const Tile& tile, int raster,
+                                     Transport transport) {
+  const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
+  const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
+  const std::int64_t rest = cuts.back().tiles - first;
+  return rest > 0 ? std::vector<std::int64_t>{first, rest} : std::vector<std::int64_t>{first};
+}
+
 /// Tiles of each kind, in two groups where the order can be cut.
 std::vector<Config> odd_configs(const Problem& of) {
   constexpr std::array<std::pair<Tile, int>, 4> kTiles{{{{64, 256, 64, 4, 1}, 1},
@@ -90,7 +110,12 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{256, 112, 64, 3, 1}, 1}}};
   std::vector<Config> list{Config{}};
   for (const auto& [tile, raster] : kTiles) {
-    if (of.op == Op::all_gather_gemm) {
+    if (of.op != Op::all_gather_gemm) {
+      list.emplace_back(
+          PeerStore{.tile = tile,
+                    .raster = raster,
+                    .wave_groups = two_groups(of, tile, raster, Transport::peer_access)});
+    } else {
       const std::int64_t block = tile_order(of, tile, raster).tiles() / of.ranks;
       Waiting config{.tile = tile, .raster = raster};
       config.wave_groups.assign(static_cast<std::size_t>(of.ranks), block);
@@ -103,15 +128,11 @@ std::vector<Config> odd_configs(const Problem& of) {
     for (const Transport transport :
          {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;
-      const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
-      const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
-      const std::int64_t rest = cuts.back().tiles - first;
       Signaled config{.tile = tile,
                       .raster = raster,
                       .comm_ctas = 8,
                       .transport = all_groups_by(transport),
-                      .wave_groups = {first}};
-      if (rest > 0) config.wave_groups.push_back(rest);
+                      .wave_groups = two_groups(of, tile, raster, transport)};
       list.push_back(config);
       if (transport == Transport::copy_engine) continue;
       config.wait = Wait::kernel;
@@ -194,12 +215,17 @@ class Judge {
   double allowed_ = kMostRounding;
 };
 
-/// Checks a list of configs; `sequential` is the first one.
+/// Checks a list of configs. The first one, if any, is `sequential`.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
               const std::vector<Config>& list, Results& results) {
+  if (list.empty()) return;
   TestProblem test(bench, memory, of);
   Judge judge;
   for (const Config& config : list) {
+    if (const std::string why = obstacle(bench.process().placement(), config); !why.empty()) {
+      results.skip(name_of(of, config), why);
+      continue;
+    }
     const MadePlan plan(bench, of, config);
     if (plan.status() != OVT_OK) {
       results.row(name_of(of, config), false, plan.error());
@@ -209,10 +235,12 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
   }
 }
 
-/// All plans of a problem, `sequential` first.
+/// Plans of the configs that are asked for and can be here, `sequential` first.
 struct KeptPlans {
-  KeptPlans(Bench& bench, const Problem& of) : problem(of), list(configs(of)) {
-    for (const Config& config : list) {
+  KeptPlans(Bench& bench, const Problem& of, const Selection& selection) : problem(of) {
+    for (const Config& config : selection.of(of, configs(of))) {
+      if (!obstacle(bench.process().placement(), config).empty()) continue;
+      list.push_back(config);
       plans.push_back(std::make_unique<MadePlan>(bench, of, config));
     }
   }
@@ -237,7 +265,7 @@ struct KeptPlans {
   }
 
   Problem problem;
-  std::vector<Config> list;
+  std::vector<Config> list{};
   std::vector<std::unique_ptr<MadePlan>> plans{};
 };
 
@@ -265,7 +293,7 @@ void check_too_much(Bench& bench, Results& results) {
 void check_multicast(Bench& bench, Results& results) {
   constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
   int supported = 0;
-  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().rank()));
+  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().device()));
   unsetenv("NCCL_NVLS_ENABLE");
   ovt_world* world = nullptr;
   const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
@@ -278,7 +306,7 @@ void check_multicast(Bench& bench, Results& results) {
 
 }  // namespace
 
-void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
+void check_all_cases(Bench& bench, const Selection& selection, Results& results) {
   std::vector<Problem> problems;
   std::int64_t shared = 0;
   for (const Op op : kOps) {
@@ -290,25 +318,28 @@ void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
   check(ovt_world_reserve(bench.world(), shared));
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
-    if (only.value_or(each.op) == each.op) check_op(bench, memory, each, configs(each), results);
+    check_op(bench, memory, each, selection.of(each, configs(each)), results);
   }
 }
 
-void check_growth(Bench& bench, std::optional<Op> only, Results& results) {
+void check_growth(Bench& bench, const Selection& selection, Results& results) {
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
   std::vector<Problem> problems;
   std::int64_t shared = 0;
   for (const Op op : kOps) {
-    if (only.value_or(op) != op) continue;
-    problems.push_back(problem(op, bench.process().ranks()));
-    for (const Config& config : configs(problems.back())) {
-      shared = std::max(shared, sizes_of(problems.back(), config).shared_bytes);
+    const Problem of = problem(op, bench.process().ranks());
+    const std::vector<Config> list = selection.of(of, configs(of));
+    if (list.empty()) continue;
+    problems.push_back(of);
+    for (const Config& config : list) {
+      shared = std::max(shared, sizes_of(of, config).shared_bytes);
     }
   }
+  if (problems.empty()) return;
   const OwnMemory memory(problems);
   check(ovt_world_reserve(bench.world(), shared));
   std::vector<KeptPlans> all;
-  for (const Problem& each : problems) all.emplace_back(bench, each);
+  for (const Problem& each : problems) all.emplace_back(bench, each, selection);
   const auto check_plans = [&](const std::string& when) {
     for (const KeptPlans& each : all) each.check(bench, memory, when, results);
   };
@@ -323,13 +354,15 @@ void check_growth(Bench& bench, std::optional<Op> only, Results& results) {
   check_plans("after growth that failed");
 }
 
-void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results) {
-  const std::vector<Problem> problems = odd_problems(bench.process().ranks());
+void check_odd_shapes(Bench& bench, const Selection& selection, Results& results) {
+  const std::vector<Problem> problems = odd_problems(bench.process().placement());
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
-    if (only.value_or(each.op) != each.op) continue;
+    const std::vector<Config> list = selection.of(each, odd_configs(each));
+    if (list.empty()) continue;
     Results found{};
-    check_op(bench, memory, each, odd_configs(each), found);
+    check_op(bench, memory, each, list, found);
+    results.skipped += found.skipped;
     results.row(to_string(each), found.failed == 0,
                 fmt::format("{} of {} configs right {}", found.passed, found.passed + found.failed,
                             found.first_failure));
