@@ -83,7 +83,8 @@ World::World(Comm comm, std::optional<std::chrono::seconds> patience)
       scratch_(device_memory(kScratch)),
       stream_(make_stream()),
       world_(std::move(comm)) {
-  OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
+  // On the stream that uses it: a memset on the default stream may come after later work.
+  OVT_CHECK(cudaMemsetAsync(scratch_.get(), 0, kScratch, stream_.get()));
   ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
   if (shares_gpu()) {
     memory_ = std::make_unique<IpcMemory>(*this);

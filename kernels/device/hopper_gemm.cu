@@ -282,7 +282,7 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
         }
         if (receives(peers, owner)) {
 #pragma unroll 1
-          for (int left = kLastSource; left > 0; --left) {
+          for (int left = RANKS - 2; left > 0; --left) {
             add_fragments(slab_sums, slab, thread);
             pass_on_buffer();
             slab = wait_for_buffer();

@@ -12,10 +12,11 @@
 //                          in the sum, and a store into C finishes it
 //   gemm_all_to_all        granted empty; finished by a store into the owner's C
 //
-// The buffers of an own tile are granted as soon as the peers' slabs are there, while the tile is
-// still multiplied. The storing thread never waits for peers while it has something to finish: a
-// peer may need that. With this, ranks cannot wait for each other in a circle: whatever a tile waits
-// for comes earlier in the order of every rank.
+// The storing thread turns to a tile when it has finished the one before it: mostly while the tile is
+// still multiplied. So what peers have stored for an own tile is loaded beside the multiplication.
+//
+// Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come earlier
+// in the order of every rank, and the storing thread has then finished all its earlier tiles.
 //
 // Macros:
 //   RANKS   ranks that exchange tiles, at least 2
@@ -185,16 +186,6 @@ __device__ __forceinline__ void close(const Peers& peers) {
 
 // Uses of the staging buffers.
 
-/// One use of a buffer. `slab`: among those of the consumer. `source`: the peer whose sums are
-/// added, not counting this rank; the last one, where none are.
-struct Use {
-  int tile;
-  int slab;
-  int source;
-};
-constexpr int kLastSource = RANKS - 2;
-constexpr int kSlabsOfConsumer = kParts * kSlabs;
-
 /// The consumer's first tile, and the one after `tile`.
 __device__ __forceinline__ int first_tile_of(const Order& order, int consumer) {
   const int tile = own_tile(order);
@@ -205,33 +196,22 @@ __device__ __forceinline__ int next_tile_of(const Order& order, int tile) {
   return IN_TURN ? next_tile(order, tile) : tile;
 }
 
-__device__ __forceinline__ int next_stored(const Order& order, int slab) {
-  do {
-    ++slab;
-  } while (slab < kSlabsOfConsumer && !stores(order, slab % kSlabs));
-  return slab;
+/// Sums of peers that are added to each slab of a tile, one use each; 1 where none are.
+__device__ __forceinline__ int uses_a_slab(const Peers& peers, int owner) {
+  return receives(peers, owner) ? RANKS - 1 : 1;
 }
-
-__device__ __forceinline__ int first_source(const Order& order, const Peers& peers, int tile) {
-  return tile < order.tiles && receives(peers, stored(peers, tile).owner) ? 0 : kLastSource;
+/// The slabs of a part of 64 rows that this CTA stores, and the first of them.
+__device__ __forceinline__ int slabs_of_part(const Order& order) {
+  if (!shares_tiles(order)) return kSlabs;
+  return cluster_rank() == 0 ? kFirstSlabs : kSlabs - kFirstSlabs;
 }
-
-__device__ __forceinline__ Use first_use(const Order& order, const Peers& peers, int consumer) {
-  const int tile = first_tile_of(order, consumer);
-  return {tile, next_stored(order, -1), first_source(order, peers, tile)};
+__device__ __forceinline__ int first_slab_of_part(const Order& order) {
+  return shares_tiles(order) && cluster_rank() == 1 ? kFirstSlabs : 0;
 }
-
-__device__ __forceinline__ void go_on(Use& use, const Order& order, const Peers& peers) {
-  if (use.source < kLastSource) {
-    ++use.source;
-    return;
-  }
-  use.slab = next_stored(order, use.slab);
-  if (use.slab == kSlabsOfConsumer) {
-    use.tile = next_tile_of(order, use.tile);
-    use.slab = next_stored(order, -1);
-  }
-  use.source = first_source(order, peers, use.tile);
+/// Number `index` of the slabs that this CTA stores for a consumer, among all slabs of the consumer.
+__device__ __forceinline__ int slab_number(const Order& order, int index) {
+  const int count = slabs_of_part(order);
+  return index / count * kSlabs + first_slab_of_part(order) + index % count;
 }
 
 /// A slab in the slots of `owner`, which receives it from peer number `source`, not counting itself.
@@ -241,19 +221,6 @@ __device__ __forceinline__ char* slab_in_slot(const Peers& peers, int owner, int
   return peers.slots_of[owner] +
          (static_cast<long long>(source) * peers.slots + slot) * kTileBytes +
          (row_of(consumer) / 64 * kSlabs + slab) * kSlabBytes;
-}
-
-/// Grants the buffer with the slab that a peer has stored, if it is there.
-__device__ __forceinline__ bool grant_received(const Peers& peers, const Stored& at, const Use& use,
-                                               int consumer, u32 buffer, u32 free) {
-  const u32* counter = &peers.words[peers.rank]->counters[at.group];
-  if (!has_reached(counter, peers.groups[at.group].arrivals)) return false;
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
-  barrier_expect(free, kSlabBytes);
-  load_bytes(buffer,
-             slab_in_slot(peers, peers.rank, use.source, at.slot, consumer, use.slab), free,
-             kSlabBytes);
-  return true;
 }
 
 /// Waits, before the first store to a rank, until that rank may be stored to.
@@ -306,57 +273,62 @@ __device__ __forceinline__ void signal_stored(const Order& order, const Peers& p
 __device__ __forceinline__ void deliver_to_owners(const Outputs& outputs, const Order& order,
                                                   const Peers& peers, int consumer, u32 slabs,
                                                   u32 filled, u32 free) {
+  /// Stores that may still read their buffers when the next one has been started.
+  constexpr int kReading = BUFFERS > 1 ? 1 : 0;
   const StoreWords* own = peers.words[peers.rank];
   wait_until(&own->open, own->runs[peers.rank] + 1);
   Ranks met = 0;
-  Use granted = first_use(order, peers, consumer);
-  Use finished = granted;
-  // Numbers of uses. Each uses the next buffer.
-  u32 grants = 0;
-  u32 finishes = 0;
-  u32 since = 0;
-  while (finished.tile < order.tiles) {
-    bool waits_for_peers = false;
-    if (grants - finishes < BUFFERS && granted.tile < order.tiles) {
-      const u32 buffer = grants % BUFFERS;
-      const Stored at = stored(peers, granted.tile);
-      if (!receives(peers, at.owner)) {
-        barrier_arrive(free + 8 * buffer);
-      } else {
-        waits_for_peers = !grant_received(peers, at, granted, consumer,
-                                          slabs + buffer * kSlabBytes, free + 8 * buffer);
-      }
-      if (!waits_for_peers) {
-        go_on(granted, order, peers);
-        ++grants;
-        since = 0;
-        continue;
-      }
-      check_patience(since);
-      if (grants == finishes) continue;
+  u32 first_use = 0;  // of the tile; each use takes the next buffer
+  for (int tile = first_tile_of(order, consumer); tile < order.tiles;
+       tile = next_tile_of(order, tile)) {
+    const Stored at = stored(peers, tile);
+    const bool adds = receives(peers, at.owner);
+    const int sources = uses_a_slab(peers, at.owner);
+    const int uses = kParts * slabs_of_part(order) * sources;
+    if (adds) {
+      wait_until(&own->counters[at.group], peers.groups[at.group].arrivals);
+      asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
     }
-    const u32 buffer = finishes % BUFFERS;
-    const u32 phase = finishes / BUFFERS & 1;
-    if (waits_for_peers) {
-      if (!barrier_is_over(filled + 8 * buffer, phase)) continue;
-    } else {
-      barrier_wait(filled + 8 * buffer, phase);
-    }
-    ++finishes;
-    if (finished.source == kLastSource) {
-      const Stored at = stored(peers, finished.tile);
-      store_slab(outputs, order, peers, at, finished.slab, consumer, slabs + buffer * kSlabBytes,
-                 met);
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      if (next_stored(order, finished.slab) == kSlabsOfConsumer && peers_see(peers, at.owner)) {
-        // Waits until the slabs are in memory, not only read.
-        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-        signal_stored(order, peers, at);
+    int granted = 0;
+    const auto grant_up_to = [&](int count) {
+#pragma unroll 1
+      for (; granted < min(count, uses); ++granted) {
+        const u32 buffer = (first_use + granted) % BUFFERS;
+        if (!adds) {
+          barrier_arrive(free + 8 * buffer);
+          continue;
+        }
+        barrier_expect(free + 8 * buffer, kSlabBytes);
+        load_bytes(slabs + buffer * kSlabBytes,
+                   slab_in_slot(peers, peers.rank, granted % sources, at.slot, consumer,
+                                slab_number(order, granted / sources)),
+                   free + 8 * buffer, kSlabBytes);
+      }
+    };
+    grant_up_to(BUFFERS);
+#pragma unroll 1
+    for (int use = 0; use < uses; ++use) {
+      const u32 buffer = (first_use + use) % BUFFERS;
+      barrier_wait(filled + 8 * buffer, (first_use + use) / BUFFERS & 1);
+      const bool is_result = use % sources == sources - 1;
+      if (is_result) {
+        store_slab(outputs, order, peers, at, slab_number(order, use / sources), consumer,
+                   slabs + buffer * kSlabBytes, met);
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kReading) : "memory");
       } else {
         asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
       }
+      grant_up_to(use + 1 + BUFFERS - (is_result ? kReading : 0));
     }
-    go_on(finished, order, peers);
+    first_use += uses;
+    if (peers_see(peers, at.owner)) {
+      // Waits until the slabs are in memory, not only read.
+      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+      signal_stored(order, peers, at);
+    } else {
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
   }
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
