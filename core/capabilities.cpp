@@ -14,7 +14,6 @@ Capabilities of_shared_gpus(const Platform& platform) {
                             .gemms = gemm_families(platform.compute_capability),
                             .limits = gpu_limits(platform.compute_capability)};
   capabilities.transports.erase(Transport::symmetric);
-  capabilities.gathers.erase(Transport::symmetric);
   return capabilities;
 }
 
@@ -49,10 +48,6 @@ Capabilities capabilities_of(const Platform& platform) {
   if (platform.machine == "cuda") {
     capabilities.comm_ctas = kMostChannels;
     capabilities.gemms = gemm_families(platform.compute_capability);
-    // Their code has not yet run on two GPUs.
-    capabilities.strategies.erase(Strategy::waiting);
-    capabilities.strategies.erase(Strategy::peer_store);
-    capabilities.gathers = {Transport::ring, Transport::symmetric};
   }
   return capabilities;
 }

@@ -23,9 +23,6 @@ struct Capabilities {
   int comm_ctas = std::numeric_limits<int>::max();  ///< most CTAs of a collective
   EnumSet<Transport> transports{Transport::ring, Transport::symmetric, Transport::copy_engine,
                                 Transport::peer_access};
-  /// Transports that carry an all_gather, if `serves` says so.
-  EnumSet<Transport> gathers{Transport::ring, Transport::symmetric, Transport::copy_engine,
-                             Transport::peer_access};
   EnumSet<GemmFamily> gemms{GemmFamily::library, GemmFamily::generated};
   EnumSet<Strategy> strategies{Strategy::sequential, Strategy::chunked, Strategy::signaled,
                                Strategy::waiting, Strategy::peer_store};

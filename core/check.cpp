@@ -248,10 +248,6 @@ Expected<void> can_carry(Transport transport, Collective collective,
   if (!capabilities.transports.contains(transport)) {
     return bad_input(fmt::format("transport {}: not on this machine", to_string(transport)));
   }
-  if (collective == Collective::all_gather && !capabilities.gathers.contains(transport)) {
-    return bad_input(fmt::format("transport {}: does not carry all_gather on this machine",
-                                 to_string(transport)));
-  }
   return {};
 }
 

@@ -46,18 +46,21 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
                      sums, sums + 2, n, type, registers, sums + 1, operands);
 }
 
-/// Most sums of a consumer that leave it registers for the rest. A kernel that stores at ranks has
-/// fewer registers for them.
+/// Most sums of a consumer that leave it registers for the rest; and for more than one buffer,
+/// where a kernel stores at ranks and has fewer registers.
 constexpr int kMostSums = 192;
-constexpr int kMostSumsOfStores = 184;
+constexpr int kMostSumsOfBuffers = 184;
+
+int sums_in_turn(const Tile& tile) {
+  return tile.block_m / 64 * tile.block_n / 2;
+}
 
 /// Whether two consumers take tiles in turn: one warpgroup can hold the sums of a tile, and shared
 /// memory a buffer for each.
-bool takes_turns(const Tile& tile, const GpuLimits& limits, bool stores_at_ranks) {
-  const int most = stores_at_ranks ? kMostSumsOfStores : kMostSums;
+bool takes_turns(const Tile& tile, const GpuLimits& limits) {
   const int buffers = 2 * 64 * std::min(tile.block_n, 64) * 2;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
-  return tile.block_m / 64 * tile.block_n / 2 <= most &&
+  return sums_in_turn(tile) <= kMostSums &&
          ring + buffers + kStaticBytes <= limits.shared_memory_bytes;
 }
 
@@ -70,7 +73,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype, bool stores_
                                  to_string(tile), tile.stages));
   }
   HopperLayout layout;
-  layout.in_turn = takes_turns(tile, limits, stores_at_ranks);
+  layout.in_turn = takes_turns(tile, limits);
   layout.consumers = layout.in_turn || tile.block_m == 256 ? 2 : tile.block_m / 64;
   layout.threads = 128 * (layout.consumers + 1);
   layout.multiplied =
@@ -81,8 +84,9 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype, bool stores_
   // Four buffers hold a tile of 256 columns, so that its consumers are free for the next tile at
   // once.
   layout.buffers = 1;
+  const bool one = stores_at_ranks && layout.in_turn && sums_in_turn(tile) > kMostSumsOfBuffers;
   for (const int buffers : {2, 4}) {
-    if (ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes)
+    if (!one && ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes)
       layout.buffers = buffers;
   }
   layout.shared_bytes = ring + layout.buffers * buffer;

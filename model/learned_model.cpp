@@ -54,6 +54,18 @@ void LearnedModel::learn(const Candidate& candidate) {
   if (known->fastest.size() > kFastest) known->fastest.pop_back();
 }
 
+std::vector<Strategy> LearnedModel::measured_strategies(Op op) const {
+  std::vector<Strategy> list;
+  for (const Measured& each : measured_) {
+    if (each.problem.op != op) continue;
+    for (const Scored& scored : each.fastest) list.push_back(strategy_of(scored.config));
+  }
+  if (!list.empty()) list.push_back(Strategy::sequential);
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
 std::vector<const LearnedModel::Measured*> LearnedModel::neighbours(const Problem& problem,
                                                                     Launch launch) const {
   std::vector<const Measured*> list;

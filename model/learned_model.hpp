@@ -48,6 +48,9 @@ class LearnedModel {
   void learn(const Candidate& candidate);
 
   [[nodiscard]] const Model& analytic() const { return analytic_; }
+  /// The strategies of which a config was measured for the op, and `sequential`; empty where none
+  /// was. What a platform never ran is a matter for tuning, not for answers.
+  [[nodiscard]] std::vector<Strategy> measured_strategies(Op op) const;
   /// What is known of the errors for one problem. It takes a millisecond.
   [[nodiscard]] ProblemCorrections around(const Problem& problem, Launch launch) const {
     return corrections_.around(problem, launch);

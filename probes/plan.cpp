@@ -57,12 +57,8 @@ constexpr int kMostPeerCtas = 16;
 /// Whether candidates use such a collective. With copy engines, CTAs only move the part that stays
 /// on the rank: all SMs (0) do so after the GEMM (for all_gather before it), and few beside it, for
 /// the sizes that are probed beside a GEMM.
-bool is_worth_probing(const Platform& platform, const CollectiveProbe& probe) {
+bool is_worth_probing(const CollectiveProbe& probe) {
   if (!serves(probe.transport, probe.collective)) return false;
-  if (probe.collective == Collective::all_gather &&
-      !capabilities_of(platform).gathers.contains(probe.transport)) {
-    return false;
-  }
   if (probe.transport == Transport::peer_access) {
     return probe.comm_ctas > 0 && probe.comm_ctas <= kMostPeerCtas;
   }
@@ -103,7 +99,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
         for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes;
              bytes *= coarse || bytes >= kLarge ? std::max(step, 4) : step) {
           const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
-          if (is_worth_probing(platform, probe)) plan.emplace_back(probe);
+          if (is_worth_probing(probe)) plan.emplace_back(probe);
         }
       }
     }
@@ -231,7 +227,7 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
             }
             const CollectiveProbe probe{
                 collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
-            if (is_worth_probing(platform, probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
+            if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
           }
         }
       }
@@ -279,7 +275,7 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
                             : ctas == 4 ? !is_nccls(transport)
                             : ctas == 0 ? transport == Transport::ring
                                         : true;
-        if (!wanted || !is_worth_probing(platform, probe)) continue;
+        if (!wanted || !is_worth_probing(probe)) continue;
         if (!std::exchange(alone, true)) plan.emplace_back(gemm);
         plan.emplace_back(ConcurrentProbe{gemm, probe});
       }

@@ -57,9 +57,6 @@ TEST(Capabilities, of_ranks_that_share_a_gpu_are_all_but_windows) {
   EXPECT_EQ(transports(platform),
             (std::vector{Transport::ring, Transport::copy_engine, Transport::peer_access}));
   EXPECT_EQ(strategies(platform), kAllStrategies);
-  const Capabilities capabilities = capabilities_of(platform);
-  EXPECT_FALSE(capabilities.gathers.contains(Transport::symmetric));
-  EXPECT_TRUE(capabilities.gathers.contains(Transport::copy_engine));
 }
 
 TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
