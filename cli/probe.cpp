@@ -9,8 +9,9 @@
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
-#include "probes/probes.hpp"
+#include "probes/peers.hpp"
 #include "reports/bandwidth_table.hpp"
+#include "reports/peer_matrix.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
@@ -38,17 +39,29 @@ std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& pl
   return asked;
 }
 
-/// The collectives of these ranks that are stored, those of earlier runs too.
-Table bandwidths(const Store& store, const Platform& platform, const std::vector<int>& ranks,
+/// All that is stored for the platform, by earlier runs too.
+std::vector<Measurement> stored(const Store& store, const Platform& platform) {
+  return store.measurements(value_or_throw(store.platform(fingerprint(platform))).id);
+}
+
+/// The collectives of these ranks.
+Table bandwidths(std::vector<Measurement> measurements, const std::vector<int>& ranks,
                  bool every_point) {
-  const auto stored = value_or_throw(store.platform(fingerprint(platform)));
-  std::vector<Measurement> measurements = store.measurements(stored.id);
   std::erase_if(measurements, [&](const Measurement& measurement) {
     const auto* collective = std::get_if<CollectiveProbe>(&measurement.probe);
     return collective == nullptr ||
            std::find(ranks.begin(), ranks.end(), collective->ranks) == ranks.end();
   });
   return bandwidth_table(measurements, every_point);
+}
+
+/// The peer matrix, or the reason why there is none.
+std::string peers(const std::optional<PeerMatrix>& matrix, const Platform& platform) {
+  if (matrix) {
+    return fmt::format("Peer matrix of {}\n\n{}", full_name(platform), to_markdown(*matrix));
+  }
+  const std::string reason = why_no_peers(platform);
+  return reason.empty() ? "" : fmt::format("No peer matrix: {}.\n", reason);
 }
 
 int probe(const ProbeFlags& flags, const Session& session) {
@@ -58,14 +71,17 @@ int probe(const ProbeFlags& flags, const Session& session) {
   catch_interrupts();
   Store store(flags.database, Access::create);
   warn_if_simulated(flags.machine, *machine);
-  const auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
+  auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
+  for (Probe& pair : peer_plan(platform, flags.depth)) plan.push_back(std::move(pair));
   const ProbeReport report = [&] {
     ProgressBar bar;
     return value_or_throw(run_probes(*machine, store, plan, provenance(session, flags.common),
                                      flags.again, bar.callback()));
   }();
   const bool stopped = interrupted() != 0;
-  const Table table = bandwidths(store, platform, ranks, flags.every_bandwidth);
+  const std::vector<Measurement> measurements = stored(store, platform);
+  const Table table = bandwidths(measurements, ranks, flags.every_bandwidth);
+  const auto matrix = peer_matrix(measurements);
   if (flags.common.json) {
     OrderedJson document{{"database", flags.database},
                          {"platform", platform.name},
@@ -75,16 +91,17 @@ int probe(const ProbeFlags& flags, const Session& session) {
                          {"known", report.known},
                          {"skipped", report.skipped},
                          {"stopped", stopped},
-                         {"bandwidths", to_json_rows(table)}};
+                         {"bandwidths", to_json_rows(table)},
+                         {"peers", to_json_rows(peer_table(matrix.value_or(PeerMatrix{})))}};
     add_origin(document, platform);
     print_json(document);
   } else {
-    print(
-        fmt::format("{6}\n{0}: {1} probes measured, {2} known already, {3} not possible here\n"
-                    "Database: {4}\n"
-                    "Next: {5} report --db {4}\n",
-                    full_name(platform), report.measured, report.known, report.skipped,
-                    flags.database, session.program, to_markdown(with_machine(table, platform))));
+    print(fmt::format(
+        "{6}\n{7}\n{0}: {1} probes measured, {2} known already, {3} not possible here\n"
+        "Database: {4}\n"
+        "Next: {5} report --db {4}\n",
+        full_name(platform), report.measured, report.known, report.skipped, flags.database,
+        session.program, to_markdown(with_machine(table, platform)), peers(matrix, platform)));
   }
   return stopped ? kSignalBase + interrupted() : kDone;
 }

@@ -172,7 +172,7 @@ void add_report(CLI::App& root, Session& session) {
       ->type_name("FILE");
   add_parsed(*command, "--only", flags->only, sections,
              "Parts of the report, separated by commas: winners, means, error, regret, "
-             "comparison, failures, conditions, probes (all; md: all but probes)")
+             "comparison, failures, conditions, peers, probes (all; md: all but probes)")
       ->type_name("PARTS");
   command->add_option("--compare", flags->other, "Database to tell the differences from")
       ->type_name("FILE");

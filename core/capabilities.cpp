@@ -1,6 +1,7 @@
 #include "core/capabilities.hpp"
 
 #include "core/gpu_sharing.hpp"
+#include "core/link.hpp"
 
 namespace overlaptune {
 namespace {
@@ -38,11 +39,11 @@ Capabilities capabilities_of(const Platform& platform) {
                             .limits = gpu_limits(platform.compute_capability)};
   // `symmetric`, `copy_engine`, `peer_access` and the copies of `waiting` all use the memory of
   // peers, and only over NVLink is that worth a transport of its own.
-  if (platform.link != "nvlink") {
+  if (!is_link(platform.link, Link::nvlink)) {
     capabilities.strategies.erase(Strategy::waiting);
     capabilities.strategies.erase(Strategy::peer_store);
   }
-  if (platform.machine == "cuda" && platform.link != "nvlink") {
+  if (platform.machine == "cuda" && !is_link(platform.link, Link::nvlink)) {
     capabilities.transports = {Transport::ring};
   }
   if (platform.machine == "cuda") {

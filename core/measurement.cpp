@@ -32,6 +32,10 @@ std::string line(const LaunchProbe& probe) {
   return fmt::format("launch {}", to_string(probe.cost));
 }
 
+std::string line(const PeerProbe& probe) {
+  return fmt::format("copy {} bytes from={} to={}", probe.bytes.count, probe.from, probe.to);
+}
+
 }  // namespace
 
 std::string to_string(const Probe& probe) {

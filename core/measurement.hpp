@@ -59,7 +59,8 @@ struct SustainedProbe {
   friend auto operator<=>(const SustainedProbe&, const SustainedProbe&) = default;
 };
 
-/// One rank copies to its neighbour, by stores of `ctas` CTAs or (0) by a copy engine.
+/// Every rank copies to its neighbour at the same time, by stores of `ctas` CTAs or (0) by a copy
+/// engine.
 struct CopyProbe {
   Bytes bytes{};
   int ctas = 0;
@@ -68,6 +69,22 @@ struct CopyProbe {
 
 inline constexpr std::tuple kCopyProbeFields{Field{"bytes", &CopyProbe::bytes},
                                              Field{"ctas", &CopyProbe::ctas}};
+
+/// Most GPUs of which pairs are probed: the number of pairs grows with its square.
+inline constexpr int kMostPeers = 16;
+
+/// One GPU copies to one other by a copy engine, and the others are idle. `from` and `to` are ranks
+/// below `kMostPeers`.
+struct PeerProbe {
+  Bytes bytes{};
+  int from = 0;
+  int to = 0;
+  friend auto operator<=>(const PeerProbe&, const PeerProbe&) = default;
+};
+
+inline constexpr std::tuple kPeerProbeFields{Field{"bytes", &PeerProbe::bytes},
+                                             Field{"from", &PeerProbe::from},
+                                             Field{"to", &PeerProbe::to}};
 
 /// Costs of starting kernels, collectives and copies.
 enum class LaunchCost {
@@ -106,7 +123,7 @@ struct LaunchProbe {
 };
 
 using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, SustainedProbe, CopyProbe,
-                           LaunchProbe>;
+                           LaunchProbe, PeerProbe>;
 
 /// One line that names every field; equal lines mean equal probes.
 [[nodiscard]] std::string to_string(const Probe& probe);

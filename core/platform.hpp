@@ -27,7 +27,7 @@ struct Platform {
   std::string cuda_version;
   std::string nccl_version;
   std::string topology;  ///< "NVSwitch", "PCIe", …
-  /// The link that carries peer traffic: "nvlink", "host_memory", "socket". Fingerprints,
+  /// The link that carries peer traffic, a name of core/link.hpp: "nvlink", "socket". Fingerprints,
   /// databases, JSON and the C interface name it "transport".
   std::string link;
   bool multicast_allowed = false;

@@ -14,6 +14,7 @@ struct Parts {
   std::optional<CollectiveProbe> collective;
   std::optional<CopyProbe> copy;
   std::optional<LaunchProbe> launch;
+  std::optional<PeerProbe> peer;
 };
 
 Parts take_apart(const Probe& probe) {
@@ -30,6 +31,7 @@ Parts take_apart(const Probe& probe) {
     }
     Parts operator()(const CopyProbe& p) const { return {.kind = "copy", .copy = p}; }
     Parts operator()(const LaunchProbe& p) const { return {.kind = "launch", .launch = p}; }
+    Parts operator()(const PeerProbe& p) const { return {.kind = "peer", .peer = p}; }
   };
   return std::visit(Visitor{}, probe);
 }
@@ -42,6 +44,7 @@ void put_nulls(Query& query, int count) {
 constexpr int kGemmColumns = 11;
 constexpr int kCollectiveColumns = 5;
 constexpr int kCopyColumns = 2;
+constexpr int kPeerColumns = 3;
 // Number of columns of a tile in kMeasuredColumns.
 constexpr int kTileColumns = 5;
 
@@ -82,12 +85,18 @@ Probe read_probe(Query& query) {
   } else {
     query.skip(1);
   }
+  if (kind == "peer") {
+    parts.peer = read_fields<PeerProbe>(query, kPeerProbeFields);
+  } else {
+    query.skip(kPeerColumns);
+  }
   if (concurrent) return ConcurrentProbe{*parts.gemm, *parts.collective};
   if (sustained) return SustainedProbe{*parts.gemm, *parts.collective};
   if (parts.gemm) return *parts.gemm;
   if (parts.collective) return *parts.collective;
   if (parts.copy) return *parts.copy;
   if (parts.launch) return *parts.launch;
+  if (parts.peer) return *parts.peer;
   query.damaged("kind '" + kind + "' of a probe is unknown");
 }
 
@@ -128,6 +137,11 @@ void put(Query& query, const Probe& probe) {
     query.bind(parts.launch->cost);
   } else {
     query.bind_null();
+  }
+  if (parts.peer) {
+    put_fields(query, kPeerProbeFields, *parts.peer);
+  } else {
+    put_nulls(query, kPeerColumns);
   }
 }
 

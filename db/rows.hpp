@@ -30,7 +30,8 @@ inline constexpr std::string_view kComparisonColumns =
     "sequential_us, gemm_alone_us, collective_alone_us, overlap_fraction";
 inline constexpr std::string_view kProbeColumns =
     "kind, m, n, k, dtype, block_m, block_n, block_k, stages, cluster, raster, sms, collective, "
-    "collective_bytes, ranks, comm_ctas, transport, copy_bytes, copy_ctas, launch_cost";
+    "collective_bytes, ranks, comm_ctas, transport, copy_bytes, copy_ctas, launch_cost, "
+    "peer_bytes, peer_from, peer_to";
 inline constexpr std::string_view kMeasuredColumns =
     "time_median_us, time_p10_us, time_p90_us, time_count, collective_median_us, "
     "collective_p10_us, collective_p90_us, collective_count, library_block_m, library_block_n, "

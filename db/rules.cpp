@@ -114,6 +114,11 @@ struct ProbeComplaint {
     return first(within("bytes", p.bytes.count, 0, kMostBytes), at_least("ctas", p.ctas, 0));
   }
   Complaint operator()(const LaunchProbe& /*probe*/) const { return std::nullopt; }
+  Complaint operator()(const PeerProbe& p) const {
+    if (p.from == p.to) return fmt::format("from and to are {}; expected two GPUs", p.from);
+    return first(within("bytes", p.bytes.count, 0, kMostBytes),
+                 within("from", p.from, 0, kMostPeers - 1), within("to", p.to, 0, kMostPeers - 1));
+  }
 
   static constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 };

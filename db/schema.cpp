@@ -414,8 +414,15 @@ SELECT * FROM old_winners;
 DROP TABLE temp.old_winners;
 )sql";
 
+// Copies from one GPU to one other.
+constexpr const char* kVersion8 = R"sql(
+ALTER TABLE measurements ADD COLUMN peer_bytes INTEGER;
+ALTER TABLE measurements ADD COLUMN peer_from INTEGER;
+ALTER TABLE measurements ADD COLUMN peer_to INTEGER;
+)sql";
+
 constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4,
-                               kVersion5, kVersion6, kVersion7};
+                               kVersion5, kVersion6, kVersion7, kVersion8};
 static_assert(kVersions.size() == kSchemaVersion);
 constexpr int kFirstWithSeals = 7;
 
@@ -436,7 +443,7 @@ std::map<std::string, std::string> objects(Connection& connection) {
 /// opening it.
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
     0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL,
-    0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL, 0x282627ff26035c38ULL};
+    0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL, 0x282627ff26035c38ULL, 0x5fa33b51bfa29707ULL};
 
 std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   std::uint64_t hash = fnv1a("");

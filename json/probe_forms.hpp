@@ -23,7 +23,8 @@ template <class GemmForm>
           "sustained", Object(field("gemm", &SustainedProbe::gemm, gemm),
                               field("collective", &SustainedProbe::collective, kCollective))),
       alternative<CopyProbe>("copy", Object(kCopyProbeFields)),
-      alternative<LaunchProbe>("launch", Object(Field{"cost", &LaunchProbe::cost})));
+      alternative<LaunchProbe>("launch", Object(Field{"cost", &LaunchProbe::cost})),
+      alternative<PeerProbe>("peer", Object(kPeerProbeFields)));
 }
 
 /// "gemm, collective, …": the names of alternatives, for messages.

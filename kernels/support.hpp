@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "core/problem.hpp"
+#include "kernels/deviation.hpp"
 
 namespace overlaptune::kernels {
 
@@ -23,14 +24,6 @@ void fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::i
 /// rows x n.
 void add_products(cudaStream_t stream, const void* a, const void* b, double* sums, Dtype dtype,
                   std::int64_t rows, std::int64_t n, std::int64_t k);
-
-/// The error of a result. `largest` is the largest relative error (Euclidean norm) of a segment: 64
-/// columns of one of the given rows of C (the last segment of a row has up to 127). `not_finite`
-/// counts the elements of all of C that are not finite.
-struct Deviation {
-  double largest = 0;
-  unsigned long long not_finite = 0;
-};
 
 /// Compares `count` rows of C, of n elements each, with `reference`. The result goes into
 /// `deviation` (device memory, zeroed before).

@@ -9,6 +9,7 @@
 
 #include "core/capabilities.hpp"
 #include "core/gpu.hpp"
+#include "probes/link_sizes.hpp"
 #include "probes/probes.hpp"
 
 namespace overlaptune {
@@ -17,7 +18,6 @@ namespace {
 constexpr std::array<int, 8> kCommCtas{2, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 constexpr std::int64_t kLeastBytes = std::int64_t{4} << 10;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 
 /// Element `i` of the van der Corput sequence in `base`: evenly spread over [0, 1), whatever the
 /// count (Halton, 1960, takes one base a dimension).
@@ -45,7 +45,8 @@ const auto& pick(double u, const List& list) {
 std::vector<int> usable_ctas(const Platform& platform, ProbeDepth depth = ProbeDepth::full) {
   std::vector<int> list;
   for (const int ctas : kCommCtas) {
-    const bool wanted = depth == ProbeDepth::full || ctas == 16;
+    const bool wanted =
+        ctas <= link_sizes(platform).most_ctas && (depth == ProbeDepth::full || ctas == 16);
     if (wanted && ctas < platform.sms / 2) list.push_back(ctas);
   }
   return list;
@@ -96,7 +97,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
     for (const auto& [collective, name] : NamesOf<Collective>::all) {
       for (const int ctas : ctas_list) {
         const bool coarse = !is_nccls(transport);
-        for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes;
+        for (std::int64_t bytes = kLeastBytes; bytes <= link_sizes(platform).most;
              bytes *= coarse || bytes >= kLarge ? std::max(step, 4) : step) {
           const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
           if (is_worth_probing(probe)) plan.emplace_back(probe);
@@ -207,6 +208,7 @@ void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
 void add_contention(std::vector<Probe>& plan, const Platform& platform,
                     std::span<const Transport> transports, int ranks, ProbeDepth depth,
                     Dtype dtype) {
+  const LinkSizes sizes = link_sizes(platform);
   for (const int ctas : usable_ctas(platform, depth)) {
     if (ctas == 6 || ctas == 24) continue;       // close to the counts beside them
     for (const std::int64_t k : {1024, 8192}) {  // one bound by memory, one by arithmetic
@@ -220,13 +222,15 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
       for (const Transport transport : transports) {
         if (!is_nccls(transport)) continue;
         for (const auto& [collective, name] : NamesOf<Collective>::all) {
-          for (const int shift : {20, 26}) {
-            const bool small = shift == 20;
+          for (const bool small : {true, false}) {
             if ((small && k == 1024) || (depth == ProbeDepth::quick && (small || k == 1024))) {
               continue;
             }
-            const CollectiveProbe probe{
-                collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
+            const CollectiveProbe probe{collective,
+                                        {small ? sizes.beside_small : sizes.beside_large},
+                                        ranks,
+                                        ctas,
+                                        transport};
             if (is_worth_probing(probe)) plan.emplace_back(ConcurrentProbe{gemm, probe});
           }
         }
@@ -268,8 +272,10 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
         if (collective == Collective::all_gather && is_nccls(transport)) continue;
         // Copy engines get a larger buffer of many pieces that move beside each other, so that its
         // end counts little.
-        const int shift = transport == Transport::copy_engine ? 28 : 24;
-        const CollectiveProbe probe{collective, {std::int64_t{1} << shift}, ranks, ctas, transport};
+        const std::int64_t bytes = transport == Transport::copy_engine
+                                       ? std::int64_t{256} << 20
+                                       : link_sizes(platform).beside_generated;
+        const CollectiveProbe probe{collective, {bytes}, ranks, ctas, transport};
         // Peer access begins to slow a GEMM where it fills the links.
         const bool wanted = ctas == 12  ? transport == Transport::peer_access
                             : ctas == 4 ? !is_nccls(transport)
@@ -282,7 +288,7 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
     }
   };
   for (const int ctas : {0, 4, 8, 12, 16, 32}) {
-    if (ctas >= platform.sms / 2) continue;
+    if (ctas >= platform.sms / 2 || ctas > link_sizes(platform).most_ctas) continue;
     for (const std::int64_t k : {1024, 8192}) {
       if (depth == ProbeDepth::quick && (ctas != 16 || k == 1024)) continue;
       add(tiles.front(), k, ctas);
@@ -292,11 +298,13 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
 }
 
 /// Sustained probes, from a GEMM that runs most of the time to one that runs a fifth of it.
-void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth, Dtype dtype) {
+void add_sustained(std::vector<Probe>& plan, const Platform& platform, int ranks, ProbeDepth depth,
+                   Dtype dtype) {
   constexpr std::int64_t kSize = 8192;
   for (const std::int64_t k : {2048, 8192}) {
     if (depth == ProbeDepth::quick && k == 2048) continue;
     // On 4 H200 with NVLink the collective takes between half and four times as long as the GEMM.
+    // A slower link moves less in about that time.
     for (const std::int64_t parts : {8, 2, 1}) {
       if (depth == ProbeDepth::quick ? parts != 8 : k == 2048 && parts == 2) continue;
       GemmProbe gemm;
@@ -304,7 +312,8 @@ void add_sustained(std::vector<Probe>& plan, int ranks, ProbeDepth depth, Dtype 
       gemm.m = kSize;
       gemm.n = kSize;
       gemm.k = k;
-      const std::int64_t bytes = kSize * kSize * bytes_of(dtype) * (k / 1024) / parts;
+      const std::int64_t bytes = kSize * kSize * bytes_of(dtype) * (k / 1024) /
+                                 (parts * link_sizes(platform).sustained_divisor);
       const CollectiveProbe collective{Collective::all_reduce, {bytes}, ranks, 0, Transport::ring};
       plan.emplace_back(collective);
       plan.emplace_back(SustainedProbe{gemm, collective});
@@ -327,7 +336,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
     add_library_gemms(plan, platform, depth, dtype);
     add_tiled_gemms(plan, platform, depth, dtype);
     add_misaligned_gemms(plan, platform, depth, dtype);
-    for (const int count : ranks) add_sustained(plan, count, depth, dtype);
+    for (const int count : ranks) add_sustained(plan, platform, count, depth, dtype);
     for (const int count : ranks) {
       add_contention(plan, platform, transports, count, depth, dtype);
     }

@@ -8,6 +8,7 @@
 #include "reports/conditions.hpp"
 #include "reports/evaluation.hpp"
 #include "reports/page_parts.hpp"
+#include "reports/peer_matrix.hpp"
 #include "reports/products.hpp"
 #include "reports/winners.hpp"
 
@@ -111,6 +112,18 @@ OrderedJson fastest_copy(const std::vector<Measurement>& measurements) {
   return fastest > 0 ? rounded(fastest) : OrderedJson();
 }
 
+/// The links of the peer matrix, row after row, as [GB/s, latency]; null if no pair was probed.
+OrderedJson peers_of(const std::vector<Measurement>& measurements) {
+  const auto matrix = peer_matrix(measurements);
+  if (!matrix) return {};
+  OrderedJson links = OrderedJson::array();
+  for (const PeerLink& link : matrix->links) {
+    links.push_back({link.gb_per_s ? rounded(*link.gb_per_s) : OrderedJson(),
+                     link.latency ? rounded(link.latency->count()) : OrderedJson()});
+  }
+  return {{"gpus", matrix->gpus}, {"links", std::move(links)}};
+}
+
 OrderedJson run_of(const PlatformRecord& record) {
   if (!record.last_run) return {};
   const Provenance& provenance = record.last_run->provenance;
@@ -147,6 +160,7 @@ OrderedJson page_platforms(const PageInput& input) {
                     {"nccl", platform.nccl_version},
                     {"multicast", platform.multicast_allowed},
                     {"copy_gb_per_s", fastest_copy(record.measurements)},
+                    {"peers", peers_of(record.measurements)},
                     {"run", run_of(record)},
                     {"summary", summary_of(part)},
                     {"evaluation", evaluation_of(part, input.shortlist)},

@@ -54,7 +54,8 @@ class Curves {
 
   [[nodiscard]] std::vector<Table> tables() && {
     return {std::move(collectives_), std::move(gemms_),  std::move(contention_),
-            std::move(sustained_),   std::move(copies_), std::move(launch_costs_)};
+            std::move(sustained_),   std::move(copies_), std::move(launch_costs_),
+            std::move(peer_copies_)};
   }
 
  private:
@@ -131,6 +132,14 @@ class Curves {
     launch_costs_.rows.push_back(std::move(row));
   }
 
+  void add(const PeerProbe& probe, const std::string& platform, const Measurement& measurement,
+           const Alone& /*alone*/) {
+    Row row{platform, count(probe.from), count(probe.to), probe.bytes.count};
+    append_times(row, measurement.time);
+    row.emplace_back(algorithm_bandwidth(probe.bytes, measurement.time.median));
+    peer_copies_.rows.push_back(std::move(row));
+  }
+
   Table collectives_{.name = "collectives",
                      .columns = {{"platform"},
                                  {"collective"},
@@ -195,6 +204,16 @@ class Curves {
       .name = "launch_costs",
       .columns = {
           {"platform"}, {"cost"}, {"time_us", 2}, {"p10_us", 2}, {"p90_us", 2}, {"repetitions"}}};
+  Table peer_copies_{.name = "peer_copies",
+                     .columns = {{"platform"},
+                                 {"from"},
+                                 {"to"},
+                                 {"bytes"},
+                                 {"time_us"},
+                                 {"p10_us"},
+                                 {"p90_us"},
+                                 {"repetitions"},
+                                 {"bandwidth_gb_per_s"}}};
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "reports/evaluation.hpp"
 #include "reports/failures.hpp"
 #include "reports/json.hpp"
+#include "reports/peer_matrix.hpp"
 #include "reports/probe_curves.hpp"
 #include "reports/products.hpp"
 #include "reports/summary.hpp"
@@ -65,6 +66,16 @@ void append_comparison(std::string& text, const Comparison& comparison) {
   }
 }
 
+/// The peer matrix of each platform that has one.
+void append_peers(std::string& text, const Snapshot& snapshot) {
+  for (const PlatformRecord& record : snapshot.platforms) {
+    const auto matrix = peer_matrix(record.measurements);
+    if (!matrix) continue;
+    text += fmt::format("\n## Peer matrix of {}\n\n{}", snapshot.platform_name(record.stored.id),
+                        to_markdown(*matrix));
+  }
+}
+
 void append_probes(std::string& text, const Snapshot& snapshot) {
   for (const Table& table : probe_curves(snapshot)) {
     std::string title = "Probes: " + table.name;
@@ -88,6 +99,7 @@ std::string as_markdown(const Parts& parts) {
   }
   append(Section::failures, "Failures", [&] { return failures(parts.snapshot); });
   append(Section::conditions, "Conditions", [&] { return conditions(parts.snapshot); });
+  if (parts.wants(Section::peers)) append_peers(text, parts.snapshot);
   if (parts.wants(Section::probes)) append_probes(text, parts.snapshot);
   return text;
 }
@@ -107,6 +119,7 @@ std::vector<Table> tables_of(const Parts& parts) {
   }
   add(Section::failures, [&] { return failures(parts.snapshot); });
   add(Section::conditions, [&] { return conditions(parts.snapshot); });
+  add(Section::peers, [&] { return peer_tables(parts.snapshot); });
   if (parts.wants(Section::probes)) {
     for (Table& table : probe_curves(parts.snapshot)) tables.push_back(std::move(table));
   }
@@ -153,6 +166,7 @@ std::string as_json(const Parts& parts) {
   if (parts.wants(Section::conditions)) {
     document["conditions"] = to_json_rows(conditions(parts.snapshot));
   }
+  if (parts.wants(Section::peers)) document["peers"] = to_json_rows(peer_tables(parts.snapshot));
   if (parts.wants(Section::probes)) {
     OrderedJson& probes = document["probes"];
     for (const Table& table : probe_curves(parts.snapshot)) {

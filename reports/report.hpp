@@ -23,18 +23,29 @@ struct NamesOf<ReportFormat> {
 };
 
 /// A part of the report.
-enum class Section { winners, means, error, regret, comparison, failures, conditions, probes };
+enum class Section {
+  winners,
+  means,
+  error,
+  regret,
+  comparison,
+  failures,
+  conditions,
+  peers,
+  probes
+};
 
 template <>
 struct NamesOf<Section> {
   static constexpr std::string_view what = "part of the report";
-  static constexpr std::array<Named<Section>, 8> all{{{Section::winners, "winners"},
+  static constexpr std::array<Named<Section>, 9> all{{{Section::winners, "winners"},
                                                       {Section::means, "means"},
                                                       {Section::error, "error"},
                                                       {Section::regret, "regret"},
                                                       {Section::comparison, "comparison"},
                                                       {Section::failures, "failures"},
                                                       {Section::conditions, "conditions"},
+                                                      {Section::peers, "peers"},
                                                       {Section::probes, "probes"}}};
 };
 
@@ -46,7 +57,8 @@ struct ReportOptions {
 };
 
 /// The report as Markdown, CSV or JSON: winners, means, prediction error and regret, comparison
-/// with `other` if there is one, conditions, probe curves. As CSV, each table follows a line
+/// with `other` if there is one, conditions, peer matrices, probe curves. As CSV, each table
+/// follows a line
 /// `# name` and ends with a blank line; as JSON, the document has one field for each table
 /// (docs/reports.md).
 [[nodiscard]] std::string report(const Snapshot& snapshot, const std::optional<Snapshot>& other,

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/link.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
@@ -19,10 +20,11 @@ bool is_set(const char* variable) {
 
 /// The link that NCCL will use between these GPUs, according to its environment variables and to
 /// the NVLinks.
-std::string link_of(const Nvml::Links& links, bool peers) {
-  if (is_set("NCCL_P2P_DISABLE") && is_set("NCCL_SHM_DISABLE")) return "socket";
-  if (is_set("NCCL_P2P_DISABLE") || !peers) return "host_memory";
-  return links.active > 0 ? "nvlink" : "pcie";
+std::string link(const Nvml::Links& links, bool peers) {
+  return std::string(to_string(link_of({.nvlinks = links.active,
+                                        .peers = peers,
+                                        .no_p2p = is_set("NCCL_P2P_DISABLE"),
+                                        .no_shm = is_set("NCCL_SHM_DISABLE")})));
 }
 
 std::string topology(const Nvml::Links& links) {
@@ -93,7 +95,7 @@ Device inventory(int device, const Nvml& nvml) {
           .cuda_version = version(cuda, 1000),
           .nccl_version = fmt::format("{}.{}.{}", nccl / 10000, nccl / 100 % 100, nccl % 100),
           .topology = topology(links),
-          .link = link_of(links, has_peers(device)),
+          .link = link(links, has_peers(device)),
           .pci_bus = bus,
           .numa_node = numa_node(bus),
           .power_limit_w = nvml.power_limit_w().value_or(0),

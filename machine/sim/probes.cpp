@@ -219,6 +219,15 @@ Expected<Measurement> SimMachine::measure_probe(const CopyProbe& probe, const No
   return Measurement{.time = repeated(around + time, profile_.noise.collective, noise)};
 }
 
+Expected<Measurement> SimMachine::measure_probe(const PeerProbe& probe, const Noise& noise) const {
+  const auto is_gpu = [&](int rank) { return rank >= 0 && rank < profile_.gpu.count; };
+  if (!is_gpu(probe.from) || !is_gpu(probe.to) || probe.from == probe.to) {
+    return bad_input(fmt::format("expected two of the GPUs 0 to {}", profile_.gpu.count - 1));
+  }
+  // All GPUs of a profile are linked alike.
+  return measure_probe(CopyProbe{.bytes = probe.bytes}, noise);
+}
+
 Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
                                                 const Noise& noise) const {
   const LaunchCosts graph = launch_costs(profile_, options_.effects, Launch::graph);

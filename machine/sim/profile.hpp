@@ -167,7 +167,7 @@ struct Profile {
   std::string cuda_version{};
   std::string nccl_version{};
   std::string topology{};
-  std::string link{};  ///< carrier of peer traffic: "nvlink", "host_memory"
+  std::string link{};  ///< carrier of peer traffic, a name of core/link.hpp
   GpuProfile gpu{};
   LibraryProfile library{};
   PowerProfile power{};

@@ -304,6 +304,27 @@ TEST(Probe, shows_bandwidths_of_the_ranks_that_were_asked_for) {
   }
 }
 
+TEST(Probe, shows_what_each_gpu_reaches_in_copies_to_each_other) {
+  const Folder folder;
+  const std::string probe = "probe --machine sim:h200-nvlink-x2 --quick --db two.db";
+  const tool::Outcome outcome = tool::run(folder, probe);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Peer matrix of sim:h200-nvlink-x2"));
+  EXPECT_THAT(outcome.out, HasSubstr("| from |"));
+  const json document = tool::json(folder, probe);
+  EXPECT_EQ(document.at("measured"), 0);
+  ASSERT_EQ(document.at("peers").size(), 2U);
+  EXPECT_EQ(document.at("peers").at(0).at("from"), 0);
+  EXPECT_EQ(document.at("peers").at(0).at("to"), 1);
+  EXPECT_GT(document.at("peers").at(0).at("bandwidth_gb_per_s"), 100);
+  EXPECT_TRUE(document.at("peers").at(0).at("latency_us").is_null());  // not by --quick
+
+  const tool::Outcome none =
+      tool::run(folder, "probe --machine sim:rtx4090-pcie-x4 --quick --db four.db");
+  EXPECT_THAT(none.out, HasSubstr("No peer matrix: NCCL does not reach"));
+  EXPECT_THAT(none.out, HasSubstr("host_memory"));
+}
+
 TEST_F(Commands, predict_writes_a_trace) {
   const json answer = tool::json(*folder, "predict --trace predicted.json" + kKnown);
   std::ifstream in(*folder / "predicted.json");

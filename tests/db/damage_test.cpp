@@ -342,9 +342,12 @@ TEST_F(DamageTest, ProbesOfNoSizeAreToldAndNotServed) {
       {"sms = -1 WHERE kind = 'concurrent'", "sms is -1"},
       {"ranks = 1 WHERE kind = 'collective'", "ranks is 1; expected 2 to 1024"},
       {"collective_bytes = -1 WHERE kind = 'concurrent'", "bytes is -1"},
-      {"block_m = 0, block_n = 0, block_k = 0, comm_ctas = 0 WHERE kind = 'concurrent'",
+      {"block_m = 0, block_n = 0, block_k = 0, stages = 0, cluster = 0, comm_ctas = 0 "
+       "WHERE kind = 'concurrent'",
        "comm_ctas is 0"},
-      {"copy_bytes = 1 << 60 WHERE kind = 'copy'", "bytes is 1152921504606846976"}};
+      {"copy_bytes = 1 << 60 WHERE kind = 'copy'", "bytes is 1152921504606846976"},
+      {"peer_to = peer_from WHERE kind = 'peer'", "expected two GPUs"},
+      {"peer_from = 16 WHERE kind = 'peer'", "from is 16; expected 0 to 15"}};
   for (const auto& [change, said] : cases) {
     clear_log();
     samples::write_bytes(file_, sound_);

@@ -135,6 +135,9 @@ std::filesystem::path restored(const Folder& folder, const std::string& version,
   return file;
 }
 
+/// Columns that version 8 added to measurements, empty for what was measured before.
+const std::string kNoPeers = "|||";
+
 /// A config as versions 1 to 4 stored it: as columns, and without `wait`, because the driver always
 /// waited.
 std::string columns_of(const Config& config) {
@@ -337,7 +340,7 @@ TEST_F(MigrationTest, AVersion1DatabaseHoldsTheSameAfterItIsWritten) {
   EXPECT_EQ(rows(file_, kCandidates), candidates);
   EXPECT_EQ(rows(file_, "SELECT count(overlap_fraction) FROM winners").front(), "0|");
   // Version 3 added the library's tile, unknown for what was measured before.
-  for (std::string& row : before["measurements"]) row += "|||||";
+  for (std::string& row : before["measurements"]) row += "|||||" + kNoPeers;
   for (const auto& [table, content] : before) {
     EXPECT_EQ(rows(file_, "SELECT * FROM " + table), content) << table;
   }
@@ -372,9 +375,10 @@ TEST_F(MigrationTest, AVersion3DatabaseHoldsTheSameAfterItIsWritten) {
   const auto file = restored(folder_, "v3");
   const auto winners = rows(file, kWinners);
   ASSERT_EQ(winners.size(), 6U);
-  const auto measurements = rows(file, "SELECT * FROM measurements");
+  auto measurements = rows(file, "SELECT * FROM measurements");
   EXPECT_EQ(Store(file, Access::read).info().schema_version, 3);
   EXPECT_EQ(Store(file, Access::write).info().schema_version, db::kSchemaVersion);
+  for (std::string& row : measurements) row += kNoPeers;
   EXPECT_EQ(rows(file, "SELECT * FROM measurements"), measurements);
   EXPECT_EQ(rows(file, "SELECT count(*) FROM measurements WHERE library_block_m > 0").front(),
             "3|");
@@ -526,9 +530,36 @@ TEST_F(MigrationTest, AVersion5Or6DatabaseHoldsTheSameAfterItIsWritten) {
     EXPECT_EQ(store.info().schema_version, db::kSchemaVersion);
     EXPECT_TRUE(store.check().empty()) << store.check().front();
     EXPECT_EQ(samples::content(store), as_read);
+    for (std::string& row : before["SELECT * FROM measurements"]) row += kNoPeers;
     for (const auto& [sql, content] : before) EXPECT_EQ(rows(file, sql), content) << sql;
     EXPECT_EQ(store.info().layer_gemms, version == "v5" ? 0 : 3);
   }
+}
+
+/// Seals stay as they are, and measurements get columns for copies between two GPUs.
+TEST_F(MigrationTest, AVersion7DatabaseHoldsTheSameAfterItIsWritten) {
+  const auto file = restored(folder_, "v7");
+  std::map<std::string, std::vector<std::string>> before;
+  for (const char* table : {"platforms", "provenance", "probe_runs", "measurements", "problems",
+                            "tuning_runs", "candidates", "winners"}) {
+    before[table] = rows(file, std::string("SELECT * FROM ") + table);
+    EXPECT_FALSE(before[table].empty()) << table;
+  }
+  const auto as_read = samples::content(Store(file, Access::read));
+  EXPECT_EQ(Store(file, Access::read).info().schema_version, 7);
+  Store store(file, Access::write);
+  EXPECT_EQ(store.info().schema_version, db::kSchemaVersion);
+  EXPECT_TRUE(store.check().empty()) << store.check().front();
+  EXPECT_EQ(samples::content(store), as_read);
+  for (std::string& row : before["measurements"]) row += kNoPeers;
+  for (const auto& [table, content] : before) {
+    EXPECT_EQ(rows(file, "SELECT * FROM " + table), content) << table;
+  }
+  const ProbeRunId run = store.begin_probe_run(store.platforms().front().id, {});
+  const Measurement copy{.probe = PeerProbe{{4096}, 3, 1}, .time = {us(5), us(4), us(6), 9}};
+  store.add_measurement(run, copy);
+  const auto measured = store.measurements(store.platforms().front().id);
+  EXPECT_EQ(std::count(measured.begin(), measured.end(), copy), 1);
 }
 
 /// What is known to be wrong is not sealed as if it were right.

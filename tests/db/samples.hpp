@@ -218,7 +218,7 @@ class Generator {
                          coin() ? tile() : Tile{}, small(0, 8),      small(0, 132)};
     CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
                                small(2, 16), small(0, 32), any<Transport>()};
-    switch (between(0, 5)) {
+    switch (between(0, 6)) {
       case 0:
         return gemm;
       case 1:
@@ -231,6 +231,11 @@ class Generator {
         return SustainedProbe{gemm, collective};
       case 4:
         return CopyProbe{Bytes{between(1, std::int64_t{1} << 33)}, small(0, 32)};
+      case 5: {
+        const int from = small(0, 15);
+        return PeerProbe{Bytes{between(1, std::int64_t{1} << 33)}, from,
+                         (from + small(1, 15)) % 16};
+      }
       default:
         return LaunchProbe{any<LaunchCost>()};
     }

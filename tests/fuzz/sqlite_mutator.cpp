@@ -114,7 +114,7 @@ std::string statement(sqlite3* database, Random& random) {
       return fmt::format("UPDATE OR IGNORE {0} SET {1} = (SELECT {1} FROM {0} ORDER BY random())",
                          table, name);
     case 3:
-      return fmt::format("PRAGMA user_version = {}", random() % 8);
+      return fmt::format("PRAGMA user_version = {}", random() % 9);
     case 4:
       return fmt::format("ALTER TABLE {} RENAME COLUMN {} TO other", table, name);
     case 5:

@@ -95,6 +95,12 @@ TEST(SimProbes, copies_reach_the_measured_bandwidths) {
   EXPECT_NEAR(gb_per_s({.bytes = {64 << 20}, .ctas = 132}), 361.6, 12);
 }
 
+TEST(SimProbes, a_pair_of_gpus_copies_as_neighbours_do) {
+  const double neighbours = median(CopyProbe{.bytes = {256 << 20}});
+  EXPECT_NEAR(median(PeerProbe{{256 << 20}, 0, 7}) / neighbours, 1, 0.03);
+  EXPECT_NEAR(median(PeerProbe{{256 << 20}, 6, 1}) / neighbours, 1, 0.03);
+}
+
 TEST(SimProbes, what_cannot_be_done_is_bad_input_that_names_the_probe) {
   const auto refused = [](const Probe& probe, const std::string& part) {
     const auto found = machine()->measure(probe);
@@ -124,6 +130,9 @@ TEST(SimProbes, what_cannot_be_done_is_bad_input_that_names_the_probe) {
                           {.collective = Collective::all_gather, .bytes = {4096}, .ranks = 8}},
           "comm_ctas = 0");
   refused(CopyProbe{.bytes = {0}}, "1 byte");
+  refused(PeerProbe{{4096}, 0, 8}, "GPUs 0 to 7");
+  refused(PeerProbe{{4096}, -1, 3}, "GPUs 0 to 7");
+  refused(PeerProbe{{4096}, 3, 3}, "two of the GPUs");
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <gtest/gtest.h>
 
-#include "probes/probes.hpp"
+#include "probes/peers.hpp"
 
 namespace overlaptune {
 namespace {
@@ -13,16 +14,27 @@ const Platform kPlatform{
 constexpr std::array<Transport, 2> kTransports{Transport::ring, Transport::symmetric};
 constexpr std::array<int, 1> kRanks{8};
 
+using Kinds = std::array<int, std::variant_size_v<Probe>>;
+
+/// Whether there is a probe of each kind, except those of pairs, which the model does not need.
+bool has_all(const Kinds& kinds) {
+  const std::size_t pairs = Probe(PeerProbe{}).index();
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if ((kinds[kind] > 0) == (kind == pairs)) return false;
+  }
+  return true;
+}
+
 TEST(ProbePlan, quick_has_every_kind_and_nothing_that_full_lacks) {
   const auto full = probe_plan(kPlatform, kTransports, kRanks);
   const auto quick = probe_plan(kPlatform, kTransports, kRanks, ProbeDepth::quick);
   EXPECT_LT(quick.size(), full.size() / 4);
-  std::array<int, std::variant_size_v<Probe>> kinds{};
+  Kinds kinds{};
   for (const Probe& probe : quick) {
     ++kinds[probe.index()];
     EXPECT_NE(std::find(full.begin(), full.end(), probe), full.end()) << to_string(probe);
   }
-  for (const int count : kinds) EXPECT_GT(count, 0);
+  EXPECT_TRUE(has_all(kinds));
 }
 
 TEST(ProbePlan, library_gemms_grow) {
@@ -44,6 +56,105 @@ TEST(ProbePlan, no_probe_twice) {
   auto plan = probe_plan(kPlatform, kTransports, kRanks);
   std::sort(plan.begin(), plan.end());
   EXPECT_EQ(std::adjacent_find(plan.begin(), plan.end()), plan.end());
+}
+
+Platform linked_by(std::string_view link) {
+  Platform platform = kPlatform;
+  platform.link = link;
+  return platform;
+}
+
+/// Bytes of the collective of a probe, as often as it is at least executed.
+struct Executed {
+  double operator()(const CollectiveProbe& probe) const { return 6 * bytes(probe); }
+  double operator()(const ConcurrentProbe& probe) const { return 30 * bytes(probe.collective); }
+  double operator()(const SustainedProbe& probe) const { return 12 * bytes(probe.collective); }
+  double operator()(const auto& /*probe*/) const { return 0; }
+  static double bytes(const CollectiveProbe& probe) {
+    return static_cast<double>(probe.bytes.count);
+  }
+};
+
+double bytes_of(const std::vector<Probe>& plan) {
+  double sum = 0;
+  for (const Probe& probe : plan) sum += std::visit(Executed{}, probe);
+  return sum;
+}
+
+/// At 1 GB/s, less than NCCL moves through sockets of one host.
+TEST(PeerPlan, has_each_ordered_pair_in_both_sizes) {
+  for (const char* link : {"nvlink", "pcie"}) {
+    const auto plan = peer_plan(linked_by(link), ProbeDepth::full);
+    EXPECT_EQ(plan.size(), 2U * 8U * 7U);
+    std::set<std::pair<int, int>> pairs;
+    std::set<std::int64_t> sizes;
+    for (const Probe& probe : plan) {
+      const auto& peer = std::get<PeerProbe>(probe);
+      EXPECT_NE(peer.from, peer.to);
+      pairs.emplace(peer.from, peer.to);
+      sizes.insert(peer.bytes.count);
+    }
+    EXPECT_EQ(pairs.size(), 8U * 7U);
+    EXPECT_EQ(sizes.size(), 2U);
+  }
+  EXPECT_EQ(peer_plan(linked_by("nvlink"), ProbeDepth::quick).size(), 8U * 7U);
+}
+
+TEST(PeerPlan, is_empty_with_a_reason) {
+  for (const char* link : {"host_memory", "socket"}) {
+    EXPECT_TRUE(peer_plan(linked_by(link), ProbeDepth::full).empty()) << link;
+    EXPECT_NE(why_no_peers(linked_by(link)).find(link), std::string::npos);
+  }
+  Platform large = linked_by("nvlink");
+  large.gpu_count = kMostPeers;
+  EXPECT_EQ(why_no_peers(large), "");
+  large.gpu_count = kMostPeers + 1;
+  EXPECT_TRUE(peer_plan(large, ProbeDepth::full).empty());
+  EXPECT_NE(why_no_peers(large).find("at most 16 GPUs"), std::string::npos);
+}
+
+/// The probes that tuning needs have no pairs.
+TEST(PeerPlan, is_apart_from_the_probes_of_the_model) {
+  for (const Probe& probe : probe_plan(linked_by("nvlink"), kTransports, kRanks)) {
+    EXPECT_FALSE(std::holds_alternative<PeerProbe>(probe)) << to_string(probe);
+  }
+}
+
+TEST(ProbePlan, over_sockets_takes_minutes) {
+  constexpr std::array<Transport, 1> kRing{Transport::ring};
+  constexpr double kRate = 1e9;
+  const auto seconds = [&](std::string_view link, ProbeDepth depth) {
+    return bytes_of(probe_plan(linked_by(link), kRing, kRanks, depth)) / kRate;
+  };
+  EXPECT_LT(seconds("socket", ProbeDepth::full), 120);
+  EXPECT_LT(seconds("socket", ProbeDepth::quick), 30);
+  EXPECT_GT(seconds("host_memory", ProbeDepth::full), 3 * seconds("socket", ProbeDepth::full));
+}
+
+TEST(ProbePlan, over_sockets_has_every_kind_and_collective) {
+  constexpr std::array<Transport, 1> kRing{Transport::ring};
+  for (const ProbeDepth depth : {ProbeDepth::quick, ProbeDepth::full}) {
+    Kinds kinds{};
+    std::set<std::pair<Collective, int>> settings;
+    for (const Probe& probe : probe_plan(linked_by("socket"), kRing, kRanks, depth)) {
+      ++kinds[probe.index()];
+      const auto* collective = std::get_if<CollectiveProbe>(&probe);
+      if (collective == nullptr) continue;
+      settings.emplace(collective->collective, collective->comm_ctas);
+      EXPECT_LE(collective->bytes.count, std::int64_t{256} << 20);
+      EXPECT_LE(collective->comm_ctas, 16);
+    }
+    EXPECT_TRUE(has_all(kinds));
+    // Four collectives: NCCL's choice of CTAs, and 16 or six numbers of them.
+    EXPECT_EQ(settings.size(), depth == ProbeDepth::full ? 4U * 7U : 4U * 2U);
+  }
+}
+
+TEST(ProbePlan, is_the_same_over_all_other_links) {
+  const auto usual = probe_plan(kPlatform, kTransports, kRanks);
+  for (const char* link : {"nvlink", "pcie", "host_memory"}) {
+    EXPECT_EQ(probe_plan(linked_by(link), kTransports, kRanks), usual) << link;
+  }
 }
 
 }  // namespace

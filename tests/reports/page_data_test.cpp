@@ -65,6 +65,19 @@ TEST(PageData, values_by_hand) {
   EXPECT_TRUE(data.at("comparison").is_null());
 }
 
+TEST(PageData, links_of_the_peer_matrix_follow_row_after_row) {
+  Snapshot snapshot = sample();
+  const auto peers = [&] {
+    return page_data({.snapshot = snapshot, .other = {}}).at("platforms").at(0).at("peers");
+  };
+  EXPECT_TRUE(peers().is_null());
+  auto& measurements = snapshot.platforms.front().measurements;
+  measurements.push_back({.probe = PeerProbe{{1'000'000}, 1, 0}, .time = rows::times(4)});
+  measurements.push_back({.probe = PeerProbe{{4096}, 1, 0}, .time = rows::times(3)});
+  EXPECT_EQ(peers().dump(),
+            R"({"gpus":2,"links":[[null,null],[null,null],[250.0,3.0],[null,null]]})");
+}
+
 TEST(PageData, a_pass_without_one_of_its_products_is_left_out) {
   Snapshot snapshot = sample();
   auto& gemms = snapshot.platforms.front().layer_gemms;

@@ -59,6 +59,23 @@ TEST(ProbeCurves, derived_values_by_hand) {
   EXPECT_EQ(named(tables, "launch_costs").rows.size(), 1U);
 }
 
+TEST(Report, has_a_peer_matrix_where_pairs_were_probed) {
+  Snapshot snapshot = sample();
+  EXPECT_EQ(report(snapshot, {}, {}).find("Peer matrix"), std::string::npos);
+  snapshot.platforms.front().measurements.push_back(
+      {.probe = PeerProbe{{1'000'000}, 0, 1}, .time = rows::times(10)});
+  const std::string text = report(snapshot, {}, {});
+  EXPECT_THAT(text, HasSubstr("## Peer matrix of sim:eight\n"));
+  EXPECT_THAT(text, HasSubstr("| 100.0 |"));
+  const std::string peers =
+      report(snapshot, {}, {.format = ReportFormat::csv, .only = {Section::peers}});
+  EXPECT_EQ(peers, "# peers\nplatform,from,to,bandwidth_gb_per_s,latency_us\nsim:eight,0,1,100,\n");
+  const std::string all = report(snapshot, {}, {.format = ReportFormat::json});
+  const auto document = OrderedJson::parse(all);
+  EXPECT_EQ(document.at("peers").at(0).at("bandwidth_gb_per_s"), 100);
+  EXPECT_EQ(document.at("probes").at("peer_copies").at(0).at("repetitions"), 9);
+}
+
 TEST(Winners, means_by_hand) {
   // Speedups 200/125 and 200/160; hidden (200-125)/100 and (200-160)/100.
   const auto rows = to_json_rows(winner_means(sample()));

@@ -21,19 +21,22 @@ Fault fault_for(const std::string& text, int config) {
   if (kind == "spin") return {.kind = Fault::Kind::spin};
   if (kind == "killed_rank") return {.kind = Fault::Kind::killed_rank};
   if (kind == "delays") return {.kind = Fault::Kind::delays};
+  if (kind == "wrong_replays") return {.kind = Fault::Kind::wrong_replays};
   if (kind == "wrong") return {.mutant = run::Mutant::skipped_tile};
   if (kind == "skipped_k_step") return {.mutant = run::Mutant::skipped_k_step};
   if (kind == "missing_wait") return {.mutant = run::Mutant::missing_wait};
   if (kind == "missing_signal") return {.mutant = run::Mutant::missing_signal};
   throw Failure(ErrorKind::bad_input, "fault '" + kind +
                                           "': expected illegal_address, spin, killed_rank, delays, "
-                                          "wrong, skipped_k_step, missing_wait or missing_signal");
+                                          "wrong, wrong_replays, skipped_k_step, missing_wait or "
+                                          "missing_signal");
 }
 
 void inject(const Fault& fault, run::World& world) {
   switch (fault.kind) {
     case Fault::Kind::none:
     case Fault::Kind::delays:
+    case Fault::Kind::wrong_replays:
       return;
     case Fault::Kind::illegal_address:
       kernels::illegal_store(world.stream());

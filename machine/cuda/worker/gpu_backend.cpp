@@ -83,6 +83,7 @@ Expected<Samples> GpuBackend::measure(const Probe& probe) {
     Expected<Samples> operator()(const SustainedProbe& p) { return measure_sustained(on, p); }
     Expected<Samples> operator()(const CopyProbe& p) { return measure_copy(on, p); }
     Expected<Samples> operator()(const LaunchProbe& p) { return measure_launch(on, p); }
+    Expected<Samples> operator()(const PeerProbe& p) { return measure_peer(on, p); }
   } visitor{on};
   auto samples = std::visit(visitor, probe);
   OVT_CHECK(cudaGetLastError());

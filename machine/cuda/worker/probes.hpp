@@ -13,6 +13,7 @@ namespace overlaptune::cuda {
 [[nodiscard]] Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& probe);
 [[nodiscard]] Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe);
 [[nodiscard]] Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe);
+[[nodiscard]] Expected<Samples> measure_peer(Workbench& bench, const PeerProbe& probe);
 
 /// The generated GEMM of a probe with a tile (collective; an error on one rank is an error on all),
 /// and its launch by a crew: all of C is one segment, and the signals go to `counter`, for which

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kSmallResult = std::int64_t{1} << 20;  // elements
 constexpr std::int64_t kRowStride = 64;
-constexpr int kCheckedSets = 2;
+constexpr int kFewestSets = 2;
 
 /// Every row, or one of each 64, at a place that differs from stripe to stripe.
 std::vector<std::int64_t> checked_rows(std::int64_t rows, std::int64_t n) {
@@ -98,7 +98,6 @@ Expected<void> TestProblem::allocate() {
   const std::int64_t reference = checked * problem_.n * static_cast<std::int64_t>(sizeof(double));
   const auto try_sets = [&](int sets) {
     operands_.resize(static_cast<std::size_t>(sets));
-    checked_ = std::min(sets, kCheckedSets);
     return placed(
         bench_.world,
         [&](Bump& bump) {
@@ -109,11 +108,11 @@ Expected<void> TestProblem::allocate() {
                    .workspace = bump.take(workspace)};
           }
         },
-        static_cast<std::size_t>(operands + checked_ * reference));
+        static_cast<std::size_t>(operands + sets * reference));
   };
   // Not all configs use the workspace, so it does not count: the operands alone must exceed the
   // cache.
-  const auto room = try_sets(std::max(kCheckedSets, bench_.cold_sets(a + b + c)));
+  const auto room = try_sets(std::max(kFewestSets, bench_.cold_sets(a + b + c)));
   return room ? room : try_sets(1);
 }
 
@@ -127,7 +126,7 @@ std::uint64_t TestProblem::seed_of(int set, int rank, bool b) const {
 void TestProblem::fill_inputs() {
   const cudaStream_t stream = bench_.world.stream();
   const int me = bench_.world.rank();
-  for (int set = 0; set < static_cast<int>(operands_.size()); ++set) {
+  for (int set = 0; set < sets(); ++set) {
     const run::Operands& on = operands_[static_cast<std::size_t>(set)];
     kernels::fill_normal(stream, const_cast<void*>(on.a), problem_.dtype,
                          run::elements_of_a(problem_), seed_of(set, me, false));
@@ -139,7 +138,7 @@ void TestProblem::fill_inputs() {
 void TestProblem::make_references() {
   rows_on_device_ = on_device(rows_);
   if (bench_.world.rank() >= problem_.ranks) return;
-  for (int set = 0; set < checked_; ++set) {
+  for (int set = 0; set < sets(); ++set) {
     const std::size_t bytes = rows_.size() * static_cast<std::size_t>(problem_.n) * sizeof(double);
     references_.push_back(run::device_memory(bytes));
     OVT_CHECK(cudaMemsetAsync(references_.back().get(), 0, bytes, bench_.world.stream()));

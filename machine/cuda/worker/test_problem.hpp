@@ -25,6 +25,8 @@ class TestProblem {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] std::span<const run::Operands> operands() const { return operands_; }
+  /// Number of operand sets; each has a reference.
+  [[nodiscard]] int sets() const { return static_cast<int>(operands_.size()); }
 
   /// Returns true for the first call only.
   [[nodiscard]] bool first_validation() { return !std::exchange(validated_, true); }
@@ -33,8 +35,6 @@ class TestProblem {
   void poison(int set);
   /// The deviation of the result in memory from the reference; the largest of all ranks.
   [[nodiscard]] kernels::Deviation deviation(int set);
-  /// Number of sets that have a reference.
-  [[nodiscard]] int checked_sets() const { return checked_; }
 
  private:
   TestProblem(Workbench& bench, const Problem& problem, std::uint64_t seed);
@@ -49,7 +49,6 @@ class TestProblem {
   std::uint64_t seed_;
   std::vector<run::Operands> operands_{};
   std::vector<std::int64_t> rows_{};  ///< rows of the result that are checked
-  int checked_ = 0;
   bool validated_ = false;
   run::DeviceMemory rows_on_device_{};
   run::DeviceMemory deviation_;

@@ -1,14 +1,13 @@
 #include "machine/cuda/worker/validation.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <random>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "machine/cuda/worker/alone.hpp"
+#include "machine/cuda/worker/checked_runs.hpp"
+#include "machine/cuda/worker/entry.hpp"
 #include "machine/cuda/worker/fault.hpp"
 #include "machine/cuda/worker/probes.hpp"
 #include "machine/cuda/worker/tracer.hpp"
@@ -19,10 +18,9 @@ namespace {
 
 /// A candidate's error may exceed that of `sequential` on the same inputs by this factor.
 constexpr double kAllowance = 1.5;
-constexpr int kCheckedRuns = 2;
 /// Time-out of a checked run of a candidate: `kPatience`, and `kSlowest` times what a run of
 /// `sequential` took. It is well within the time-out of the worker (machine/cuda/limits.cpp).
-constexpr std::chrono::duration<double> kPatience{4};
+constexpr Seconds kPatience{4};
 constexpr double kSlowest = 100;
 /// Time until clock and power are those of this mix. The driver holds the power limit on the mean
 /// over about a second. Later validations of the same problem are alike, and need less.
@@ -30,6 +28,7 @@ constexpr Microseconds kFirstSettling = us(1'000'000);
 constexpr Microseconds kSettling = us(100'000);
 /// Largest error of `sequential` itself: the rounding of the elements and of every sum on the way.
 constexpr double kMostRounding = 0.03;
+constexpr std::string_view kAfterTiming = "in replays that follow one another at once: ";
 
 /// The rounding of the result alone; an error up to this is always allowed.
 double unit_roundoff(Dtype dtype) {
@@ -45,44 +44,6 @@ Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem
   return run::make_plan(bench.engine(), *work, problem.operands(), mutant);
 }
 
-/// A plan as it is launched: by a graph for each buffer set, or eagerly.
-class Entry {
- public:
-  Entry(Workbench& bench, const TestProblem& problem, std::unique_ptr<run::Plan> plan,
-        Launch launch)
-      : problem_(problem), plan_(std::move(plan)), launch_(launch) {
-    make_ready(bench);
-  }
-
-  /// Captures the graphs. Called again for a tracer, which must be open when graphs are made.
-  void make_ready(Workbench& bench) {
-    if (launch_ == Launch::eager) return;
-    replay_.emplace(bench.world, static_cast<int>(problem_.operands().size()),
-                    [this](cudaStream_t stream, int set) { submit(stream, set); });
-  }
-
-  void release(cudaStream_t aside) { plan_->release(aside); }
-
-  void operator()(cudaStream_t stream, int turn) {
-    const int sets = static_cast<int>(problem_.operands().size());
-    if (replay_) {
-      (*replay_)(stream, turn);
-    } else {
-      submit(stream, turn % sets);
-    }
-  }
-
- private:
-  void submit(cudaStream_t stream, int set) {
-    plan_->enqueue(stream, problem_.operands()[static_cast<std::size_t>(set)]);
-  }
-
-  const TestProblem& problem_;
-  std::unique_ptr<run::Plan> plan_;
-  Launch launch_;
-  std::optional<Replay> replay_{};
-};
-
 /// Returns false after a `Failure`: a profiler that fails costs the trace, but not the times.
 template <class Call>
 bool succeeds(Call&& call) {
@@ -97,7 +58,7 @@ bool succeeds(Call&& call) {
 /// The activities of one more repetition, without the barrier ahead of it.
 std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   const cudaStream_t stream = bench.world.stream();
-  entry.make_ready(bench);
+  entry.make_ready();
   OVT_CHECK(cudaStreamSynchronize(stream));
   const bool recording = succeeds([&] { tracer.start(); });
   kernels::spin(stream, 200'000);
@@ -120,90 +81,60 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   return seen;
 }
 
-using Seconds = std::chrono::duration<double>;
+/// An entry whose results are checked.
+class CheckedEntry final : public CheckedConfig {
+ public:
+  CheckedEntry(Workbench& bench, TestProblem& problem, Entry& entry, Seconds patience, Fault fault)
+      : bench_(bench), problem_(problem), entry_(entry), patience_(patience), fault_(fault) {}
 
-bool ends_within(cudaStream_t stream, Seconds limit) {
-  constexpr Seconds kSoon{0.01};
-  const auto start = std::chrono::steady_clock::now();
-  while (true) {
-    const cudaError_t state = cudaStreamQuery(stream);
-    if (state != cudaErrorNotReady) {
-      OVT_CHECK(state);
-      return true;
-    }
-    static_cast<void>(cudaGetLastError());  // not an error, but CUDA may keep it as one
-    const Seconds past = std::chrono::steady_clock::now() - start;
-    if (past > limit) return false;
-    if (past > kSoon) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  [[nodiscard]] int sets() const override { return problem_.sets(); }
+  void poison(int set) override { problem_.poison(set); }
+  void meet() override {
+    // The GPU waits until the host is ahead, so that the runs follow one another at once.
+    kernels::spin(stream(), kHeadStart);
+    bench_.world.barrier(stream());
   }
-}
-
-/// Waits until the enqueued work has ended on all ranks. Returns false if it ended only after a
-/// release of its waits for signals, which is repeated if several runs are under way. If a release
-/// does not help, the controller ends the worker.
-bool ends(Workbench& bench, Entry& entry, Seconds patience) {
-  OVT_CHECK(cudaGetLastError());
-  bool late = false;
-  while (!ends_within(bench.world.stream(), patience)) {
-    late = true;
-    entry.release(bench.aside.get());
-    OVT_CHECK(cudaStreamSynchronize(bench.aside.get()));
+  void delay_last_rank(std::chrono::nanoseconds pause) override {
+    const bool last = bench_.world.rank() + 1 == problem_.problem().ranks;
+    if (last) kernels::spin(stream(), pause.count());
   }
-  return bench.world.largest(late ? 1 : 0) == 0;
-}
+  void run(int set) override {
+    ++under_way_;
+    if (fault_.kind == Fault::Kind::wrong_replays && under_way_ == 2) return;
+    entry_(stream(), set);
+  }
+  [[nodiscard]] bool ends() override {
+    under_way_ = 0;
+    return entry_.ends(patience_);
+  }
+  [[nodiscard]] kernels::Deviation deviation(int set) override { return problem_.deviation(set); }
 
-/// The results of several runs, each on other inputs.
-struct CheckedRuns {
-  kernels::Deviation worst{};
-  bool ended = true;  ///< each run ended in time, on all ranks
-  Seconds last{};     ///< time of the last run
+ private:
+  static constexpr std::int64_t kHeadStart = 300'000;  // ns
+  [[nodiscard]] cudaStream_t stream() const { return bench_.world.stream(); }
+
+  Workbench& bench_;
+  TestProblem& problem_;
+  Entry& entry_;
+  Seconds patience_;
+  Fault fault_;
+  int under_way_ = 0;  ///< runs since the last wait for their end
 };
 
-/// Checks several runs. With `delays` it checks a thousand, each of two executions in a row; before
-/// each execution the last rank waits for up to a few times what a run takes.
-CheckedRuns checked(Workbench& bench, TestProblem& problem, Entry& entry, Seconds patience,
-                    bool delays = false) {
-  constexpr int kDelayedRuns = 1000;
-  constexpr std::int64_t kLongestDelay = 2'000'000;  // ns
-  std::minstd_rand random(1);
-  const auto delay = [&] {
-    const auto nanoseconds = static_cast<std::int64_t>(random()) % kLongestDelay;
-    if (delays && bench.world.rank() + 1 == bench.world.ranks()) {
-      kernels::spin(bench.world.stream(), nanoseconds);
-    }
-  };
-  CheckedRuns runs;
-  for (int run = 0; run < (delays ? kDelayedRuns : kCheckedRuns); ++run) {
-    const int set = run % problem.checked_sets();
-    problem.poison(set);
-    const auto start = std::chrono::steady_clock::now();
-    delay();
-    entry(bench.world.stream(), set);
-    if (delays) {
-      delay();
-      entry(bench.world.stream(), set);
-    }
-    runs.ended = ends(bench, entry, patience);
-    runs.last = std::chrono::steady_clock::now() - start;
-    if (!runs.ended) break;
-    const kernels::Deviation seen = problem.deviation(set);
-    runs.worst.largest = std::max(runs.worst.largest, seen.largest);
-    runs.worst.not_finite = std::max(runs.worst.not_finite, seen.not_finite);
+/// Puts the verdict on the runs into `samples`. Returns false if the config did not pass; `when`
+/// opens the reason.
+bool passes(const CheckedRuns& runs, double allowed, Seconds patience, std::string_view when,
+            ConfigSamples& samples) {
+  if (!runs.ended) {
+    samples.verdict = Verdict::timeout;
+    samples.reason = fmt::format("{}it did not end within {:.2g} s", when, patience.count());
+    return false;
   }
-  return runs;
-}
-
-/// The reason why a result is wrong; empty if it is correct.
-std::string complaint(const kernels::Deviation& seen, double allowed) {
-  if (seen.not_finite > 0) {
-    return fmt::format("{} elements of the result were not written or are not finite",
-                       seen.not_finite);
-  }
-  if (!(seen.largest <= allowed)) {
-    return fmt::format("a relative error of {:.3g}, expected at most {:.3g}", seen.largest,
-                       allowed);
-  }
-  return {};
+  const std::string wrong = complaint(runs.worst, allowed);
+  if (wrong.empty()) return true;
+  samples.verdict = Verdict::wrong;
+  samples.reason = fmt::format("{}{}", when, wrong);
+  return false;
 }
 
 }  // namespace
@@ -214,7 +145,8 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   auto baseline = plan_of(bench, problem, Config{});
   if (!baseline) return error_of(baseline);
   Entry reference(bench, problem, std::move(*baseline), request.launch);
-  const CheckedRuns rounding = checked(bench, problem, reference, std::chrono::hours(1));
+  CheckedEntry checked_reference(bench, problem, reference, std::chrono::hours(1), {});
+  const CheckedRuns rounding = check_runs(checked_reference);
   const Seconds patience = kPatience + kSlowest * rounding.last;
   if (const std::string wrong = complaint(rounding.worst, kMostRounding); !wrong.empty()) {
     throw Failure(ErrorKind::machine_unavailable, fmt::format("{}: sequential itself is wrong: {}",
@@ -227,6 +159,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   RunReply reply;
   reply.configs.resize(request.configs.size());
   std::vector<std::unique_ptr<Entry>> entries(request.configs.size());
+  std::vector<std::unique_ptr<CheckedEntry>> checked(request.configs.size());
   std::vector<Task> tasks;
   std::vector<std::size_t> timed;
   for (std::size_t i = 0; i < request.configs.size(); ++i) {
@@ -244,18 +177,10 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
     entries[i] = std::make_unique<Entry>(bench, problem, std::move(*plan), request.launch);
     at({.config = index, .step = "check"});
     inject(fault, bench.world);
-    const CheckedRuns runs =
-        checked(bench, problem, *entries[i], patience, fault.kind == Fault::Kind::delays);
-    if (!runs.ended) {
-      samples.verdict = Verdict::timeout;
-      samples.reason = fmt::format("it did not end within {:.2g} s", patience.count());
-      continue;
-    }
-    if (const std::string wrong = complaint(runs.worst, allowed); !wrong.empty()) {
-      samples.verdict = Verdict::wrong;
-      samples.reason = wrong;
-      continue;
-    }
+    checked[i] = std::make_unique<CheckedEntry>(bench, problem, *entries[i], patience, fault);
+    const CheckedRuns runs = fault.kind == Fault::Kind::delays ? check_delayed_runs(*checked[i])
+                                                               : check_runs(*checked[i]);
+    if (!passes(runs, allowed, patience, "", samples)) continue;
     tasks.push_back([&entry = *entries[i]](cudaStream_t stream, int turn) { entry(stream, turn); });
     timed.push_back(i);
   }
@@ -274,18 +199,29 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
     reply.configs[timed[w]].conditions = bench.conditions(results[w]);
     reply.configs[timed[w]].times = std::move(results[w].times);
   }
+  reply.gemm_alone = std::move(results[timed.size()].times);
+  reply.collective_alone = std::move(results[timed.size() + 1].times);
+  std::vector<std::size_t> valid;
+  for (const std::size_t i : timed) {
+    at({.config = static_cast<int>(i), .step = "check"});
+    ConfigSamples& samples = reply.configs[i];
+    if (passes(check_replays(*checked[i]), allowed, patience, kAfterTiming, samples)) {
+      valid.push_back(i);
+    } else {
+      samples.times.clear();
+      samples.conditions = {};
+    }
+  }
   if (request.trace) {
-    at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "trace"});
+    at({.config = valid.empty() ? -1 : static_cast<int>(valid.back()), .step = "trace"});
     const auto tracer = Tracer::open();
     // All ranks record or none: a repetition needs all of them.
     if (bench.world.largest(tracer ? 0 : 1) == 0) {
-      for (const std::size_t i : timed) {
+      for (const std::size_t i : valid) {
         reply.configs[i].activities = traced(bench, *entries[i], **tracer);
       }
     }
   }
-  reply.gemm_alone = std::move(results[timed.size()].times);
-  reply.collective_alone = std::move(results[timed.size() + 1].times);
   return reply;
 }
 

@@ -11,6 +11,12 @@ export interface Pass {
   overlapped_us: number;
 }
 
+/** Links row after row, a row for each GPU that copies: GB/s, and the latency. */
+export interface Peers {
+  gpus: number;
+  links: [number | null, number | null][];
+}
+
 export interface Platform {
   name: string;
   simulated: boolean;
@@ -24,6 +30,7 @@ export interface Platform {
   nccl: string;
   multicast: boolean;
   copy_gb_per_s: number | null;
+  peers: Peers | null; // null: no pair was probed
   run: { host: string; at: string; version: string; finished: boolean } | null;
   summary: {
     winners: number;

@@ -9,6 +9,7 @@ import { type Platform, type Report, readReport } from "./data";
 import { byId, element } from "./dom";
 import { failuresSection } from "./failures";
 import { day } from "./format";
+import { peersSection } from "./peers";
 import { predictionsSection } from "./predictions";
 import { resultsSection } from "./results";
 import { summarySection } from "./summary";
@@ -47,6 +48,7 @@ function start(report: Report) {
     timeline.show,
     predictionsSection(byId("predictions"), report),
     bandwidthSection(byId("bandwidth"), report),
+    peersSection(byId("peers"), report),
     failuresSection(byId("failures"), report),
     conditionsSection(byId("conditions"), report),
   ];

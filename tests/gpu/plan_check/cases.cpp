@@ -21,6 +21,8 @@ constexpr double kAllowance = 1.5;
 /// on the way.
 constexpr double kMostRounding = 0.03;
 constexpr int kReplays = 3;
+/// Turns of both operand sets in replays that follow one another at once: 20 replays.
+constexpr int kTurns = 10;
 
 /// Numbers of rows that no tile divides; where the ranks share the rows, for all ranks together.
 constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
@@ -157,7 +159,7 @@ class Case {
 
   /// Runs the plan on the caller's own memory, and on the plan's where it has some.
   kernels::Deviation run() {
-    const OwnMemory& own = problem_.memory();
+    const OperandSet& own = problem_.memory().sets[0];
     run_on(own.a.get(), own.c.get());
     if (buffers_.a != nullptr) run_on(buffers_.a, own.c.get());
     if (buffers_.c != nullptr) run_on(own.a.get(), buffers_.c);
@@ -165,30 +167,71 @@ class Case {
   }
 
  private:
-  void run_on(const void* a, void* c) {
-    const cudaStream_t stream = bench_.stream();
-    const auto submit = [&](cudaStream_t to) { plan_.run(a, problem_.memory().b.get(), c, to); };
-    look(a, c, [&] { submit(stream); });
-    const run::Graph graph = run::captured(stream, submit);
-    const run::GraphExec replay = run::instantiated(graph);
+  /// Runs the plan on the first operand set, with its A in `a` and its result in `c`.
+  void run_on(void* a, void* c) {
+    const OperandSet& own = problem_.memory().sets[0];
+    const OperandSet& other = problem_.memory().sets[1];
+    const auto submit = [&](cudaStream_t to) { plan_.run(a, own.b.get(), c, to); };
+    look(a, c, [&] { submit(bench_.stream()); });
+    const run::GraphExec replay = captured(submit);
     for (int i = 0; i < kReplays; ++i) {
-      look(a, c, [&] { OVT_CHECK(cudaGraphLaunch(replay.get(), stream)); });
+      look(a, c, [&] { launch(replay); });
     }
+    const run::GraphExec of_other = captured(
+        [&](cudaStream_t to) { plan_.run(other.a.get(), other.b.get(), other.c.get(), to); });
+    look_at_replays(a, c, replay, of_other);
+  }
+
+  template <class Submit>
+  [[nodiscard]] run::GraphExec captured(const Submit& submit) const {
+    return run::instantiated(run::captured(bench_.stream(), submit));
+  }
+  void launch(const run::GraphExec& replay) const {
+    OVT_CHECK(cudaGraphLaunch(replay.get(), bench_.stream()));
   }
 
   /// Runs the plan with other inputs first. An element that a launch forgets to write, or reads too
   /// early, is then wrong.
-  template <class Launch>
-  void look(const void* a, void* c, const Launch& launch) {
-    const OwnMemory& own = problem_.memory();
-    plan_.run(own.other_a.get(), own.other_b.get(), c, bench_.stream());
+  template <class Once>
+  void look(void* a, void* c, const Once& once) {
+    const OperandSet& other = problem_.memory().sets[1];
+    plan_.run(other.a.get(), other.b.get(), c, bench_.stream());
     problem_.poison(c);
-    if (a == buffers_.a) problem_.copy_a(buffers_.a);
-    launch();
+    restore(a);
+    once();
     bench_.finish();
-    const kernels::Deviation seen = problem_.deviation(c);
-    worst_.largest = std::max(worst_.largest, seen.largest);
-    worst_.not_finite = std::max(worst_.not_finite, seen.not_finite);
+    look_at(0, c);
+  }
+
+  /// Replays that follow one another at once, on both sets in turn: once each, so that no later run
+  /// repairs what an earlier one did wrong, and then many times. The first set comes last in each
+  /// turn, because a run on other memory may leave its A and its result in the plan's.
+  void look_at_replays(void* a, void* c, const run::GraphExec& first,
+                       const run::GraphExec& second) {
+    void* const other_c = problem_.memory().sets[1].c.get();
+    for (const int turns : {1, kTurns}) {
+      problem_.poison(c);
+      problem_.poison(other_c);
+      static_cast<void>(bench_.largest(0));  // no rank runs before all have poisoned
+      for (int turn = 0; turn < turns; ++turn) {
+        launch(second);
+        restore(a);
+        launch(first);
+      }
+      bench_.finish();
+      look_at(0, c);
+      look_at(1, other_c);
+    }
+  }
+
+  /// Puts A of the first set into the plan's memory, where a run on other memory may have put its
+  /// own.
+  void restore(void* a) {
+    if (a == buffers_.a) problem_.copy_a(a);
+  }
+
+  void look_at(std::size_t set, const void* c) {
+    worst_ = worse(worst_, problem_.deviation(set, c));
   }
 
   Bench& bench_;

@@ -10,8 +10,8 @@ std::int64_t result_rows(const Problem& problem) {
   return problem.op == Op::gemm_reduce_scatter ? problem.m / problem.ranks : problem.m;
 }
 
-std::uint64_t seed_of(int rank, bool b) {
-  return 1000 + 2 * static_cast<std::uint64_t>(rank) + (b ? 1 : 0);
+std::uint64_t seed_of(std::size_t set, int rank, bool b) {
+  return 1000 * (set + 1) + 2 * static_cast<std::uint64_t>(rank) + (b ? 1 : 0);
 }
 
 std::byte* at(const run::DeviceMemory& memory, std::int64_t bytes) {
@@ -57,12 +57,14 @@ OwnMemory::OwnMemory(std::span<const Problem> problems) {
   const auto allocated = [](std::int64_t bytes) {
     return run::device_memory(static_cast<std::size_t>(bytes));
   };
-  a = allocated(most.a_bytes);
-  b = allocated(most.b_bytes);
-  c = allocated(most.c_bytes);
-  other_a = allocated(most.a_bytes);
-  other_b = allocated(most.b_bytes);
-  reference = allocated(most_elements * static_cast<std::int64_t>(sizeof(double)));
+  for (OperandSet& set : sets) {
+    set = {.a = allocated(most.a_bytes),
+           .b = allocated(most.b_bytes),
+           .c = allocated(most.c_bytes),
+           .reference = allocated(most_elements * static_cast<std::int64_t>(sizeof(double)))};
+  }
+  scratch_a = allocated(most.a_bytes);
+  scratch_b = allocated(most.b_bytes);
   rows = allocated(most_rows * static_cast<std::int64_t>(sizeof(std::int64_t)));
   deviation = allocated(sizeof(kernels::Deviation));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(most_rows));
@@ -77,41 +79,44 @@ TestProblem::TestProblem(Bench& bench, const OwnMemory& memory, const Problem& p
       problem_(problem),
       sizes_(sizes_of(problem, Config{})),
       rows_(result_rows(problem)) {
-  const cudaStream_t stream = bench.stream();
-  const int me = bench.process().rank();
-  kernels::fill_normal(stream, memory.a.get(), problem.dtype,
-                       sizes_.a_bytes / bytes_of(problem.dtype), seed_of(me, false));
-  kernels::fill_normal(stream, memory.b.get(), problem.dtype,
-                       sizes_.b_bytes / bytes_of(problem.dtype), seed_of(me, true));
-  OVT_CHECK(cudaMemsetAsync(memory.reference.get(), 0,
-                            static_cast<std::size_t>(rows_ * problem.n) * sizeof(double), stream));
-  for (int rank = 0; rank < problem.ranks; ++rank) add_rank(rank);
-  kernels::fill_normal(stream, memory.other_a.get(), problem.dtype,
-                       sizes_.a_bytes / bytes_of(problem.dtype), 1);
-  kernels::fill_normal(stream, memory.other_b.get(), problem.dtype,
-                       sizes_.b_bytes / bytes_of(problem.dtype), 2);
+  for (std::size_t set = 0; set < memory.sets.size(); ++set) fill(set);
   OVT_CHECK(cudaGetLastError());
   bench.finish();
 }
 
-void TestProblem::add_rank(int rank) {
+void TestProblem::fill(std::size_t set) {
+  const cudaStream_t stream = bench_.stream();
+  const int me = bench_.process().rank();
+  const OperandSet& on = memory_.sets[set];
+  const std::int64_t element = bytes_of(problem_.dtype);
+  kernels::fill_normal(stream, on.a.get(), problem_.dtype, sizes_.a_bytes / element,
+                       seed_of(set, me, false));
+  kernels::fill_normal(stream, on.b.get(), problem_.dtype, sizes_.b_bytes / element,
+                       seed_of(set, me, true));
+  OVT_CHECK(cudaMemsetAsync(on.reference.get(), 0,
+                            static_cast<std::size_t>(rows_ * problem_.n) * sizeof(double), stream));
+  for (int rank = 0; rank < problem_.ranks; ++rank) add_rank(set, rank);
+}
+
+void TestProblem::add_rank(std::size_t set, int rank) {
   const int me = bench_.process().rank();
   const cudaStream_t stream = bench_.stream();
   const std::int64_t element = bytes_of(problem_.dtype);
   const int owner_of_b = problem_.op == Op::all_gather_gemm ? me : rank;
-  kernels::fill_normal(stream, memory_.other_a.get(), problem_.dtype, sizes_.a_bytes / element,
-                       seed_of(rank, false));
-  kernels::fill_normal(stream, memory_.other_b.get(), problem_.dtype, sizes_.b_bytes / element,
-                       seed_of(owner_of_b, true));
+  kernels::fill_normal(stream, memory_.scratch_a.get(), problem_.dtype, sizes_.a_bytes / element,
+                       seed_of(set, rank, false));
+  kernels::fill_normal(stream, memory_.scratch_b.get(), problem_.dtype, sizes_.b_bytes / element,
+                       seed_of(set, owner_of_b, true));
   const Contribution part = contribution(problem_, rank, me);
-  auto* const sums = static_cast<double*>(memory_.reference.get()) + part.result_row * problem_.n;
-  kernels::add_products(stream, at(memory_.other_a, part.first_row * problem_.k * element),
-                        memory_.other_b.get(), sums, problem_.dtype, part.rows, problem_.n,
+  auto* const sums =
+      static_cast<double*>(memory_.sets[set].reference.get()) + part.result_row * problem_.n;
+  kernels::add_products(stream, at(memory_.scratch_a, part.first_row * problem_.k * element),
+                        memory_.scratch_b.get(), sums, problem_.dtype, part.rows, problem_.n,
                         problem_.k);
 }
 
 void TestProblem::copy_a(void* to) const {
-  OVT_CHECK(cudaMemcpyAsync(to, memory_.a.get(), static_cast<std::size_t>(sizes_.a_bytes),
+  OVT_CHECK(cudaMemcpyAsync(to, memory_.sets[0].a.get(), static_cast<std::size_t>(sizes_.a_bytes),
                             cudaMemcpyDeviceToDevice, bench_.stream()));
 }
 
@@ -119,13 +124,13 @@ void TestProblem::poison(void* c) const {
   OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(sizes_.c_bytes), bench_.stream()));
 }
 
-kernels::Deviation TestProblem::deviation(const void* c) {
+kernels::Deviation TestProblem::deviation(std::size_t set, const void* c) {
   const cudaStream_t stream = bench_.stream();
   auto* const on_device = static_cast<kernels::Deviation*>(memory_.deviation.get());
   kernels::Deviation seen;
   OVT_CHECK(cudaMemsetAsync(on_device, 0, sizeof seen, stream));
   kernels::compare(stream, c, rows_ * problem_.n, problem_.dtype,
-                   static_cast<const double*>(memory_.reference.get()),
+                   static_cast<const double*>(memory_.sets[set].reference.get()),
                    static_cast<const std::int64_t*>(memory_.rows.get()), rows_, problem_.n,
                    on_device);
   OVT_CHECK(cudaMemcpyAsync(&seen, on_device, sizeof seen, cudaMemcpyDeviceToHost, stream));

@@ -1,26 +1,34 @@
 #pragma once
 // Inputs of an op, and the right result.
 
+#include <array>
+
 #include "kernels/support.hpp"
 #include "tests/gpu/plan_check/bench.hpp"
 
 namespace overlaptune::plan_check {
 
+/// Inputs, a result and its reference in double precision.
+struct OperandSet {
+  run::DeviceMemory a, b, c;
+  run::DeviceMemory reference;
+};
+
 /// The caller's own memory, from plain cudaMalloc. It is the same for all ops, because NCCL
 /// remembers by its address what a graph was captured with.
 struct OwnMemory {
-  run::DeviceMemory a, b, c;
-  run::DeviceMemory other_a, other_b;  ///< other inputs: of another rank, or those of no result
-  run::DeviceMemory reference;         ///< in double precision
-  run::DeviceMemory rows;              ///< 0, 1, 2, …
+  std::array<OperandSet, 2> sets{};
+  run::DeviceMemory scratch_a, scratch_b;  ///< inputs of another rank
+  run::DeviceMemory rows;                  ///< 0, 1, 2, …
   run::DeviceMemory deviation;
 
   /// Memory that is enough for each of the problems.
   explicit OwnMemory(std::span<const Problem> problems);
 };
 
-/// This rank's inputs, and the reference. This rank makes the inputs of all ranks itself and sums
-/// up the reference from them in double precision, so it depends on no exchange.
+/// This rank's inputs of each operand set, and the references. This rank makes the inputs of all
+/// ranks itself and sums up the references from them in double precision, so they depend on no
+/// exchange.
 class TestProblem {
  public:
   TestProblem(Bench& bench, const OwnMemory& memory, const Problem& problem);
@@ -28,15 +36,16 @@ class TestProblem {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const OwnMemory& memory() const { return memory_; }
 
-  /// Copies this rank's A.
+  /// Copies this rank's A of the first set.
   void copy_a(void* to) const;
   /// Fills C with values that are no numbers; `c` is the caller's own or the plan's.
   void poison(void* c) const;
-  /// The error of the result in `c`; the worst of all ranks.
-  [[nodiscard]] kernels::Deviation deviation(const void* c);
+  /// The error of the result in `c`, which is that of this operand set; the worst of all ranks.
+  [[nodiscard]] kernels::Deviation deviation(std::size_t set, const void* c);
 
  private:
-  void add_rank(int rank);
+  void fill(std::size_t set);
+  void add_rank(std::size_t set, int rank);
 
   Bench& bench_;
   const OwnMemory& memory_;

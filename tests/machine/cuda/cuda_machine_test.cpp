@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,24 @@ TEST(CudaMachine, ranks_that_share_gpus_are_hosts_of_their_own_on_a_platform_of_
   EXPECT_EQ(machine->platform().topology, "shared GPU");
   EXPECT_EQ(machine->transports(),
             (std::vector{Transport::ring, Transport::copy_engine, Transport::peer_access}));
+}
+
+/// The variables reach the workers, which say over what NCCL will go.
+TEST(CudaMachine, without_peer_access_and_shared_memory_is_another_platform) {
+  const Platform usual = open()->platform();
+  const Variable no_peers("NCCL_P2P_DISABLE", "1");
+  const Platform over_host_memory = open()->platform();
+  EXPECT_EQ(over_host_memory.name, "fake-100-host_memory-x3");
+  const Variable no_shared_memory("NCCL_SHM_DISABLE", "1");
+  const auto machine = open();
+  const Platform& over_sockets = machine->platform();
+  EXPECT_EQ(over_sockets.name, "fake-100-socket-x3");
+  EXPECT_EQ(machine->transports(), std::vector{Transport::ring});
+  EXPECT_EQ(machine->strategies(),
+            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
+  const std::set<std::string> fingerprints{fingerprint(usual), fingerprint(over_host_memory),
+                                           fingerprint(over_sockets)};
+  EXPECT_EQ(fingerprints.size(), 3U);
 }
 
 TEST(CudaMachine, ranks_with_different_gpus_are_refused) {

@@ -24,6 +24,7 @@
 
 #include <fmt/format.h>
 
+#include "core/link.hpp"
 #include "machine/cuda/wire/handshake.hpp"
 #include "machine/cuda/wire/wire.hpp"
 #include "machine/cuda/worker/serve.hpp"
@@ -55,7 +56,10 @@ Device device_of(int local_rank) {
           .cuda_version = "13.0",
           .nccl_version = "2.28.9",
           .topology = "NVSwitch",
-          .link = "nvlink",
+          .link = std::string(to_string(link_of({.nvlinks = 18,
+                                                 .peers = true,
+                                                 .no_p2p = variable("NCCL_P2P_DISABLE") == "1",
+                                                 .no_shm = variable("NCCL_SHM_DISABLE") == "1"}))),
           .pci_bus = fmt::format("0000:{:02x}:00.0", local_rank),
           .numa_node = 0,
           .power_limit_w = 700,

@@ -230,6 +230,47 @@ test("a database of probes only, and one of winners only", async () => {
   await second.page.close();
 });
 
+test("the peer matrix has a cell for each pair, in numbers too", async () => {
+  const document = measured();
+  const probe = (from, to, bytes, us) => ({
+    probe: { kind: "peer", bytes, from, to },
+    time: { median_us: us, p10_us: us, p90_us: us, count: 9 },
+    collective_time: null,
+    library_tile: null,
+    sm_clock_mhz: null,
+    power_w: null,
+  });
+  const gpus = 4;
+  for (let from = 0; from < gpus; ++from)
+    for (let to = 0; to < gpus; ++to)
+      if (from !== to) {
+        const slow = from === 2 && to === 1;
+        document.probe_runs[0].measurements.push(probe(from, to, 1 << 28, slow ? 10_000 : 1000));
+        document.probe_runs[0].measurements.push(probe(from, to, 4096, 3 + from / 10));
+      }
+  const made = report(imported(file("peers.db"), document), file("peers.html"));
+  const { page, complaints } = await opened(browser, made);
+  assert.match(
+    await textOf(page, "#peers .said"),
+    /27 GB\/s to 268 GB\/s; the slowest is from GPU 2 to GPU 1/,
+  );
+  assert.equal(await painted(page, "#peers", "ramp-5"), gpus * (gpus - 1) - 1);
+  assert.equal(await painted(page, "#peers", "ramp-1"), 1);
+  assert.equal(await page.locator("#peers svg text", { hasText: /^268$/ }).count(), gpus * (gpus - 1) - 1);
+  assert.match(await page.locator("#peers [role=img]").getAttribute("aria-label"), /slowest is from GPU 2/);
+  await page.locator("#peers summary").click();
+  assert.equal(await page.locator("#peers tbody tr").count(), gpus * (gpus - 1));
+  await page.selectOption("#peers select", "Latency");
+  assert.match(await textOf(page, "#peers .said"), /3.0 µs to 3.3 µs; the longest is from GPU 3 to GPU 0/);
+  await page.screenshot({ path: join(pictures, "peers.png"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await page.close();
+
+  const without = await opened(browser, file("gpu.html"));
+  assert.ok(!(await without.page.locator("#peers").isVisible()));
+  await without.page.close();
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`no barrier that axe knows of, ${colorScheme}`, async () => {
     const { page } = await opened(browser, file("compared.html"), { colorScheme });
