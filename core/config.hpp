@@ -129,8 +129,8 @@ struct Waiting {
 };
 
 /// A generated GEMM on all SMs, without a collective beside it. Each tile has an owner among the
-/// ranks (core/store_order.hpp). A rank stores the tiles of the others into their memory. To its own
-/// tiles it adds what the others have stored for it.
+/// ranks (core/store_order.hpp). A rank stores the tiles of the others into their memory. To its
+/// own tiles it adds what the others have stored for it.
 struct PeerStore {
   Tile tile{};
   int raster = 0;  ///< row panels of one row block that are walked together, column by column

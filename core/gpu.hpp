@@ -32,8 +32,10 @@ struct GpuLimits {
 
   std::int64_t least_shared_k = 0;  ///< for a smaller k two CTAs gain nothing by sharing a tile
   Microseconds peer_gap{};          ///< cost of one more wave group by `peer_access`
-  Microseconds copy_gap{};    ///< cost of the flags and start of a copy by `copy_engine`, a peer
-  Microseconds push_gap{};    ///< cost of one more piece that is pushed, and its flag, by `waiting`
+  Microseconds copy_gap{};  ///< cost of the flags and start of a copy by `copy_engine`, a peer
+  Microseconds push_gap{};  ///< cost of one more piece that is pushed, and its flag, by `waiting`
+  Microseconds
+      store_signal{};         ///< from a store into a peer's memory until its signal is seen there
   int default_comm_ctas = 0;  ///< CTAs of a collective where NCCL chooses
 };
 

@@ -46,6 +46,10 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
   }
 }
 
+bool takes_turns(const Tile& tile, const GpuLimits& limits) {
+  return 2 * tile.block_m * tile.block_n <= limits.largest_block_area;
+}
+
 std::int64_t slot_bytes(const StoreOrder& order) {
   return std::int64_t{order.part.block_m} * order.part.block_n * order.part.element_bytes;
 }

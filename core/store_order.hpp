@@ -20,12 +20,12 @@ struct TileRange {
   friend bool operator==(const TileRange&, const TileRange&) = default;
 };
 
-/// The order of tiles. In gemm_reduce_scatter and gemm_all_to_all, rank r owns row block r, and each
-/// group has the same tiles of every row block. In gemm_all_reduce there is one row block; rank r
-/// owns part r of each group, where a group is cut into `ranks` nearly equal parts. Inside a group,
-/// rank r computes the tiles of rank r + 1 first, then those of rank r + 2, ..., around, and its own
-/// last. At any time each rank then stores to another one, so all links are used evenly; and what a
-/// rank waits for was computed by its peers before their own tiles of the group.
+/// The order of tiles. In gemm_reduce_scatter and gemm_all_to_all, rank r owns row block r, and
+/// each group has the same tiles of every row block. In gemm_all_reduce there is one row block;
+/// rank r owns part r of each group, where a group is cut into `ranks` nearly equal parts. Inside a
+/// group, rank r computes the tiles of rank r + 1 first, then those of rank r + 2, ..., around, and
+/// its own last. At any time each rank then stores to another one, so all links are used evenly;
+/// and what a rank waits for was computed by its peers before their own tiles of the group.
 struct StoreOrder {
   struct Group {
     TileRange tiles{};      ///< of `part`
@@ -58,6 +58,12 @@ struct StoredTile {
 
 /// The tile that a rank computes as number `position`, from 0 on.
 [[nodiscard]] StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position);
+
+/// Whether an SM multiplies the next tile while one of its own tiles waits for its peers: where
+/// each of two consumers holds the sums of a whole tile, they take tiles in turn. Otherwise both
+/// hold a part of each tile, and the SM waits. (kernels/hopper_gemm also needs the shared memory
+/// for it.)
+[[nodiscard]] bool takes_turns(const Tile& tile, const GpuLimits& limits);
 
 /// Bytes of a slot: a whole tile, also where only a part of it lies within the matrix.
 [[nodiscard]] std::int64_t slot_bytes(const StoreOrder& order);

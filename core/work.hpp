@@ -13,8 +13,8 @@
 namespace overlaptune {
 
 /// The work of a generated GEMM: the order of its tiles, and where wave groups end. The tiles of
-/// `waiting` are in the order of `ArrivalOrder`, those of `peer_store` in that of `StoreOrder`, with
-/// the same tiles and raster as `order`.
+/// `waiting` are in the order of `ArrivalOrder`, those of `peer_store` in that of `StoreOrder`,
+/// with the same tiles and raster as `order`.
 struct TiledWork {
   TileOrder order{};
   std::vector<Cut> cuts{};  ///< one after each wave group

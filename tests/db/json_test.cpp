@@ -433,7 +433,7 @@ TEST_F(JsonTest, AConfigOfFormat1ThatIsNoneIsToldByItsPlace) {
   };
   const std::vector<Case> cases{
       {sequential / "strategy", "magic", "candidates[0].config.strategy: "},
-      {sequential / "strategy", "peer_store", "candidates[0].config.strategy: "},
+      {sequential / "strategy", "copy_engine", "candidates[0].config.strategy: "},
       {sequential / "strategy", "sequential chunks=4", "candidates[0].config.strategy: "},
       {sequential / "transport", "bus", "candidates[0].config.transport: "},
       {chunked / "transport", "copy_engine", "candidates[1].config: config: transport = "},
