@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/config.hpp"
 #include "core/hash.hpp"
 #include "core/platform.hpp"
+#include "core/tiling.hpp"
 
 namespace overlaptune {
 
@@ -58,6 +60,10 @@ class Deck {
 
 /// Ways of dividing the waves of a GEMM into groups.
 enum class PartitionKind { one_group, every_wave, equal_groups, random_cuts, ever_smaller };
+
+/// The wave groups of a random partition of this kind. A wave ends at each of `cuts`.
+[[nodiscard]] std::vector<std::int64_t> random_groups(std::span<const Cut> cuts, PartitionKind kind,
+                                                      Dice& dice);
 
 /// The dice, and one deck for each field whose values shall all come equally often.
 struct Draws {
