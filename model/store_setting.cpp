@@ -30,8 +30,8 @@ Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& p
   if (!generated) return error_of(generated);
   if (!parts.store_rate) {
     return bad_input(
-        "model: no stores into a peer's memory (copies by CTAs) are stored for this platform: run "
-        "`overlaptune probe` first");
+        "model: no copy into a peer's memory by CTAs is stored for this platform: run `overlaptune "
+        "probe` first");
   }
   // 8 CTAs of an exchange by peer access fill the links nearly, and do not request more than they
   // carry. Neither do stores that wait for the links.

@@ -7,7 +7,7 @@ namespace overlaptune::sim {
 namespace {
 
 // Most tiles of all ranks that are run one by one.
-constexpr std::int64_t kMostTilesOfRanks = std::int64_t{1} << 19;
+constexpr std::int64_t kMostTilesOfRanks = std::int64_t{1} << 17;
 
 /// The links of one rank to all others, which carry one tile after the other.
 class Link {

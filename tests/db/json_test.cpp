@@ -51,7 +51,9 @@ void each_config(json& document, Change&& change) {
 json in_format_1(json document) {
   document["format_version"] = 1;
   each_config(document, [](json& config) {
-    config = object_of_format_1(value_or_throw(parse_config(config.get<std::string>())));
+    const Config parsed = value_or_throw(parse_config(config.get<std::string>()));
+    // Format 1 had no such strategy. A line is read in either format.
+    if (!std::holds_alternative<PeerStore>(parsed)) config = object_of_format_1(parsed);
   });
   return document;
 }

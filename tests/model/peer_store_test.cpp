@@ -172,7 +172,7 @@ TEST_F(PeerStoreTest, what_was_not_probed_is_named) {
   EXPECT_NE(said([](const Probe& probe) {
               const auto* copy = std::get_if<CopyProbe>(&probe);
               return copy == nullptr || copy->ctas == 0;
-            }).find("stores into a peer's memory"),
+            }).find("into a peer's memory by CTAs"),
             std::string::npos);
   EXPECT_NE(said([](const Probe& probe) {
               const auto* exchange = std::get_if<CollectiveProbe>(&probe);
