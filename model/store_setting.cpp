@@ -1,6 +1,7 @@
 #include "model/store_setting.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "core/store_order.hpp"
@@ -21,6 +22,32 @@ TileOrder walked(const TileOrder& order) {
   return all;
 }
 
+/// Bytes that a rank sends.
+double sent_bytes(const Problem& problem) {
+  const double times = problem.op == Op::gemm_all_reduce ? 2 : 1;
+  return times * static_cast<double>(collective_bytes(problem).count) * (problem.ranks - 1) /
+         problem.ranks;
+}
+
+/// The exchange by peer access with the fewest CTAs that was probed beside a GEMM. Few CTAs request
+/// no more than the links carry, and neither do stores that wait for the links. More CTAs make a
+/// queue, in which the GEMM waits.
+Expected<CollectiveKey> quiet_exchange(const Model::Parts& parts, const ClassGemms& gemms,
+                                       const Problem& problem) {
+  const Collective collective = collective_of(problem.op);
+  std::optional<CollectiveKey> found;
+  for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, problem.ranks)) {
+    if (key.transport != Transport::peer_access) continue;
+    if (!found || (!gemms.contention.knows(*found) && gemms.contention.knows(key))) found = key;
+  }
+  if (found) return *found;
+  const std::string ranks = std::to_string(problem.ranks);
+  return bad_input("model: no " + std::string(to_string(collective)) + " on " + ranks +
+                   " ranks by peer_access is stored for this platform: run `overlaptune probe "
+                   "--ranks " +
+                   ranks + "` first");
+}
+
 }  // namespace
 
 Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& problem) {
@@ -33,27 +60,20 @@ Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& p
         "model: no copy into a peer's memory by CTAs is stored for this platform: run `overlaptune "
         "probe` first");
   }
-  // 8 CTAs of an exchange by peer access fill the links nearly, and do not request more than they
-  // carry. Neither do stores that wait for the links.
-  const CollectiveKey alike{collective_of(problem.op), problem.ranks, 8, Transport::peer_access};
-  const auto probed = parts.collectives.overlap_settings(alike.collective, alike.ranks);
-  if (std::none_of(probed.begin(), probed.end(), [](const CollectiveKey& key) {
-        return key.transport == Transport::peer_access;
-      })) {
-    return bad_input("model: no " + std::string(to_string(alike.collective)) + " on " +
-                     std::to_string(alike.ranks) +
-                     " ranks by peer_access is stored for this platform: run `overlaptune probe "
-                     "--ranks " +
-                     std::to_string(alike.ranks) + "` first");
-  }
-  StoreSetting setting{.gemms = *gemms,
-                       .rate = *parts.store_rate,
-                       .background = background_of(parts, **gemms, problem)};
-  setting.slowdown =
-      (*gemms)->contention(alike, static_cast<double>(collective_bytes(problem).count), problem.k,
-                           GemmFamily::generated);
-  setting.feed = (*gemms)->contention.feed()(**generated, problem.k, setting.slowdown.gemm);
-  return setting;
+  const auto alike = quiet_exchange(parts, **gemms, problem);
+  if (!alike) return error_of(alike);
+  const auto bytes = static_cast<double>(collective_bytes(problem).count);
+  const Slowdown beside = (*gemms)->contention(*alike, bytes, problem.k, GemmFamily::generated);
+  const double time = (*parts.collectives.find(*alike))(bytes)*beside.collective;
+  // What traffic adds to the time of a GEMM is in proportion to its bytes.
+  const double traffic = sent_bytes(problem) / time;
+  const double slowdown =
+      std::min(1 + (beside.gemm - 1) * *parts.store_rate / traffic, kLargestGemmSlowdown);
+  return StoreSetting{.gemms = *gemms,
+                      .rate = *parts.store_rate,
+                      .slowdown = slowdown,
+                      .feed = (*gemms)->contention.feed()(**generated, problem.k, slowdown),
+                      .background = background_of(parts, **gemms, problem)};
 }
 
 StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
@@ -87,7 +107,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
   const double full =
-      std::clamp(setting.slowdown.gemm * setting.feed.gemm_factor(work, model.constants()), 1.0,
+      std::clamp(setting.slowdown * setting.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);
   const double slowdown = 1 + (full - 1) * std::min(1.0, sent / alone);
   made.tile_time *= slowdown * clock_slowdown_beside(parts.clock, problem, setting.background,

@@ -11,8 +11,7 @@ namespace overlaptune {
 struct StoreSetting {
   const ClassGemms* gemms = nullptr;  ///< generated ones were probed
   double rate = 0;                    ///< bytes that a rank sends per microsecond
-  Slowdown
-      slowdown{};  ///< of the GEMM with the probed tile, beside links that are busy at all times
+  double slowdown = 1;  ///< of a GEMM with the probed tile, while the links are busy at all times
   Feed feed{};
   BackgroundLoad background{};
 };

@@ -86,7 +86,7 @@ TEST_F(PeerStoreTest, configs_drawn_at_random_are_predicted_too) {
       ++count;
     }
   }
-  EXPECT_LT(sum / count, 0.08);
+  EXPECT_LT(sum / count, 0.07);
 }
 
 TEST_F(PeerStoreTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
