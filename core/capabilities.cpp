@@ -1,6 +1,24 @@
 #include "core/capabilities.hpp"
 
+#include "core/gpu_sharing.hpp"
+
 namespace overlaptune {
+namespace {
+
+/// Ranks that share a GPU run all that the run library has, so that it can be proved. They lack
+/// NCCL's windows, which do not reach the peers.
+Capabilities of_shared_gpus(const Platform& platform) {
+  Capabilities capabilities{.ranks = platform.gpu_count,
+                            .sms = platform.sms,
+                            .comm_ctas = kMostChannels,
+                            .gemms = gemm_families(platform.compute_capability),
+                            .limits = gpu_limits(platform.compute_capability)};
+  capabilities.transports.erase(Transport::symmetric);
+  capabilities.gathers.erase(Transport::symmetric);
+  return capabilities;
+}
+
+}  // namespace
 
 EnumSet<GemmFamily> gemm_families(int compute_capability) {
   // Generated kernels are written for compute capabilities from the first one up to, and without,
@@ -15,6 +33,7 @@ EnumSet<GemmFamily> gemm_families(int compute_capability) {
 }
 
 Capabilities capabilities_of(const Platform& platform) {
+  if (platform.link == kSharedLink) return of_shared_gpus(platform);
   Capabilities capabilities{.ranks = platform.gpu_count,
                             .sms = platform.sms,
                             .limits = gpu_limits(platform.compute_capability)};
@@ -24,9 +43,6 @@ Capabilities capabilities_of(const Platform& platform) {
     capabilities.strategies.erase(Strategy::waiting);
     capabilities.strategies.erase(Strategy::peer_store);
   }
-  // Its kernel stores by the copy engines of Hopper's SMs (TMA).
-  constexpr int kHopper = 90;
-  if (platform.compute_capability != kHopper) capabilities.strategies.erase(Strategy::peer_store);
   if (platform.machine == "cuda" && platform.link != "nvlink") {
     capabilities.transports = {Transport::ring};
   }
@@ -49,11 +65,17 @@ std::vector<Transport> transports_of(const Capabilities& capabilities) {
   return list;
 }
 
+bool has_kernel(const Capabilities& capabilities, Strategy strategy) {
+  const auto& limits = capabilities.limits;
+  if (strategy == Strategy::peer_store && limits && limits->widest_store == 0) return false;
+  return capabilities.gemms.contains(traits_of(strategy).gemm);
+}
+
 std::vector<Strategy> strategies_of(const Capabilities& capabilities) {
   std::vector<Strategy> list;
   for (const StrategyTraits& traits : kStrategies) {
-    const bool has_kernel = capabilities.gemms.contains(traits.gemm);
-    if (has_kernel && capabilities.strategies.contains(traits.strategy)) {
+    if (has_kernel(capabilities, traits.strategy) &&
+        capabilities.strategies.contains(traits.strategy)) {
       list.push_back(traits.strategy);
     }
   }

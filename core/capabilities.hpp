@@ -42,6 +42,9 @@ struct Capabilities {
 /// The transports that a machine has, in the order of `Transport`.
 [[nodiscard]] std::vector<Transport> transports_of(const Capabilities& capabilities);
 
+/// Whether there are kernels for a strategy.
+[[nodiscard]] bool has_kernel(const Capabilities& capabilities, Strategy strategy);
+
 /// The strategies whose kernels a machine has, in the order of `Strategy`.
 [[nodiscard]] std::vector<Strategy> strategies_of(const Capabilities& capabilities);
 

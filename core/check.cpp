@@ -215,7 +215,7 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
   if (!capabilities.strategies.contains(strategy)) {
     return bad_input(fmt::format("strategy {}: not on this machine", to_string(strategy)));
   }
-  if (!capabilities.gemms.contains(traits_of(strategy).gemm)) {
+  if (!has_kernel(capabilities, strategy)) {
     return bad_input(
         fmt::format("strategy {}: needs a generated kernel, and there is none for this GPU",
                     to_string(strategy)));
@@ -230,6 +230,13 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
       !is_feasible(tile, *capabilities.limits, dtype)) {
     return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit this GPU",
                                  to_string(tile), tile.stages, tile.cluster));
+  }
+  if (strategy == Strategy::peer_store && capabilities.limits &&
+      !has_store_kernel(tile, *capabilities.limits)) {
+    return bad_input(
+        fmt::format("tile {}: peer_store has too few registers for it; expected at most {} "
+                    "columns with {} rows",
+                    to_string(tile), capabilities.limits->widest_store, tile.block_m));
   }
   return {};
 }

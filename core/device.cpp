@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/gpu_sharing.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -37,9 +39,9 @@ std::string short_name(const std::string& model) {
   return name.empty() ? "gpu" : name;
 }
 
-Expected<void> check_devices(const std::vector<PlacedDevice>& ranks) {
+Expected<void> check_devices(const std::vector<PlacedDevice>& ranks, int ranks_per_gpu) {
   std::map<std::string, int> models;
-  std::map<std::string, int> places;
+  std::map<std::string, std::vector<std::size_t>> places;
   for (const PlacedDevice& rank : ranks) ++models[rank.device.model];
   const auto common =
       std::max_element(models.begin(), models.end(),
@@ -53,11 +55,12 @@ Expected<void> check_devices(const std::vector<PlacedDevice>& ranks) {
                       rank, host, device.model, common->first));
     }
     if (device.pci_bus.empty()) continue;
-    const auto [place, is_new] =
-        places.emplace(host + " " + device.pci_bus, static_cast<int>(rank));
-    if (!is_new) {
-      return unavailable(fmt::format("ranks {} and {} share GPU {} of {}: start one rank a GPU",
-                                     place->second, rank, device.pci_bus, host));
+    std::vector<std::size_t>& sharing = places[host + " " + device.pci_bus];
+    sharing.push_back(rank);
+    if (sharing.size() > static_cast<std::size_t>(ranks_per_gpu)) {
+      return unavailable(fmt::format("ranks {} and {} share GPU {} of {}: start {} a GPU",
+                                     sharing[sharing.size() - 2], rank, device.pci_bus, host,
+                                     ranks_per_gpu == 1 ? "one rank" : "fewer ranks"));
     }
   }
   return {};
@@ -65,9 +68,14 @@ Expected<void> check_devices(const std::vector<PlacedDevice>& ranks) {
 
 }  // namespace
 
-Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks, bool multicast_allowed) {
-  if (const auto good = check_devices(ranks); !good) return error_of(good);
-  const Device& device = ranks.front().device;
+Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks, bool multicast_allowed,
+                               int ranks_per_gpu) {
+  if (const auto good = check_devices(ranks, ranks_per_gpu); !good) return error_of(good);
+  Device device = ranks.front().device;
+  if (ranks_per_gpu > 1) {
+    device.topology = kSharedTopology;
+    device.link = kSharedLink;
+  }
   const auto count = static_cast<int>(ranks.size());
   return Platform{.machine = "cuda",
                   .name = fmt::format("{}-{}-x{}", short_name(device.model), device.link, count),

@@ -33,8 +33,10 @@ struct PlacedDevice {
 };
 
 /// The platform that the ranks share, one device each. Error (`machine_unavailable`): a rank's GPU
-/// is of another model than the others', or two ranks share a GPU; the message names the ranks.
+/// is of another model than the others', or more than `ranks_per_gpu` ranks share a GPU; the
+/// message names the ranks. With more than one rank a GPU it has a topology and a link of its own
+/// (core/gpu_sharing.hpp), so that nobody takes its results for those of as many GPUs.
 [[nodiscard]] Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks,
-                                             bool multicast_allowed);
+                                             bool multicast_allowed, int ranks_per_gpu = 1);
 
 }  // namespace overlaptune

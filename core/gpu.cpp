@@ -57,6 +57,9 @@ constexpr std::array<GpuLimits, 4> kLimits{{
                 // 192 rows take three warpgroups beside the one that loads; no registers are left
                 // for the sums of the other CTA.
                 .unshared_block_m = 192,
+                // With 256 columns these warpgroups have no registers left (192x240 compiles
+                // without spills).
+                .widest_store = 240,
                 .default_depths = 5}),
 }};
 
@@ -115,6 +118,11 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
          tile.cluster <= limits.largest_cluster &&
          shared_memory_bytes(tile, dtype) <= limits.shared_memory_bytes;
+}
+
+bool has_store_kernel(const Tile& tile, const GpuLimits& limits) {
+  return limits.widest_store > 0 &&
+         (tile.block_m != limits.unshared_block_m || tile.block_n <= limits.widest_store);
 }
 
 std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {

@@ -28,7 +28,10 @@ struct GpuLimits {
   int most_stages = 0;
   int largest_cluster = 0;   ///< CTAs that can share operand loads, or a tile
   int unshared_block_m = 0;  ///< two CTAs cannot share a tile of this many rows; 0: no such tile
-  int default_depths = 0;    ///< most stage counts of one tile shape in `default_tiles`
+  /// Largest block_n with which `peer_store` can have a tile of `unshared_block_m` rows; 0: this
+  /// GPU has no kernel for `peer_store`.
+  int widest_store = 0;
+  int default_depths = 0;  ///< most stage counts of one tile shape in `default_tiles`
 
   std::int64_t least_shared_k = 0;  ///< for a smaller k two CTAs gain nothing by sharing a tile
   Microseconds peer_gap{};          ///< cost of one more wave group by `peer_access`
@@ -66,6 +69,9 @@ struct GpuLimits {
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);
+
+/// Whether `peer_store` has a kernel for a feasible tile.
+[[nodiscard]] bool has_store_kernel(const Tile& tile, const GpuLimits& limits);
 
 /// The memory bandwidth of a GPU's data sheet, in GB/s (10^9 bytes); none for a GPU that is not in
 /// the table. `gpu_model` as the driver names it: "NVIDIA H200".

@@ -1,5 +1,7 @@
 #include "core/store_order.hpp"
 
+#include <algorithm>
+
 namespace overlaptune {
 
 std::int64_t StoreOrder::slots() const {
@@ -47,7 +49,16 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
 }
 
 bool takes_turns(const Tile& tile, const GpuLimits& limits) {
-  return 2 * tile.block_m * tile.block_n <= limits.largest_block_area;
+  constexpr int kRowBytes = 128;  // of A or B, in one step of k
+  constexpr int kElementBytes = 2;
+  constexpr int kOtherBytes = 1536;  // barriers and alignment
+  // The most sums of a thread that leave it registers for the rest. A consumer with more than two
+  // parts of 64 rows needs more for the rest.
+  const int most_sums = tile.block_m > 128 ? 184 : 192;
+  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes;
+  const int buffers = 2 * 64 * std::min(tile.block_n, 64) * kElementBytes;
+  return tile.block_m / 64 * tile.block_n / 2 <= most_sums &&
+         ring + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
 
 std::int64_t slot_bytes(const StoreOrder& order) {

@@ -81,6 +81,7 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
                                  {"SLAB", std::to_string(layout->slab)},
                                  {"SEGMENTS", std::to_string(segments)},
                                  {"WAITS", std::to_string(waits)},
+                                 {"RANKS", "0"},
                                  {"PATIENCE", fmt::format("{}ull", kPatience)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }

@@ -46,28 +46,31 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
                      sums, sums + 2, n, type, registers, sums + 1, operands);
 }
 
-/// Most sums of a consumer that leave it registers for the rest.
+/// Most sums of a consumer that leave it registers for the rest. A kernel that stores at ranks has
+/// fewer registers for them, and spills some with 192 sums in more than two parts of 64 rows.
 constexpr int kMostSums = 192;
+constexpr int kMostSumsOfStores = 184;
 
 /// Whether two consumers take tiles in turn: one warpgroup can hold the sums of a tile, and shared
 /// memory a buffer for each.
-bool takes_turns(const Tile& tile, const GpuLimits& limits) {
+bool takes_turns(const Tile& tile, const GpuLimits& limits, bool stores_at_ranks) {
+  const int most = stores_at_ranks && tile.block_m > 128 ? kMostSumsOfStores : kMostSums;
   const int buffers = 2 * 64 * std::min(tile.block_n, 64) * 2;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
-  return tile.block_m / 64 * tile.block_n / 2 <= kMostSums &&
+  return tile.block_m / 64 * tile.block_n / 2 <= most &&
          ring + buffers + kStaticBytes <= limits.shared_memory_bytes;
 }
 
 }  // namespace
 
-Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
+Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype, bool stores_at_ranks) {
   const GpuLimits& limits = gpu_limits(kHopper);
   if (!is_feasible(tile, limits, dtype)) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
                                  to_string(tile), tile.stages));
   }
   HopperLayout layout;
-  layout.in_turn = takes_turns(tile, limits);
+  layout.in_turn = takes_turns(tile, limits, stores_at_ranks);
   layout.consumers = layout.in_turn || tile.block_m == 256 ? 2 : tile.block_m / 64;
   layout.threads = 128 * (layout.consumers + 1);
   layout.multiplied =
@@ -93,11 +96,12 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   return layout;
 }
 
-Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments, int waits) {
-  const auto layout = hopper_layout(tile, dtype);
+Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLaunches& launches) {
+  const auto layout = hopper_layout(tile, dtype, launches.ranks > 0);
   if (!layout) return error_of(layout);
   return KernelSource{.name = "hopper_gemm",
-                      .text = embedded_source("tiles") +
+                      .text = embedded_source("tiles") + embedded_source("hopper_parts") +
+                              (launches.ranks > 0 ? embedded_source("peer_store") : "") +
                               multiply_function(layout->multiplied, dtype) +
                               embedded_source("hopper_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
@@ -108,8 +112,10 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments, 
                                  {"CONSUMERS", std::to_string(layout->consumers)},
                                  {"IN_TURN", layout->in_turn ? "1" : "0"},
                                  {"BUFFERS", std::to_string(layout->buffers)},
-                                 {"SEGMENTS", std::to_string(segments)},
-                                 {"WAITS", std::to_string(waits)},
+                                 {"SEGMENTS", std::to_string(launches.segments)},
+                                 {"WAITS", std::to_string(launches.waits)},
+                                 {"RANKS", std::to_string(launches.ranks)},
+                                 {"GROUPS", std::to_string(launches.groups)},
                                  {"PATIENCE", fmt::format("{}ull", kPatience)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }

@@ -24,13 +24,22 @@ struct HopperLayout {
   [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
 };
 
+/// `stores_at_ranks`: for a kernel with `HopperLaunches::ranks`.
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
-[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
+[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype,
+                                                   bool stores_at_ranks = false);
 
-/// The source for launches of up to `segments` segments. If `waits` is not 0, a launch has one
-/// segment, and waits for the rows of up to `waits` wave groups. The name of the kernel is
-/// `hopper_gemm`.
-[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, int segments,
-                                                 int waits = 0);
+/// The launches that a kernel is made for: the most segments, and what it has to do with its peers.
+struct HopperLaunches {
+  int segments = 1;
+  int waits = 0;   ///< most wave groups whose rows it waits for; 0: all rows are there
+  int ranks = 0;   ///< ranks at which it stores tiles (peer_store.cu); 0: it stores into C
+  int groups = 1;  ///< with `ranks`: most wave groups
+};
+
+/// The source for such launches. A kernel that waits, or stores at ranks, has one segment. The name
+/// of the kernel is `hopper_gemm`.
+[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype,
+                                                 const HopperLaunches& launches);
 
 }  // namespace overlaptune::kernels

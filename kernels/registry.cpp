@@ -46,7 +46,7 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
   const GpuLimits& limits = gpu_limits(capability);
   for (const auto& [dtype, name] : NamesOf<Dtype>::all) {
     for (const Tile& tile : default_tiles(limits, dtype)) {
-      auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, kUsualRegions)
+      auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, {.segments = kUsualRegions})
                                              : ampere_gemm(tile, limits, dtype, kUsualRegions);
       if (source) list.push_back(std::move(*source));
     }

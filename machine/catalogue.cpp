@@ -109,19 +109,27 @@ Expected<cuda::Installation> find_gpus(cuda::LaunchEnvironment& launch) {
 Expected<std::unique_ptr<Machine>> open_cuda(const cuda::LaunchEnvironment& launch,
                                              const cuda::Installation& installation,
                                              const MachineOptions& options) {
-  const auto count = static_cast<int>(installation.devices.size());
+  const int count = installation.ranks();
+  const bool sharing = installation.ranks_per_gpu > 1;
   const bool launched = launch.launcher != cuda::Launcher::plain;
   if (!launched && (options.ranks == 1 || options.ranks < 0 || options.ranks > count)) {
-    return bad_input(fmt::format("machine cuda: ranks = {}: expected 2 to the {} GPUs of this host",
-                                 options.ranks, count));
+    return bad_input(fmt::format("machine cuda: ranks = {}: expected 2 to the {} {} of this host",
+                                 options.ranks, count, sharing ? "ranks" : "GPUs"));
   }
-  return cuda::CudaMachine::open({.worker = installation.worker,
-                                  .ranks = options.ranks == 0 ? count : options.ranks,
-                                  .launch = launch,
-                                  .allow_multicast = options.allow_multicast,
-                                  .seed = options.seed,
-                                  .fault = options.faults},
-                                 cuda::take_mpi_listener());
+  if (sharing) {
+    spdlog::warn("{} is set: {} ranks share each GPU, and no time means anything",
+                 cuda::kRanksPerGpuVariable, installation.ranks_per_gpu);
+  }
+  return cuda::CudaMachine::open(
+      {.worker = installation.worker,
+       .ranks = options.ranks == 0 ? count : options.ranks,
+       .ranks_per_gpu = installation.ranks_per_gpu,
+       .launch = launch,
+       .allow_multicast = options.allow_multicast,
+       .seed = options.seed,
+       .fault = options.faults,
+       .limits = sharing ? cuda::limits_of_sharing_ranks() : cuda::Limits{}},
+      cuda::take_mpi_listener());
 }
 
 MachineEntry cuda_entry() {
@@ -132,6 +140,9 @@ MachineEntry cuda_entry() {
     const Device& first = installation->devices.front();
     entry.description = fmt::format("{} x {} of this host, {}", installation->devices.size(),
                                     first.model, first.link);
+    if (installation->ranks_per_gpu > 1) {
+      entry.description += fmt::format(", {} ranks on each", installation->ranks_per_gpu);
+    }
   } else {
     entry.available = false;
     entry.reason = installation.error().message;

@@ -24,6 +24,7 @@ std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Dtype dt
 Draws::Draws(std::uint64_t seed, const Platform& platform, Dtype dtype)
     : dice(seed),
       sms(platform.sms),
+      limits(gpu_limits(platform.compute_capability)),
       shapes(tiles_by_shape(platform, dtype)),
       rasters({1, 2, 4, 8, 16}),
       waits({Wait::driver, Wait::driver, Wait::driver, Wait::kernel}),

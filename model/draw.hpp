@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/gpu.hpp"
 #include "core/hash.hpp"
 #include "core/platform.hpp"
 #include "core/tiling.hpp"
@@ -71,7 +72,8 @@ struct Draws {
   Draws(std::uint64_t seed, const Platform& platform, Dtype dtype);
 
   Dice dice;
-  int sms = 0;                     ///< SMs of one GPU
+  int sms = 0;  ///< SMs of one GPU
+  GpuLimits limits{};
   Deck<std::vector<Tile>> shapes;  ///< each item: all tiles of one block_m and block_n
   Deck<int> rasters;               ///< not yet limited to the panels of a row block
   Deck<Wait> waits;                ///< `driver` three times in four

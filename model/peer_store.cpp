@@ -72,6 +72,7 @@ std::vector<Combination> combinations(const Model::Parts& parts, const Problem& 
                                       const StoreSetting& setting, Space space) {
   std::vector<Combination> list;
   for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
+    if (!has_store_kernel(tile, parts.limits)) continue;
     if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
     for (const int raster : kRasters) {
       if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
@@ -137,8 +138,12 @@ void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, L
 /// It has no collective, so the setting does not matter.
 std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSetting&,
                                            Draws& draws) const {
-  const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
-  PeerStore config{.tile = shape[draws.dice.roll(shape.size())]};
+  if (draws.limits.widest_store == 0) return std::nullopt;  // no tile has a kernel
+  PeerStore config;
+  do {
+    const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
+    config.tile = shape[draws.dice.roll(shape.size())];
+  } while (!has_store_kernel(config.tile, draws.limits));
   const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
   config.raster =
       static_cast<int>(std::clamp<std::int64_t>(draws.rasters.deal(draws.dice), 1, panels));

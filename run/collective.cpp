@@ -45,6 +45,11 @@ CommKey route(Collective collective, int ranks, int ctas, Transport transport) {
 }
 
 Expected<void> make_ready(World& world, const CommKey& route) {
+  if (route.symmetric && !route.maps_memory() && world.shares_gpu()) {
+    return bad_input(
+        "transport symmetric: two ranks share a GPU, which NCCL's windows do not serve: choose "
+        "another transport, or start one rank a GPU");
+  }
   static_cast<void>(world.comm(route));
   if (!route.maps_memory()) return {};
   constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::PeerWords::kMostRanks);

@@ -12,7 +12,8 @@ namespace overlaptune::run {
 
 /// Collective: makes the communicator of the route. Error (`bad_input`, on every rank): with copy
 /// engines or peer access, the GPUs cannot reach one another's memory, this NCCL is of another
-/// release than the one that the program was built with, or there are more ranks than flags.
+/// release than the one that the program was built with, or there are more ranks than flags; with
+/// symmetric kernels, two ranks share a GPU.
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
 /// Enqueues a collective. `count`: elements of the whole buffer (`collective_bytes`), which

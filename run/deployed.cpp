@@ -9,7 +9,8 @@ namespace overlaptune::run {
 namespace {
 
 constexpr std::int64_t kAlign = 4096;
-/// Time limit of the first run; kernels are compiled before it.
+/// Time limit of the first run; kernels are compiled before it. Ranks that share a GPU run in turn,
+/// and wait longer.
 constexpr std::chrono::seconds kFirstRun{60};
 
 std::int64_t aligned(std::int64_t bytes) {
@@ -37,8 +38,9 @@ bool goes_through_world(const Problem& problem, const Config& config) {
       return true;
     case Transport::copy_engine:  // A is sent from where it is
       return problem.op != Op::all_gather_gemm;
-    case Transport::peer_access:  // other ops exchange the workspace
-      return problem.op == Op::gemm_all_reduce;
+    case Transport::peer_access:
+      if (strategy_of(config) == Strategy::peer_store) return problem.op != Op::gemm_reduce_scatter;
+      return problem.op == Op::gemm_all_reduce;  // other ops exchange the workspace
   }
   return true;
 }
@@ -121,7 +123,8 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   if (!planned) return error_of(planned);
   made->enqueue(world.stream(), operands.a, operands.b, operands.c);
   try {
-    finish(world.stream(), kFirstRun, "the first run of the plan");
+    finish(world.stream(), world.shares_gpu() ? World::kPatience : kFirstRun,
+           "the first run of the plan");
   } catch (const Failure&) {
     // Freeing memory would wait for the run that has not ended.
     for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();

@@ -64,6 +64,51 @@ void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
   } else if (room.waits > 0) {
     throw Failure(ErrorKind::bad_input, "a kernel that waits: expected rows to wait for");
   }
+  const std::size_t ranks = operands.stores ? operands.stores->peers.size() : 0;
+  if (ranks != room.ranks) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("a kernel that stores at {} ranks: expected as many, not {}",
+                              room.ranks, ranks));
+  }
+  if (operands.stores) refuse_more(operands.stores->groups.size(), room.groups, "wave groups");
+}
+
+std::vector<std::byte> packed_stores(const GeneratedStores& stores, const LaunchRoom& room) {
+  struct Head {
+    int rank;
+    int owns_blocks;
+    int adds;
+    int slots;
+    int groups_count;
+    std::uint32_t done;
+  };
+  struct Group {
+    int end;
+    int slot;
+    std::uint32_t arrivals;
+  };
+  const Head head{.rank = stores.rank,
+                  .owns_blocks = stores.owns_blocks ? 1 : 0,
+                  .adds = stores.adds ? 1 : 0,
+                  .slots = static_cast<int>(stores.slots),
+                  .groups_count = static_cast<int>(stores.groups.size()),
+                  .done = stores.done};
+  std::vector<void*> slots;
+  std::vector<kernels::StoreWords*> words;
+  for (const GeneratedStores::Peer& peer : stores.peers) {
+    slots.push_back(peer.slots);
+    words.push_back(peer.words);
+  }
+  std::vector<Group> groups(room.groups);
+  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
+    const GeneratedStores::Group& group = stores.groups[i];
+    groups[i] = {static_cast<int>(group.end), static_cast<int>(group.slot), group.arrivals};
+  }
+  std::vector<std::byte> all =
+      packed<Head, void*, kernels::StoreWords*, Group>({&head, 1}, slots, words, groups);
+  constexpr std::size_t kAlign = alignof(void*);  // of the whole struct
+  all.resize((all.size() + kAlign - 1) / kAlign * kAlign);
+  return all;
 }
 
 std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperands& operands,

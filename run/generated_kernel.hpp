@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/tiling.hpp"
 #include "kernels/compiler.hpp"
+#include "kernels/peers.hpp"
 
 namespace overlaptune::run {
 
@@ -40,12 +41,39 @@ struct GeneratedRows {
   std::vector<Arrival> arrivals{};
 };
 
+/// The tiles of a GEMM that stores each at the rank that owns it. Tiles are in the order of
+/// `StoreOrder`.
+struct GeneratedStores {
+  /// A wave group: tiles of `StoreOrder::part` up to `end` (exclusive), the owner's slot of its
+  /// first tile, and the value of this rank's counter when all that it owns has arrived.
+  struct Group {
+    std::int64_t end = 0;
+    std::int64_t slot = 0;
+    std::uint32_t arrivals = 0;
+  };
+  /// What a rank has in the memory that all ranks reach, by its address on this GPU.
+  struct Peer {
+    void* slots = nullptr;
+    kernels::StoreWords* words = nullptr;
+    void* c =
+        nullptr;  ///< row 0 of the rows that this rank's tiles fill; null where there are none
+  };
+  int rank = 0;
+  bool owns_blocks = true;
+  bool adds = true;        ///< the result is the sum of all ranks
+  std::int64_t slots = 0;  ///< of one rank, for each peer
+  std::uint32_t done = 0;  ///< `StoreWords::done` when all tiles of the peers have arrived in C
+  std::vector<Peer> peers{};
+  std::vector<Group> groups{};
+};
+
 struct GeneratedOperands {
   const void* a = nullptr;  ///< [block][row][k]
   const void* b = nullptr;  ///< [n][k]
   std::int64_t k = 0;
   std::vector<GeneratedSegment> segments{};  ///< in the order of the tiles; they hold all tiles
   std::optional<GeneratedRows> rows{};       ///< for kernels that wait, and only for them
+  std::optional<GeneratedStores> stores{};   ///< for kernels that store at ranks; no segments then
   // For plans that are wrong on purpose (run/mutant.hpp):
   std::int64_t left_out_k = 0;      ///< last elements of k that are not multiplied
   std::int64_t left_out_tiles = 0;  ///< last tiles that are not computed
@@ -91,20 +119,29 @@ std::vector<std::byte> packed(std::span<const T>... values) {
   return all;
 }
 
-/// The most segments, and wave groups to wait for, of the launches of a kernel.
+/// The most segments of the launches of a kernel, and the most wave groups that it waits for, or
+/// that it stores at `ranks` ranks.
 struct LaunchRoom {
   std::size_t segments = 1;
   std::size_t waits = 0;  ///< 0: the kernel waits for none
+  std::size_t ranks = 0;  ///< 0: the kernel stores into C
+  std::size_t groups = 1;
 
   static LaunchRoom of(const TiledKernel& kernel) {
     const auto regions = static_cast<std::size_t>(kernel.regions);
-    return kernel.waits ? LaunchRoom{1, regions} : LaunchRoom{regions, 0};
+    if (kernel.waits) return {.waits = regions};
+    if (kernel.ranks == 0) return {.segments = regions};
+    return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
   }
 };
 
 /// Throws `Failure` (`bad_input`) where a launch has more segments or groups than its kernel was
-/// made for, or waits with a kernel that does not, or the other way round.
+/// made for, or waits or stores at ranks with a kernel that does not, or the other way round.
 void check_room(const GeneratedOperands& operands, const LaunchRoom& room);
+
+/// The stores of a launch, as the text of kernels/device/peer_store.cu declares them.
+[[nodiscard]] std::vector<std::byte> packed_stores(const GeneratedStores& stores,
+                                                   const LaunchRoom& room);
 
 /// The rows of a launch, as the text of kernels/device/tiles.cu declares them; empty for a kernel
 /// that does not wait.

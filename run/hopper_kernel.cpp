@@ -118,6 +118,7 @@ class HopperKernel : public GeneratedKernel {
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
     check_room(operands, room_);
+    const bool one_block = operands.rows || operands.stores;  // of the order in the kernel
     const int ctas =
         ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
     // Whole clusters, unless CTAs share tiles. The last cluster may have a tile for only one of its
@@ -138,7 +139,8 @@ class HopperKernel : public GeneratedKernel {
                                       .block_stride = order.n * operands.k},
                                      64, tile_.block_n / tile_.cluster, dtype_);
     std::vector<Segment> segments(room_.segments);
-    std::vector<CUtensorMap> maps(room_.segments);
+    std::vector<CUtensorMap> maps = operands.stores ? maps_of(*operands.stores, order)
+                                                    : std::vector<CUtensorMap>(segments.size());
     for (std::size_t i = 0; i < operands.segments.size(); ++i) {
       const GeneratedSegment& segment = operands.segments[i];
       const Region& region = segment.region;
@@ -154,7 +156,7 @@ class HopperKernel : public GeneratedKernel {
     }
     const OrderHead head{
         .panels = static_cast<int>(order.panels_per_block()),
-        .blocks = operands.rows ? 1 : order.blocks,
+        .blocks = one_block ? 1 : order.blocks,
         .columns = static_cast<int>(order.columns()),
         .raster = static_cast<int>(std::min<std::int64_t>(order.raster, order.panels_per_block())),
         .tiles = static_cast<int>(tiles),
@@ -168,6 +170,7 @@ class HopperKernel : public GeneratedKernel {
     GeneratedLaunch launch{.parameters = {packed<CUtensorMap>({&a, 1}),
                                           packed<CUtensorMap>({&b, 1}), packed<CUtensorMap>(maps),
                                           packed<OrderHead, Segment>({&head, 1}, segments)}};
+    if (operands.stores) launch.parameters.push_back(packed_stores(*operands.stores, room_));
     if (operands.rows) {
       const CUtensorMap own = tensor_map({.base = operands.rows->own,
                                           .columns = k,
@@ -175,8 +178,8 @@ class HopperKernel : public GeneratedKernel {
                                           .row_stride = operands.k,
                                           .block_stride = order.block_rows * operands.k},
                                          64, tile_.block_m, dtype_);
-      launch.parameters.push_back(packed<CUtensorMap>({&own, 1}));
       launch.parameters.push_back(packed_rows(order, operands, room_));
+      launch.parameters.push_back(packed<CUtensorMap>({&own, 1}));
     }
     launch.blocks = turns.blocks;
     launch.cluster = static_cast<unsigned>(ctas);
@@ -184,6 +187,22 @@ class HopperKernel : public GeneratedKernel {
   }
 
  private:
+  /// The rows of C that this rank's tiles fill at each rank.
+  [[nodiscard]] std::vector<CUtensorMap> maps_of(const GeneratedStores& stores,
+                                                 const TileOrder& order) const {
+    std::vector<CUtensorMap> maps;
+    for (const GeneratedStores::Peer& peer : stores.peers) {
+      maps.push_back(peer.c == nullptr ? CUtensorMap{}
+                                       : tensor_map({.base = peer.c,
+                                                     .columns = order.n,
+                                                     .rows = order.block_rows,
+                                                     .row_stride = order.n,
+                                                     .block_stride = order.block_rows * order.n},
+                                                    slab_, 64, dtype_));
+    }
+    return maps;
+  }
+
   int slab_;
   Tile tile_;
   Dtype dtype_;
@@ -194,11 +213,15 @@ class HopperKernel : public GeneratedKernel {
 
 Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
   const LaunchRoom room = LaunchRoom::of(kernel);
-  auto source = kernels::hopper_gemm(kernel.tile, kernel.dtype, static_cast<int>(room.segments),
-                                     static_cast<int>(room.waits));
+  auto source = kernels::hopper_gemm(kernel.tile, kernel.dtype,
+                                     {.segments = static_cast<int>(room.segments),
+                                      .waits = static_cast<int>(room.waits),
+                                      .ranks = static_cast<int>(room.ranks),
+                                      .groups = static_cast<int>(room.groups)});
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(std::move(*source),
-                                        *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
+  return std::make_unique<HopperKernel>(
+      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.dtype, room.ranks > 0),
+      kernel);
 }
 
 }  // namespace overlaptune::run

@@ -9,15 +9,19 @@
 namespace overlaptune::run {
 namespace {
 
-static_assert(World::kCopyFlags + kernels::PeerWords::kCount <= World::kFlags);
+// The words for kernels of peer access come first, then those for GEMMs that store at ranks.
+constexpr std::size_t kStoreWords = World::kCopyFlags + kernels::PeerWords::kCount;
+static_assert(kStoreWords * sizeof(std::uint32_t) + sizeof(kernels::StoreWords) <=
+              World::kFlags * sizeof(std::uint32_t));
 static_assert(kMostPeerElements <= kernels::PeerExchange::kMostElements);
 
 std::uint32_t* words_of(const World& world, const CommKey& key, int rank) {
   return world.flags_of(key, rank) + World::kCopyFlags;
 }
 
-/// The offset of an operand in the memory that all ranks share.
-std::ptrdiff_t offset_of(const World& world, const void* operand) {
+}  // namespace
+
+std::ptrdiff_t offset_in(const World& world, const void* operand) {
   const std::ptrdiff_t offset = static_cast<const std::byte*>(operand) - world.memory();
   if (offset < 0 || static_cast<std::size_t>(offset) >= world.capacity()) {
     throw Failure(ErrorKind::bad_input,
@@ -26,7 +30,9 @@ std::ptrdiff_t offset_of(const World& world, const void* operand) {
   return offset;
 }
 
-}  // namespace
+kernels::StoreWords* store_words(const World& world, const CommKey& key, int rank) {
+  return reinterpret_cast<kernels::StoreWords*>(world.flags_of(key, rank) + kStoreWords);
+}
 
 std::uint32_t* peer_counters(const World& world, const CommKey& key) {
   return words_of(world, key, world.rank());
@@ -34,7 +40,7 @@ std::uint32_t* peer_counters(const World& world, const CommKey& key) {
 
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
                    std::span<const kernels::PeerPiece> pieces) {
-  const std::ptrdiff_t offset = offset_of(world, what.matrix);
+  const std::ptrdiff_t offset = offset_in(world, what.matrix);
   const bool fit = std::all_of(pieces.begin(), pieces.end(), [](const kernels::PeerPiece& piece) {
     return std::int64_t{piece.rows} * piece.columns < kernels::PeerExchange::kMostElements;
   });
@@ -60,7 +66,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
 
 void push_to_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerRows& what,
                    std::span<const kernels::PushedRows> pieces) {
-  const std::ptrdiff_t offset = offset_of(world, what.matrix);
+  const std::ptrdiff_t offset = offset_in(world, what.matrix);
   const bool fit = std::all_of(pieces.begin(), pieces.end(), [&](const auto& piece) {
     return piece.rows * what.row_bytes < kernels::PeerPush::kMostBytes;
   });

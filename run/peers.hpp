@@ -16,6 +16,13 @@ namespace overlaptune::run {
 /// `make_ready` was called for the key.
 [[nodiscard]] std::uint32_t* peer_counters(const World& world, const CommKey& key);
 
+/// The words of a rank by which GEMMs that store at ranks meet (kernels/peers.hpp). They are among
+/// the flags of the world. As for `peer_counters`.
+[[nodiscard]] kernels::StoreWords* store_words(const World& world, const CommKey& key, int rank);
+
+/// The offset of an operand in `World::memory`. Throws `Failure` (`bad_input`): it is not in there.
+[[nodiscard]] std::ptrdiff_t offset_in(const World& world, const void* operand);
+
 /// A row-major matrix of `n` columns in `World::memory`, at the same offset on every rank, and the
 /// collective on it (kernels/peer_exchange.hpp).
 struct PeerMatrix {

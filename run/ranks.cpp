@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "run/patience.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -51,8 +50,7 @@ Ranks::Ranks(ncclComm_t comm, bool multicast)
 Ranks::~Ranks() {
   constexpr std::chrono::seconds kOthers{10};
   try {
-    world.barrier(world.stream());
-    finish(world.stream(), kOthers, "the end of the world");
+    world.part(kOthers);
   } catch (const Failure&) {  // a rank is lost; a destructor cannot report it
     world.abandon();          // memory is given back once nothing runs
     static_cast<void>(cudaGetLastError());

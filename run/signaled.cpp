@@ -6,16 +6,11 @@
 // that polls the signals itself.) A GEMM that is not persistent (`kHandedOver`) has one CTA for
 // each tile; a collective that is ready then gets SMs before tiles that have not begun.
 
-#include <algorithm>
-
 #include "run/group_exchange.hpp"
+#include "run/launches.hpp"
 
 namespace overlaptune::run {
 namespace {
-
-/// Launches that a plan keeps ready, one for each set of operands: more sets than a program
-/// alternates between.
-constexpr std::size_t kRemembered = 64;
 
 class SignaledPlan : public Plan {
  public:
@@ -31,18 +26,15 @@ class SignaledPlan : public Plan {
         signals_(signals_of(request.work.tiled().cuts)),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
-        join_(make_event(false)) {
-    for (const Operands& operands : request.operands) {
-      launches_.emplace_back(operands, prepared(operands));
-    }
-  }
+        join_(make_event(false)),
+        launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     set_counters(stream, 0);
     OVT_CHECK(cudaEventRecord(fork_.get(), stream));
     OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
     // The GEMM is enqueued before any wait for it.
-    enqueue_gemm(stream, operands);
+    gemm_.enqueue(stream, launches_[operands]);
     if (takes_part_) exchange_->enqueue(comm_.get(), operands, signals_);
     OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
     OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
@@ -87,17 +79,6 @@ class SignaledPlan : public Plan {
     return mutant_ == Mutant::skipped_tile ? 1 : 0;
   }
 
-  /// Takes a few microseconds a region for operands that are not among the launches kept.
-  void enqueue_gemm(cudaStream_t stream, const Operands& operands) {
-    auto known = std::find_if(launches_.begin(), launches_.end(),
-                              [&](const auto& each) { return each.first == operands; });
-    if (known == launches_.end()) {
-      if (launches_.size() == kRemembered) launches_.erase(launches_.begin());
-      known = launches_.emplace(launches_.end(), operands, prepared(operands));
-    }
-    gemm_.enqueue(stream, known->second);
-  }
-
   [[nodiscard]] GeneratedLaunch prepared(const Operands& operands) const {
     const GeneratedOperands own{
         .a = operands.a,
@@ -120,7 +101,7 @@ class SignaledPlan : public Plan {
   Stream comm_;
   Event fork_;
   Event join_;
-  std::vector<std::pair<Operands, GeneratedLaunch>> launches_{};
+  Launches launches_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "run/sizes.hpp"
 
+#include <algorithm>
+
 #include "run/strategies.hpp"
 
 namespace overlaptune::run {
@@ -27,10 +29,11 @@ std::int64_t workspace_bytes(const Work& work) {
 }
 
 std::int64_t most_workspace_bytes(const Problem& problem) {
-  // Wave groups that NCCL moves need most: they are staged, and in all_to_all also received in the
-  // workspace.
+  // Wave groups that NCCL moves are staged, and in all_to_all also received in the workspace. Slots
+  // of whole tiles may take more.
   const std::int64_t bytes = collective_bytes(problem).count;
-  return collective_of(problem.op) == Collective::all_to_all ? 2 * bytes : bytes;
+  const bool twice = collective_of(problem.op) == Collective::all_to_all;
+  return std::max(twice ? 2 * bytes : bytes, most_workspace_of_stores(problem));
 }
 
 }  // namespace overlaptune::run

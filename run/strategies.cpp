@@ -13,6 +13,8 @@ Expected<std::unique_ptr<Plan>> make_sequential(const Request& request);
 Expected<std::unique_ptr<Plan>> make_chunked(const Request& request);
 Expected<std::unique_ptr<Plan>> make_signaled(const Request& request);
 Expected<std::unique_ptr<Plan>> make_waiting(const Request& request);
+Expected<std::unique_ptr<Plan>> make_peer_store(const Request& request);
+std::int64_t workspace_of_stores(const Work& work);
 
 namespace {
 
@@ -22,6 +24,7 @@ constexpr std::array<StrategyRunner, kStrategies.size()> kRunners{{
     {Strategy::chunked, make_chunked, workspace_of_pieces},
     {Strategy::signaled, make_signaled, workspace_of_groups},
     {Strategy::waiting, make_waiting, workspace_of_rows},
+    {Strategy::peer_store, make_peer_store, workspace_of_stores},
 }};
 
 constexpr bool is_in_order() {

@@ -31,4 +31,7 @@ struct StrategyRunner {
 
 [[nodiscard]] const StrategyRunner& runner_of(Strategy strategy);
 
+/// An upper limit of the workspace that a config of `peer_store` takes for a problem.
+[[nodiscard]] std::int64_t most_workspace_of_stores(const Problem& problem);
+
 }  // namespace overlaptune::run

@@ -4,10 +4,20 @@
 
 #include "core/arrivals.hpp"
 #include "run/generated_gemm.hpp"
+#include "run/launches.hpp"
 #include "run/row_exchange.hpp"
 
 namespace overlaptune::run {
 namespace {
+
+/// SMs that the GEMM leaves to the exchange. Copy engines need none, except between ranks that
+/// share a GPU: the driver copies within a GPU by a kernel, and the GEMM would wait for it forever.
+int sms_of_exchange(const Request& request) {
+  constexpr int kSmsOfCopies = 8;
+  const auto& config = request.work.config_as<Waiting>();
+  const bool copies = config.transport == Transport::copy_engine;
+  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : config.comm_ctas;
+}
 
 class WaitingPlan : public Plan {
  public:
@@ -18,14 +28,15 @@ class WaitingPlan : public Plan {
         rank_(request.engine.world.rank()),
         problem_(request.work.problem()),
         order_(request.work.tiled().order),
-        crew_({.sms = request.engine.sms - request.work.config_as<Waiting>().comm_ctas}),
+        crew_({.sms = request.engine.sms - sms_of_exchange(request)}),
         mutant_(request.mutant),
-        cuts_(request.work.tiled().cuts) {}
+        cuts_(request.work.tiled().cuts),
+        launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    if (!takes_part()) return gemm_.enqueue(stream, prepared(operands));
+    if (!takes_part()) return gemm_.enqueue(stream, launches_[operands]);
     exchange_->begin(stream, operands);
-    gemm_.enqueue(stream, prepared(operands));
+    gemm_.enqueue(stream, launches_[operands]);
     exchange_->finish(stream);
   }
 
@@ -68,6 +79,7 @@ class WaitingPlan : public Plan {
   Crew crew_;
   Mutant mutant_;
   std::vector<Cut> cuts_;
+  Launches launches_;
 };
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "kernels/exchange.hpp"
+#include "run/ipc_memory.hpp"
 #include "run/patience.hpp"
+#include "run/shared_gpu.hpp"
+#include "run/window_memory.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -82,6 +84,12 @@ World::World(Comm comm, std::optional<std::chrono::seconds> patience)
       stream_(make_stream()),
       world_(std::move(comm)) {
   OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
+  ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
+  if (shares_gpu()) {
+    memory_ = std::make_unique<IpcMemory>(*this);
+  } else {
+    memory_ = std::make_unique<WindowMemory>(stream_.get());
+  }
 }
 
 World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
@@ -97,16 +105,23 @@ void World::decline(ncclComm_t parent) {
 }
 
 World::~World() {
-  for (const auto& [key, window] : windows_) {
-    const auto comm = comms_.find(key);
-    if (comm != comms_.end() && comm->second) {
-      static_cast<void>(ncclCommWindowDeregister(comm->second.get(), window));
-    }
+  try {
+    memory_->detach();
+  } catch (const Failure&) {  // a destructor cannot report it
+    static_cast<void>(cudaGetLastError());
   }
 }
 
+void World::part(std::chrono::seconds limit) {
+  barrier(stream());
+  finish(stream(), limit, "the end of the world");
+  memory_->detach();
+  barrier(stream());
+  finish(stream(), limit, "the end of the world");
+}
+
 void World::abandon() {
-  windows_.clear();
+  memory_->forget();
   comms_.clear();
   world_ = {};
 }
@@ -121,22 +136,20 @@ ncclComm_t World::comm(const CommKey& key) {
                             &config));
     entry->second = Comm(comm);
   }
-  if (key.symmetric) register_window(made, entry->second.get());
+  if (key.symmetric) attach(made, entry->second.get());
   return entry->second.get();
 }
 
 void World::release_memory() {
   OVT_CHECK(cudaDeviceSynchronize());
-  for (const auto& [key, window] : windows_) {
-    if (comms_.at(key)) OVT_CHECK(ncclCommWindowDeregister(comms_.at(key).get(), window));
-  }
-  windows_.clear();
+  memory_->detach();
   memories_.clear();
+  static_cast<void>(largest(0));  // no rank reaches the memory of another any more
   // As long as a communicator lives, NCCL keeps the buffers of captured collectives open on the
   // peers. New memory at the same address would not be the memory that it opened, so the
   // communicators end here.
   comms_.clear();
-  memory_ = {};
+  memory_->free();
   capacity_ = 0;
 }
 
@@ -171,33 +184,34 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
   return allocate(wanted);
 }
 
-/// Bytes that would be free, on the rank that has least, if `memory()` were given back.
+/// Bytes that each rank would find free, on the GPU that has least, if `memory()` were given back.
 std::size_t World::least_free() {
   std::size_t free = 0;
   std::size_t total = 0;
   OVT_CHECK(cudaMemGetInfo(&free, &total));
-  return static_cast<std::size_t>(-largest(-static_cast<double>(free + capacity_)));
+  const std::size_t share = free / static_cast<std::size_t>(ranks_per_gpu_);
+  return static_cast<std::size_t>(-largest(-static_cast<double>(share + capacity_)));
 }
 
 /// Error: as `reserve`; then no rank has memory.
 Expected<void> World::allocate(std::size_t bytes) {
   release_memory();
-  void* memory = nullptr;
-  const ncclResult_t made = ncclMemAlloc(&memory, bytes + kFlagBytes);
-  const bool here = made == ncclSuccess;
-  memory_ = NcclMemory(here ? memory : nullptr);
+  const Expected<void> made = memory_->allocate(bytes + kFlagBytes);
   // The ranks agree here; otherwise they would wait in the next collective for a rank that has no
   // memory.
-  if (largest(here ? 0 : 1) > 0) {
-    memory_ = {};
-    static_cast<void>(cudaGetLastError());
+  if (largest(made ? 0 : 1) > 0) {
+    memory_->free();
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}",
                                  gib(bytes + kFlagBytes),
-                                 here ? "another rank has not" : ncclGetErrorString(made)));
+                                 made ? "another rank has not" : made.error().message));
+  }
+  OVT_CHECK(cudaMemset(memory() + bytes, 0, kFlagBytes));
+  OVT_CHECK(cudaDeviceSynchronize());
+  if (auto opened = memory_->open(); !opened) {
+    release_memory();
+    return opened;
   }
   capacity_ = bytes;
-  OVT_CHECK(cudaMemset(static_cast<std::byte*>(memory) + capacity_, 0, kFlagBytes));
-  OVT_CHECK(cudaDeviceSynchronize());
   return {};
 }
 
@@ -205,34 +219,10 @@ const std::uint32_t* World::zero() const {
   return reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(scratch_.get()) + kScratch - 512);
 }
 
-void World::register_window(const CommKey& key, ncclComm_t communicator) {
-  if (windows_.contains(key) || capacity_ == 0) return;
-  ncclWindow_t window = nullptr;
-  if (communicator != nullptr) {
-    OVT_CHECK(ncclCommWindowRegister(communicator, memory(), capacity_ + kFlagBytes, &window,
-                                     NCCL_WIN_COLL_SYMMETRIC));
-    if (key.maps_memory()) memories_.emplace(key, mapped(key, communicator, window));
-  }
-  windows_.emplace(key, window);
-}
-
-/// The addresses of the peers' memory. Empty where not all ranks are in one NVLink domain, or where
-/// this NCCL is of another release than the one whose device code was compiled in: each release
-/// describes windows in its own way.
-std::vector<void*> World::mapped(const CommKey& key, ncclComm_t communicator,
-                                 ncclWindow_t window) const {
-  int version = 0;
-  OVT_CHECK(ncclGetVersion(&version));
-  const bool same = version / 100 == NCCL_VERSION_CODE / 100;
-  if (!same || kernels::ranks_in_reach(communicator) != key.ranks) return {};
-  std::vector<void*> addresses(static_cast<std::size_t>(key.ranks));
-  const std::size_t bytes = addresses.size() * sizeof(void*);
-  const DeviceMemory found = device_memory(bytes);
-  kernels::window_addresses(stream_.get(), window, key.ranks, static_cast<void**>(found.get()));
-  OVT_CHECK(
-      cudaMemcpyAsync(addresses.data(), found.get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
-  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
-  return addresses;
+void World::attach(const CommKey& key, ncclComm_t communicator) {
+  if (memories_.contains(key) || capacity_ == 0) return;
+  std::vector<void*>& addresses = memories_[key];
+  if (communicator != nullptr) addresses = memory_->attach(communicator, key.maps_memory());
 }
 
 bool World::reaches(const CommKey& key) const {

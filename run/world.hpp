@@ -1,5 +1,5 @@
 #pragma once
-// The ranks of a run: their communicators, and the memory that NCCL may reach on all of them.
+// The ranks of a run: their communicators, and the memory that all of them may reach.
 
 #include <chrono>
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "core/config.hpp"
 #include "run/handles.hpp"
+#include "run/peer_memory.hpp"
 
 namespace overlaptune::run {
 
@@ -36,8 +37,7 @@ struct CommKey {
   /// fixed in 2.29.2).
   bool pairwise = false;
   /// Exchanges by copy engines instead of NCCL's collectives. They write into the peers'
-  /// `World::memory`, which the window maps; `ctas` CTAs (or `kAnySms`) move the part that stays on
-  /// this rank.
+  /// `World::memory`; `ctas` CTAs (or `kAnySms`) move the part that stays on this rank.
   bool copies = false;
   /// Exchanges by an overlaptune kernel instead of NCCL's collectives. Its `ctas` CTAs load from
   /// the peers' `World::memory`.
@@ -75,9 +75,15 @@ class World {
 
   /// Ends all communicators, and with them all work that waits for a lost rank.
   void abandon();
+  /// Call it before the destructor: no rank may free memory that another one still reaches. A rank
+  /// waits at most `limit` for the others, twice. Throws `Failure` where one is lost.
+  void part(std::chrono::seconds limit);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
+  /// Whether two ranks have the same GPU. Then CUDA IPC maps the memory instead of NCCL's windows,
+  /// and symmetric kernels are not there (`make_ready`).
+  [[nodiscard]] bool shares_gpu() const { return ranks_per_gpu_ > 1; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
 
   /// The communicator of the first `key.ranks` ranks; null on the others. Call `reserve` first for
@@ -89,12 +95,13 @@ class World {
   /// may use the memory. Growing it invalidates every pointer into it. `beside`: bytes that the
   /// caller is going to allocate itself. Error (`bad_input`, on every rank), in one of two cases.
   /// Too little is free: the message says what is needed, and what is free on the rank that has
-  /// least. Or a rank has no block of this size: then `memory()` is gone.
+  /// least. Or a rank has no block of this size, or ranks that share a GPU cannot map it: then
+  /// `memory()` is gone.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
   /// As `reserve`, but with next to no spare bytes: for a process whose GPU memory is another
   /// program's. Error: as `reserve`.
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
-  [[nodiscard]] std::byte* memory() const { return static_cast<std::byte*>(memory_.get()); }
+  [[nodiscard]] std::byte* memory() const { return memory_->memory(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
@@ -128,23 +135,23 @@ class World {
   [[nodiscard]] std::size_t least_free();
   [[nodiscard]] Expected<void> allocate(std::size_t bytes);
   void release_memory();
-  void register_window(const CommKey& key, ncclComm_t communicator);
-  [[nodiscard]] std::vector<void*> mapped(const CommKey& key, ncclComm_t communicator,
-                                          ncclWindow_t window) const;
+  void attach(const CommKey& key, ncclComm_t communicator);
 
   int rank_;
   int ranks_;
   /// Absent: no limit, because another process ends one that hangs.
   std::optional<std::chrono::seconds> patience_;
   // Declared before the communicators, so that the memory outlives them.
-  NcclMemory memory_{};
+  std::unique_ptr<PeerMemory> memory_{};
   std::size_t capacity_ = 0;
   DeviceMemory scratch_;
   Stream stream_;
   Comm world_;
   std::map<CommKey, Comm> comms_{};
-  std::map<CommKey, ncclWindow_t> windows_{};
-  std::map<CommKey, std::vector<void*>> memories_{};  ///< addresses of the peers' memory
+  /// The addresses of the peers' memory, for each communicator that knows `memory()`; absent where
+  /// it does not map them, or cannot.
+  std::map<CommKey, std::vector<void*>> memories_{};
+  int ranks_per_gpu_ = 1;  ///< on the GPU that has most
   CopyLanes copy_lanes_{};
 };
 

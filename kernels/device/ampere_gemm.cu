@@ -152,16 +152,16 @@ struct Cursor {
 };
 
 __device__ __forceinline__ void go_to(Cursor& cursor, const Operands& operands, const Order& order,
-                                      const Rows& rows, int tile) {
+                                      const Peers& peers, int tile) {
   cursor.tile = tile;
   cursor.step = 0;
   if (tile >= order.tiles) return;
-  const Place place = place_in(order, rows, tile);
+  const Place place = place_in(order, peers, tile);
   const int row = static_cast<int>(threadIdx.x) / 8;
-  wait_for_rows(rows, tile, cursor.group);
+  wait_for_rows(peers, tile, cursor.group);
   cursor.a = static_cast<const char*>(operands.a) + 2 * place.block * operands.a_block_stride;
 #if WAITS
-  if (place.block == rows.own_block) cursor.a = static_cast<const char*>(rows.own);
+  if (place.block == peers.own_block) cursor.a = static_cast<const char*>(peers.own);
 #endif
   cursor.row = place.row + row;
   cursor.column = place.column + row;
@@ -184,7 +184,7 @@ __device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, 
 
 /// Copies one step of k of A and B, if there is one left, and moves the cursor to the next.
 __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operands,
-                                          const Order& order, const Rows& rows, u32 stage) {
+                                          const Order& order, const Peers& peers, u32 stage) {
   if (cursor.tile < order.tiles) {
     const int row = static_cast<int>(threadIdx.x) / 8;
     const int chunk = static_cast<int>(threadIdx.x) % 8;
@@ -199,7 +199,7 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operan
     load_rows<BLOCK_N>(to + kABytes, static_cast<const char*>(operands.b) + offset,
                        2 * operands.b_stride, cursor.column, operands.n - 1, bytes);
     if (++cursor.step == order.k_steps) {
-      go_to(cursor, operands, order, rows, next_tile(order, cursor.tile));
+      go_to(cursor, operands, order, peers, next_tile(order, cursor.tile));
     }
   }
   end_step();  // an empty step too, because waits count them
@@ -283,11 +283,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     ampere_gemm(const __grid_constant__ Operands operands, const __grid_constant__ Order order
 #if WAITS
                 ,
-                const __grid_constant__ Rows rows
+                const __grid_constant__ Peers peers
 #endif
     ) {
 #if !WAITS
-  const Rows rows{};
+  const Peers peers{};
 #endif
   alignas(128) extern __shared__ char memory[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -307,10 +307,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
   Cursor ahead;
   ahead.group = -1;
-  go_to(ahead, operands, order, rows, first_tile(order));
+  go_to(ahead, operands, order, peers, first_tile(order));
 #pragma unroll 1
   for (u32 filled = ring; filled != end; filled += kStageBytes) {
-    load_step(ahead, operands, order, rows, filled);
+    load_step(ahead, operands, order, peers, filled);
   }
   wait_for_steps<STAGES - 1>();
   __syncthreads();
@@ -336,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
           wait_for_steps<STAGES - 2>();
           __syncthreads();
           load_fragments(fragments[0], next + a_offset, next + b_offset, 0);
-          load_step(ahead, operands, order, rows, stage);
+          load_step(ahead, operands, order, peers, stage);
         }
 #pragma unroll
         for (int i = 0; i < kDown; ++i) {
@@ -351,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
     while (tile >= order.segments[index].end) ++index;
     const Segment& segment = order.segments[index];
-    const Place place = place_in(order, rows, tile);
+    const Place place = place_in(order, peers, tile);
     char* c = static_cast<char*>(segment.c) +
               2 * (place.block * segment.block_stride - segment.first_row * segment.row_stride -
                    segment.first_column);

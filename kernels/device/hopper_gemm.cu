@@ -19,194 +19,17 @@
 //   SEGMENTS          most segments that a launch may have
 //   WAITS, PATIENCE   as in tiles.cu
 //   HALF              1: fp16, 0: bf16
-// The text of tiles.cu and the function `multiply`, one wgmma of m64 x MULTIPLIED x k16, come
-// before this text.
+//   RANKS, GROUPS     as in peer_store.cu
+// The texts of tiles.cu, hopper_parts.cu and peer_store.cu and the function `multiply`, one wgmma of
+// m64 x MULTIPLIED x k16, come before this text.
 //
 // Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
 // map".
 
-constexpr int kBlockK = 64;
-constexpr int kRowBytes = 2 * kBlockK;
-constexpr int kABytes = BLOCK_M * kRowBytes;
-constexpr int kBBytes = BLOCK_N * kRowBytes;
-constexpr int kStageBytes = kABytes + kBBytes;
-/// Columns of the tile, rows of the tensor map of B, that are loaded at a time.
-constexpr int kBLoad = BLOCK_N / CLUSTER;
-constexpr int kBLoadBytes = kBLoad * kRowBytes;
-/// Columns of C that are staged at a time: the widest swizzled row that divides BLOCK_N.
-constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
-constexpr int kSlabs = BLOCK_N / kSlab;
-constexpr int kSlabBytes = 64 * kSlab * 2;
-constexpr int kOfOneTile = IN_TURN ? 1 : CONSUMERS;  // consumers of one tile
-constexpr int kParts = BLOCK_M / 64 / kOfOneTile;    // parts of 64 rows, for each consumer
-constexpr int kAccumulators = BLOCK_N / 2;
-
-struct alignas(64) TensorMap {
-  char opaque[128];
-};
-
-/// Consecutive tiles, up to tile `end` (exclusive), that fill one matrix of every row block. The
-/// segment has a tensor map of its own, whose row 0 is row `first_row` of the block, and whose
-/// column 0 is column `first_column`.
-struct Segment {
-  int end;
-  int counter;  // counter of its wave group
-  int first_row;
-  int first_column;
-};
-
-/// The order of the tiles, as `TileOrder` in core/tiling.hpp.
-struct Order {
-  int panels;   // row panels of one row block
-  int blocks;   // row blocks
-  int columns;  // tiles across n
-  int raster;
-  int tiles;
-  int k_steps;
-  int early;    // tiles before the first CTAs leave; whole clusters
-  int leaving;  // CTAs that leave then, whole clusters
-  int ctas;     // CTAs that share a tile: 1, or 2 where each computes no other tile
-  int signal;   // increment by each consumer that has stored its part of a tile
-  u32* counters;  // of the wave groups; null: none
-  Segment segments[SEGMENTS];
-};
-
-struct Outputs {
-  TensorMap c[SEGMENTS];
-};
-
-__device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(u32 barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(u32 barrier, u32 phase) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra.uni ready;\n"
-      "bra.uni again;\n"
-      "ready:\n"
-      "}\n" ::"r"(barrier),
-      "r"(phase)
-      : "memory");
-}
-
-__device__ __forceinline__ u32 cluster_rank() {
-  u32 rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
-/// The address in the other CTA of the cluster that corresponds to `address` in this one.
-__device__ __forceinline__ u32 at_other(u32 address) {
-  u32 there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(cluster_rank() ^ 1));
-  return there;
-}
-
-/// A barrier of all threads of both CTAs.
-__device__ __forceinline__ void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive_at_other(u32 barrier) {
-  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(at_other(barrier)) : "memory");
-}
-
-__device__ __forceinline__ void prefetch(const TensorMap* map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-
-__device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-      " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
-      : "memory");
-}
-
-/// Loads to the same place in both CTAs; the barrier of each counts the bytes.
-__device__ __forceinline__ void load_for_both(u32 to, const TensorMap* map, u32 barrier, int x, int y,
-                                              int z) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-      ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(static_cast<short>(3))
-      : "memory");
-}
-
-__device__ __forceinline__ void store(const TensorMap* map, u32 from, int x, int y, int z) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
-      "r"(from), "r"(x), "r"(y), "r"(z)
-      : "memory");
-}
-
-/// The matrix descriptor of swizzled 128-byte rows: 1024 bytes from one group of 8 rows to the
-/// next.
-__device__ __forceinline__ u64 descriptor(u32 address) {
-  return (u64{1} << 62) | (u64{1024 >> 4} << 32) | (u64{1} << 16) | ((address & 0x3ffff) >> 4);
-}
-
-/// The offset in a slab of the 16 bytes of column group `chunk` of a row. Rows of 128, 64 or 32
-/// bytes are swizzled as the tensor map of C says.
-__device__ __forceinline__ u32 slab_offset(int row, int chunk) {
-  const int turn = kSlab == 64 ? row & 7 : kSlab == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
-  return static_cast<u32>(row * kSlab * 2 + (chunk ^ turn) * 16);
-}
-
-/// Whether a CTA has a step at this tile. A cluster takes part in its last step as a whole: a CTA
-/// that has no tile of its own left computes its partner's once more, and stores nothing.
-__device__ __forceinline__ bool has_step(const Order& order, int tile) {
-  return (CLUSTER == 2 ? tile & ~1 : tile) < order.tiles;
-}
-__device__ __forceinline__ int computed(const Order& order, int tile) {
-  return tile < order.tiles ? tile : tile - 1;
-}
-
-/// Whether two CTAs share each tile. (Three consumers have no registers for that.)
-__device__ __forceinline__ bool shares_tiles(const Order& order) {
-  return CLUSTER == 1 && CONSUMERS < 3 && order.ctas == 2;
-}
-__device__ __forceinline__ int first_step(const Order& order) {
-  return shares_tiles(order) && cluster_rank() == 1 ? (order.k_steps + 1) / 2 : 0;
-}
-__device__ __forceinline__ int last_step(const Order& order) {
-  return shares_tiles(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
-}
-/// Number of a tile's slabs that the first CTA stores; the second CTA stores the others.
-constexpr int kFirstSlabs = (kSlabs + 1) / 2;
-__device__ __forceinline__ bool stores(const Order& order, int slab) {
-  return !shares_tiles(order) || (slab < kFirstSlabs) == (cluster_rank() == 0);
-}
-__device__ __forceinline__ int own_tile(const Order& order) {
-  return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
-}
-
-/// Whether the tile that is the CTA's `turn`th is multiplied by this consumer.
-__device__ __forceinline__ bool is_mine(int turn, int consumer) {
-  return !IN_TURN || turn % 2 == consumer;
-}
-/// The first row of a consumer in a tile.
-__device__ __forceinline__ int row_of(int consumer) {
-  return IN_TURN ? 0 : consumer * kParts * 64;
-}
-
 /// The work of the loading thread.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
-                                        const TensorMap* b, const Order& order, const Rows& rows,
+                                        const TensorMap* b, const Order& order, const Peers& peers,
                                         u32 stages, u32 full, u32 empty) {
   const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
   int stage = 0;
@@ -215,13 +38,13 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
   const int end = last_step(order);
   int group = -1;
   for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
-    Place place = place_in(order, rows, computed(order, tile));
+    Place place = place_in(order, peers, computed(order, tile));
     const bool shared =
-        CLUSTER == 2 && place_in(order, rows, computed(order, tile ^ 1)).column == place.column;
+        CLUSTER == 2 && place_in(order, peers, computed(order, tile ^ 1)).column == place.column;
     const TensorMap* from = a;
-    wait_for_rows(rows, computed(order, tile), group);
+    wait_for_rows(peers, computed(order, tile), group);
 #if WAITS
-    if (place.block == rows.own_block) {
+    if (place.block == peers.own_block) {
       from = own_a;
       place.block = 0;
     }
@@ -250,9 +73,16 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
   }
 }
 
+#if RANKS
+__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
+                                        const Peers& peers, int consumer, u32 slabs, u32 filled,
+                                        u32 free) {
+  deliver_to_owners(outputs, order, peers, consumer, slabs, filled, free);
+}
+#else
 /// The work of the thread that stores C for one consumer.
 __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
-                                        const Rows& rows, int consumer, u32 slabs, u32 filled,
+                                        const Peers& peers, int consumer, u32 slabs, u32 filled,
                                         u32 free) {
   int buffer = 0;
   u32 phase = 0;
@@ -262,7 +92,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     if (!is_mine(turn++, consumer)) continue;
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
-    const Place place = place_in(order, rows, tile);
+    const Place place = place_in(order, peers, tile);
     const int first_row = place.row + row_of(consumer) - part.first_row;
     const int first_column = place.column - part.first_column;
     int under_way = 0;  // slabs that are being read, in the buffers before this one
@@ -298,6 +128,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
   }
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
+#endif
 
 /// Adds up the sums of a tile that two CTAs share; each has those of half of k. Each CTA writes the
 /// sums of the slabs that the other one stores into the other's ring, which is no longer loaded
@@ -344,8 +175,9 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
 /// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer waits
 /// on its own until the other one has found all its stages full. (It could not tell a stage that
 /// was filled for it from one that was filled two rounds before.)
-__device__ __forceinline__ void consume(const Order& order, int consumer, u32 stages, u32 slabs,
-                                        u32 full, u32 empty, u32 filled, u32 free, u32 turns) {
+__device__ __forceinline__ void consume(const Order& order, const Peers& peers, int consumer,
+                                        u32 stages, u32 slabs, u32 full, u32 empty, u32 filled,
+                                        u32 free, u32 turns) {
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int warp = thread / 32;
   const int lane = thread % 32;
@@ -357,7 +189,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
   int stage = 0;
   u32 phase = 0;
   int buffer = 0;
-  u32 buffer_phase = 1;
+  u32 buffer_phase = RANKS ? 0 : 1;  // without peers, the buffers are free at first
   const auto release = [&](int which) {
     if (thread != 0) return;
     barrier_arrive(empty + 8 * which);
@@ -378,6 +210,9 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
       barrier_wait(turns + 8 * consumer, turn_phase);
       turn_phase ^= 1;
     }
+#if RANKS
+    const int owner = stored(peers, tile).owner;  // here, where the sums take no registers yet
+#endif
     float sums[kParts][kAccumulators];
     int last = -1;
     for (int step = begin; step < end; ++step) {
@@ -420,13 +255,42 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
     if (tile >= order.tiles) break;
     if (shares_tiles(order)) exchange_halves(sums, consumer, stages);
 
+    const auto wait_for_buffer = [&] {
+      barrier_wait(free + 8 * buffer, buffer_phase);
+      return slabs + buffer * kSlabBytes;
+    };
+    const auto pass_on_buffer = [&] {
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      barrier_arrive(filled + 8 * buffer);
+      if (++buffer == BUFFERS) {
+        buffer = 0;
+        buffer_phase ^= 1;
+      }
+    };
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
       for (int s = 0; s < kSlabs; ++s) {
         if (!stores(order, s)) continue;
-        barrier_wait(free + 8 * buffer, buffer_phase);
-        const u32 slab = slabs + buffer * kSlabBytes;
+        u32 slab = wait_for_buffer();
+#if RANKS
+        float* const slab_sums = sums[part] + s * kSlab / 2;
+        if (goes_to_slot(peers, owner)) {
+          write_fragments(slab_sums, slab, thread);
+          pass_on_buffer();
+          continue;
+        }
+        if (receives(peers, owner)) {
+#pragma unroll 1
+          for (int left = kLastSource; left > 0; --left) {
+            add_fragments(slab_sums, slab, thread);
+            pass_on_buffer();
+            slab = wait_for_buffer();
+          }
+          add_fragments(slab_sums, slab, thread);
+          meet_consumer(consumer);  // the sums are written where the others still read
+        }
+#endif
 #pragma unroll
         for (int pair = 0; pair < kSlab / 16; ++pair) {
           const float* sum = &sums[part][(s * kSlab / 8 + 2 * pair) * 4];
@@ -436,12 +300,7 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
                        "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
                        : "memory");
         }
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        barrier_arrive(filled + 8 * buffer);
-        if (++buffer == BUFFERS) {
-          buffer = 0;
-          buffer_phase ^= 1;
-        }
+        pass_on_buffer();
       }
     }
   }
@@ -456,14 +315,20 @@ __device__ __forceinline__ void consume(const Order& order, int consumer, u32 st
 extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 1)
     hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                 const __grid_constant__ Outputs outputs, const __grid_constant__ Order order
+#if WAITS || RANKS
+                ,
+                const __grid_constant__ Peers peers
+#endif
 #if WAITS
                 ,
-                const __grid_constant__ TensorMap own_a, const __grid_constant__ Rows rows
+                const __grid_constant__ TensorMap own_a
 #endif
     ) {
 #if !WAITS
   const TensorMap& own_a = a;
-  const Rows rows{};
+#if !RANKS
+  const Peers peers{};
+#endif
 #endif
   extern __shared__ char memory[];
   __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS + 2];
@@ -496,30 +361,31 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   if (CLUSTER == 2) cluster_barrier();
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3 ? 32 : 40));
-    if (threadIdx.x == 0) produce(&a, &own_a, &b, order, rows, stages, full, empty);
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kLoaderRegisters));
+    if (threadIdx.x == 0) produce(&a, &own_a, &b, order, peers, stages, full, empty);
     if (shares_tiles(order)) {  // the meetings of exchange_halves
       __syncwarp();
       cluster_barrier();
       cluster_barrier();
     }
+#if RANKS
+    if (blockIdx.x == 0 && warp == 1) open(peers);
+#endif
     if (threadIdx.x % 32 == 0 && warp >= 1 && warp <= CONSUMERS) {
       const int consumer = warp - 1;
       const u32 first = BUFFERS * consumer;
-      deliver(outputs, order, rows, consumer, slabs + first * kSlabBytes, filled + 8 * first,
+      deliver(outputs, order, peers, consumer, slabs + first * kSlabBytes, filled + 8 * first,
               free + 8 * first);
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 3   ? 160
-                                                             : CONSUMERS == 2 ? 232
-                                                                              : 240));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kConsumerRegisters));
     const int consumer = warp / 4 - 1;
     const u32 first = BUFFERS * consumer;
     if (IN_TURN && shares_tiles(order) && consumer == 1) {  // there is one tile
       cluster_barrier();
       cluster_barrier();
     }
-    consume(order, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
+    consume(order, peers, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
             free + 8 * first, turns);
   }
   // ... and may end only after the other one has released its last stage to it.
@@ -527,4 +393,8 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     __syncwarp();
     cluster_barrier();
   }
+#if RANKS
+  __syncthreads();
+  if (threadIdx.x == 0) close(peers);
+#endif
 }

@@ -2,6 +2,7 @@
 // computes, the place of a tile, the wait for its rows of A, and small helpers. It uses the macros
 // BLOCK_M, BLOCK_N and HALF of the text that follows, and
 //   WAITS     most wave groups whose rows a launch waits for; 0: all rows are there
+//   RANKS     ranks at which a launch stores its tiles (peer_store.cu); 0: it stores into C
 //   PATIENCE  nanoseconds after which a wait ends in an error of the GPU
 
 using u64 = unsigned long long;
@@ -68,8 +69,8 @@ struct Arrival {
   const u32* counter;  // null: they are there
 };
 
-/// The rows of a launch that waits: `ArrivalOrder` (core/arrivals.hpp).
-struct Rows {
+/// The rows that the peers of a launch send: `ArrivalOrder` (core/arrivals.hpp).
+struct Peers {
   const void* own;  // the row block that needs no copy; its number is `own_block`
   int own_block;
   int blocks;  // row blocks
@@ -81,24 +82,24 @@ struct Rows {
 /// The place of a tile: row block after row block, from the rank's own one downwards. In `order`
 /// there is one block.
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Rows& rows, int tile) {
-  const int turn = tile / rows.block_tiles;
-  Place place = place_of(order, tile - turn * rows.block_tiles);
-  place.block = rows.own_block - turn + (turn > rows.own_block ? rows.blocks : 0);
+__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int tile) {
+  const int turn = tile / peers.block_tiles;
+  Place place = place_of(order, tile - turn * peers.block_tiles);
+  place.block = peers.own_block - turn + (turn > peers.own_block ? peers.blocks : 0);
   return place;
 }
 
 /// Waits until the rows of the tile are there. `group`: the wave group that this thread waited for
 /// last, -1 at first; it ascends with the tiles. The rows may then be read in any way: by this
 /// thread, or by copies that it starts.
-__device__ __forceinline__ void wait_for_rows(const Rows& rows, int tile, int& group) {
-  if (group >= 0 && tile < rows.arrivals[group].end) return;
+__device__ __forceinline__ void wait_for_rows(const Peers& peers, int tile, int& group) {
+  if (group >= 0 && tile < peers.arrivals[group].end) return;
   do {
     ++group;
-  } while (tile >= rows.arrivals[group].end);
-  const u32* counter = rows.arrivals[group].counter;
+  } while (tile >= peers.arrivals[group].end);
+  const u32* counter = peers.arrivals[group].counter;
   if (counter == nullptr) return;
-  const u32 needed = rows.arrivals[group].value;
+  const u32 needed = peers.arrivals[group].value;
   u64 start = 0;
   while (true) {
     u32 value;
@@ -113,13 +114,13 @@ __device__ __forceinline__ void wait_for_rows(const Rows& rows, int tile, int& g
   asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
 #endif
 }
-#else
-struct Rows {};
+#elif !RANKS
+struct Peers {};
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Rows&, int tile) {
+__device__ __forceinline__ Place place_in(const Order& order, const Peers&, int tile) {
   return place_of(order, tile);
 }
-__device__ __forceinline__ void wait_for_rows(const Rows&, int, int&) {}
+__device__ __forceinline__ void wait_for_rows(const Peers&, int, int&) {}
 #endif
 
 __device__ __forceinline__ u32 shared_address(const void* pointer) {

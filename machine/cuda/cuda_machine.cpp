@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/check.hpp"
+#include "core/gpu_sharing.hpp"
 #include "machine/cuda/fault_attribution.hpp"
 #include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/launch/job_secret.hpp"
@@ -29,12 +30,14 @@ std::vector<std::unique_ptr<WorkerSlot>> local_slots(const CudaOptions& options,
   std::vector<std::unique_ptr<WorkerSlot>> slots;
   slots.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
-    slots.push_back(std::make_unique<LocalSlot>(WorkerCall{.program = options.worker,
-                                                           .host = "127.0.0.1",
-                                                           .port = port,
-                                                           .rank = rank,
-                                                           .local_rank = rank,
-                                                           .secret = secret}));
+    WorkerCall call{.program = options.worker,
+                    .host = "127.0.0.1",
+                    .port = port,
+                    .rank = rank,
+                    .local_rank = rank / options.ranks_per_gpu,
+                    .secret = secret};
+    if (options.ranks_per_gpu > 1) call.environment = variables_of_sharing_rank(rank);
+    slots.push_back(std::make_unique<LocalSlot>(std::move(call)));
   }
   return slots;
 }
@@ -78,7 +81,7 @@ Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& opti
                                                        .start_limit = options.limits.start,
                                                        .join_limit = options.limits.join});
   if (const auto started = pool->start(); !started) return unavailable(started.error().message);
-  auto platform = merge(pool->hellos(), options.allow_multicast);
+  auto platform = merge(pool->hellos(), options.allow_multicast, options.ranks_per_gpu);
   if (!platform) return unavailable(platform.error().message);
   return std::unique_ptr<CudaMachine>(
       new CudaMachine(options, std::move(pool), std::move(*platform)));

@@ -9,8 +9,9 @@
 namespace overlaptune::cuda {
 
 struct CudaOptions {
-  std::string worker;  ///< path of the worker program
-  int ranks = 0;       ///< without a launcher: workers to start
+  std::string worker;     ///< path of the worker program
+  int ranks = 0;          ///< without a launcher: workers to start
+  int ranks_per_gpu = 1;  ///< more: for tests; only without a launcher (core/gpu_sharing.hpp)
   LaunchEnvironment launch{};
   bool allow_multicast = false;
   std::uint64_t seed = 0;

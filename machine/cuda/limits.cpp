@@ -17,6 +17,16 @@ Microseconds expected_of(const RunStep& step, const std::vector<Microseconds>& e
 
 }  // namespace
 
+Limits limits_of_sharing_ranks() {
+  constexpr int kLonger = 5;
+  Limits limits;
+  for (auto* limit :
+       {&limits.join, &limits.unknown, &limits.prepare, &limits.check, &limits.time}) {
+    *limit *= kLonger;
+  }
+  return limits;
+}
+
 std::chrono::milliseconds limit_after(const RunStep* step, const Limits& limits,
                                       const std::vector<Microseconds>& expected, int repetitions) {
   constexpr double kPrepareFactor = 2000;

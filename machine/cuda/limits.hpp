@@ -23,6 +23,9 @@ struct Limits {
       5'000};  ///< added to 200 times the expected time of the repetitions
 };
 
+/// The limits of ranks that run in turn on a GPU that they share (core/gpu_sharing.hpp).
+[[nodiscard]] Limits limits_of_sharing_ranks();
+
 /// The time-out for the next message after `step` (null: after the request). `expected`: predicted
 /// times of the configs of the request, empty where unknown. Timing takes all configs in turn, so
 /// it gets the sum of their times, as does a step of no config in particular.

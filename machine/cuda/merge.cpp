@@ -142,11 +142,12 @@ Expected<std::vector<RunResult>> merge(const std::vector<RunReply>& replies, std
   return results;
 }
 
-Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed) {
+Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed,
+                         int ranks_per_gpu) {
   std::vector<PlacedDevice> ranks;
   ranks.reserve(hellos.size());
   for (const Hello& hello : hellos) ranks.push_back({hello.host, hello.device});
-  return platform_of(ranks, multicast_allowed);
+  return platform_of(ranks, multicast_allowed, ranks_per_gpu);
 }
 
 }  // namespace overlaptune::cuda

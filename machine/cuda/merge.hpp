@@ -19,6 +19,7 @@ namespace overlaptune::cuda {
                                                      std::size_t configs);
 
 /// The platform of all ranks; see `platform_of` (core/device.hpp).
-[[nodiscard]] Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed);
+[[nodiscard]] Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowed,
+                                       int ranks_per_gpu = 1);
 
 }  // namespace overlaptune::cuda

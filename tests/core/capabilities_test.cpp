@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/check.hpp"
+#include "core/gpu_sharing.hpp"
 
 namespace overlaptune {
 namespace {
@@ -27,7 +28,7 @@ const std::vector<Strategy> kAllStrategies{Strategy::sequential, Strategy::chunk
 /// Those whose plans have run on several GPUs.
 const std::vector<Strategy> kStrategiesOfGpus{Strategy::sequential, Strategy::chunked,
                                               Strategy::signaled};
-/// Without the copy engines of Hopper's SMs.
+/// Those of simulated GPUs before Hopper, whose SMs have no copy engines.
 const std::vector<Strategy> kStrategiesBefore{Strategy::sequential, Strategy::chunked,
                                               Strategy::signaled, Strategy::waiting};
 const std::vector<Strategy> kLibraryStrategies{Strategy::sequential, Strategy::chunked};
@@ -54,6 +55,17 @@ TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
   }
 }
 
+TEST(Capabilities, of_ranks_that_share_a_gpu_are_all_but_windows) {
+  Platform platform = h200();
+  platform.link = kSharedLink;
+  EXPECT_EQ(transports(platform),
+            (std::vector{Transport::ring, Transport::copy_engine, Transport::peer_access}));
+  EXPECT_EQ(strategies(platform), kAllStrategies);
+  const Capabilities capabilities = capabilities_of(platform);
+  EXPECT_FALSE(capabilities.gathers.contains(Transport::symmetric));
+  EXPECT_TRUE(capabilities.gathers.contains(Transport::copy_engine));
+}
+
 TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
   for (const auto& [capability, generated] : {std::pair{70, false},
                                               {75, false},
@@ -68,7 +80,7 @@ TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
     EXPECT_EQ(strategies(platform), generated ? kStrategiesOfGpus : kLibraryStrategies)
         << capability;
     platform.machine = "sim";
-    EXPECT_EQ(strategies(platform), capability == 90 ? kAllStrategies : kStrategiesBefore)
+    EXPECT_EQ(strategies(platform), capability >= 90 ? kAllStrategies : kStrategiesBefore)
         << capability;
   }
 }

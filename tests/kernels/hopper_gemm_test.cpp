@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/gpu.hpp"
+#include "core/store_order.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -33,7 +34,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
 TEST(HopperGemm, says_what_it_cannot_be) {
   EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}, Dtype::bf16));
   EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 3}, Dtype::bf16));
-  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Dtype::bf16, 1));
+  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Dtype::bf16, {}));
 }
 
 TEST(HopperGemm, compiles_without_spills) {
@@ -44,10 +45,18 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
         Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
         Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1}}) {
-    // Each dtype, and a kernel that waits for rows.
-    for (const auto& [dtype, waits] :
-         {std::pair{Dtype::bf16, 0}, {Dtype::fp16, 0}, {Dtype::bf16, 16}}) {
-      const auto source = hopper_gemm(tile, dtype, waits > 0 ? 1 : 16, waits);
+    // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
+    for (const auto& [dtype, launches] :
+         {std::pair{Dtype::bf16, HopperLaunches{.segments = 16}},
+          {Dtype::fp16, HopperLaunches{.segments = 16}},
+          {Dtype::bf16, HopperLaunches{.waits = 16}},
+          {Dtype::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
+          {Dtype::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+      const GpuLimits& limits = gpu_limits(kHopper);
+      const bool narrow =
+          tile.block_m != limits.unshared_block_m || tile.block_n <= limits.widest_store;
+      if (launches.ranks > 0 && !narrow) continue;
+      const auto source = hopper_gemm(tile, dtype, launches);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");
       ASSERT_TRUE(cubin) << cubin.error().message;
@@ -57,6 +66,22 @@ TEST(HopperGemm, compiles_without_spills) {
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
     }
   }
+}
+
+/// The model and the simulator know from there whether a tile that waits holds up the next one.
+TEST(HopperGemm, takes_turns_where_the_order_of_stores_says_so) {
+  int in_turn = 0;
+  int together = 0;
+  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+    for (const Tile& tile : feasible_tiles(gpu_limits(90), dtype)) {
+      if (!has_store_kernel(tile, gpu_limits(90))) continue;
+      const HopperLayout layout = value_or_throw(hopper_layout(tile, dtype, true));
+      EXPECT_EQ(layout.in_turn, takes_turns(tile, gpu_limits(90))) << to_string(tile);
+      ++(layout.in_turn ? in_turn : together);
+    }
+  }
+  EXPECT_GT(in_turn, 100);
+  EXPECT_GT(together, 50);
 }
 
 }  // namespace

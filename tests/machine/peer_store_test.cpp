@@ -80,7 +80,8 @@ TEST(PeerStore, is_for_machines_whose_ranks_reach_each_other) {
     return result.reason;
   };
   EXPECT_EQ(reason("sim:h200-rings-x8"), "transport peer_access: not on this machine");
-  EXPECT_EQ(reason("sim:a100-nvlink-x8"), "strategy peer_store: not on this machine");
+  EXPECT_EQ(reason("sim:a100-nvlink-x8"),
+            "strategy peer_store: needs a generated kernel, and there is none for this GPU");
 }
 
 TEST(PeerStore, eager_launches_begin_later) {

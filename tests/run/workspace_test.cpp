@@ -9,8 +9,9 @@
 namespace overlaptune::run {
 namespace {
 
-/// The workspace that is enough for any config is the largest that a config takes.
-TEST(Workspace, some_config_of_each_op_takes_all_of_it_and_none_takes_more) {
+/// The workspace that is enough for any config is the largest that a config takes; where results
+/// are added up, an upper limit of the slots of `peer_store`.
+TEST(Workspace, no_config_takes_more_and_some_take_all_of_it) {
   std::map<Op, std::int64_t> most;
   for (const legality::Case& each : legality::all_cases()) {
     const auto work = Work::make(each.problem, each.config);
@@ -19,8 +20,8 @@ TEST(Workspace, some_config_of_each_op_takes_all_of_it_and_none_takes_more) {
     ASSERT_LE(bytes, most_workspace_bytes(each.problem)) << to_string(each.config);
     most[each.problem.op] = std::max(most[each.problem.op], bytes);
   }
-  for (const auto& [op, name] : NamesOf<Op>::all) {
-    EXPECT_EQ(most[op], most_workspace_bytes(legality::problem_of(op))) << name;
+  for (const Op op : {Op::all_gather_gemm, Op::gemm_all_to_all}) {
+    EXPECT_EQ(most[op], most_workspace_bytes(legality::problem_of(op))) << to_string(op);
   }
 }
 

@@ -1,9 +1,11 @@
 #include "machine/cuda/launch/installation.hpp"
 
+#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "core/gpu_sharing.hpp"
 #include "machine/cuda/launch/process.hpp"
 #include "machine/cuda/wire/wire.hpp"
 
@@ -28,11 +30,25 @@ Expected<std::string> find_worker() {
   return unavailable("this build has no CUDA support; use a simulated machine (sim:...)");
 }
 
+Expected<int> find_ranks_per_gpu() {
+  const auto text = environment_variables()(kRanksPerGpuVariable);
+  if (!text) return 1;
+  int ranks = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, failure] = std::from_chars(text->data(), end, ranks);
+  if (failure == std::errc{} && rest == end && ranks >= 1 && ranks <= kMostRanksPerGpu)
+    return ranks;
+  return unavailable(fmt::format("{} = {}: expected a whole number from 1 to {}",
+                                 kRanksPerGpuVariable, *text, kMostRanksPerGpu));
+}
+
 }  // namespace
 
 Expected<Installation> find_installation(std::chrono::milliseconds limit) {
   const auto worker = find_worker();
   if (!worker) return error_of(worker);
+  const auto ranks_per_gpu = find_ranks_per_gpu();
+  if (!ranks_per_gpu) return error_of(ranks_per_gpu);
   auto process =
       Process::start({.program = *worker, .arguments = {"--devices"}, .keep_output = true});
   if (!process) return error_of(process);
@@ -44,7 +60,7 @@ Expected<Installation> find_installation(std::chrono::milliseconds limit) {
                     *worker, std::chrono::duration<double>(limit).count()));
   }
   auto devices = parse_devices(process->output());
-  if (devices) return Installation{*worker, std::move(*devices)};
+  if (devices) return Installation{*worker, std::move(*devices), *ranks_per_gpu};
   // The worker's message, if it could print one: {"error": ...}.
   if (process->output().starts_with("{\"error\"")) return error_of(devices);
   const std::string words = last_lines(process->last_words());
@@ -55,9 +71,13 @@ Expected<Installation> find_installation(std::chrono::milliseconds limit) {
 Expected<int> own_gpu(const Installation& installation, const LaunchEnvironment& launch) {
   const auto count = static_cast<int>(installation.devices.size());
   if (launch.launcher == Launcher::plain) {
-    if (count >= 2) return 0;
+    if (installation.ranks() >= 2) return 0;
     return unavailable(fmt::format("{} on this host, and a collective needs at least two",
                                    count == 1 ? "one GPU" : "no GPU"));
+  }
+  if (installation.ranks_per_gpu > 1) {
+    return unavailable(
+        fmt::format("{}: expected no launcher: start the program by itself", kRanksPerGpuVariable));
   }
   // Each rank sees one GPU, as with `srun --gpus-per-task=1`. Whether these differ shows when the
   // ranks meet.

@@ -14,11 +14,13 @@ std::string worker_secret(const std::string& secret, const std::string& start) {
 }
 
 Expected<Process> start_worker(const WorkerCall& call, const std::string& start) {
+  auto environment = call.environment;
+  environment.emplace_back(kTokenVariable, worker_secret(call.secret, start));
   return Process::start(
       {.program = call.program,
        .arguments = {"--connect", fmt::format("{}:{}", call.host, call.port), "--rank",
                      std::to_string(call.rank), "--local-rank", std::to_string(call.local_rank)},
-       .environment = {{kTokenVariable, worker_secret(call.secret, start)}}});
+       .environment = std::move(environment)});
 }
 
 Error still_runs(int pid) {

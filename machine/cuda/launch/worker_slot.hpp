@@ -42,6 +42,8 @@ struct WorkerCall {
   int rank = 0;
   int local_rank = 0;
   std::string secret{};  ///< of the controller and its agents
+  /// Variables beside those of this process.
+  std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 /// The secret of the workers of one start, which are told no other. Its name may be known.

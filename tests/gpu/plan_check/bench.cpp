@@ -65,7 +65,7 @@ std::vector<double> Bench::largest(std::span<const double> values) {
 }
 
 void Bench::finish() const {
-  run::finish(stream(), std::chrono::seconds(60), "plan_check");
+  run::finish(stream(), process_.placement().patience(), "plan_check");
   process_.step();
 }
 

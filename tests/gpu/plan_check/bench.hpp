@@ -36,7 +36,7 @@ class Bench {
   /// The largest value of any rank, element by element.
   [[nodiscard]] std::vector<double> largest(std::span<const double> values);
   [[nodiscard]] double largest(double value) { return largest(std::span(&value, 1)).front(); }
-  /// Waits until the work on the stream has ended, for a minute at most.
+  /// Waits until the work on the stream has ended, as long as the placement's patience.
   void finish() const;
 
  private:

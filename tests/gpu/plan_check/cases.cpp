@@ -7,6 +7,7 @@
 #include "core/config_fields.hpp"
 #include "core/error.hpp"
 #include "core/tiling.hpp"
+#include "tests/gpu/plan_check/shared_gpus.hpp"
 #include "tests/gpu/plan_check/test_problem.hpp"
 
 namespace overlaptune::plan_check {
@@ -22,6 +23,8 @@ constexpr int kReplays = 3;
 
 /// Numbers of rows that no tile divides; where the ranks share the rows, for all ranks together.
 constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
+/// The same where ranks share GPUs and every exchange takes milliseconds.
+constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
 
@@ -48,6 +51,7 @@ std::vector<Config> configs(const Problem& of) {
       lines.push_back(ours + transport + staged);
     }
     lines.push_back(ours + "copy_engine" + whole);
+    lines.push_back("peer_store tile=128x128x64 stages=4 cluster=1 raster=4" + staged);
   } else {
     // 1024 rows of each rank: 8 panels of 16 columns, in two groups each but for the rank's own.
     const std::string waiting = "waiting tile=128x128x64 stages=4 cluster=1 raster=4 ";
@@ -64,11 +68,18 @@ std::vector<Config> configs(const Problem& of) {
   return list;
 }
 
-std::vector<Problem> odd_problems(int ranks) {
+std::vector<Problem> odd_problems(const Placement& placement) {
+  const int ranks = placement.ranks();
+  std::vector<std::int64_t> row_counts(kOddRows.begin(), kOddRows.end());
+  std::vector<Dtype> dtypes{Dtype::bf16, Dtype::fp16};
+  if (placement.shares_gpus()) {
+    row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());
+    dtypes = {Dtype::bf16};
+  }
   std::vector<Problem> list;
   for (const Op op : kOps) {
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-      for (const std::int64_t rows : kOddRows) {
+    for (const Dtype dtype : dtypes) {
+      for (const std::int64_t rows : row_counts) {
         list.push_back({.op = op,
                         .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
                         .n = kOddColumns,
@@ -81,6 +92,15 @@ std::vector<Problem> odd_problems(int ranks) {
   return list;
 }
 
+/// Two groups, or one where the order cannot be cut.
+std::vector<std::int64_t> two_groups(const Problem& of, const Tile& tile, int raster,
+                                     Transport transport) {
+  const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
+  const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
+  const std::int64_t rest = cuts.back().tiles - first;
+  return rest > 0 ? std::vector<std::int64_t>{first, rest} : std::vector<std::int64_t>{first};
+}
+
 /// Tiles of each kind, in two groups where the order can be cut.
 std::vector<Config> odd_configs(const Problem& of) {
   constexpr std::array<std::pair<Tile, int>, 4> kTiles{{{{64, 256, 64, 4, 1}, 1},
@@ -89,7 +109,12 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{256, 112, 64, 3, 1}, 1}}};
   std::vector<Config> list{Config{}};
   for (const auto& [tile, raster] : kTiles) {
-    if (of.op == Op::all_gather_gemm) {
+    if (of.op != Op::all_gather_gemm) {
+      list.emplace_back(
+          PeerStore{.tile = tile,
+                    .raster = raster,
+                    .wave_groups = two_groups(of, tile, raster, Transport::peer_access)});
+    } else {
       const std::int64_t block = tile_order(of, tile, raster).tiles() / of.ranks;
       Waiting config{.tile = tile, .raster = raster};
       config.wave_groups.assign(static_cast<std::size_t>(of.ranks), block);
@@ -102,15 +127,11 @@ std::vector<Config> odd_configs(const Problem& of) {
     for (const Transport transport :
          {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;
-      const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
-      const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
-      const std::int64_t rest = cuts.back().tiles - first;
       Signaled config{.tile = tile,
                       .raster = raster,
                       .comm_ctas = 8,
                       .transport = all_groups_by(transport),
-                      .wave_groups = {first}};
-      if (rest > 0) config.wave_groups.push_back(rest);
+                      .wave_groups = two_groups(of, tile, raster, transport)};
       list.push_back(config);
       if (transport == Transport::copy_engine) continue;
       config.wait = Wait::kernel;
@@ -176,12 +197,18 @@ class Case {
   kernels::Deviation worst_{};
 };
 
-/// Checks a list of configs. The first one is `sequential`, by which the others are judged.
+/// Checks a list of configs. The first one, if any, is `sequential`, by which the others are
+/// judged.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
               const std::vector<Config>& list, Results& results) {
+  if (list.empty()) return;
   TestProblem test(bench, memory, of);
   double allowed = kMostRounding;
   for (const Config& config : list) {
+    if (const std::string why = obstacle(bench.process().placement(), config); !why.empty()) {
+      results.skip(name_of(of, config), why);
+      continue;
+    }
     const MadePlan plan(bench, of, config);
     if (plan.status() != OVT_OK) {
       results.row(name_of(of, config), false, plan.error());
@@ -200,7 +227,7 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
 void check_multicast(Bench& bench, Results& results) {
   constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
   int supported = 0;
-  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().rank()));
+  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().device()));
   unsetenv("NCCL_NVLS_ENABLE");
   ovt_world* world = nullptr;
   const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
@@ -213,7 +240,7 @@ void check_multicast(Bench& bench, Results& results) {
 
 }  // namespace
 
-void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
+void check_all_cases(Bench& bench, const Selection& selection, Results& results) {
   std::vector<Problem> problems;
   std::int64_t shared = 0;
   for (const Op op : kOps) {
@@ -225,17 +252,19 @@ void check_all_cases(Bench& bench, std::optional<Op> only, Results& results) {
   check(ovt_world_reserve(bench.world(), shared));
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
-    if (only.value_or(each.op) == each.op) check_op(bench, memory, each, configs(each), results);
+    check_op(bench, memory, each, selection.of(each, configs(each)), results);
   }
 }
 
-void check_odd_shapes(Bench& bench, std::optional<Op> only, Results& results) {
-  const std::vector<Problem> problems = odd_problems(bench.process().ranks());
+void check_odd_shapes(Bench& bench, const Selection& selection, Results& results) {
+  const std::vector<Problem> problems = odd_problems(bench.process().placement());
   const OwnMemory memory(problems);
   for (const Problem& each : problems) {
-    if (only.value_or(each.op) != each.op) continue;
+    const std::vector<Config> list = selection.of(each, odd_configs(each));
+    if (list.empty()) continue;
     Results found{};
-    check_op(bench, memory, each, odd_configs(each), found);
+    check_op(bench, memory, each, list, found);
+    results.skipped += found.skipped;
     results.row(to_string(each), found.failed == 0,
                 fmt::format("{} of {} configs right {}", found.passed, found.passed + found.failed,
                             found.first_failure));

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/gpu_sharing.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::plan_check {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{60};
 constexpr int kMostGpus = 8;
 
 /// Starts a child that runs `body` and exits with its return value. It does not outlive its parent.
@@ -53,7 +53,8 @@ void kill_all(const std::vector<pid_t>& children) {
 }
 
 /// Waits until all have ended. Kills the others where one fails, or none makes a step.
-int wait_for(std::vector<pid_t> children, const std::atomic<int>& steps) {
+int wait_for(std::vector<pid_t> children, const std::atomic<int>& steps,
+             std::chrono::seconds patience) {
   int worst = 0;
   int seen = steps;
   Clock::time_point moved = Clock::now();
@@ -70,8 +71,9 @@ int wait_for(std::vector<pid_t> children, const std::atomic<int>& steps) {
     }
     if (steps != seen) moved = Clock::now();
     seen = steps;
-    if (Clock::now() - moved > kPatience) {
-      std::fprintf(stderr, "plan_check: nothing has moved for 60 s\n");
+    if (Clock::now() - moved > patience) {
+      std::fprintf(stderr, "plan_check: nothing has moved for %d s\n",
+                   static_cast<int>(patience.count()));
       kill_all(children);
       moved = Clock::now();
       worst = 1;
@@ -94,41 +96,47 @@ int gpu_count() {
 }
 
 ncclComm_t RankProcess::join() const {
-  OVT_CHECK(cudaSetDevice(rank_));
+  OVT_CHECK(cudaSetDevice(device()));
   ncclUniqueId id{};
   if (rank_ == 0) {
     OVT_CHECK(ncclGetUniqueId(&id));
-    for (int other = 1; other < ranks_; ++other) {  // in one piece each
+    for (int other = 1; other < ranks(); ++other) {  // in one piece each
       if (write(to_others_, &id, sizeof id) != sizeof id) {
         throw Failure(ErrorKind::machine_unavailable, "the pipe between the ranks is broken");
       }
     }
   } else {
     pollfd ready{.fd = from_first_, .events = POLLIN, .revents = 0};
-    const int wait_ms = static_cast<int>(std::chrono::milliseconds(kPatience).count());
+    const int wait_ms = static_cast<int>(std::chrono::milliseconds(placement_.patience()).count());
     if (poll(&ready, 1, wait_ms) != 1 || read(from_first_, &id, sizeof id) != sizeof id) {
       throw Failure(ErrorKind::machine_unavailable, "rank 0 did not tell where to meet");
     }
   }
   ncclComm_t comm = nullptr;
-  OVT_CHECK(ncclCommInitRank(&comm, ranks_, id, rank_));
+  OVT_CHECK(ncclCommInitRank(&comm, ranks(), id, rank_));
   step();
   return comm;
 }
 
-int run_ranks(int ranks, const std::function<int(const RankProcess&)>& body) {
+int run_ranks(const Placement& placement, const std::function<int(const RankProcess&)>& body) {
   std::array<int, 2> ends{};
   void* const shared = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (pipe(ends.data()) != 0 || shared == MAP_FAILED) return 1;
   auto* const steps = new (shared) std::atomic<int>(0);
   std::vector<pid_t> children;
-  children.reserve(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    children.push_back(
-        forked([&] { return body(RankProcess(rank, ranks, ends[0], ends[1], steps)); }));
+  children.reserve(static_cast<std::size_t>(placement.ranks()));
+  for (int rank = 0; rank < placement.ranks(); ++rank) {
+    children.push_back(forked([&] {
+      if (placement.shares_gpus()) {
+        for (const auto& [name, value] : variables_of_sharing_rank(rank)) {
+          setenv(name.c_str(), value.c_str(), 1);
+        }
+      }
+      return body(RankProcess(rank, placement, ends[0], ends[1], steps));
+    }));
   }
-  return wait_for(std::move(children), *steps);
+  return wait_for(std::move(children), *steps, placement.patience());
 }
 
 }  // namespace overlaptune::plan_check

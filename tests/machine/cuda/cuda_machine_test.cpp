@@ -53,6 +53,18 @@ TEST(CudaMachine, has_the_platform_of_its_workers) {
             (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
 }
 
+TEST(CudaMachine, ranks_that_share_gpus_are_hosts_of_their_own_on_a_platform_of_its_own) {
+  const Variable fault("FAKE_FAULT", "own_host");
+  CudaOptions options = fake_options(4);
+  EXPECT_FALSE(CudaMachine::open(options));  // without host names
+  options.ranks_per_gpu = 2;
+  const auto machine = open(options);
+  EXPECT_EQ(machine->platform().name, "fake-100-shared_gpu-x4");
+  EXPECT_EQ(machine->platform().topology, "shared GPU");
+  EXPECT_EQ(machine->transports(),
+            (std::vector{Transport::ring, Transport::copy_engine, Transport::peer_access}));
+}
+
 TEST(CudaMachine, ranks_with_different_gpus_are_refused) {
   const Variable fault("FAKE_FAULT", "other_model:2");
   const auto machine = CudaMachine::open(fake_options(3));

@@ -7,6 +7,7 @@
 //   exit           ends before it says hello
 //   other_model    has another GPU
 //   cannot_join    fails in join
+//   own_host       fails in join unless it is a host of its own to NCCL (NCCL_HOSTID)
 // FAKE_BROKEN names a file: while the file exists, no backend can be made; a file with the text
 // "once" is removed then. FAKE_DEVICES is the output of --devices: a number of GPUs, or words,
 // which are an error. The number of CTAs of a config, or of a copy probe, tells the act that
@@ -94,6 +95,9 @@ class FakeBackend : public Backend {
   void join(const JoinRequest& request, int /*rank*/) override {
     if (has_fault("cannot_join", options_.rank) || request.nccl_id != "c0ffee") {
       throw Failure(ErrorKind::machine_unavailable, "the fabric is down");
+    }
+    if (has_fault("own_host", options_.rank) && variable("NCCL_HOSTID").empty()) {
+      throw Failure(ErrorKind::machine_unavailable, "Duplicate GPU detected");
     }
     ranks_ = request.ranks;
   }

@@ -112,5 +112,18 @@ TEST(Merge, an_odd_gpu_and_a_shared_one_are_errors) {
   EXPECT_NE(shared.error().message.find("ranks 0 and 1 share GPU a"), std::string::npos);
 }
 
+TEST(Merge, as_many_ranks_share_a_gpu_as_are_allowed) {
+  const Hello a = hello_of("NVIDIA H200", "a");
+  const Hello b = hello_of("NVIDIA H200", "b");
+  const auto platform = merge({a, a, b, b}, false, 2);
+  ASSERT_TRUE(platform) << platform.error().message;
+  EXPECT_EQ(platform->name, "h200-shared_gpu-x4");
+  EXPECT_EQ(platform->topology, "shared GPU");
+  EXPECT_NE(fingerprint(*platform), fingerprint(*merge({a, b}, false)));
+  const auto crowded = merge({a, a, a, b}, false, 2);
+  ASSERT_FALSE(crowded);
+  EXPECT_EQ(crowded.error().message, "ranks 1 and 2 share GPU a of h: start fewer ranks a GPU");
+}
+
 }  // namespace
 }  // namespace overlaptune::cuda

@@ -48,6 +48,33 @@ TEST(Installation, one_gpu_is_not_enough_without_a_launcher) {
   EXPECT_NE(cuda_entry().reason.find("at least two"), std::string::npos);
 }
 
+TEST(Installation, ranks_share_gpus_where_a_variable_says_so) {
+  const Variable worker(kWorkerVariable, fake_worker());
+  const Variable devices("FAKE_DEVICES", "1");
+  {
+    const Variable ranks(kRanksPerGpuVariable, "2");
+    EXPECT_EQ(cuda_entry().description,
+              "1 x NVIDIA Fake 100 of this host, nvlink, 2 ranks on each");
+    const auto machine = open_machine("cuda", {});
+    ASSERT_TRUE(machine) << machine.error().message;
+    EXPECT_EQ((*machine)->platform().name, "fake-100-shared_gpu-x2");
+    EXPECT_FALSE(open_machine("cuda", {.ranks = 3}));
+  }
+  for (const char* wrong : {"0", "5", "", "2x"}) {
+    const Variable ranks(kRanksPerGpuVariable, wrong);
+    EXPECT_NE(cuda_entry().reason.find("expected a whole number from 1 to 4"), std::string::npos)
+        << wrong;
+  }
+}
+
+TEST(Installation, ranks_of_a_launcher_share_no_gpu) {
+  const auto own = own_gpu({.devices = std::vector<Device>(2), .ranks_per_gpu = 2},
+                           {.launcher = Launcher::srun, .size = 2});
+  ASSERT_FALSE(own);
+  EXPECT_EQ(own.error().message,
+            "OVERLAPTUNE_RANKS_PER_GPU: expected no launcher: start the program by itself");
+}
+
 TEST(Installation, under_a_launcher_each_rank_has_a_gpu_of_its_own) {
   const auto gpu = [](std::size_t gpus, int local_rank) {
     return own_gpu(

@@ -1,0 +1,218 @@
+// The parts of the GEMM on Hopper (hopper_gemm.cu says which macros there are): the shapes in shared
+// memory, the parameters of a launch, one function for each instruction, and which steps, slabs and
+// tiles a CTA and a consumer have.
+
+constexpr int kBlockK = 64;
+constexpr int kRowBytes = 2 * kBlockK;
+constexpr int kABytes = BLOCK_M * kRowBytes;
+constexpr int kBBytes = BLOCK_N * kRowBytes;
+constexpr int kStageBytes = kABytes + kBBytes;
+/// Columns of the tile, rows of the tensor map of B, that are loaded at a time.
+constexpr int kBLoad = BLOCK_N / CLUSTER;
+constexpr int kBLoadBytes = kBLoad * kRowBytes;
+/// Columns of C that are staged at a time: the widest swizzled row that divides BLOCK_N.
+constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
+constexpr int kSlabs = BLOCK_N / kSlab;
+constexpr int kSlabBytes = 64 * kSlab * 2;
+constexpr int kOfOneTile = IN_TURN ? 1 : CONSUMERS;  // consumers of one tile
+constexpr int kParts = BLOCK_M / 64 / kOfOneTile;    // parts of 64 rows, for each consumer
+constexpr int kAccumulators = BLOCK_N / 2;
+
+// Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have more
+// than it was launched with: 168 for each of 384 threads, 128 for each of 512. Storing at ranks takes
+// more of them.
+constexpr int kLoaderRegisters = RANKS ? 56 : CONSUMERS == 3 ? 32 : 40;
+constexpr int kConsumerRegisters = CONSUMERS == 3   ? (RANKS ? 152 : 160)
+                                   : CONSUMERS == 2 ? (RANKS ? 224 : 232)
+                                                    : 240;
+
+struct alignas(64) TensorMap {
+  char opaque[128];
+};
+
+/// Consecutive tiles, up to tile `end` (exclusive), that fill one matrix of every row block. The
+/// segment has a tensor map of its own, whose row 0 is row `first_row` of the block, and whose
+/// column 0 is column `first_column`.
+struct Segment {
+  int end;
+  int counter;  // counter of its wave group
+  int first_row;
+  int first_column;
+};
+
+/// The order of the tiles, as `TileOrder` in core/tiling.hpp.
+struct Order {
+  int panels;   // row panels of one row block
+  int blocks;   // row blocks
+  int columns;  // tiles across n
+  int raster;
+  int tiles;
+  int k_steps;
+  int early;    // tiles before the first CTAs leave; whole clusters
+  int leaving;  // CTAs that leave then, whole clusters
+  int ctas;     // CTAs that share a tile: 1, or 2 where each computes no other tile
+  int signal;   // increment by each consumer that has stored its part of a tile
+  u32* counters;  // of the wave groups; null: none
+  Segment segments[SEGMENTS];
+};
+
+struct Outputs {
+  TensorMap c[RANKS ? RANKS : SEGMENTS];  // where tiles are stored at ranks, one for each
+};
+
+__device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(u32 barrier, u32 phase) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra.uni ready;\n"
+      "bra.uni again;\n"
+      "ready:\n"
+      "}\n" ::"r"(barrier),
+      "r"(phase)
+      : "memory");
+}
+
+__device__ __forceinline__ bool barrier_is_over(u32 barrier, u32 phase) {
+  u32 over;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}\n"
+      : "=r"(over)
+      : "r"(barrier), "r"(phase)
+      : "memory");
+  return over != 0;
+}
+
+__device__ __forceinline__ u32 cluster_rank() {
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+/// The address in the other CTA of the cluster that corresponds to `address` in this one.
+__device__ __forceinline__ u32 at_other(u32 address) {
+  u32 there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(cluster_rank() ^ 1));
+  return there;
+}
+
+/// A barrier of all threads of both CTAs.
+__device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive_at_other(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(at_other(barrier)) : "memory");
+}
+
+__device__ __forceinline__ void prefetch(const TensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+__device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+/// Loads to the same place in both CTAs; the barrier of each counts the bytes.
+__device__ __forceinline__ void load_for_both(u32 to, const TensorMap* map, u32 barrier, int x, int y,
+                                              int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(static_cast<short>(3))
+      : "memory");
+}
+
+__device__ __forceinline__ void store(const TensorMap* map, u32 from, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+      "r"(from), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+/// Loads consecutive bytes; the barrier counts them. Addresses and size: multiples of 16.
+__device__ __forceinline__ void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+__device__ __forceinline__ void store_bytes(char* to, u32 from, u32 bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from),
+               "r"(bytes)
+               : "memory");
+}
+
+/// The matrix descriptor of swizzled 128-byte rows: 1024 bytes from one group of 8 rows to the
+/// next.
+__device__ __forceinline__ u64 descriptor(u32 address) {
+  return (u64{1} << 62) | (u64{1024 >> 4} << 32) | (u64{1} << 16) | ((address & 0x3ffff) >> 4);
+}
+
+/// The offset in a slab of the 16 bytes of column group `chunk` of a row. Rows of 128, 64 or 32
+/// bytes are swizzled as the tensor map of C says.
+__device__ __forceinline__ u32 slab_offset(int row, int chunk) {
+  const int turn = kSlab == 64 ? row & 7 : kSlab == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
+  return static_cast<u32>(row * kSlab * 2 + (chunk ^ turn) * 16);
+}
+
+/// Whether a CTA has a step at this tile. A cluster takes part in its last step as a whole: a CTA
+/// that has no tile of its own left computes its partner's once more, and stores nothing.
+__device__ __forceinline__ bool has_step(const Order& order, int tile) {
+  return (CLUSTER == 2 ? tile & ~1 : tile) < order.tiles;
+}
+__device__ __forceinline__ int computed(const Order& order, int tile) {
+  return tile < order.tiles ? tile : tile - 1;
+}
+
+/// Whether two CTAs share each tile. (Three consumers have no registers for that.)
+__device__ __forceinline__ bool shares_tiles(const Order& order) {
+  return CLUSTER == 1 && CONSUMERS < 3 && order.ctas == 2;
+}
+__device__ __forceinline__ int first_step(const Order& order) {
+  return shares_tiles(order) && cluster_rank() == 1 ? (order.k_steps + 1) / 2 : 0;
+}
+__device__ __forceinline__ int last_step(const Order& order) {
+  return shares_tiles(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
+}
+/// Number of a tile's slabs that the first CTA stores; the second CTA stores the others.
+constexpr int kFirstSlabs = (kSlabs + 1) / 2;
+__device__ __forceinline__ bool stores(const Order& order, int slab) {
+  return !shares_tiles(order) || (slab < kFirstSlabs) == (cluster_rank() == 0);
+}
+__device__ __forceinline__ int own_tile(const Order& order) {
+  return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
+}
+
+/// Whether the tile that is the CTA's `turn`th is multiplied by this consumer.
+__device__ __forceinline__ bool is_mine(int turn, int consumer) {
+  return !IN_TURN || turn % 2 == consumer;
+}
+/// The first row of a consumer in a tile.
+__device__ __forceinline__ int row_of(int consumer) {
+  return IN_TURN ? 0 : consumer * kParts * 64;
+}

@@ -1,0 +1,105 @@
+#include "run/ipc_memory.hpp"
+
+#include <cstring>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "run/world.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// Blocks of whole units share no memory with another allocation, so that a mapping begins where
+/// the block does (CUDA Programming Guide, "Interprocess Communication").
+constexpr std::size_t kUnit = std::size_t{2} << 20;
+
+/// The last word of a rank's block while its peers map it, less the rank.
+constexpr std::uint32_t kMark = 0x4f565400;
+
+Expected<void> done(cudaError_t code, const char* call) {
+  if (code == cudaSuccess) return {};
+  static_cast<void>(cudaGetLastError());
+  return bad_input(fmt::format("{}: {}", call, cudaGetErrorString(code)));
+}
+
+}  // namespace
+
+Expected<void> IpcMemory::allocate(std::size_t bytes) {
+  const std::size_t size = (bytes + kUnit - 1) / kUnit * kUnit;
+  void* memory = nullptr;
+  if (auto made = done(cudaMalloc(&memory, size), "cudaMalloc"); !made) return made;
+  memory_ = DeviceMemory(memory);
+  bytes_ = size;
+  return {};
+}
+
+std::byte* IpcMemory::last_word(void* memory) const {
+  return static_cast<std::byte*>(memory) + bytes_ - sizeof kMark;
+}
+
+/// The handle of this rank's memory, whose last word tells the rank.
+Expected<cudaIpcMemHandle_t> IpcMemory::exported() const {
+  const std::uint32_t mark = kMark + static_cast<std::uint32_t>(world_.rank());
+  OVT_CHECK(cudaMemcpy(last_word(memory()), &mark, sizeof mark, cudaMemcpyHostToDevice));
+  OVT_CHECK(cudaDeviceSynchronize());
+  cudaIpcMemHandle_t handle{};
+  if (auto made = done(cudaIpcGetMemHandle(&handle, memory()), "cudaIpcGetMemHandle"); !made) {
+    return error_of(made);
+  }
+  return handle;
+}
+
+Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
+  void* address = nullptr;
+  auto opened = done(cudaIpcOpenMemHandle(&address, handle, cudaIpcMemLazyEnablePeerAccess),
+                     "cudaIpcOpenMemHandle");
+  if (!opened) return opened;
+  mappings_[static_cast<std::size_t>(peer)] = Mapping(address);
+  std::uint32_t found = 0;
+  OVT_CHECK(cudaMemcpy(&found, last_word(address), sizeof found, cudaMemcpyDeviceToHost));
+  const std::uint32_t expected = kMark + static_cast<std::uint32_t>(peer);
+  if (found == expected) return {};
+  return bad_input(
+      fmt::format("the last word there is {:#010x}, expected {:#010x}: "
+                  "cudaIpcOpenMemHandle has mapped other memory",
+                  found, expected));
+}
+
+Expected<void> IpcMemory::open() {
+  const auto mine = exported();
+  // A rank without a handle tells its error below, so that no rank waits for it.
+  const cudaIpcMemHandle_t told = mine.value_or(cudaIpcMemHandle_t{});
+  const auto all = world_.gathered(std::as_bytes(std::span(&told, 1)));
+  Expected<void> here;
+  if (!mine) here = bad_input("its own memory: " + mine.error().message);
+  mappings_.resize(static_cast<std::size_t>(world_.ranks()));
+  for (int peer = 0; peer < world_.ranks() && here; ++peer) {
+    if (peer == world_.rank()) continue;
+    cudaIpcMemHandle_t handle{};
+    std::memcpy(&handle, all.data() + static_cast<std::size_t>(peer) * sizeof handle,
+                sizeof handle);
+    here = map(peer, handle);
+    if (!here)
+      here = bad_input(fmt::format("the memory of rank {}: {}", peer, here.error().message));
+  }
+  if (world_.largest(here ? 0 : 1) == 0) return {};
+  return bad_input(fmt::format("ranks that share a GPU need CUDA IPC, and {}: start one rank a GPU",
+                               here ? "another rank cannot use it (see its error)"
+                                    : "it does not reach " + here.error().message));
+}
+
+std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
+  if (!maps) return {};
+  int ranks = 0;
+  OVT_CHECK(ncclCommCount(communicator, &ranks));
+  std::vector<void*> addresses;
+  addresses.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {  // the first ranks of the world
+    addresses.push_back(rank == world_.rank() ? memory()
+                                              : mappings_.at(static_cast<std::size_t>(rank)).get());
+  }
+  return addresses;
+}
+
+}  // namespace overlaptune::run

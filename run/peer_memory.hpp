@@ -1,0 +1,49 @@
+#pragma once
+// Memory that all ranks of a world have, and how a rank reaches that of its peers: by NCCL's
+// windows (run/window_memory.hpp), or by CUDA IPC where ranks share a GPU (run/ipc_memory.hpp).
+
+#include <cstddef>
+#include <nccl.h>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace overlaptune::run {
+
+class PeerMemory {
+ public:
+  virtual ~PeerMemory() = default;
+  PeerMemory(const PeerMemory&) = delete;
+  PeerMemory& operator=(const PeerMemory&) = delete;
+
+  /// This rank's memory; null before `allocate`.
+  [[nodiscard]] virtual std::byte* memory() const = 0;
+
+  /// Allocates the memory of this rank, which has none. Every rank allocates the same size. Error
+  /// (`bad_input`): there is no block of this size; the message is that of CUDA or NCCL.
+  [[nodiscard]] virtual Expected<void> allocate(std::size_t bytes) = 0;
+
+  /// Collective, after all ranks have allocated and before `attach`. Error (`bad_input`, on every
+  /// rank): a rank cannot reach the memory of a peer.
+  [[nodiscard]] virtual Expected<void> open() = 0;
+
+  /// Collective on the ranks of the communicator: makes its collectives know the memory. Returns
+  /// the addresses of all its ranks' memory on this GPU if `maps`; they are absent where a rank is
+  /// out of reach.
+  [[nodiscard]] virtual std::vector<void*> attach(ncclComm_t communicator, bool maps) = 0;
+
+  /// This rank reaches no peer any more. Call it on all ranks, while the communicators live and
+  /// before any rank calls `free`.
+  virtual void detach() = 0;
+
+  /// The communicators have ended: `detach` leaves them alone.
+  virtual void forget() = 0;
+
+  /// Frees the memory of this rank.
+  virtual void free() = 0;
+
+ protected:
+  PeerMemory() = default;
+};
+
+}  // namespace overlaptune::run

@@ -1,0 +1,43 @@
+#include "tests/gpu/plan_check/shared_gpus.hpp"
+
+#include "core/check.hpp"
+
+namespace overlaptune::plan_check {
+namespace {
+
+constexpr const char* kReason = " share ";
+
+/// A row: every rank must be refused with this status, for the reason that ranks share a GPU.
+void refused(Bench& bench, Results& results, const char* name, ovt_status status,
+             ovt_status expected, const std::string& error) {
+  const bool here = status == expected && error.find(kReason) != error.npos;
+  results.row(name, bench.largest(here ? 0 : 1) == 0, status == OVT_OK ? "was not refused" : error);
+}
+
+}  // namespace
+
+std::string obstacle(const Placement& placement, const Config& config) {
+  const bool symmetric = transport_of(config) == Transport::symmetric;
+  return placement.shares_gpus() && symmetric ? "NCCL's windows do not serve ranks that share a GPU"
+                                              : "";
+}
+
+void check_shared_refusals(Bench& bench, Results& results) {
+  const int ranks = bench.process().ranks();
+  const Problem of{.op = Op::gemm_all_reduce,
+                   .m = ranks * 256,
+                   .n = 256,
+                   .k = 256,
+                   .dtype = Dtype::bf16,
+                   .ranks = ranks};
+  const MadePlan plan(bench, of, Sequential{.transport = Transport::symmetric});
+  refused(bench, results, "symmetric windows on a shared GPU", plan.status(), OVT_ERROR_ARGUMENT,
+          plan.error());
+  ovt_platform platform{};
+  platform.size = sizeof platform;
+  const ovt_status detected = ovt_platform_detect(bench.world(), &platform);
+  refused(bench, results, "a platform of shared GPUs", detected, OVT_ERROR_UNAVAILABLE,
+          ovt_run_last_error());
+}
+
+}  // namespace overlaptune::plan_check
