@@ -37,9 +37,8 @@ struct GpuLimits {
   Microseconds peer_gap{};          ///< cost of one more wave group by `peer_access`
   Microseconds copy_gap{};  ///< cost of the flags and start of a copy by `copy_engine`, a peer
   Microseconds push_gap{};  ///< cost of one more piece that is pushed, and its flag, by `waiting`
-  Microseconds
-      store_signal{};         ///< from a store into a peer's memory until its signal is seen there
-  int default_comm_ctas = 0;  ///< CTAs of a collective where NCCL chooses
+  Microseconds store_signal{};  ///< from a store at a peer until its signal is seen there
+  int default_comm_ctas = 0;    ///< CTAs of a collective where NCCL chooses
 };
 
 /// The limits for a compute capability, or those of the nearest lower one in the table (80, 86, 89,

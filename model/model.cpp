@@ -57,7 +57,7 @@ std::optional<double> store_rate_of(std::span<const Measurement> measurements,
     const double time = measurement.time.median.count() - launch.replay;
     if (probe == nullptr || time <= 0) continue;
     if (probe->ctas == 0 ||
-        std::pair(probe->ctas, probe->bytes) <= std::pair(most.ctas, most.bytes)) {
+        std::pair(probe->ctas, probe->bytes) < std::pair(most.ctas, most.bytes)) {
       continue;
     }
     most = *probe;

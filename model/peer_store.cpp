@@ -6,6 +6,7 @@
 
 #include "core/check.hpp"
 #include "model/store_setting.hpp"
+#include "model/subset.hpp"
 
 namespace overlaptune {
 namespace {
@@ -24,12 +25,7 @@ std::vector<std::int64_t> candidate_cuts(const TileOrder& order, int sms, std::i
   const WaveCuts all(order, sms, Transport::peer_access);
   const std::int64_t chosen = std::min(all.count(), most);
   std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 1; i <= chosen; ++i) {
-    const auto share = static_cast<double>(i) / static_cast<double>(chosen);
-    numbers.push_back(i == chosen
-                          ? all.count()
-                          : static_cast<std::int64_t>(share * static_cast<double>(all.count())));
-  }
+  for (std::int64_t i = 1; i <= chosen; ++i) numbers.push_back(i * all.count() / chosen);
   std::vector<std::int64_t> cuts{0};
   for (const Cut& cut : all.at(numbers)) cuts.push_back(cut.tiles);
   return cuts;
@@ -60,20 +56,14 @@ std::optional<Scored> solve(const Problem& problem, Combination combination, std
   return Scored{std::move(config), us(start + best.time)};
 }
 
-/// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and the widest
-/// cluster.
-bool in_subset(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
-  Tile deeper = tile;
-  ++deeper.stages;
-  return tile.cluster == limits.largest_cluster && !is_feasible(deeper, limits, dtype);
-}
-
 std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
                                       const StoreSetting& setting, Space space) {
   std::vector<Combination> list;
   for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
     if (!has_store_kernel(tile, parts.limits)) continue;
-    if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
+    if (space == Space::subset && !in_subset(tile, problem, parts.platform.sms, parts.limits)) {
+      continue;
+    }
     for (const int raster : kRasters) {
       if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
       StoreProblem stores = store_problem(parts, problem, setting, tile, raster);

@@ -95,10 +95,10 @@ class StoreRank {
   StoreRank(const StorePlan& plan, const StoreVariation& variation, int number);
 
   /// Computes the tiles of the others in a group and sends them. Groups come in their order.
-  void send_shares(std::size_t group);
+  void send_shares(std::size_t index);
 
   /// Computes the rank's own tiles of the group. `arrived`: the tiles of the peers are there.
-  void compute_own(std::size_t group, double arrived);
+  void compute_own(std::size_t index, double arrived);
 
   [[nodiscard]] const StoredGroup& group(std::size_t index) const { return groups_[index]; }
   /// The last tile that was sent to a rank has left.
