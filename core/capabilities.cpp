@@ -67,7 +67,7 @@ std::vector<Transport> transports_of(const Capabilities& capabilities) {
 
 bool has_kernel(const Capabilities& capabilities, Strategy strategy) {
   const auto& limits = capabilities.limits;
-  if (strategy == Strategy::peer_store && limits && limits->widest_store == 0) return false;
+  if (strategy == Strategy::peer_store && limits && limits->largest_store_area == 0) return false;
   return capabilities.gemms.contains(traits_of(strategy).gemm);
 }
 

@@ -233,10 +233,8 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
   }
   if (strategy == Strategy::peer_store && capabilities.limits &&
       !has_store_kernel(tile, *capabilities.limits)) {
-    return bad_input(
-        fmt::format("tile {}: peer_store has too few registers for it; expected at most {} "
-                    "columns with {} rows",
-                    to_string(tile), capabilities.limits->widest_store, tile.block_m));
+    return bad_input(fmt::format("tile {}: peer_store has registers for {} elements at most",
+                                 to_string(tile), capabilities.limits->largest_store_area));
   }
   return {};
 }

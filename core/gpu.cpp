@@ -57,9 +57,8 @@ constexpr std::array<GpuLimits, 4> kLimits{{
                 // 192 rows take three warpgroups beside the one that loads; no registers are left
                 // for the sums of the other CTA.
                 .unshared_block_m = 192,
-                // With 256 columns these warpgroups have no registers left (192x240 compiles
-                // without spills).
-                .widest_store = 240,
+                // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
+                .largest_store_area = 192 * 240,
                 .default_depths = 5}),
 }};
 
@@ -121,8 +120,7 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
 }
 
 bool has_store_kernel(const Tile& tile, const GpuLimits& limits) {
-  return limits.widest_store > 0 &&
-         (tile.block_m != limits.unshared_block_m || tile.block_n <= limits.widest_store);
+  return tile.block_m * tile.block_n <= limits.largest_store_area;
 }
 
 std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {

@@ -28,9 +28,9 @@ struct GpuLimits {
   int most_stages = 0;
   int largest_cluster = 0;   ///< CTAs that can share operand loads, or a tile
   int unshared_block_m = 0;  ///< two CTAs cannot share a tile of this many rows; 0: no such tile
-  /// Largest block_n with which `peer_store` can have a tile of `unshared_block_m` rows; 0: this
-  /// GPU has no kernel for `peer_store`.
-  int widest_store = 0;
+  /// Largest block_m * block_n of `peer_store`, whose kernel needs registers for more than sums; 0:
+  /// this GPU has no such kernel.
+  int largest_store_area = 0;
   int default_depths = 0;  ///< most stage counts of one tile shape in `default_tiles`
 
   std::int64_t least_shared_k = 0;  ///< for a smaller k two CTAs gain nothing by sharing a tile

@@ -47,14 +47,14 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
 }
 
 /// Most sums of a consumer that leave it registers for the rest. A kernel that stores at ranks has
-/// fewer registers for them, and spills some with 192 sums in more than two parts of 64 rows.
+/// fewer registers for them.
 constexpr int kMostSums = 192;
 constexpr int kMostSumsOfStores = 184;
 
 /// Whether two consumers take tiles in turn: one warpgroup can hold the sums of a tile, and shared
 /// memory a buffer for each.
 bool takes_turns(const Tile& tile, const GpuLimits& limits, bool stores_at_ranks) {
-  const int most = stores_at_ranks && tile.block_m > 128 ? kMostSumsOfStores : kMostSums;
+  const int most = stores_at_ranks ? kMostSumsOfStores : kMostSums;
   const int buffers = 2 * 64 * std::min(tile.block_n, 64) * 2;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
   return tile.block_m / 64 * tile.block_n / 2 <= most &&

@@ -128,7 +128,7 @@ void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, L
 /// It has no collective, so the setting does not matter.
 std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSetting&,
                                            Draws& draws) const {
-  if (draws.limits.widest_store == 0) return std::nullopt;  // no tile has a kernel
+  if (draws.limits.largest_store_area == 0) return std::nullopt;  // no tile has a kernel
   PeerStore config;
   do {
     const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);

@@ -16,7 +16,7 @@ class Package(Distribution):
 
 
 class Wheel(bdist_wheel):
-    """For any Python 3: the library is not compiled against the interpreter."""
+    """For any Python 3: the libraries are not compiled against the interpreter."""
 
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]

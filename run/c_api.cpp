@@ -126,6 +126,18 @@ void agree(run::World& world, const Work& work) {
   }
 }
 
+/// Refuses to grow the world's memory to `bytes` where graphs hold plans.
+void refuse_graphs(Ranks& ranks, std::size_t bytes) {
+  const int here = ranks.graphs.alive();
+  const double most = ranks.world.largest(here);
+  if (most == 0) return;
+  refuse(
+      fmt::format("bytes = {}: {} are there, and {} captures of plans into CUDA graphs, which "
+                  "hold their addresses{}: destroy these graphs on every rank, reserve, then "
+                  "capture again",
+                  bytes, ranks.world.capacity(), most, here == 0 ? ", on another rank" : ""));
+}
+
 void check_operand(const void* pointer, const char* name) {
   constexpr std::uintptr_t kAlign = 256;
   if (pointer == nullptr) refuse(fmt::format("{}: NULL", name));
@@ -181,13 +193,10 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
     if (refused) refuse(fmt::format("bytes = {}: expected 0 or more", bytes));
     if (asked[1] > 0) refuse("another rank refused its arguments: see its error");
     const auto most = static_cast<std::size_t>(asked[0]);
-    const bool in_use = world->ranks.use_count() > 1 && most > ranks.world.capacity();
-    if (ranks.world.largest(in_use ? 1 : 0) > 0) {
-      refuse(
-          fmt::format("bytes = {}: {} are there, and plans that use them: destroy those, or "
-                      "reserve what all will need before the first",
-                      most, ranks.world.capacity()));
-    }
+    if (most <= ranks.world.capacity()) return;
+    refuse_graphs(ranks, most);
+    OVT_CHECK(cudaDeviceSynchronize());
+    // Before memory is given back, the ranks tell each other what is free: then all are idle.
     if (auto reserved = ranks.world.reserve_no_more(most); !reserved) {
       throw Refusal{OVT_ERROR_MEMORY, "ovt_world_reserve: " + reserved.error().message};
     }
@@ -251,7 +260,8 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
 ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers) {
   return guarded([&] {
     const std::size_t size = c::size_of(buffers, "ovt_buffers");
-    const run::DeployedPlan& deployed = *present(plan, "plan")->plan;
+    run::DeployedPlan& deployed = *present(plan, "plan")->plan;
+    deployed.find_memory();
     buffers->a = deployed.exchanged_a();
     buffers->c = deployed.exchanged_c();
     c::zero_beyond(size, buffers);
@@ -266,6 +276,8 @@ ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
     check_operand(b, "b");
     check_operand(c, "c");
     const OnDevice current(plan->ranks->device);
+    plan->plan->find_memory();
+    plan->ranks->graphs.note(stream);
     plan->plan->enqueue(stream, a, b, c);
   });
 }

@@ -1,5 +1,7 @@
 #include "run/deployed.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "run/make_plan.hpp"
@@ -76,11 +78,30 @@ DeployedSizes deployed_sizes(const Work& work) {
 }
 
 DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
-    : gathers_(work.problem().op == Op::all_gather_gemm),
+    : world_(engine.world),
+      sizes_(deployed_sizes(work)),
+      generation_(world_.generation()),
+      gathers_(work.problem().op == Op::all_gather_gemm),
       operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))) {
-  const DeployedSizes sizes = deployed_sizes(work);
-  if (sizes.exchanged > 0) exchanged_ = engine.world.memory();
-  if (sizes.workspace > 0) workspace_ = engine.world.memory() + sizes.exchanged;
+  locate();
+}
+
+void DeployedPlan::locate() {
+  if (sizes_.exchanged > 0) exchanged_ = world_.memory();
+  if (sizes_.workspace > 0) workspace_ = world_.memory() + sizes_.exchanged;
+}
+
+void DeployedPlan::find_memory() {
+  if (generation_ == world_.generation()) return;
+  if (sizes_.shared() > static_cast<std::int64_t>(world_.capacity())) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("the plan needs {} bytes of the world's memory, which has {} since "
+                              "ovt_world_reserve failed: reserve them again",
+                              sizes_.shared(), world_.capacity()));
+  }
+  locate();
+  plan_->forget_addresses();
+  generation_ = world_.generation();
 }
 
 Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine, const Work& work) {

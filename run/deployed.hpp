@@ -28,7 +28,11 @@ class DeployedPlan {
   [[nodiscard]] static Expected<std::unique_ptr<DeployedPlan>> make(const Engine& engine,
                                                                     const Work& work);
 
-  /// Enqueues the plan on the caller's operands. It may be captured.
+  /// Finds the plan's part of `World::memory`, which may have moved since the last call. Throws
+  /// `Failure` (`bad_input`) where the world has lost its memory.
+  void find_memory();
+
+  /// Enqueues the plan on the caller's operands. It may be captured. Call `find_memory` first.
   void enqueue(cudaStream_t stream, const void* a, const void* b, void* c);
 
   /// The exchanged operand in the world's memory; null where it stays in the caller's memory.
@@ -37,7 +41,11 @@ class DeployedPlan {
 
  private:
   DeployedPlan(const Engine& engine, const Work& work);
+  void locate();
 
+  World& world_;
+  DeployedSizes sizes_;
+  std::uint64_t generation_;  ///< of `World::memory`, when the addresses below were found
   bool gathers_;
   std::size_t operand_bytes_;  ///< bytes of A (all_gather_gemm) or C (other ops)
   void* exchanged_ = nullptr;

@@ -32,6 +32,9 @@ class Launches {
     return known->second;
   }
 
+  /// Every launch is made again when it is next asked for.
+  void clear() { launches_.clear(); }
+
  private:
   /// More sets of operands than a program alternates between.
   static constexpr std::size_t kMost = 64;

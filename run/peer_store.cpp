@@ -37,6 +37,8 @@ class PeerStorePlan : public Plan {
     gemm_.enqueue(stream, launches_[operands]);
   }
 
+  void forget_addresses() override { launches_.clear(); }
+
   /// Ends the waits for tiles of the peers.
   void release(cudaStream_t aside) override {
     if (world_.rank() >= problem_.ranks) return;

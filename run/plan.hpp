@@ -31,6 +31,10 @@ class Plan {
   /// host, so it may be captured into a graph.
   virtual void enqueue(cudaStream_t stream, const Operands& operands) = 0;
 
+  /// Forgets addresses in `World::memory`, which has moved. It is not collective: the communicators
+  /// were made again.
+  virtual void forget_addresses() {}
+
   /// Ends the waits of a run under way for signals of its own GPU, by work on the stream `aside`.
   /// The result of that run is invalid. A watchdog calls this on every rank, because a stream's
   /// wait on memory has no time limit of its own.

@@ -1,6 +1,7 @@
 #pragma once
 // The ranks of another program's communicator, and the parts that all plans on it share.
 
+#include "run/captured_graphs.hpp"
 #include "run/engine.hpp"
 
 namespace overlaptune::run {
@@ -41,6 +42,7 @@ struct Ranks {
   World world;
   GemmLibrary library;
   GeneratedGemms generated{};
+  CapturedGraphs graphs{};  ///< graphs that hold plans on these ranks
 };
 
 /// Collective: the value `mine` of every rank, in the order of the ranks.

@@ -23,7 +23,8 @@ class SignaledPlan : public Plan {
         mutant_(request.mutant),
         takes_part_(request.engine.world.rank() < problem_.ranks),
         exchange_(std::move(exchange)),
-        signals_(signals_of(request.work.tiled().cuts)),
+        cuts_(request.work.tiled().cuts),
+        signals_(signals_of(cuts_)),
         comm_(make_stream(Priority::high)),
         fork_(make_event(false)),
         join_(make_event(false)),
@@ -38,6 +39,12 @@ class SignaledPlan : public Plan {
     if (takes_part_) exchange_->enqueue(comm_.get(), operands, signals_);
     OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
     OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
+  }
+
+  /// Counters may lie in the world's memory.
+  void forget_addresses() override {
+    signals_ = signals_of(cuts_);
+    launches_.clear();
   }
 
   void release(cudaStream_t aside) override {
@@ -97,6 +104,7 @@ class SignaledPlan : public Plan {
   Mutant mutant_;
   bool takes_part_;
   std::unique_ptr<GroupExchange> exchange_;
+  std::vector<Cut> cuts_;
   std::vector<std::optional<Signal>> signals_;
   Stream comm_;
   Event fork_;

@@ -83,7 +83,8 @@ World::World(Comm comm, std::optional<std::chrono::seconds> patience)
       scratch_(device_memory(kScratch)),
       stream_(make_stream()),
       world_(std::move(comm)) {
-  OVT_CHECK(cudaMemset(scratch_.get(), 0, kScratch));
+  // On the stream that uses it: a memset on the default stream may come after later work.
+  OVT_CHECK(cudaMemsetAsync(scratch_.get(), 0, kScratch, stream_.get()));
   ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
   if (shares_gpu()) {
     memory_ = std::make_unique<IpcMemory>(*this);
@@ -135,6 +136,7 @@ ncclComm_t World::comm(const CommKey& key) {
     OVT_CHECK(ncclCommSplit(world_.get(), rank_ < key.ranks ? 0 : NCCL_SPLIT_NOCOLOR, rank_, &comm,
                             &config));
     entry->second = Comm(comm);
+    used_.insert(made);
   }
   if (key.symmetric) attach(made, entry->second.get());
   return entry->second.get();
@@ -151,6 +153,12 @@ void World::release_memory() {
   comms_.clear();
   memory_->free();
   capacity_ = 0;
+  ++generation_;
+}
+
+/// Every rank has the same keys, because making a communicator is collective.
+void World::make_comms_again() {
+  for (const CommKey& key : used_) static_cast<void>(comm(key));
 }
 
 Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
@@ -181,7 +189,9 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
                                  gib(wanted + kFlagBytes), gib(least)));
   }
-  return allocate(wanted);
+  Expected<void> allocated = allocate(wanted);
+  make_comms_again();
+  return allocated;
 }
 
 /// Bytes that each rank would find free, on the GPU that has least, if `memory()` were given back.

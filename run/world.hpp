@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -99,8 +100,12 @@ class World {
   /// `memory()` is gone.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
   /// As `reserve`, but with next to no spare bytes: for a process whose GPU memory is another
-  /// program's. Error: as `reserve`.
+  /// program's. It makes the communicators again that there were, so that plans which hold no
+  /// address of `memory()` go on. Error: as `reserve`.
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
+  /// A number that changes whenever `memory()` moves. The addresses of the peers' memory, and of
+  /// the flags, then change too.
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
   [[nodiscard]] std::byte* memory() const { return memory_->memory(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
@@ -135,6 +140,7 @@ class World {
   [[nodiscard]] std::size_t least_free();
   [[nodiscard]] Expected<void> allocate(std::size_t bytes);
   void release_memory();
+  void make_comms_again();
   void attach(const CommKey& key, ncclComm_t communicator);
 
   int rank_;
@@ -144,10 +150,12 @@ class World {
   // Declared before the communicators, so that the memory outlives them.
   std::unique_ptr<PeerMemory> memory_{};
   std::size_t capacity_ = 0;
+  std::uint64_t generation_ = 0;
   DeviceMemory scratch_;
   Stream stream_;
   Comm world_;
   std::map<CommKey, Comm> comms_{};
+  std::set<CommKey> used_{};  ///< keys of all communicators that were ever made
   /// The addresses of the peers' memory, for each communicator that knows `memory()`; absent where
   /// it does not map them, or cannot.
   std::map<CommKey, std::vector<void*>> memories_{};

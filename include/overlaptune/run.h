@@ -80,9 +80,15 @@ OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* op
                                     ovt_world** world);
 
 /* Reserves memory for plans on every rank: the most that any rank asks for, for NCCL to register.
- * It may not grow while there are plans. OVT_ERROR_MEMORY, on every rank: the message says what is
- * needed and what the rank with the least has free, or that a rank does not have as much in one
- * piece. After this error the world has no memory, and has lost what was reserved before. */
+ * The memory never shrinks. It may grow while there are plans, at a safe point: on every rank no
+ * plan is running, and the graphs that plans were captured into are destroyed. Plans stay valid, and
+ * may be captured again. Addresses of ovt_plan_buffers are not valid any more: ask for them again.
+ * Growing makes the communicators of all plans again, which takes seconds.
+ * OVT_ERROR_ARGUMENT: also where the memory would have to grow and a graph still holds a plan, on
+ * any rank; nothing was changed. OVT_ERROR_MEMORY, on every rank: the message says what is needed
+ * and what the rank with the least has free; then nothing was changed. Or it says that a rank does
+ * not have as much in one piece; then the world has lost what was reserved before, and plans that
+ * need memory are refused until a later call has reserved it again. */
 OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
 
 /* Destroys the communicators and frees the memory; if plans are left, the last one to be destroyed
@@ -106,7 +112,7 @@ OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* 
 OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,
                                    const ovt_answer* answer, ovt_plan** plan);
 
-/* The buffers of a plan. Not collective. */
+/* The buffers of a plan. They are valid until the world's memory grows. Not collective. */
 OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 
 /* Enqueues C = A * B^T and its collective on `stream`. It does not allocate and does not wait for

@@ -38,9 +38,10 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
   const int end = last_step(order);
   int group = -1;
   for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
-    Place place = place_in(order, peers, computed(order, tile));
+    Place place = place_in(order, peers, computed(order, tile), group);
     const bool shared =
-        CLUSTER == 2 && place_in(order, peers, computed(order, tile ^ 1)).column == place.column;
+        CLUSTER == 2 &&
+        place_in(order, peers, computed(order, tile ^ 1), group).column == place.column;
     const TensorMap* from = a;
     wait_for_rows(peers, computed(order, tile), group);
 #if WAITS
@@ -76,14 +77,14 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
 #if RANKS
 __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
                                         const Peers& peers, int consumer, u32 slabs, u32 filled,
-                                        u32 free) {
-  deliver_to_owners(outputs, order, peers, consumer, slabs, filled, free);
+                                        u32 free, u32 task) {
+  deliver_to_owners(outputs, order, peers, consumer, slabs, filled, free, task);
 }
 #else
 /// The work of the thread that stores C for one consumer.
 __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
                                         const Peers& peers, int consumer, u32 slabs, u32 filled,
-                                        u32 free) {
+                                        u32 free, u32) {
   int buffer = 0;
   u32 phase = 0;
   int segment = 0;
@@ -177,7 +178,7 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
 /// was filled for it from one that was filled two rounds before.)
 __device__ __forceinline__ void consume(const Order& order, const Peers& peers, int consumer,
                                         u32 stages, u32 slabs, u32 full, u32 empty, u32 filled,
-                                        u32 free, u32 turns) {
+                                        u32 free, u32 turns, u32 task) {
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int warp = thread / 32;
   const int lane = thread % 32;
@@ -210,9 +211,6 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
       barrier_wait(turns + 8 * consumer, turn_phase);
       turn_phase ^= 1;
     }
-#if RANKS
-    const int owner = stored(peers, tile).owner;  // here, where the sums take no registers yet
-#endif
     float sums[kParts][kAccumulators];
     int last = -1;
     for (int step = begin; step < end; ++step) {
@@ -275,14 +273,16 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
         u32 slab = wait_for_buffer();
 #if RANKS
         float* const slab_sums = sums[part] + s * kSlab / 2;
-        if (goes_to_slot(peers, owner)) {
+        u32 todo;  // there since the first buffer of the tile was granted
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(todo) : "r"(task) : "memory");
+        if (todo == kFillForOwner) {
           write_fragments(slab_sums, slab, thread);
           pass_on_buffer();
           continue;
         }
-        if (receives(peers, owner)) {
+        if (todo == kAddAndFill) {
 #pragma unroll 1
-          for (int left = kLastSource; left > 0; --left) {
+          for (int left = RANKS - 2; left > 0; --left) {
             add_fragments(slab_sums, slab, thread);
             pass_on_buffer();
             slab = wait_for_buffer();
@@ -332,6 +332,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
 #endif
   extern __shared__ char memory[];
   __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS + 2];
+  __shared__ u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
   const u32 stages = (shared_address(memory) + 1023) / 1024 * 1024;
   const u32 slabs = stages + STAGES * kStageBytes;
   const u32 full = shared_address(barriers);
@@ -375,7 +376,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
       const int consumer = warp - 1;
       const u32 first = BUFFERS * consumer;
       deliver(outputs, order, peers, consumer, slabs + first * kSlabBytes, filled + 8 * first,
-              free + 8 * first);
+              free + 8 * first, shared_address(tasks + consumer));
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kConsumerRegisters));
@@ -386,7 +387,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
       cluster_barrier();
     }
     consume(order, peers, consumer, stages, slabs + first * kSlabBytes, full, empty, filled + 8 * first,
-            free + 8 * first, turns);
+            free + 8 * first, turns, shared_address(tasks + consumer));
   }
   // ... and may end only after the other one has released its last stage to it.
   if (CLUSTER == 2) {

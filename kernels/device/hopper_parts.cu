@@ -87,20 +87,6 @@ __device__ __forceinline__ void barrier_wait(u32 barrier, u32 phase) {
       : "memory");
 }
 
-__device__ __forceinline__ bool barrier_is_over(u32 barrier, u32 phase) {
-  u32 over;
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-      "selp.u32 %0, 1, 0, done;\n"
-      "}\n"
-      : "=r"(over)
-      : "r"(barrier), "r"(phase)
-      : "memory");
-  return over != 0;
-}
-
 __device__ __forceinline__ u32 cluster_rank() {
   u32 rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

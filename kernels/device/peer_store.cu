@@ -12,10 +12,11 @@
 //                          in the sum, and a store into C finishes it
 //   gemm_all_to_all        granted empty; finished by a store into the owner's C
 //
-// The buffers of an own tile are granted as soon as the peers' slabs are there, while the tile is
-// still multiplied. The storing thread never waits for peers while it has something to finish: a
-// peer may need that. With this, ranks cannot wait for each other in a circle: whatever a tile waits
-// for comes earlier in the order of every rank.
+// The storing thread turns to a tile when it has finished the one before it: mostly while the tile is
+// still multiplied. So what peers have stored for an own tile is loaded beside the multiplication.
+//
+// Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come earlier
+// in the order of every rank, and the storing thread has then finished all its earlier tiles.
 //
 // Macros:
 //   RANKS   ranks that exchange tiles, at least 2
@@ -68,23 +69,20 @@ struct Stored {
   int slot;
 };
 
-__device__ __forceinline__ Stored stored(const Peers& peers, int position) {
+/// `group`: that of a tile nearby, if any; the search begins there.
+__device__ __forceinline__ Stored stored(const Peers& peers, int position, int group) {
   const int times = peers.owns_blocks ? RANKS : 1;
-  int group = 0;
-  for (int count = peers.groups_count; count > 1;) {
-    const int half = count / 2;
-    const bool later = position >= peers.groups[group + half - 1].end * times;
-    group += later ? half : 0;
-    count = later ? count - half : half;
-  }
+  group = group < 0 ? 0 : group;
+  while (position >= peers.groups[group].end * times) ++group;
+  while (group > 0 && position < peers.groups[group - 1].end * times) --group;
   const int first = group > 0 ? peers.groups[group - 1].end : 0;
   const int count = peers.groups[group].end - first;
   int rest = position - first * times;
   int begin = first;
-  int owner = 0;
+  int owner = peers.rank + 1;
   if (peers.owns_blocks) {
-    owner = (peers.rank + 1 + rest / count) % RANKS;
-    rest %= count;
+    for (; rest >= count; rest -= count) ++owner;
+    owner %= RANKS;
   } else {
 #pragma unroll 1  // unrolled, these loops take too many registers
     for (int turn = 1; turn <= RANKS; ++turn) {
@@ -99,25 +97,29 @@ __device__ __forceinline__ Stored stored(const Peers& peers, int position) {
   return {group, owner, begin + rest, peers.groups[group].slot + rest};
 }
 
-/// The place of a tile. In `order` there is one block.
+/// The place of a tile. In `order` there is one block. `group`: as of `stored`.
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int position) {
-  const Stored at = stored(peers, position);
+__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int position,
+                                          int group) {
+  const Stored at = stored(peers, position, group);
   Place place = place_of(order, at.tile);
   place.block = peers.owns_blocks ? at.owner : 0;
   return place;
 }
-__device__ __forceinline__ void wait_for_rows(const Peers&, int, int&) {}
-
-/// Whether the peers' sums are added to those of the tile.
-__device__ __forceinline__ bool receives(const Peers& peers, int owner) {
-  return peers.adds && owner == peers.rank;
-}
-/// Whether the tile goes to a slot of its owner.
-__device__ __forceinline__ bool goes_to_slot(const Peers& peers, int owner) {
-  return peers.adds && owner != peers.rank;
+/// All rows are there. `group` becomes that of the tile.
+__device__ __forceinline__ void wait_for_rows(const Peers& peers, int position, int& group) {
+  group = stored(peers, position, group).group;
 }
 
+/// What a consumer does with the slabs of a tile.
+enum Task : u32 {
+  kFill,          // as without peers
+  kFillForOwner,  // the slab goes to a slot of the owner
+  kAddAndFill,    // what the peers have stored comes first
+};
+__device__ __forceinline__ Task task_of(const Peers& peers, int owner) {
+  return !peers.adds ? kFill : owner == peers.rank ? kAddAndFill : kFillForOwner;
+}
 /// Whether other ranks have to know when the tile is stored.
 __device__ __forceinline__ bool peers_see(const Peers& peers, int owner) {
   return owner != peers.rank || !peers.owns_blocks;
@@ -185,16 +187,6 @@ __device__ __forceinline__ void close(const Peers& peers) {
 
 // Uses of the staging buffers.
 
-/// One use of a buffer. `slab`: among those of the consumer. `source`: the peer whose sums are
-/// added, not counting this rank; the last one, where none are.
-struct Use {
-  int tile;
-  int slab;
-  int source;
-};
-constexpr int kLastSource = RANKS - 2;
-constexpr int kSlabsOfConsumer = kParts * kSlabs;
-
 /// The consumer's first tile, and the one after `tile`.
 __device__ __forceinline__ int first_tile_of(const Order& order, int consumer) {
   const int tile = own_tile(order);
@@ -205,55 +197,29 @@ __device__ __forceinline__ int next_tile_of(const Order& order, int tile) {
   return IN_TURN ? next_tile(order, tile) : tile;
 }
 
-__device__ __forceinline__ int next_stored(const Order& order, int slab) {
+/// A use of a buffer: a slab, among those of the consumer, and for `kAddAndFill` the number of the
+/// peer whose sums are added, not counting this rank.
+struct Use {
+  int slab = -1;
+  int source = 0;
+};
+constexpr int kSlabsOfConsumer = kParts * kSlabs;
+constexpr long long kTileBytes = BLOCK_M * BLOCK_N * 2;
+
+__device__ __forceinline__ void go_on(Use& use, const Order& order, int sources) {
+  if (use.slab >= 0 && ++use.source < sources) return;
+  use.source = 0;
   do {
-    ++slab;
-  } while (slab < kSlabsOfConsumer && !stores(order, slab % kSlabs));
-  return slab;
+    ++use.slab;
+  } while (use.slab < kSlabsOfConsumer && !stores(order, use.slab % kSlabs));
 }
 
-__device__ __forceinline__ int first_source(const Order& order, const Peers& peers, int tile) {
-  return tile < order.tiles && receives(peers, stored(peers, tile).owner) ? 0 : kLastSource;
-}
-
-__device__ __forceinline__ Use first_use(const Order& order, const Peers& peers, int consumer) {
-  const int tile = first_tile_of(order, consumer);
-  return {tile, next_stored(order, -1), first_source(order, peers, tile)};
-}
-
-__device__ __forceinline__ void go_on(Use& use, const Order& order, const Peers& peers) {
-  if (use.source < kLastSource) {
-    ++use.source;
-    return;
-  }
-  use.slab = next_stored(order, use.slab);
-  if (use.slab == kSlabsOfConsumer) {
-    use.tile = next_tile_of(order, use.tile);
-    use.slab = next_stored(order, -1);
-  }
-  use.source = first_source(order, peers, use.tile);
-}
-
-/// A slab in the slots of `owner`, which receives it from peer number `source`, not counting itself.
-__device__ __forceinline__ char* slab_in_slot(const Peers& peers, int owner, int source, int slot,
-                                              int consumer, int slab) {
-  constexpr long long kTileBytes = BLOCK_M * BLOCK_N * 2;
+/// The consumer's first slab of a tile in the slots of `owner`, for the sums of peer number `source`.
+__device__ __forceinline__ char* in_slot(const Peers& peers, int owner, int source, int slot,
+                                         int consumer) {
   return peers.slots_of[owner] +
          (static_cast<long long>(source) * peers.slots + slot) * kTileBytes +
-         (row_of(consumer) / 64 * kSlabs + slab) * kSlabBytes;
-}
-
-/// Grants the buffer with the slab that a peer has stored, if it is there.
-__device__ __forceinline__ bool grant_received(const Peers& peers, const Stored& at, const Use& use,
-                                               int consumer, u32 buffer, u32 free) {
-  const u32* counter = &peers.words[peers.rank]->counters[at.group];
-  if (!has_reached(counter, peers.groups[at.group].arrivals)) return false;
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
-  barrier_expect(free, kSlabBytes);
-  load_bytes(buffer,
-             slab_in_slot(peers, peers.rank, use.source, at.slot, consumer, use.slab), free,
-             kSlabBytes);
-  return true;
+         row_of(consumer) / 64 * kSlabs * kSlabBytes;
 }
 
 /// Waits, before the first store to a rank, until that rank may be stored to.
@@ -264,24 +230,13 @@ __device__ __forceinline__ void meet(const Peers& peers, int rank, Ranks& met) {
   met |= Ranks{1} << rank;
 }
 
-/// Starts the store of a slab, from its buffer to where it goes.
-__device__ __forceinline__ void store_slab(const Outputs& outputs, const Order& order,
-                                           const Peers& peers, const Stored& at, int slab,
-                                           int consumer, u32 buffer, Ranks& met) {
-  if (goes_to_slot(peers, at.owner)) {
-    meet(peers, at.owner, met);
-    const int source = peers.rank - (peers.rank > at.owner ? 1 : 0);
-    store_bytes(slab_in_slot(peers, at.owner, source, at.slot, consumer, slab), buffer, kSlabBytes);
-    return;
-  }
-  const Place place = place_of(order, at.tile);
-  const int row = place.row + row_of(consumer) + slab / kSlabs * 64;
-  const int column = place.column + slab % kSlabs * kSlab;
-  const int first = peers.owns_blocks ? at.owner : 0;
+/// Starts the store of a slab of C, whose first row and column are given.
+__device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& peers, int owner,
+                                           int row, int column, u32 buffer, Ranks& met) {
   const int count = peers.owns_blocks ? 1 : RANKS;
 #pragma unroll 1
   for (int i = 0; i < count; ++i) {
-    const int rank = peers.owns_blocks ? first : (peers.rank + i) % RANKS;
+    const int rank = peers.owns_blocks ? owner : (peers.rank + i) % RANKS;
     meet(peers, rank, met);
     store(&outputs.c[rank], buffer, column, row, 0);
   }
@@ -290,7 +245,7 @@ __device__ __forceinline__ void store_slab(const Outputs& outputs, const Order& 
 /// Tells the ranks to which the consumer has stored its part of a tile.
 __device__ __forceinline__ void signal_stored(const Order& order, const Peers& peers,
                                               const Stored& at) {
-  if (goes_to_slot(peers, at.owner)) {
+  if (task_of(peers, at.owner) == kFillForOwner) {
     increment(&peers.words[at.owner]->counters[at.group], order.signal);
   } else if (at.owner != peers.rank) {
     increment(&peers.words[at.owner]->done, order.signal);
@@ -302,61 +257,89 @@ __device__ __forceinline__ void signal_stored(const Order& order, const Peers& p
   }
 }
 
-/// The work of the thread that stores for one consumer.
+/// The work of the thread that stores for one consumer. `task`: a word in shared memory, which tells
+/// the consumer what to do with the tile whose first buffer is granted.
 __device__ __forceinline__ void deliver_to_owners(const Outputs& outputs, const Order& order,
                                                   const Peers& peers, int consumer, u32 slabs,
-                                                  u32 filled, u32 free) {
+                                                  u32 filled, u32 free, u32 task) {
+  /// Stores that may still read their buffers when the next one has been started.
+  constexpr int kReading = BUFFERS > 1 ? 1 : 0;
   const StoreWords* own = peers.words[peers.rank];
   wait_until(&own->open, own->runs[peers.rank] + 1);
   Ranks met = 0;
-  Use granted = first_use(order, peers, consumer);
-  Use finished = granted;
-  // Numbers of uses. Each uses the next buffer.
-  u32 grants = 0;
+  u32 grants = 0;  // numbers of uses; each takes the next buffer
   u32 finishes = 0;
-  u32 since = 0;
-  while (finished.tile < order.tiles) {
-    bool waits_for_peers = false;
-    if (grants - finishes < BUFFERS && granted.tile < order.tiles) {
-      const u32 buffer = grants % BUFFERS;
-      const Stored at = stored(peers, granted.tile);
-      if (!receives(peers, at.owner)) {
-        barrier_arrive(free + 8 * buffer);
-      } else {
-        waits_for_peers = !grant_received(peers, at, granted, consumer,
-                                          slabs + buffer * kSlabBytes, free + 8 * buffer);
+  int group = -1;
+  for (int tile = first_tile_of(order, consumer); tile < order.tiles;
+       tile = next_tile_of(order, tile)) {
+    const Stored at = stored(peers, tile, group);
+    group = at.group;
+    const Task todo = task_of(peers, at.owner);
+    const int sources = todo == kAddAndFill ? RANKS - 1 : 1;
+    // Where slabs come from, or go to; and the first row and column of those in C.
+    char* slot = nullptr;
+    Place place{};
+    if (todo == kFillForOwner) {
+      slot = in_slot(peers, at.owner, peers.rank - (peers.rank > at.owner ? 1 : 0), at.slot,
+                     consumer);
+    } else {
+      place = place_of(order, at.tile);
+      place.row += row_of(consumer);
+    }
+    if (todo == kAddAndFill) {
+      slot = in_slot(peers, peers.rank, 0, at.slot, consumer);
+      wait_until(&own->counters[at.group], peers.groups[at.group].arrivals);
+      asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
+    }
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(task), "r"(static_cast<u32>(todo)) : "memory");
+    Use next;  // to be granted
+    const auto grant_ahead = [&](u32 still_reading) {
+#pragma unroll 1
+      while (next.slab < kSlabsOfConsumer && grants - finishes + still_reading < BUFFERS) {
+        const u32 buffer = grants++ % BUFFERS;
+        if (todo == kAddAndFill) {
+          barrier_expect(free + 8 * buffer, kSlabBytes);
+          load_bytes(slabs + buffer * kSlabBytes,
+                     slot + next.source * peers.slots * kTileBytes + next.slab * kSlabBytes,
+                     free + 8 * buffer, kSlabBytes);
+        } else {
+          barrier_arrive(free + 8 * buffer);
+        }
+        go_on(next, order, sources);
       }
-      if (!waits_for_peers) {
-        go_on(granted, order, peers);
-        ++grants;
-        since = 0;
+    };
+    go_on(next, order, sources);
+    Use use = next;
+    grant_ahead(0);
+#pragma unroll 1
+    for (; use.slab < kSlabsOfConsumer; go_on(use, order, sources)) {
+      const u32 buffer = finishes % BUFFERS;
+      barrier_wait(filled + 8 * buffer, finishes / BUFFERS & 1);
+      ++finishes;
+      if (use.source + 1 < sources) {  // nothing is stored
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        grant_ahead(0);
         continue;
       }
-      check_patience(since);
-      if (grants == finishes) continue;
-    }
-    const u32 buffer = finishes % BUFFERS;
-    const u32 phase = finishes / BUFFERS & 1;
-    if (waits_for_peers) {
-      if (!barrier_is_over(filled + 8 * buffer, phase)) continue;
-    } else {
-      barrier_wait(filled + 8 * buffer, phase);
-    }
-    ++finishes;
-    if (finished.source == kLastSource) {
-      const Stored at = stored(peers, finished.tile);
-      store_slab(outputs, order, peers, at, finished.slab, consumer, slabs + buffer * kSlabBytes,
-                 met);
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      if (next_stored(order, finished.slab) == kSlabsOfConsumer && peers_see(peers, at.owner)) {
-        // Waits until the slabs are in memory, not only read.
-        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-        signal_stored(order, peers, at);
+      const u32 from = slabs + buffer * kSlabBytes;
+      if (todo == kFillForOwner) {
+        meet(peers, at.owner, met);
+        store_bytes(slot + use.slab * kSlabBytes, from, kSlabBytes);
       } else {
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        store_in_c(outputs, peers, at.owner, place.row + use.slab / kSlabs * 64,
+                   place.column + use.slab % kSlabs * kSlab, from, met);
       }
+      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kReading) : "memory");
+      grant_ahead(kReading);
     }
-    go_on(finished, order, peers);
+    if (peers_see(peers, at.owner)) {
+      // Waits until the slabs are in memory, not only read.
+      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+      signal_stored(order, peers, at);
+    } else {
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
   }
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }

@@ -82,7 +82,8 @@ struct Peers {
 /// The place of a tile: row block after row block, from the rank's own one downwards. In `order`
 /// there is one block.
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int tile) {
+__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int tile,
+                                          int /*group*/ = -1) {
   const int turn = tile / peers.block_tiles;
   Place place = place_of(order, tile - turn * peers.block_tiles);
   place.block = peers.own_block - turn + (turn > peers.own_block ? peers.blocks : 0);
@@ -117,7 +118,8 @@ __device__ __forceinline__ void wait_for_rows(const Peers& peers, int tile, int&
 #elif !RANKS
 struct Peers {};
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers&, int tile) {
+__device__ __forceinline__ Place place_in(const Order& order, const Peers&, int tile,
+                                          int /*group*/ = -1) {
   return place_of(order, tile);
 }
 __device__ __forceinline__ void wait_for_rows(const Peers&, int, int&) {}

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from enum import IntEnum
-from math import isnan
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Optional, TypeVar, Union
+from typing import Optional, Union
 
-from .errors import ArgumentError, InternalError
-from .library import CAnswer, CPlatform, CProblem, check, load
-from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transport, Wait
+from .c_values import answer_of, launch_number, platform_struct, problem_struct
+from .errors import ArgumentError
+from .library import CAnswer, check, load
+from .values import Answer, Launch, Platform, Problem
 
 PathLike = Union[str, "os.PathLike[str]"]
-AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
 
 
 class _Handle:
@@ -29,46 +26,6 @@ class _Handle:
 
     def __del__(self) -> None:
         self._close(self.pointer)
-
-
-def _fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
-    """Fills a struct. ctypes silently cuts values that do not fit, so each field is read again."""
-    setattr(struct, "size", ctypes.sizeof(struct))
-    for name, value in values.items():
-        try:
-            stored = value.encode() if isinstance(value, str) else value
-            setattr(struct, name, stored)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{name} = {value!r}: {error}") from None
-        if getattr(struct, name) != stored:
-            raise ArgumentError(f"{name} = {value!r}: does not fit the field")
-
-
-def _question(problem: Problem) -> CProblem:
-    question = CProblem()
-    _fill(question, asdict(problem))
-    return question
-
-
-def _number(launch: Launch) -> int:
-    try:
-        return Launch(launch).value
-    except ValueError as error:
-        raise ArgumentError(f"launch: {error}; expected a Launch") from None
-
-
-def _known(kind: type[AnyEnum], value: int) -> AnyEnum:
-    try:
-        return kind(value)
-    except ValueError:
-        raise InternalError(
-            f"the library answers with {kind.__name__} {value}, which this package does not know; "
-            "use a newer overlaptune package"
-        ) from None
-
-
-def _time(value: float) -> Optional[float]:
-    return None if isnan(value) else value
 
 
 class Database:
@@ -103,8 +60,7 @@ class Database:
         wish = None
         if platform is not None:
             described = Platform(platform) if isinstance(platform, str) else platform
-            wish = CPlatform()
-            _fill(wish, asdict(described))
+            wish = platform_struct(described)
         pointer = ctypes.c_void_p()
         check(
             self._library.ovt_open(
@@ -118,32 +74,14 @@ class Database:
         handle = self._open_handle()
         answer = CAnswer()
         answer.size = ctypes.sizeof(answer)
-        question = _question(problem)
-        check(self._library.ovt_query(handle.pointer, question, _number(launch), answer))
-        return Answer(
-            source=_known(Source, answer.source),
-            strategy=_known(Strategy, answer.strategy),
-            block_m=answer.block_m,
-            block_n=answer.block_n,
-            block_k=answer.block_k,
-            stages=answer.stages,
-            cluster=answer.cluster,
-            raster=answer.raster,
-            comm_ctas=answer.comm_ctas,
-            chunks=answer.chunks,
-            transport=_known(Transport, answer.transport),
-            predicted_us=_time(answer.predicted_us),
-            measured_us=_time(answer.measured_us),
-            baseline_us=_time(answer.baseline_us),
-            reason=answer.reason.decode(errors="replace"),
-            wave_groups=tuple(answer.wave_groups[: answer.wave_group_count]),
-            wait=_known(Wait, answer.wait),
-        )
+        question = problem_struct(problem)
+        check(self._library.ovt_query(handle.pointer, question, launch_number(launch), answer))
+        return answer_of(answer)
 
     def explain(self, problem: Problem, launch: Launch = Launch.GRAPH) -> str:
         """Describes the answer of query in some lines of text."""
         handle = self._open_handle()
-        question = _question(problem)
+        question = problem_struct(problem)
         capacity = 1024
         length = ctypes.c_size_t()
         # If another thread reloads, the text may be longer in the next call: repeat until it fits.
@@ -151,7 +89,12 @@ class Database:
             text = ctypes.create_string_buffer(capacity)
             check(
                 self._library.ovt_explain(
-                    handle.pointer, question, _number(launch), text, capacity, ctypes.byref(length)
+                    handle.pointer,
+                    question,
+                    launch_number(launch),
+                    text,
+                    capacity,
+                    ctypes.byref(length),
                 )
             )
             if length.value < capacity:

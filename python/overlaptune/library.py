@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+from collections.abc import Callable
 from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
 from typing import Optional
@@ -12,7 +13,6 @@ from typing import Optional
 from .errors import BY_STATUS, Error, InternalError, LibraryError
 
 VARIABLE = "OVERLAPTUNE_LIBRARY"
-SONAME = "liboverlaptune.so.0"
 #: The library's place in a wheel.
 BUNDLED = Path(__file__).with_name("liboverlaptune.so")
 
@@ -79,9 +79,20 @@ class CAnswer(ctypes.Structure):
     ]
 
 
-def _declare(library: ctypes.CDLL) -> None:
+Signatures = dict[str, tuple[object, list[object]]]
+
+
+def declare(library: ctypes.CDLL, signatures: Signatures) -> None:
+    """Gives functions their types. Raises AttributeError where the library lacks one."""
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+
+
+def _signatures() -> Signatures:
     problem = ctypes.POINTER(CProblem)
-    signatures = {
+    return {
         "ovt_version": (c_char_p, []),
         "ovt_last_error": (c_char_p, []),
         "ovt_open": (
@@ -101,48 +112,54 @@ def _declare(library: ctypes.CDLL) -> None:
         "ovt_reload": (c_int32, [c_void_p]),
         "ovt_close": (None, [c_void_p]),
     }
-    for name, (result, arguments) in signatures.items():
-        function = getattr(library, name)
-        function.restype = result
-        function.argtypes = arguments
 
 
-def _open(path: str, looked_for: str) -> ctypes.CDLL:
+def _open(path: str, looked_for: str, signatures: Signatures) -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(path)
-        _declare(library)
+        declare(library, signatures)
         return library
     except (OSError, AttributeError) as error:
         raise LibraryError(f"{looked_for}: cannot be loaded: {error}") from None
+
+
+def find(
+    name: str, variable: str, bundled: Path, signatures: Signatures, remedy: str
+) -> ctypes.CDLL:
+    """The library that the variable names, else the one in this package, else the system's."""
+    named = os.environ.get(variable)
+    if named:
+        return _open(named, f"{variable} = '{named}'", signatures)
+    if bundled.exists():
+        return _open(str(bundled), f"'{bundled}'", signatures)
+    soname = f"{name}.0"
+    try:
+        return _open(soname, soname, signatures)
+    except LibraryError as error:
+        raise LibraryError(
+            f"no {name}: {variable} is not set, there is no '{bundled}', and of the "
+            f"system's {error}; {remedy}, or set {variable} to it"
+        ) from None
 
 
 @functools.lru_cache(maxsize=None)
 def load() -> ctypes.CDLL:
     """The library, loaded once: the one that OVERLAPTUNE_LIBRARY names, else the one in this
     package, else the system's. Raises LibraryError."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return _open(named, f"{VARIABLE} = '{named}'")
-    if BUNDLED.exists():
-        return _open(str(BUNDLED), f"'{BUNDLED}'")
-    try:
-        return _open(SONAME, SONAME)
-    except LibraryError as error:
-        raise LibraryError(
-            f"no liboverlaptune.so: {VARIABLE} is not set, there is no '{BUNDLED}', and of the "
-            f"system's {error}; install the wheel that has the library, or set {VARIABLE} to it"
-        ) from None
+    remedy = "install the wheel that has the library"
+    return find(BUNDLED.name, VARIABLE, BUNDLED, _signatures(), remedy)
 
 
-def check(status: int) -> None:
+def raise_on_error(status: int, last_error: Callable[[], Optional[bytes]]) -> None:
     """Raises the error of the thread's last call. No other call may come in between."""
     if status == 0:
         return
-    error: Error = BY_STATUS.get(status, InternalError)(last_error())
+    text = (last_error() or b"").decode(errors="replace")
+    error: Error = BY_STATUS.get(status, InternalError)(text)
     error.status = status
     raise error
 
 
-def last_error() -> str:
-    text: Optional[bytes] = load().ovt_last_error()
-    return (text or b"").decode(errors="replace")
+def check(status: int) -> None:
+    """Raises the error of the thread's last call of this library."""
+    raise_on_error(status, load().ovt_last_error)

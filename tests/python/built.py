@@ -13,6 +13,9 @@ SOURCE = Path(__file__).parents[2]
 LIBRARY = os.environ["OVERLAPTUNE_LIBRARY"]
 PROGRAM = os.environ["BUILD_PROGRAM"]
 LAYOUT = os.environ["BUILD_LAYOUT"]
+#: The products of a build with CUDA; None: there are none.
+RUN_LAYOUT = os.environ.get("BUILD_RUN_LAYOUT")
+RUN_LIBRARY = os.environ.get("BUILD_RUN_LIBRARY")
 WHEELS = Path(os.environ["BUILD_WHEELS"])
 VERSION = os.environ["BUILD_VERSION"]
 

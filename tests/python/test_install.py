@@ -31,6 +31,8 @@ class Install(unittest.TestCase):
         names = zipfile.ZipFile(wheel).namelist()
         self.assertIn("overlaptune/liboverlaptune.so", names)
         self.assertIn("overlaptune/py.typed", names)
+        self.assertIn("overlaptune/torch/layers.py", names)
+        self.assertEqual("overlaptune/liboverlaptune-run.so" in names, built.RUN_LIBRARY is not None)
         pip_install(wheel, self.folder)
         done = built.python(LOAD, PYTHONPATH=str(self.folder), OVERLAPTUNE_LIBRARY="")
         self.assertEqual(done.stdout.split(),
@@ -43,6 +45,7 @@ class Install(unittest.TestCase):
         target = self.folder / "target"
         pip_install(tree, target)
         self.assertTrue((target / "overlaptune/py.typed").exists())
+        self.assertTrue((target / "overlaptune/torch/layers.py").exists())
         self.assertFalse((target / "overlaptune/liboverlaptune.so").exists())
         done = built.python(LOAD, PYTHONPATH=str(target))
         self.assertEqual(done.stdout.split(),
@@ -56,8 +59,10 @@ class Install(unittest.TestCase):
         if shutil.which("mypy") is None:
             self.skipTest("mypy is not here (apt-get install mypy)")
         done = subprocess.run(
-            ["mypy", "--strict", "--python-version", "3.9", "--cache-dir", str(self.folder / "cache"),
-             str(built.SOURCE / "python/overlaptune"), str(built.SOURCE / "examples/list_configs.py")],
+            ["mypy", "--config-file", str(built.SOURCE / "python/pyproject.toml"),
+             "--cache-dir", str(self.folder / "cache"), str(built.SOURCE / "python/overlaptune"),
+             *(str(built.SOURCE / "examples" / name) for name in ("list_configs.py", "torch_layers.py")),
+             *map(str, (built.SOURCE / "tests/bench/compare_torch").glob("*.py"))],
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -6,27 +6,39 @@ import subprocess
 import unittest
 
 import built
-from overlaptune import library, values
+from overlaptune import library, run_library, values
 
 STRUCTS = {
     "ovt_platform": library.CPlatform,
     "ovt_problem": library.CProblem,
     "ovt_answer": library.CAnswer,
 }
+RUN_STRUCTS = {
+    "ovt_world_options": run_library.CWorldOptions,
+    "ovt_sizes": run_library.CSizes,
+    "ovt_buffers": run_library.CBuffers,
+}
 HEADER = (built.SOURCE / "include/overlaptune/overlaptune.h").read_text()
 
 
 class Layout(unittest.TestCase):
-    def test_fields_lie_where_the_c_compiler_puts_them(self):
-        output = subprocess.run([built.LAYOUT], capture_output=True, text=True, check=True).stdout
+    def compare(self, program, structs):
+        output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         compiled = {tuple(line.split()) for line in output.splitlines()}
         declared = set()
-        for name, struct in STRUCTS.items():
+        for name, struct in structs.items():
             declared.add((name, "sizeof", "0", str(ctypes.sizeof(struct))))
             for field, _ in struct._fields_:
                 place = getattr(struct, field)
                 declared.add((name, field, str(place.offset), str(place.size)))
         self.assertEqual(declared, compiled)
+
+    def test_fields_lie_where_the_c_compiler_puts_them(self):
+        self.compare(built.LAYOUT, STRUCTS)
+
+    @unittest.skipIf(built.RUN_LAYOUT is None, "the library of plans is not built here")
+    def test_fields_of_run_h_lie_where_the_compiler_puts_them(self):
+        self.compare(built.RUN_LAYOUT, RUN_STRUCTS)
 
     def test_constants_have_the_values_of_the_header(self):
         code = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)

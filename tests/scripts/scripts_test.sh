@@ -50,7 +50,7 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks cli-docs fuzz; do
+for script in quickstart test benchmarks cli-docs fuzz compare-torch; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
@@ -60,6 +60,11 @@ expect 'test: no step' 2 '--only needs a list' "$root/scripts/test" --only
 expect 'cli-docs: no program' 2 "'nothing': expected the built program" \
   "$root/scripts/cli-docs" update nothing
 expect 'fuzz: no number' 2 "'long': expected a number of seconds" "$root/scripts/fuzz" long
+expect 'compare-torch: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/compare-torch" --fast
+expect 'compare-torch: no number' 2 "'many': expected a number" "$root/scripts/compare-torch" --rounds many
+expect 'compare-torch: no database' 2 'nothing.db: no such file' "$root/scripts/compare-torch" --db nothing.db
+expect 'compare-torch: no Python' 77 'skipped: nothing: no such program' \
+  "$root/scripts/compare-torch" --python nothing
 expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted, beside-gpus or sequences" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \

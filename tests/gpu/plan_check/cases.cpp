@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 
 #include "core/config_fields.hpp"
 #include "core/error.hpp"
@@ -197,13 +198,29 @@ class Case {
   kernels::Deviation worst_{};
 };
 
-/// Checks a list of configs. The first one, if any, is `sequential`, by which the others are
-/// judged.
+/// Judges results by that of `sequential`, which is the first one.
+class Judge {
+ public:
+  void row(const std::string& name, const kernels::Deviation& seen, Results& results) {
+    const bool right = seen.not_finite == 0 && seen.largest <= allowed_;
+    results.row(name, right,
+                fmt::format("relative error {:.2e}, at most {:.2e}; {} not finite", seen.largest,
+                            allowed_, seen.not_finite));
+    if (first_) allowed_ = std::max(kAllowance * seen.largest, 1.0 / 512);
+    first_ = false;
+  }
+
+ private:
+  bool first_ = true;
+  double allowed_ = kMostRounding;
+};
+
+/// Checks a list of configs. The first one, if any, is `sequential`.
 void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
               const std::vector<Config>& list, Results& results) {
   if (list.empty()) return;
   TestProblem test(bench, memory, of);
-  double allowed = kMostRounding;
+  Judge judge;
   for (const Config& config : list) {
     if (const std::string why = obstacle(bench.process().placement(), config); !why.empty()) {
       results.skip(name_of(of, config), why);
@@ -214,13 +231,62 @@ void check_op(Bench& bench, const OwnMemory& memory, const Problem& of,
       results.row(name_of(of, config), false, plan.error());
       continue;
     }
-    const kernels::Deviation seen = Case(bench, test, plan).run();
-    const bool right = seen.not_finite == 0 && seen.largest <= allowed;
-    results.row(name_of(of, config), right,
-                fmt::format("relative error {:.2e}, at most {:.2e}; {} not finite", seen.largest,
-                            allowed, seen.not_finite));
-    if (&config == &list.front()) allowed = std::max(kAllowance * seen.largest, 1.0 / 512);
+    judge.row(name_of(of, config), Case(bench, test, plan).run(), results);
   }
+}
+
+/// Plans of the configs that are asked for and can be here, `sequential` first.
+struct KeptPlans {
+  KeptPlans(Bench& bench, const Problem& of, const Selection& selection) : problem(of) {
+    for (const Config& config : selection.of(of, configs(of))) {
+      if (!obstacle(bench.process().placement(), config).empty()) continue;
+      list.push_back(config);
+      plans.push_back(std::make_unique<MadePlan>(bench, of, config));
+    }
+  }
+
+  /// A row for all plans together.
+  void check(Bench& bench, const OwnMemory& memory, const std::string& when,
+             Results& results) const {
+    TestProblem test(bench, memory, problem);
+    Results found{};
+    Judge judge;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const std::string name = name_of(problem, list[i]);
+      if (plans[i]->status() != OVT_OK) {
+        found.row(name, false, plans[i]->error());
+      } else {
+        judge.row(name, Case(bench, test, *plans[i]).run(), found);
+      }
+    }
+    results.row(
+        fmt::format("{} {}", to_string(problem.op), when), found.failed == 0,
+        fmt::format("{} of {} plans right {}", found.passed, plans.size(), found.first_failure));
+  }
+
+  Problem problem;
+  std::vector<Config> list{};
+  std::vector<std::unique_ptr<MadePlan>> plans{};
+};
+
+/// Reserves `bytes` while a graph holds `plan`, which must be refused on every rank.
+void check_graph_in_the_way(Bench& bench, const OwnMemory& memory, const MadePlan& plan,
+                            std::int64_t bytes, Results& results) {
+  const run::Graph graph = run::captured(bench.stream(), [&](cudaStream_t to) {
+    plan.run(memory.a.get(), memory.b.get(), memory.c.get(), to);
+  });
+  const run::GraphExec held = run::instantiated(graph);
+  const ovt_status status = ovt_world_reserve(bench.world(), bytes);
+  const std::string error = status == OVT_OK ? "it grew" : ovt_run_last_error();
+  const bool right = status == OVT_ERROR_ARGUMENT && error.find("CUDA graphs") != error.npos;
+  results.row("growth while a graph holds a plan", bench.largest(right ? 0 : 1) == 0, error);
+}
+
+void check_too_much(Bench& bench, Results& results) {
+  const ovt_status status = ovt_world_reserve(bench.world(), std::int64_t{1} << 50);
+  const std::string error = status == OVT_OK ? "it grew" : ovt_run_last_error();
+  results.row("growth beyond the GPU's memory",
+              bench.largest(status == OVT_ERROR_MEMORY ? 0 : 1) == 0, error);
 }
 
 /// NCCL has read the variable by now.
@@ -254,6 +320,38 @@ void check_all_cases(Bench& bench, const Selection& selection, Results& results)
   for (const Problem& each : problems) {
     check_op(bench, memory, each, selection.of(each, configs(each)), results);
   }
+}
+
+void check_growth(Bench& bench, const Selection& selection, Results& results) {
+  constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+  std::vector<Problem> problems;
+  std::int64_t shared = 0;
+  for (const Op op : kOps) {
+    const Problem of = problem(op, bench.process().ranks());
+    const std::vector<Config> list = selection.of(of, configs(of));
+    if (list.empty()) continue;
+    problems.push_back(of);
+    for (const Config& config : list) {
+      shared = std::max(shared, sizes_of(of, config).shared_bytes);
+    }
+  }
+  if (problems.empty()) return;
+  const OwnMemory memory(problems);
+  check(ovt_world_reserve(bench.world(), shared));
+  std::vector<KeptPlans> all;
+  for (const Problem& each : problems) all.emplace_back(bench, each, selection);
+  const auto check_plans = [&](const std::string& when) {
+    for (const KeptPlans& each : all) each.check(bench, memory, when, results);
+  };
+  check_plans("before the world grows");
+  check_graph_in_the_way(bench, memory, *all.front().plans.front(), shared + kMebibyte, results);
+  for (const std::int64_t more : {kMebibyte, 256 * kMebibyte, 1024 * kMebibyte}) {
+    check(ovt_world_reserve(bench.world(), shared + more));
+    bench.process().step();
+    check_plans(fmt::format("in {} MiB more", more / kMebibyte));
+  }
+  check_too_much(bench, results);
+  check_plans("after growth that failed");
 }
 
 void check_odd_shapes(Bench& bench, const Selection& selection, Results& results) {
@@ -322,8 +420,6 @@ void check_refusals(Bench& bench, Results& results) {
           first ? "ovt_world_options.reserved" : "another rank refused");
 
   const MadePlan plan(bench, of, Config{});
-  const ovt_status grown = ovt_world_reserve(bench.world(), std::int64_t{1} << 32);
-  refused("memory that grows under a plan", grown, ovt_run_last_error(), "plans that use them");
   const run::DeviceMemory memory = run::device_memory(512);
   void* const good = memory.get();
   void* const odd = static_cast<std::byte*>(good) + 128;

@@ -11,6 +11,10 @@ namespace overlaptune::plan_check {
 /// Collective.
 void check_all_cases(Bench& bench, const Selection& selection, Results& results);
 
+/// Checks that plans stay right when the world's memory grows, three times, and when it cannot.
+/// Call it first, while the world is small. Collective.
+void check_growth(Bench& bench, const Selection& selection, Results& results);
+
 /// Checks every op and type with numbers of rows that no tile divides (1, 7, 129, 1000), on tiles
 /// of each kind. Ranks that share GPUs check some of them, because they are slow. Call it after
 /// `check_all_cases`, which reserves more memory than these need. Collective.

@@ -33,6 +33,7 @@ void print_placement(const Placement& placement, const Results& results) {
 }
 
 void check_results(Bench& bench, const Selection& selection, Results& results) {
+  check_growth(bench, selection, results);
   check_all_cases(bench, selection, results);
   check_odd_shapes(bench, selection, results);
   if (results.passed + results.failed + results.skipped == 0) {

@@ -1,0 +1,135 @@
+"""Plans on an NCCL communicator: run.h, call by call. Addresses and handles are integers, and sizes
+are in bytes. run.h says which calls are collective; overlaptune.torch makes them for PyTorch."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Optional
+
+from .c_values import config_struct, platform_of, problem_struct
+from .errors import ArgumentError
+from .library import CPlatform
+from .run_library import CBuffers, CSizes, CWorldOptions, check, load
+from .values import Answer, Platform, Problem, Source, Strategy, Transport
+
+#: The config that every problem has: the library's GEMM, then NCCL's collective.
+SEQUENTIAL = Answer(
+    source=Source.BASELINE,
+    strategy=Strategy.SEQUENTIAL,
+    block_m=0,
+    block_n=0,
+    block_k=0,
+    stages=0,
+    cluster=0,
+    raster=0,
+    comm_ctas=0,
+    chunks=1,
+    transport=Transport.RING,
+    predicted_us=None,
+    measured_us=None,
+    baseline_us=None,
+    reason="no database",
+    wave_groups=(),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of a plan. The operands are those of one rank."""
+
+    a_bytes: int
+    b_bytes: int
+    c_bytes: int
+    shared_bytes: int  #: of the world's memory, which all its plans use in turn
+    temporary_bytes: int  #: of GPU memory, while the plan is made
+
+
+def sizes(problem: Problem, answer: Answer) -> Sizes:
+    struct = CSizes(size=ctypes.sizeof(CSizes))
+    check(load().ovt_plan_sizes(problem_struct(problem), config_struct(answer), struct))
+    return Sizes(
+        a_bytes=struct.a_bytes,
+        b_bytes=struct.b_bytes,
+        c_bytes=struct.c_bytes,
+        shared_bytes=struct.shared_bytes,
+        temporary_bytes=struct.temporary_bytes,
+    )
+
+
+class Plan:
+    """One problem with its answer, ready to run. It ends with `close`, or with the process."""
+
+    def __init__(self, world: ctypes.c_void_p, problem: Problem, answer: Answer) -> None:
+        self.problem = problem
+        self.answer = answer
+        self._pointer: Optional[ctypes.c_void_p] = None
+        pointer = ctypes.c_void_p()
+        check(
+            load().ovt_plan_create(
+                world, problem_struct(problem), config_struct(answer), ctypes.byref(pointer)
+            )
+        )
+        self._pointer = pointer
+        self._run = load().ovt_plan_run
+
+    def run(self, a: int, b: int, c: int, stream: int) -> None:
+        """Enqueues C = A * B^T and its collective on a CUDA stream."""
+        check(self._run(self._open_pointer(), a, b, c, stream))
+
+    def buffers(self) -> tuple[Optional[int], Optional[int]]:
+        """Addresses in the world's memory for A and for C. An operand that lies there saves a copy.
+        None where the caller's memory is as good. They hold until the world's memory grows."""
+        struct = CBuffers(size=ctypes.sizeof(CBuffers))
+        check(load().ovt_plan_buffers(self._open_pointer(), struct))
+        return struct.a, struct.c
+
+    def close(self) -> None:
+        """Destroys the plan; closing again is allowed."""
+        if self._pointer is not None:
+            load().ovt_plan_destroy(self._pointer)
+            self._pointer = None
+
+    def _open_pointer(self) -> ctypes.c_void_p:
+        if self._pointer is None:
+            raise ArgumentError("the plan is closed; make another one")
+        return self._pointer
+
+
+class World:
+    """The ranks of a communicator (`comm`, an ncclComm_t), and memory that they share. It ends with
+    `close`, or with the process."""
+
+    def __init__(self, comm: int, allow_multicast: bool = False) -> None:
+        self._pointer: Optional[ctypes.c_void_p] = None
+        options = CWorldOptions(
+            size=ctypes.sizeof(CWorldOptions), allow_multicast=int(allow_multicast)
+        )
+        pointer = ctypes.c_void_p()
+        check(load().ovt_world_create(comm, options, ctypes.byref(pointer)))
+        self._pointer = pointer
+
+    def platform(self) -> Platform:
+        """The platform of these ranks as tuning describes it, to open a Database with."""
+        struct = CPlatform(size=ctypes.sizeof(CPlatform))
+        check(load().ovt_platform_detect(self._open_pointer(), struct))
+        return platform_of(struct)
+
+    def reserve(self, shared_bytes: int) -> None:
+        """Makes the world's memory at least this large. It may grow while there are plans, if none
+        is running and no CUDA graph holds one."""
+        check(load().ovt_world_reserve(self._open_pointer(), shared_bytes))
+
+    def plan(self, problem: Problem, answer: Answer) -> Plan:
+        return Plan(self._open_pointer(), problem, answer)
+
+    def close(self) -> None:
+        """Destroys the world; closing again is allowed. Its plans are closed first."""
+        if self._pointer is not None:
+            load().ovt_world_destroy(self._pointer)
+            self._pointer = None
+
+    def _open_pointer(self) -> ctypes.c_void_p:
+        if self._pointer is None:
+            raise ArgumentError("the world is closed; make another one")
+        return self._pointer

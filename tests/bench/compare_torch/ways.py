@@ -1,0 +1,239 @@
+"""The ways to run a problem that are compared. `sequential` and `ours` are replays of captured plans, as are the GEMM
+and NCCL's collective alone; PyTorch's operators are called one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import torch
+import torch.distributed as dist
+import torch.distributed._symmetric_memory as symmetric_memory
+from operands import Operands, exchanged, gathered, plain
+
+from overlaptune import Answer, ArgumentError, Error, Op, Problem, Transport, run
+from overlaptune.run import SEQUENTIAL, Plan
+from overlaptune.torch import World
+
+#: Transports of `sequential` with their numbers of CTAs.
+SEQUENTIALS = ((Transport.RING, 0), (Transport.SYMMETRIC, 0), (Transport.COPY_ENGINE, 0), (Transport.PEER_ACCESS, 16),
+               (Transport.PEER_ACCESS, 32))
+SMALLEST = 8  #: the smallest n or k
+
+
+@dataclass
+class Way:
+    kind: str  #: as in table.py
+    name: str
+    call: Callable[[], Any]
+    result: Optional[Callable[[], torch.Tensor]] = None  #: what to check after a call
+
+
+@dataclass
+class Ways:
+    """Ways that exist here, and why others do not."""
+
+    found: list[Way]
+    skipped: list[dict[str, str]]
+
+    def add(self, kind: str, name: str, make: Callable[[], Way]) -> None:
+        """Adds a way that has run once, or the reason why all ranks go without it. Collective, as making it may be."""
+        why = ""
+        try:
+            way = make()
+            way.call()
+            torch.cuda.synchronize()
+        except (Error, RuntimeError, AttributeError, TypeError) as error:
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+        failed = torch.tensor([float(bool(why))], device="cuda")
+        dist.all_reduce(failed, dist.ReduceOp.MAX)
+        if failed.item() == 0:
+            self.found.append(way)
+        else:
+            self.skipped.append({"kind": kind, "way": name, "why": why or "another rank cannot"})
+
+
+class Lent:
+    """Memory of the library, as PyTorch takes it: elements of 16 bits."""
+
+    def __init__(self, address: int, shape: tuple[int, int]) -> None:
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<i2", "data": (address, False), "version": 3}
+
+
+def captured(call: Callable[[], Any]) -> Callable[[], None]:
+    call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        call()
+    replay: Callable[[], None] = graph.replay
+    return replay
+
+
+def group_name() -> str:
+    return str(dist.group.WORLD.group_name)
+
+
+def shared_matrix(problem: Problem, dtype: torch.dtype) -> torch.Tensor:
+    """An m x n matrix that all ranks reach, PyTorch's symmetric memory."""
+    device = torch.device("cuda", torch.cuda.current_device())
+    matrix = symmetric_memory.empty(problem.m, problem.n, dtype=dtype, device=device)
+    symmetric_memory.rendezvous(matrix, group_name())
+    return matrix
+
+
+def of_plan(kind: str, name: str, world: World, plan: Plan, operands: Operands) -> Way:
+    """A captured plan. The result of an all-reduce lies in shared memory where the plan exchanges it there, as that of
+    PyTorch's two-shot all-reduce does; all other results are in the caller's memory."""
+    shared = plan.buffers()[1] if plan.problem.op == Op.GEMM_ALL_REDUCE else None
+    y = operands.result()
+    if shared is not None:
+        lent = torch.as_tensor(Lent(shared, (plan.problem.m, plan.problem.n)), device="cuda")
+        y = lent.view(operands.x.dtype)
+    replay = captured(lambda: world.enqueue(plan, operands.x, operands.weight, y))
+    # A collective alone comes with another product, whose result is not that of the problem.
+    return Way(kind, name, replay, None if kind == "collective" else lambda: y)
+
+
+def torchs_overlap(operands: Operands) -> Way:
+    """PyTorch's asynchronous tensor parallelism; where it has none, its fastest product and collective."""
+    problem, x, weight = operands.problem, operands.x, operands.weight.t()
+    last: list[torch.Tensor] = []
+
+    def keep(y: torch.Tensor) -> None:
+        last[:] = [y]
+
+    if problem.op == Op.ALL_GATHER_GEMM:
+        gather = torch.ops.symm_mem.fused_all_gather_matmul
+        return Way("torch", "fused_all_gather_matmul",
+                   lambda: keep(gather(x, [weight], 0, group_name(), return_A=False)[1][0]), lambda: last[0])
+    if problem.op == Op.GEMM_REDUCE_SCATTER:
+        scatter = torch.ops.symm_mem.fused_matmul_reduce_scatter
+        return Way("torch", "fused_matmul_reduce_scatter",
+                   lambda: keep(scatter(x, weight, "sum", 0, group_name())), lambda: last[0])
+    if problem.op == Op.GEMM_ALL_TO_ALL:
+        return Way("torch", "matmul, all_to_all_single", lambda: keep(plain(problem, x, operands.weight)),
+                   lambda: last[0])
+    sums = shared_matrix(problem, x.dtype)
+    reduce = torch.ops.symm_mem.two_shot_all_reduce_
+
+    def product_and_sum() -> None:
+        torch.matmul(x, weight, out=sums)
+        reduce(sums, "sum", group_name())
+
+    return Way("torch", "matmul, two_shot_all_reduce_", product_and_sum, lambda: sums)
+
+
+def plain_way(operands: Operands) -> Way:
+    last: list[torch.Tensor] = []
+
+    def call() -> None:
+        last[:] = [plain(operands.problem, operands.x, operands.weight)]
+
+    return Way("plain", "matmul, NCCL", captured(call), lambda: last[0])
+
+
+def gemm_alone(operands: Operands, library: str) -> Way:
+    a, weight = operands.gathered(), operands.weight.t()
+    c = torch.empty((a.shape[0], operands.problem.n), dtype=a.dtype, device="cuda")
+    before = torch.backends.cuda.preferred_blas_library()
+    torch.backends.cuda.preferred_blas_library(library)
+    try:
+        return Way("gemm", library, captured(lambda: torch.matmul(a, weight, out=c)))
+    finally:
+        torch.backends.cuda.preferred_blas_library(before)
+
+
+def collective_alone(operands: Operands) -> Way:
+    """NCCL's collective, on zeros, which an all-reduce leaves as they are."""
+    problem = operands.problem
+    if problem.op == Op.ALL_GATHER_GEMM:
+        return Way("collective", "NCCL", captured(lambda: gathered(problem, operands.x)))
+    partial = torch.zeros((problem.m, problem.n), dtype=operands.x.dtype, device="cuda")
+    return Way("collective", "NCCL", captured(lambda: exchanged(problem, partial)))
+
+
+def two_shot_alone(operands: Operands) -> Way:
+    sums = shared_matrix(operands.problem, operands.x.dtype)
+    sums.zero_()
+    reduce = torch.ops.symm_mem.two_shot_all_reduce_
+    return Way("collective", "two_shot_all_reduce_", lambda: reduce(sums, "sum", group_name()))
+
+
+def smallest(problem: Problem) -> Problem:
+    """The same collective with the smallest product, whose time is an upper limit of the collective's."""
+    if problem.op == Op.ALL_GATHER_GEMM:
+        return dataclasses.replace(problem, n=SMALLEST)
+    return dataclasses.replace(problem, k=SMALLEST)
+
+
+def of_smallest(operands: Operands) -> Operands:
+    small = smallest(operands.problem)
+    if small.op == Op.ALL_GATHER_GEMM:
+        return Operands(small, operands.x, operands.weight[:SMALLEST].contiguous(),
+                        operands.reference[:, :SMALLEST])
+    return Operands(small, operands.x[:, :SMALLEST].contiguous(), operands.weight[:, :SMALLEST].contiguous(),
+                    operands.reference)
+
+
+class Plans:
+    """Plans of one problem, all made before any of them is captured: a world does not grow under captured plans."""
+
+    def __init__(self, world: World, ways: Ways) -> None:
+        self._world, self._ways = world, ways
+        self._made: list[tuple[str, str, Plan, Operands]] = []
+
+    def make(self, kind: str, name: str, operands: Operands, answer: Answer) -> None:
+        try:
+            self._made.append((kind, name, self._world.plan_with(operands.problem, answer), operands))
+        except Error as error:  # on every rank
+            self._ways.skipped.append({"kind": kind, "way": name, "why": str(error)})
+
+    def capture(self) -> None:
+        for kind, name, plan, operands in self._made:
+            self._ways.add(kind, name, lambda: of_plan(kind, name, self._world, plan, operands))
+
+    def close(self) -> None:
+        """Ends the plans, after the graphs that they were captured into."""
+        self._ways.found.clear()
+        for _, _, plan, _ in self._made:
+            plan.close()
+
+
+def sequentials(problem: Problem) -> Iterator[tuple[str, Answer]]:
+    """The configs of `sequential` that carry the collective of a problem, each with a name."""
+    for transport, ctas in SEQUENTIALS:
+        answer = dataclasses.replace(SEQUENTIAL, transport=transport, comm_ctas=ctas)
+        try:
+            run.sizes(problem, answer)
+        except ArgumentError:
+            continue
+        yield f"{transport} x {ctas}" if ctas > 0 else str(transport), answer
+
+
+def shared_bytes(problem: Problem, world: World) -> int:
+    """The world's memory that the plans of a problem need."""
+    asked = [(each, answer) for each in (problem, smallest(problem)) for _, answer in sequentials(each)]
+    return max(run.sizes(each, answer).shared_bytes for each, answer in [*asked, (problem, world.answer(problem))])
+
+
+def add_plans(plans: Plans, world: World, operands: Operands, has_database: bool) -> None:
+    small = of_smallest(operands)
+    for name, answer in sequentials(operands.problem):
+        plans.make("sequential", name, operands, answer)
+        plans.make("collective", f"{name}, smallest GEMM", small, answer)
+    if has_database:
+        answer = world.answer(operands.problem)
+        plans.make("ours", str(answer.strategy), operands, answer)
+
+
+def add_torchs(ways: Ways, operands: Operands) -> None:
+    ways.add("plain", "matmul, NCCL", lambda: plain_way(operands))
+    ways.add("torch", "overlap", lambda: torchs_overlap(operands))
+    for library in ("cublas", "cublaslt"):
+        ways.add("gemm", library, lambda: gemm_alone(operands, library))
+    ways.add("collective", "NCCL", lambda: collective_alone(operands))
+    if operands.problem.op == Op.GEMM_ALL_REDUCE:
+        ways.add("collective", "two_shot_all_reduce_", lambda: two_shot_alone(operands))

@@ -1,0 +1,66 @@
+"""Plans from Python, as far as a host without GPUs goes: the library, its sizes and its refusals."""
+
+import dataclasses
+import os
+import unittest
+from unittest import mock
+
+import built
+import overlaptune as ot
+from overlaptune import run, run_library
+
+PROBLEM = ot.Problem(ot.Op.GEMM_REDUCE_SCATTER, m=4096, n=8192, k=1024, ranks=8)
+SIGNALED = dataclasses.replace(
+    run.SEQUENTIAL, strategy=ot.Strategy.SIGNALED, block_m=128, block_n=256, block_k=64, stages=4,
+    cluster=1, raster=8, comm_ctas=8, transport=ot.Transport.PEER_ACCESS, wave_groups=(512, 512))
+
+
+@unittest.skipIf(built.RUN_LIBRARY is None, "the library of plans is not built here")
+class Library(unittest.TestCase):
+    def setUp(self):
+        variable = mock.patch.dict(os.environ, {run_library.VARIABLE: str(built.RUN_LIBRARY)})
+        variable.start()
+        self.addCleanup(variable.stop)
+
+    def test_sizes_are_those_of_the_operands(self):
+        sizes = run.sizes(PROBLEM, run.SEQUENTIAL)
+        self.assertEqual((sizes.a_bytes, sizes.b_bytes, sizes.c_bytes),
+                         (4096 * 1024 * 2, 8192 * 1024 * 2, 4096 // 8 * 8192 * 2))
+        self.assertGreater(sizes.shared_bytes, 0)
+        self.assertGreater(sizes.temporary_bytes, 0)
+
+    def test_every_field_of_a_config_arrives(self):
+        self.assertEqual(run.sizes(PROBLEM, SIGNALED).shared_bytes, 4096 * 8192 * 2)
+        for change, words in (({"wave_groups": (512, 511)}, "wave_groups"),
+                              ({"stages": 99}, "stages"), ({"chunks": 2}, "chunks"),
+                              ({"transport": ot.Transport.COPY_ENGINE}, "copy_engine"),
+                              ({"wave_groups": (1,) * 193}, "193 of them; expected 192"),
+                              ({"block_m": 2**40}, "block_m = 1099511627776")):
+            with self.assertRaisesRegex(ot.ArgumentError, words):
+                run.sizes(PROBLEM, dataclasses.replace(SIGNALED, **change))
+
+    def test_a_world_needs_a_communicator(self):
+        with self.assertRaisesRegex(ot.ArgumentError, "comm: NULL") as caught:
+            run.World(0, allow_multicast=True)
+        self.assertEqual(caught.exception.status, 1)
+
+
+class Loading(unittest.TestCase):
+    def test_a_package_without_it_says_who_needs_it(self):
+        done = built.python("import overlaptune.run as run; run.World(0)", OVERLAPTUNE_RUN_LIBRARY="",
+                            LD_LIBRARY_PATH="/nowhere")
+        last = done.stderr.splitlines()[-1]
+        for text in ("LibraryError: no liboverlaptune-run.so: OVERLAPTUNE_RUN_LIBRARY is not set",
+                     "overlaptune/liboverlaptune-run.so'", "liboverlaptune-run.so.0",
+                     "overlaptune.torch need this library", "CUDA toolkit and NCCL"):
+            self.assertIn(text, last)
+
+    def test_another_library_is_refused(self):
+        done = built.python("import overlaptune.run as run; run.World(0)",
+                            OVERLAPTUNE_RUN_LIBRARY=built.LIBRARY)
+        self.assertIn("LibraryError: OVERLAPTUNE_RUN_LIBRARY = ", done.stderr)
+        self.assertIn("ovt_run_version", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
