@@ -52,12 +52,10 @@ bool takes_turns(const Tile& tile, const GpuLimits& limits) {
   constexpr int kRowBytes = 128;  // of A or B, in one step of k
   constexpr int kElementBytes = 2;
   constexpr int kOtherBytes = 1536;  // barriers and alignment
-  // The most sums of a thread that leave it registers for the rest. A consumer with more than two
-  // parts of 64 rows needs more for the rest.
-  const int most_sums = tile.block_m > 128 ? 184 : 192;
+  constexpr int kMostSums = 184;     // of a thread, which leave it registers for the rest
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes;
   const int buffers = 2 * 64 * std::min(tile.block_n, 64) * kElementBytes;
-  return tile.block_m / 64 * tile.block_n / 2 <= most_sums &&
+  return tile.block_m / 64 * tile.block_n / 2 <= kMostSums &&
          ring + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
 
