@@ -39,9 +39,8 @@ E enumerated(std::int32_t value, const char* name) {
 
 /// The number of each strategy, in the order of `Strategy`. Other numbers of the C header belong to
 /// strategies that do not exist yet.
-constexpr std::array<ovt_strategy, kStrategies.size()> kStrategyNumbers{OVT_SEQUENTIAL, OVT_CHUNKED,
-                                                                        OVT_SIGNALED, OVT_WAITING,
-                                                                        OVT_PEER_STORE};
+constexpr std::array<ovt_strategy, kStrategies.size()> kStrategyNumbers{
+    OVT_SEQUENTIAL, OVT_CHUNKED, OVT_SIGNALED, OVT_WAITING, OVT_PEER_STORE};
 
 Strategy strategy_numbered(ovt_strategy number) {
   const auto found = std::find(kStrategyNumbers.begin(), kStrategyNumbers.end(), number);

@@ -232,7 +232,7 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
                                  to_string(tile), tile.stages, tile.cluster));
   }
   if (strategy == Strategy::peer_store && capabilities.limits &&
-      tile.block_m * tile.block_n > capabilities.limits->largest_store_area) {
+      !has_store_kernel(tile, *capabilities.limits)) {
     return bad_input(fmt::format("tile {}: peer_store has registers for {} elements at most",
                                  to_string(tile), capabilities.limits->largest_store_area));
   }

@@ -17,6 +17,9 @@ constexpr GpuLimits with_costs(GpuLimits limits) {
   limits.copy_gap = us(8);
   // From one GPU (tests/bench/waiting_bench): 32 copies from the host against one.
   limits.push_gap = us(4.2);
+  // To be measured on several GPUs. Estimated from the smallest exchange by peer access on 4 GPUs:
+  // 7 us, in which ranks meet and part, so signals cross the links twice.
+  limits.store_signal = us(3);
   // NCCL 2.28 chooses 16 to 32, by bytes and collective.
   limits.default_comm_ctas = 24;
   return limits;
@@ -114,6 +117,10 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
          tile.cluster <= limits.largest_cluster &&
          shared_memory_bytes(tile, dtype) <= limits.shared_memory_bytes;
+}
+
+bool has_store_kernel(const Tile& tile, const GpuLimits& limits) {
+  return tile.block_m * tile.block_n <= limits.largest_store_area;
 }
 
 std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {

@@ -35,9 +35,10 @@ struct GpuLimits {
 
   std::int64_t least_shared_k = 0;  ///< for a smaller k two CTAs gain nothing by sharing a tile
   Microseconds peer_gap{};          ///< cost of one more wave group by `peer_access`
-  Microseconds copy_gap{};    ///< cost of the flags and start of a copy by `copy_engine`, a peer
-  Microseconds push_gap{};    ///< cost of one more piece that is pushed, and its flag, by `waiting`
-  int default_comm_ctas = 0;  ///< CTAs of a collective where NCCL chooses
+  Microseconds copy_gap{};  ///< cost of the flags and start of a copy by `copy_engine`, a peer
+  Microseconds push_gap{};  ///< cost of one more piece that is pushed, and its flag, by `waiting`
+  Microseconds store_signal{};  ///< from a store at a peer until its signal is seen there
+  int default_comm_ctas = 0;    ///< CTAs of a collective where NCCL chooses
 };
 
 /// The limits for a compute capability, or those of the nearest lower one in the table (80, 86, 89,
@@ -67,6 +68,9 @@ struct GpuLimits {
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);
+
+/// Whether `peer_store` has a kernel for a feasible tile.
+[[nodiscard]] bool has_store_kernel(const Tile& tile, const GpuLimits& limits);
 
 /// The memory bandwidth of a GPU's data sheet, in GB/s (10^9 bytes); none for a GPU that is not in
 /// the table. `gpu_model` as the driver names it: "NVIDIA H200".

@@ -1,5 +1,7 @@
 #include "core/store_order.hpp"
 
+#include <algorithm>
+
 namespace overlaptune {
 
 std::int64_t StoreOrder::slots() const {
@@ -44,6 +46,17 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
       position -= share.count();
     }
   }
+}
+
+bool takes_turns(const Tile& tile, const GpuLimits& limits) {
+  constexpr int kRowBytes = 128;  // of A or B, in one step of k
+  constexpr int kElementBytes = 2;
+  constexpr int kOtherBytes = 1536;  // barriers and alignment
+  constexpr int kMostSums = 192;     // of a thread, which leave it registers for the rest
+  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes;
+  const int buffers = 2 * 64 * std::min(tile.block_n, 64) * kElementBytes;
+  return tile.block_m / 64 * tile.block_n / 2 <= kMostSums &&
+         ring + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
 
 std::int64_t slot_bytes(const StoreOrder& order) {

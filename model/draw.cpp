@@ -1,5 +1,8 @@
 #include "model/draw.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "core/gpu.hpp"
 
 namespace overlaptune {
@@ -21,10 +24,47 @@ std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Dtype dt
 Draws::Draws(std::uint64_t seed, const Platform& platform, Dtype dtype)
     : dice(seed),
       sms(platform.sms),
+      limits(gpu_limits(platform.compute_capability)),
       shapes(tiles_by_shape(platform, dtype)),
       rasters({1, 2, 4, 8, 16}),
       waits({Wait::driver, Wait::driver, Wait::driver, Wait::kernel}),
       partitions({PartitionKind::one_group, PartitionKind::every_wave, PartitionKind::equal_groups,
                   PartitionKind::random_cuts, PartitionKind::ever_smaller}) {}
+
+std::vector<std::int64_t> random_groups(std::span<const Cut> cuts, PartitionKind kind, Dice& dice) {
+  const std::size_t last = cuts.size() - 1;
+  std::set<std::size_t> ends{last};
+  switch (kind) {
+    case PartitionKind::one_group:
+      break;
+    case PartitionKind::every_wave:
+      for (std::size_t i = 0; i < last; ++i) ends.insert(i);
+      break;
+    case PartitionKind::equal_groups: {
+      const std::size_t groups = 2 + dice.roll(std::min<std::size_t>(cuts.size(), 15));
+      for (std::size_t i = 1; i < groups; ++i) ends.insert(i * cuts.size() / groups);
+      break;
+    }
+    case PartitionKind::random_cuts: {
+      const std::size_t every = 1 + dice.roll(std::min<std::size_t>(cuts.size(), 12));
+      for (std::size_t i = 0; i < last; ++i) {
+        if (dice.roll(every) == 0) ends.insert(i);
+      }
+      break;
+    }
+    case PartitionKind::ever_smaller:
+      for (std::size_t left = cuts.size(); left > 1; left = (left + 1) / 2) {
+        ends.insert(cuts.size() - left);
+      }
+      break;
+  }
+  std::vector<std::int64_t> groups;
+  std::int64_t begin = 0;
+  for (const std::size_t end : ends) {
+    groups.push_back(cuts[end].tiles - begin);
+    begin = cuts[end].tiles;
+  }
+  return groups;
+}
 
 }  // namespace overlaptune

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/gpu.hpp"
 #include "core/hash.hpp"
 #include "core/platform.hpp"
+#include "core/tiling.hpp"
 
 namespace overlaptune {
 
@@ -59,13 +62,18 @@ class Deck {
 /// Ways of dividing the waves of a GEMM into groups.
 enum class PartitionKind { one_group, every_wave, equal_groups, random_cuts, ever_smaller };
 
+/// The wave groups of a random partition of this kind. A wave ends at each of `cuts`.
+[[nodiscard]] std::vector<std::int64_t> random_groups(std::span<const Cut> cuts, PartitionKind kind,
+                                                      Dice& dice);
+
 /// The dice, and one deck for each field whose values shall all come equally often.
 struct Draws {
   /// The tiles are those that a GPU of the platform allows.
   Draws(std::uint64_t seed, const Platform& platform, Dtype dtype);
 
   Dice dice;
-  int sms = 0;                     ///< SMs of one GPU
+  int sms = 0;  ///< SMs of one GPU
+  GpuLimits limits{};
   Deck<std::vector<Tile>> shapes;  ///< each item: all tiles of one block_m and block_n
   Deck<int> rasters;               ///< not yet limited to the panels of a row block
   Deck<Wait> waits;                ///< `driver` three times in four

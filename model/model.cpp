@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "model/clock_slowdown.hpp"
 #include "model/parts.hpp"
@@ -45,6 +46,24 @@ std::optional<Curve> copies_of(std::span<const Measurement> measurements,
   }
   if (points.empty()) return std::nullopt;
   return Curve(std::move(points));
+}
+
+std::optional<double> store_rate_of(std::span<const Measurement> measurements,
+                                    const LaunchModel& launch) {
+  std::optional<double> rate;
+  CopyProbe most;
+  for (const Measurement& measurement : measurements) {
+    const auto* probe = std::get_if<CopyProbe>(&measurement.probe);
+    const double time = measurement.time.median.count() - launch.replay;
+    if (probe == nullptr || time <= 0) continue;
+    if (probe->ctas == 0 ||
+        std::pair(probe->ctas, probe->bytes) < std::pair(most.ctas, most.bytes)) {
+      continue;
+    }
+    most = *probe;
+    rate = static_cast<double>(probe->bytes.count) / time;
+  }
+  return rate;
 }
 
 /// The models of one rate class; `measurements` are those with its GEMMs. Error: too few GEMMs of
@@ -93,6 +112,7 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   if (!collectives) return error_of(collectives);
   parts->collectives = std::move(*collectives);
   parts->copies = copies_of(measurements, *launch);
+  parts->store_rate = store_rate_of(measurements, *launch);
   parts->clock = ClockModel::of(measurements);
   std::optional<Error> too_few;
   for (const DtypeTraits& dtype : kDtypes) {

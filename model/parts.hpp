@@ -32,6 +32,9 @@ struct Model::Parts {
   LaunchModel launch{};
   CollectiveModel collectives{};
   std::optional<Curve> copies{};  ///< from one GPU to the next by a copy engine; absent: not probed
+  /// Bytes that the SMs of one GPU store into the memory of the next one per microsecond, by the
+  /// probe with the most CTAs; absent: not probed.
+  std::optional<double> store_rate{};
   ClockModel clock{};
   std::map<Dtype, ClassGemms> gemms{};  ///< by rate class
 

@@ -1,18 +1,165 @@
 #include "model/peer_store.hpp"
 
-#include "core/error.hpp"
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/check.hpp"
+#include "model/store_setting.hpp"
+#include "model/subset.hpp"
 
 namespace overlaptune {
+namespace {
 
-Expected<Prediction> PeerStoreModel::predict(const Model::Parts&, const Work&, Launch) const {
-  return bad_input("peer_store: not predicted yet");
+constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
+/// Most cuts that are looked at: as many as groups that a launch may have.
+constexpr std::int64_t kMostCuts = kMostRegions;
+constexpr std::int64_t kMostCutsOfSubset = 48;
+/// Most combinations of tile and raster that the subset solves: those of least bound.
+constexpr std::size_t kSubset = 48;
+
+/// The ends of waves, or some of them, evenly spread. (Cuts that are close together only at the
+/// ends would leave large groups in the middle, in which the links idle while own tiles are
+/// computed.)
+std::vector<std::int64_t> candidate_cuts(const TileOrder& order, int sms, std::int64_t most) {
+  const WaveCuts all(order, sms, Transport::peer_access);
+  const std::int64_t chosen = std::min(all.count(), most);
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 1; i <= chosen; ++i) numbers.push_back(i * all.count() / chosen);
+  std::vector<std::int64_t> cuts{0};
+  for (const Cut& cut : all.at(numbers)) cuts.push_back(cut.tiles);
+  return cuts;
 }
 
-void PeerStoreModel::search(const Model::Parts&, const Problem&, Launch, Space,
-                            BestConfigs&) const {}
+/// A tile and a raster, with a lower bound on their time.
+struct Combination {
+  double bound = 0;
+  Tile tile{};
+  int raster = 1;
+  StoreProblem stores{};
+};
 
-std::optional<Config> PeerStoreModel::draw(const Problem&, const CommSetting&, Draws&) const {
-  return std::nullopt;
+/// The best config of a combination; none if none takes less than `limit`.
+std::optional<Scored> solve(const Problem& problem, Combination combination, std::int64_t most_cuts,
+                            double start, double limit) {
+  StoreProblem& stores = combination.stores;
+  const TileOrder order = tile_order(problem, combination.tile, combination.raster);
+  stores.cuts = candidate_cuts(order, stores.sms, most_cuts);
+  const StorePartition best = best_stores(stores, limit - start);
+  if (best.ends.empty()) return std::nullopt;
+  PeerStore config{.tile = combination.tile, .raster = combination.raster};
+  std::int64_t before = 0;
+  for (const std::size_t end : best.ends) {
+    config.wave_groups.push_back(stores.cuts[end] - before);
+    before = stores.cuts[end];
+  }
+  return Scored{std::move(config), us(start + best.time)};
+}
+
+std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
+                                      const StoreSetting& setting, Space space) {
+  std::vector<Combination> list;
+  for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
+    if (!has_store_kernel(tile, parts.limits)) continue;
+    if (space == Space::subset && !in_subset(tile, problem, parts.platform.sms, parts.limits)) {
+      continue;
+    }
+    for (const int raster : kRasters) {
+      if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
+      StoreProblem stores = store_problem(parts, problem, setting, tile, raster);
+      const double bound = stores.least_time();
+      list.push_back({bound, tile, raster, std::move(stores)});
+    }
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Combination& a, const Combination& b) { return a.bound < b.bound; });
+  if (space == Space::subset && list.size() > kSubset) list.resize(kSubset);
+  return list;
+}
+
+}  // namespace
+
+Expected<Prediction> PeerStoreModel::predict(const Model::Parts& parts, const Work& work,
+                                             Launch launch) const {
+  const Problem& problem = work.problem();
+  const auto& config = work.config_as<PeerStore>();
+  const auto setting = store_setting(parts, problem);
+  if (!setting) return error_of(setting);
+  StoreProblem stores = store_problem(parts, problem, *setting, config.tile, config.raster);
+  stores.cuts = {0};
+  for (const Cut& cut : work.tiled().cuts) stores.cuts.push_back(cut.tiles);
+  const double start = parts.launch.start(launch);
+
+  Prediction prediction{.gemm_alone = us(stores.produced(stores.tiles())),
+                        .collective_alone = us(stores.all_sent() + stores.signal)};
+  StoreStep step{.state = first_state(stores)};
+  for (std::size_t end = 1; end < stores.cuts.size(); ++end) {
+    step = advance(stores, step.state, end - 1, end);
+    prediction.timeline.groups.push_back({.group = static_cast<int>(end - 1),
+                                          .ready = us(start + step.computed),
+                                          .start = us(start + step.start),
+                                          .end = us(start + step.arrived),
+                                          .exposed = us(step.stalled)});
+  }
+  const double end = end_of(stores, step);
+  const double gemm_end = stores.produced(stores.tiles()) + step.state.delay;
+  prediction.time = us(start + end);
+  prediction.timeline.gemm_end = us(start + gemm_end);
+  prediction.timeline.groups.back().exposed += us(end - gemm_end);
+  for (GroupTimes& group : prediction.timeline.groups) {
+    group.exposed = std::min(group.exposed, group.end - group.start);
+  }
+  return prediction;
+}
+
+void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                            Space space, BestConfigs& best) const {
+  const auto setting = store_setting(parts, problem);
+  if (!setting) return;
+  const double start = parts.launch.start(launch);
+  const std::int64_t cuts = space == Space::subset ? kMostCutsOfSubset : kMostCuts;
+  for (Combination& combination : combinations(parts, problem, *setting, space)) {
+    if (start + combination.bound >= best.limit() || best.stopped()) return;
+    auto scored = solve(problem, std::move(combination), cuts, start, best.limit());
+    if (scored) best.offer(std::move(*scored));
+  }
+}
+
+/// It has no collective, so the setting does not matter.
+std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSetting&,
+                                           Draws& draws) const {
+  if (draws.limits.largest_store_area == 0) return std::nullopt;  // no tile has a kernel
+  PeerStore config;
+  do {
+    const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
+    config.tile = shape[draws.dice.roll(shape.size())];
+  } while (!has_store_kernel(config.tile, draws.limits));
+  const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
+  config.raster =
+      static_cast<int>(std::clamp<std::int64_t>(draws.rasters.deal(draws.dice), 1, panels));
+  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  std::vector<Cut> cuts;
+  for (const std::int64_t tiles : candidate_cuts(order, draws.sms, kMostCuts)) {
+    if (tiles > 0) cuts.push_back(cut_at(order, tiles));
+  }
+  config.wave_groups = random_groups(cuts, draws.partitions.deal(draws.dice), draws.dice);
+  return config;
+}
+
+std::optional<Scored> PeerStoreModel::adapted(const Model::Parts& parts, const Problem& problem,
+                                              Launch launch, const Config& config) const {
+  const auto& own = std::get<PeerStore>(config);
+  const auto setting = store_setting(parts, problem);
+  if (!setting) return std::nullopt;
+  const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
+  const int raster = static_cast<int>(std::min<std::int64_t>(own.raster, panels));
+  Combination combination{.tile = own.tile, .raster = raster};
+  combination.stores = store_problem(parts, problem, *setting, own.tile, raster);
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  auto scored = solve(problem, std::move(combination), kMostCutsOfSubset,
+                      parts.launch.start(launch), kAnyTime);
+  if (!scored || !check(problem, scored->config, parts.capabilities)) return std::nullopt;
+  return scored;
 }
 
 }  // namespace overlaptune

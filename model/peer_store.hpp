@@ -15,6 +15,8 @@ class PeerStoreModel : public StrategyModel {
               BestConfigs& best) const override;
   [[nodiscard]] std::optional<Config> draw(const Problem& problem, const CommSetting& setting,
                                            Draws& draws) const override;
+  [[nodiscard]] std::optional<Scored> adapted(const Model::Parts& parts, const Problem& problem,
+                                              Launch launch, const Config& config) const override;
 };
 
 }  // namespace overlaptune

@@ -1,54 +1,12 @@
 // `signaled` configs drawn at random.
 
 #include <algorithm>
-#include <set>
 
 #include "model/cut_choice.hpp"
 #include "model/signaled.hpp"
 #include "model/signaled_collectives.hpp"
 
 namespace overlaptune {
-namespace {
-
-/// The wave groups of a random partition of this kind. A wave ends at each of `cuts`.
-std::vector<std::int64_t> random_groups(const std::vector<Cut>& cuts, PartitionKind kind,
-                                        Dice& dice) {
-  const std::size_t last = cuts.size() - 1;
-  std::set<std::size_t> ends{last};
-  switch (kind) {
-    case PartitionKind::one_group:
-      break;
-    case PartitionKind::every_wave:
-      for (std::size_t i = 0; i < last; ++i) ends.insert(i);
-      break;
-    case PartitionKind::equal_groups: {
-      const std::size_t groups = 2 + dice.roll(std::min<std::size_t>(cuts.size(), 15));
-      for (std::size_t i = 1; i < groups; ++i) ends.insert(i * cuts.size() / groups);
-      break;
-    }
-    case PartitionKind::random_cuts: {
-      const std::size_t every = 1 + dice.roll(std::min<std::size_t>(cuts.size(), 12));
-      for (std::size_t i = 0; i < last; ++i) {
-        if (dice.roll(every) == 0) ends.insert(i);
-      }
-      break;
-    }
-    case PartitionKind::ever_smaller:
-      for (std::size_t left = cuts.size(); left > 1; left = (left + 1) / 2) {
-        ends.insert(cuts.size() - left);
-      }
-      break;
-  }
-  std::vector<std::int64_t> groups;
-  std::int64_t begin = 0;
-  for (const std::size_t end : ends) {
-    groups.push_back(cuts[end].tiles - begin);
-    begin = cuts[end].tiles;
-  }
-  return groups;
-}
-
-}  // namespace
 
 std::optional<Config> SignaledModel::draw(const Problem& problem, const CommSetting& setting,
                                           Draws& draws) const {

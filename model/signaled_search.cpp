@@ -7,6 +7,7 @@
 
 #include "model/signaled.hpp"
 #include "model/signaled_solver.hpp"
+#include "model/subset.hpp"
 
 namespace overlaptune {
 namespace {
@@ -19,19 +20,6 @@ constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 constexpr int kMostPanels = 32;
 /// Number of combinations that the subset (docs/model.md) solves: those of least estimate.
 constexpr std::size_t kSubset = 48;
-
-/// Whether the subset has this tile: one with the deepest pipeline that fits and the widest cluster
-/// (no cluster where two CTAs can share a tile).
-bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
-  Tile alone = tile;
-  alone.cluster = 1;
-  Tile deeper = tile;
-  ++deeper.stages;
-  const bool shared =
-      ctas_per_tile(tile_order(problem, alone, 1), alone, problem.k, sms, limits) > 1;
-  return tile.cluster == (shared ? 1 : limits.largest_cluster) &&
-         !is_feasible(deeper, limits, problem.dtype);
-}
 
 std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms, Space space) {
   std::vector<Walk> list;

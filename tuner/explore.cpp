@@ -1,5 +1,6 @@
 #include "tuner/explore.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,18 +11,24 @@
 namespace overlaptune {
 namespace {
 
-/// The strategies that are drawn from, in the order of the space.
-std::vector<Strategy> strategies_for(const ExploreSpace& space, const Problem& problem) {
-  std::vector<Strategy> list = space.strategies;
-  std::erase_if(list, [&](Strategy strategy) {
-    return strategy == kBaseline || !traits_of(strategy).ops.contains(problem.op);
-  });
-  return list;
-}
-
 std::vector<CommSetting> settings_for(const ExploreSpace& space, const Problem& problem) {
   const auto settings = space.settings.find(collective_of(problem.op));
   return settings == space.settings.end() ? std::vector<CommSetting>{} : settings->second;
+}
+
+/// The strategies that are drawn from, in the order of the space. `peer_store` has no setting, but
+/// needs ranks that reach each other's memory.
+std::vector<Strategy> strategies_for(const ExploreSpace& space, const Problem& problem) {
+  const std::vector<CommSetting> settings = settings_for(space, problem);
+  const bool reach = std::any_of(settings.begin(), settings.end(), [](const CommSetting& each) {
+    return each.transport == Transport::peer_access;
+  });
+  std::vector<Strategy> list = space.strategies;
+  std::erase_if(list, [&](Strategy strategy) {
+    return strategy == kBaseline || !traits_of(strategy).ops.contains(problem.op) ||
+           (strategy == Strategy::peer_store && !reach);
+  });
+  return list;
 }
 
 }  // namespace

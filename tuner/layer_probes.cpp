@@ -18,12 +18,14 @@ GemmProbe probe_of(const Problem& problem, const Config& config, int sms) {
                   .k = problem.k,
                   .dtype = problem.dtype,
                   .tile = tile_of(config)};
-  // `signaled` walks the panels of all row blocks together, `waiting` those of one.
+  // `signaled` walks the panels of all row blocks together, the others those of one.
   if (const auto* signaled = std::get_if<Signaled>(&config)) {
     probe.raster = signaled->raster * row_blocks(problem);
     if (signaled->is_persistent()) probe.sms = sms - signaled->comm_ctas;
   } else if (const auto* waiting = std::get_if<Waiting>(&config)) {
     probe.raster = waiting->raster;
+  } else if (const auto* stored = std::get_if<PeerStore>(&config)) {
+    probe.raster = stored->raster;
   }
   return probe;
 }
@@ -35,10 +37,11 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
   constexpr int kAsked = 24;  // configs for each tile: the best differ in little else
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
-    const auto scored = search(model, problem, options.launch,
-                               {.best = kAsked * options.tiles,
-                                .strategies = {Strategy::signaled, Strategy::waiting},
-                                .stop = options.stop});
+    const auto scored =
+        search(model, problem, options.launch,
+               {.best = kAsked * options.tiles,
+                .strategies = {Strategy::signaled, Strategy::waiting, Strategy::peer_store},
+                .stop = options.stop});
     if (options.stop && options.stop()) return probes;
     if (!scored) continue;
     std::set<std::pair<int, int>> seen;

@@ -62,9 +62,10 @@ Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
   auto best = time_or_never(machine, probe);
   for (const Config& config : tiled) {
     const auto* signaled = std::get_if<Signaled>(&config);
-    if (signaled == nullptr || !best) continue;
-    probe.tile = signaled->tile;
-    probe.raster = signaled->raster * row_blocks(problem);
+    const auto* stored = std::get_if<PeerStore>(&config);
+    if ((signaled == nullptr && stored == nullptr) || !best) continue;
+    probe.tile = tile_of(config);
+    probe.raster = stored != nullptr ? stored->raster : signaled->raster * row_blocks(problem);
     auto time = time_or_never(machine, probe);
     if (!time) return time;
     best = std::min(*best, *time);
@@ -78,6 +79,7 @@ Expected<Microseconds> fastest_collective(Machine& machine, const Problem& probl
   const std::int64_t bytes = collective_bytes(problem).count;
   Microseconds best = us(std::numeric_limits<double>::infinity());
   for (const Config& setting : settings) {
+    if (std::holds_alternative<PeerStore>(setting)) continue;  // has no collective
     for (const std::int64_t pieces : kPieces) {
       if (bytes / pieces < 1) continue;
       auto time = time_or_never(machine, CollectiveProbe{.collective = collective_of(problem.op),

@@ -77,8 +77,8 @@ enum {
   OVT_SEQUENTIAL = 0, /* a library GEMM (cuBLASLt), then the collective */
   OVT_CHUNKED = 1,    /* several library GEMMs and collectives on two streams */
   OVT_SIGNALED = 2,   /* one GEMM that signals as groups of tiles finish, a collective per group */
-  OVT_PEER_STORE = 3, /* the GEMM's epilogue stores tiles into the peer that owns them */
-  OVT_COPY_ENGINE = 4, /* copy engines move chunks while a GEMM waits on flags or raises them */
+  OVT_PEER_STORE = 3, /* one GEMM that stores each tile into the memory of the rank that owns it */
+  OVT_COPY_ENGINE = 4, /* reserved: no version has such a strategy */
   OVT_WAITING = 5 /* one GEMM that waits, group by group of tiles, for rows of A as they arrive */
 };
 

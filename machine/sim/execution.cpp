@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "machine/sim/contention.hpp"
+#include "machine/sim/settled_clock.hpp"
+#include "machine/sim/store_execution.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -235,28 +237,12 @@ Repetition read_result(const Lanes& lanes, const EngineRun& run, double around) 
   return result;
 }
 
-/// The clock at which the time of a round and the power that it draws agree.
-ClockState settle_clock(const Setting& setting, const Schedule& schedule, const Lanes& lanes,
-                        double around) {
-  const Background& background = setting.background;
-  const Load own = schedule.work();
-  const Load work{.flops = own.flops + background.work.flops,
-                  .wire_bytes = own.wire_bytes + background.work.wire_bytes,
-                  .loaded_bytes = own.loaded_bytes + background.work.loaded_bytes,
-                  .memory_bytes = own.memory_bytes + background.work.memory_bytes};
-  ClockState state;
-  for (int pass = 0; pass < 4; ++pass) {
-    const EngineRun run = run_engine(lanes.compute, lanes.communication, state.factor);
-    const double other_gemms = background.gemm / state.factor;
-    double gemm = other_gemms;
-    for (const TaskTimes& task : run.compute.tasks) gemm += task.end - task.start;
-    state = clock_state(*setting.profile, setting.effects, work,
-                        {.time = around + run.end() + other_gemms + background.other,
-                         .gemm = gemm,
-                         .at = state.factor,
-                         .settled = setting.settled});
-  }
-  return state;
+/// The times of a run at this clock.
+RunTimes times_of(const Lanes& lanes, double clock) {
+  const EngineRun run = run_engine(lanes.compute, lanes.communication, clock);
+  RunTimes times{.all = run.end()};
+  for (const TaskTimes& task : run.compute.tasks) times.gemm += task.end - task.start;
+  return times;
 }
 
 }  // namespace
@@ -278,6 +264,7 @@ Background background_of(const Setting& setting, const Schedule& sequential, con
 }
 
 Execution execute(const Setting& setting, const Schedule& schedule, const Noise& noise) {
+  if (schedule.stores) return execute_stores(setting, schedule, noise);
   const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
   Execution execution;
   for (int i = 0; i < setting.repetitions; ++i) {
@@ -288,7 +275,8 @@ Execution execute(const Setting& setting, const Schedule& schedule, const Noise&
     Lanes lanes = lanes_at(execution.clock.factor);
     // All repetitions are taken from one loop, at one clock.
     if (i == 0) {
-      execution.clock = settle_clock(setting, schedule, lanes, around);
+      execution.clock = settled_clock(setting, schedule.work(), around,
+                                      [&](double factor) { return times_of(lanes, factor); });
       if (schedule.coupling == Coupling::waiting) lanes = lanes_at(execution.clock.factor);
     }
     const EngineRun run = run_engine(lanes.compute, lanes.communication, execution.clock.factor);

@@ -1,16 +1,76 @@
 // `peer_store`: one generated GEMM, whose tiles are stored at the ranks that own them.
 
-#include "core/error.hpp"
+#include <algorithm>
+
 #include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
 namespace {
 
+/// The tiles as they run at once: the panels of one row block, as a rank's tiles follow one
+/// another. A row block that ends within a tile has panels of its own.
+TileOrder at_once(const StoreOrder& order) {
+  TileOrder tiles = order.part;
+  if (!order.owns_blocks) return tiles;
+  if (tiles.block_rows % tiles.block_m == 0) {
+    tiles.block_rows *= order.ranks;
+  } else {
+    tiles.blocks = order.ranks;
+    tiles.raster = std::max(1, tiles.raster / order.ranks);
+  }
+  return tiles;
+}
+
+/// The stores, as a collective that slows the GEMM. Its CTAs are the GEMM's own, which wait for the
+/// links: they never request more than the links carry.
+Expected<CollectiveRun> as_collective(const Profile& profile, const Work& work, double sent,
+                                      double busy) {
+  constexpr int kCtas = 8;  // their factors count, not their number
+  auto run = collective_run(profile, work.collective(),
+                            static_cast<double>(work.tiled().cuts.back().bytes.count),
+                            work.problem().ranks, kCtas, Transport::peer_access);
+  if (!run) return run;
+  run->wire_bytes = sent;
+  run->link_load = busy;
+  run->demand = busy;
+  return run;
+}
+
 class PeerStoreSimulation : public StrategySimulation {
  public:
   [[nodiscard]] Strategy strategy() const override { return Strategy::peer_store; }
-  [[nodiscard]] Expected<Schedule> schedule(const Profile&, const Work&) const override {
-    return bad_input("peer_store: not simulated yet");
+  [[nodiscard]] Expected<Schedule> schedule(const Profile& profile,
+                                            const Work& work) const override {
+    const Problem& problem = work.problem();
+    const auto& config = work.config_as<PeerStore>();
+    const TiledWork& tiled = work.tiled();
+    StorePlan plan{.order = store_order(problem, tiled.order, tiled.cuts),
+                   .sms = profile.gpu.sms,
+                   .adds_up = problem.op != Op::gemm_all_to_all,
+                   .spreads = problem.op == Op::gemm_all_reduce,
+                   .in_turn = takes_turns(config.tile, gpu_limits(profile.gpu.compute_capability)),
+                   .link_rate = profile.copy.store_rate,
+                   .signal = profile.copy.store_latency + profile.launch.signal};
+    const GemmKernel kernel{
+        .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
+    TileTimes times = tile_times(profile, kernel);
+    const double peers = problem.ranks - 1;
+    const double once = static_cast<double>(tiled.cuts.back().bytes.count) * peers / problem.ranks;
+    if (plan.adds_up) {
+      times.memory_bytes += 2 * once;  // into the slots, and from them
+      // The next tile hides as much of this as of a tile's store.
+      const double shown = plan.in_turn ? 1 - profile.gpu.hidden_store : 1;
+      plan.add_up =
+          shown * peers * static_cast<double>(slot_bytes(plan.order)) / profile.gpu.sm_load;
+    }
+    const double sent = plan.spreads ? 2 * once : once;
+    const double waves = static_cast<double>(plan.order.tiles()) / plan.sms;
+    const double busy = std::min(1.0, sent / plan.link_rate / (waves * times.whole));
+    const auto run = as_collective(profile, work, sent, busy);
+    if (!run) return error_of(run);
+    plan.times = times;
+    return Schedule{
+        .gemms = {{.times = times}}, .collectives = {{.run = *run}}, .stores = std::move(plan)};
   }
 };
 

@@ -8,6 +8,7 @@
 #include "machine/sim/clock.hpp"
 #include "machine/sim/collective.hpp"
 #include "machine/sim/gemm_execution.hpp"
+#include "machine/sim/store_run.hpp"
 
 namespace overlaptune::sim {
 
@@ -51,6 +52,8 @@ struct Schedule {
   std::vector<PlannedCollective> collectives{};
   Wait wait = Wait::driver;           ///< for the signal of a group
   std::optional<PeerProfile> peer{};  ///< one kernel takes all groups by peer access
+  /// The only GEMM stores its tiles at their owners. The only collective says what it sends.
+  std::optional<StorePlan> stores{};
   [[nodiscard]] Load work() const;
 };
 

@@ -48,12 +48,15 @@ TEST(ValuesTest, AConfigComesBackFromAnAnswerAsItWas) {
   Signaled handed_over = kSignaled;
   handed_over.comm_ctas = kHandedOver;
   handed_over.wave_groups = {64, std::int64_t{1} << 40};
-  const Config configs[] = {Config{},
-                            Sequential{.comm_ctas = 8, .transport = Transport::symmetric},
-                            Chunked{.comm_ctas = 16, .chunks = 7},
-                            kSignaled,
-                            handed_over,
-                            largest};
+  const Config configs[] = {
+      Config{},
+      Sequential{.comm_ctas = 8, .transport = Transport::symmetric},
+      Chunked{.comm_ctas = 16, .chunks = 7},
+      kSignaled,
+      handed_over,
+      largest,
+      PeerStore{
+          .tile = {128, 192, 64, 5, 2}, .raster = 4, .wave_groups = {64, std::int64_t{1} << 40}}};
   for (const Config& config : configs) {
     ovt_answer answer = empty_answer();
     write(config, &answer);
@@ -142,8 +145,7 @@ TEST(ValuesTest, FieldsThatNoConfigHasAreRefusedByName) {
   using Spoil = std::function<void(ovt_answer&)>;
   const std::pair<const char*, Spoil> cases[] = {
       {"ovt_answer.strategy = 6", [](auto& answer) { answer.strategy = 6; }},
-      // Numbers of strategies that no library ever ran.
-      {"ovt_answer.strategy = 3", [](auto& answer) { answer.strategy = OVT_PEER_STORE; }},
+      // The number of a strategy that no library ever ran.
       {"ovt_answer.strategy = 4", [](auto& answer) { answer.strategy = OVT_COPY_ENGINE; }},
       {"ovt_answer.strategy = -1", [](auto& answer) { answer.strategy = -1; }},
       {"ovt_answer.transport = 5", [](auto& answer) { answer.transport = 5; }},

@@ -47,6 +47,9 @@ class Draw {
                        .raster = number(1, 1 << 30),
                        .transport = any<Transport>(),
                        .wave_groups = wave_groups()};
+      case Strategy::peer_store:
+        return PeerStore{
+            .tile = tile(), .raster = number(1, 1 << 30), .wave_groups = wave_groups()};
     }
     return Signaled{.tile = tile(),
                     .raster = number(1, 1 << 30),

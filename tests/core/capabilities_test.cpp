@@ -23,10 +23,14 @@ std::vector<Strategy> strategies(const Platform& platform) {
 const std::vector<Transport> kAllTransports{Transport::ring, Transport::symmetric,
                                             Transport::copy_engine, Transport::peer_access};
 const std::vector<Strategy> kAllStrategies{Strategy::sequential, Strategy::chunked,
-                                           Strategy::signaled, Strategy::waiting};
+                                           Strategy::signaled, Strategy::waiting,
+                                           Strategy::peer_store};
 /// Those whose plans have run on several GPUs.
 const std::vector<Strategy> kStrategiesOfGpus{Strategy::sequential, Strategy::chunked,
                                               Strategy::signaled};
+/// Those of simulated GPUs before Hopper, whose SMs have no copy engines.
+const std::vector<Strategy> kStrategiesBefore{Strategy::sequential, Strategy::chunked,
+                                              Strategy::signaled, Strategy::waiting};
 const std::vector<Strategy> kLibraryStrategies{Strategy::sequential, Strategy::chunked};
 
 TEST(Capabilities, are_those_of_the_platform) {
@@ -73,7 +77,8 @@ TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
     EXPECT_EQ(strategies(platform), generated ? kStrategiesOfGpus : kLibraryStrategies)
         << capability;
     platform.machine = "sim";
-    EXPECT_EQ(strategies(platform), kAllStrategies) << capability;
+    EXPECT_EQ(strategies(platform), capability >= 90 ? kAllStrategies : kStrategiesBefore)
+        << capability;
   }
 }
 
@@ -83,7 +88,7 @@ TEST(Capabilities, that_are_not_limited_have_everything) {
   EXPECT_TRUE(transports_of({.transports = {}}).empty());
   EXPECT_TRUE(strategies_of({.gemms = {}}).empty());
   EXPECT_EQ(strategies_of({.gemms = {GemmFamily::generated}}),
-            (std::vector{Strategy::signaled, Strategy::waiting}));
+            (std::vector{Strategy::signaled, Strategy::waiting, Strategy::peer_store}));
 }
 
 TEST(Capabilities, judge_a_config_of_a_platform) {

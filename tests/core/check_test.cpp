@@ -107,6 +107,18 @@ bool cuts_up(const Problem& problem, const Waiting& config) {
   return end == tiles.size() && config.wave_groups.size() <= kGroupsOfALaunch;
 }
 
+/// The same for tiles that are stored at their owners.
+bool cuts_up(const Problem& problem, const PeerStore& config) {
+  const auto tiles = enumerated_tiles(tile_order(problem, config.tile, config.raster));
+  std::size_t end = 0;
+  for (const std::int64_t group : config.wave_groups) {
+    end += static_cast<std::size_t>(group);
+    if (end > tiles.size() || !opens_a_column(tiles, end)) return false;
+  }
+  constexpr std::size_t kGroupsOfALaunch = 192;
+  return end == tiles.size() && config.wave_groups.size() <= kGroupsOfALaunch;
+}
+
 bool suits(const Problem& problem, const Config& config) {
   if (const auto* chunked = std::get_if<Chunked>(&config)) {
     return chunked->chunks <=
@@ -115,6 +127,9 @@ bool suits(const Problem& problem, const Config& config) {
   const bool gathers = problem.op == Op::all_gather_gemm;
   if (const auto* waiting = std::get_if<Waiting>(&config)) {
     return gathers && cuts_up(problem, *waiting);
+  }
+  if (const auto* stored = std::get_if<PeerStore>(&config)) {
+    return !gathers && cuts_up(problem, *stored);
   }
   const auto* signaled = std::get_if<Signaled>(&config);
   if (signaled == nullptr) return true;
@@ -147,6 +162,8 @@ TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
     EXPECT_GE((refused[{op.value, Strategy::signaled}]), 100) << op.name;
     EXPECT_EQ((legal[{op.value, Strategy::waiting}]) >= 12, !has_signals) << op.name;
     EXPECT_GE((refused[{op.value, Strategy::waiting}]), 50) << op.name;
+    EXPECT_EQ((legal[{op.value, Strategy::peer_store}]) >= 12, has_signals) << op.name;
+    EXPECT_GE((refused[{op.value, Strategy::peer_store}]), 12) << op.name;
   }
 }
 
@@ -314,6 +331,8 @@ std::vector<Transport> carriers_of(const Config& config) {
     if (waiting->transport == Transport::copy_engine) return {};  // copies are no collective
     return {waiting->transport};
   }
+  // Its GEMM needs memory that peers can reach, as collectives by peer access do.
+  if (std::holds_alternative<PeerStore>(config)) return {Transport::peer_access};
   return {std::get<Sequential>(config).transport};
 }
 

@@ -24,7 +24,7 @@ struct Way {
   bool kernel_may_wait;
   int most_ctas = 65535;
 };
-inline constexpr std::array<Way, 13> kWays{{
+inline constexpr std::array<Way, 14> kWays{{
     {Strategy::sequential, {Transport::ring, Transport::ring}, 0, false},
     {Strategy::sequential, {Transport::symmetric, Transport::symmetric}, 0, false},
     {Strategy::sequential, {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
@@ -38,6 +38,7 @@ inline constexpr std::array<Way, 13> kWays{{
     {Strategy::signaled, {Transport::peer_access, Transport::peer_access}, 1, true},
     {Strategy::waiting, {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
     {Strategy::waiting, {Transport::peer_access, Transport::peer_access}, 1, false},
+    {Strategy::peer_store, {Transport::peer_access, Transport::peer_access}, 0, false, 0},
 }};
 
 /// The value of a field, and whether the field may have it at all.
@@ -193,6 +194,26 @@ inline void add_waiting_cases(std::vector<Case>& cases) {
   }
 }
 
+/// It has no transport, no wait and no CTAs.
+inline void add_peer_store_cases(std::vector<Case>& cases) {
+  const PeerStore usual{.tile = {128, 256, 64, 4, 2}, .raster = 8, .wave_groups = {928, 96}};
+  const auto vary = [&](const auto& edges, auto member) {
+    for (const auto& [value, good] : edges) {
+      PeerStore config = usual;
+      member(config) = value;
+      cases.push_back({config, good});
+    }
+  };
+  vary(kSides, [](PeerStore& config) -> int& { return config.tile.block_m; });
+  vary(kSides, [](PeerStore& config) -> int& { return config.tile.block_n; });
+  vary(kSides, [](PeerStore& config) -> int& { return config.tile.block_k; });
+  vary(kStages, [](PeerStore& config) -> int& { return config.tile.stages; });
+  vary(kClusters, [](PeerStore& config) -> int& { return config.tile.cluster; });
+  vary(kRasters, [](PeerStore& config) -> int& { return config.raster; });
+  vary(wave_groups(),
+       [](PeerStore& config) -> std::vector<std::int64_t>& { return config.wave_groups; });
+}
+
 /// Ways to cut a number of tiles into wave groups, some of them wrong. `column` and
 /// `swizzle_group`: the tiles of the first column and of the first swizzle group.
 inline std::vector<std::vector<std::int64_t>> ways_to_cut(std::int64_t tiles, std::int64_t column,
@@ -224,6 +245,7 @@ inline std::vector<Case> alone() {
   detail::add_library_cases(cases);
   detail::add_signaled_cases(cases);
   detail::add_waiting_cases(cases);
+  detail::add_peer_store_cases(cases);
   return cases;
 }
 
@@ -258,6 +280,16 @@ inline std::vector<Config> around(const Problem& problem) {
             configs.push_back(config);
             config.wait = Wait::kernel;
             if (way.kernel_may_wait) configs.push_back(std::move(config));
+          }
+        }
+        for (const int raster : {1, 3}) {
+          if (way.strategy != Strategy::peer_store) continue;
+          const TileOrder order = tile_order(problem, tile, raster);
+          const std::int64_t column = order.column_tiles(0);
+          for (auto& groups :
+               detail::ways_to_cut(order.tiles(), column, column * order.columns())) {
+            configs.push_back(
+                PeerStore{.tile = tile, .raster = raster, .wave_groups = std::move(groups)});
           }
         }
         for (const int raster : {1, 3}) {

@@ -56,13 +56,18 @@ Signaled random_signaled(Draw& draw) {
 
 /// Any config that keeps the rules of its strategy.
 Config random_config(Draw& draw) {
-  switch (draw.from(0, 2)) {
+  switch (draw.from(0, 3)) {
     case 0:
       return Sequential{.comm_ctas = draw.from(0, 132), .transport = any_nccl_transport(draw)};
     case 1:
       return Chunked{.comm_ctas = draw.from(1, 132),
                      .chunks = draw.from(1, 48),
                      .transport = any_nccl_transport(draw)};
+    case 2: {
+      const Signaled other = random_signaled(draw);
+      return PeerStore{
+          .tile = other.tile, .raster = other.raster, .wave_groups = other.wave_groups};
+    }
     default:
       return random_signaled(draw);
   }
@@ -209,8 +214,12 @@ TEST(Config, bad_text_is_one_line_that_names_the_field) {
       {" \n ", "strategy: missing"},
       {"ctas=16", "strategy: missing"},
       {"signalled", "strategy = 'signalled': expected one of"},
-      {"peer_store", "strategy = 'peer_store': expected one of sequential, chunked, signaled"},
-      {"copy_engine ctas=8", "strategy = 'copy_engine': expected one of"},
+      {"copy_engine ctas=8",
+       "strategy = 'copy_engine': expected one of sequential, chunked, signaled"},
+      {"peer_store", "tile: missing: peer_store needs"},
+      {"peer_store groups=4 transport=peer_access " + tile,
+       "transport = 'peer_access': peer_store"},
+      {"peer_store groups=4 ctas=8 " + tile, "ctas = '8': peer_store has none"},
       {"sequential chunked", "strategy = 'chunked': given twice"},
       {"sequential strategy=sequential", "strategy = 'sequential': given twice"},
       {"chunked ctas=8 ctas=8", "ctas = '8': given twice"},

@@ -63,7 +63,10 @@ struct MadeUp {
   std::string wrong_winner = wrong;
 };
 const std::string kTile = "signaled tile=128x256x64 stages=4 cluster=";
-const std::string kNoStrategy = "expected one of sequential, chunked, signaled, waiting";
+const std::string kNoStrategy =
+    "expected one of sequential, chunked, signaled, waiting, peer_store";
+/// The first `peer_store` was another one: no program ever ran it.
+const std::string kNoGroups = "groups: missing: peer_store needs";
 const std::string kNoTransport =
     "transport = 'symmetric_then_ring': expected one of ring, symmetric";
 const std::vector<MadeUp> kEveryConfig{
@@ -86,16 +89,16 @@ const std::vector<MadeUp> kEveryConfig{
      "group 0 ends after tile 96"},
     {kTile + "2 raster=15 ctas=15 transport=peer_access groups=96,97,98,99,100", "",
      "group 0 ends after tile 96"},
-    {"peer_store tile=128x256x64 stages=4 cluster=1 raster=16 ctas=16 transport=ring", kNoStrategy},
+    {"peer_store tile=128x256x64 stages=4 cluster=1 raster=16 ctas=16 transport=ring", kNoGroups},
     {"peer_store tile=128x256x64 stages=4 cluster=2 raster=17 ctas=17 transport=symmetric",
-     kNoStrategy},
+     kNoGroups},
     {"peer_store tile=128x256x64 stages=4 cluster=1 raster=18 ctas=18 transport=copy_engine",
-     kNoStrategy},
+     kNoGroups},
     {"peer_store tile=128x256x64 stages=4 cluster=2 raster=19 ctas=19 "
      "transport=symmetric_then_ring",
-     kNoStrategy},
+     kNoGroups},
     {"peer_store tile=128x256x64 stages=4 cluster=1 raster=20 ctas=20 transport=peer_access",
-     kNoStrategy},
+     kNoGroups},
     {"copy_engine ctas=21 transport=ring chunks=21 groups=1099511627797,1", kNoStrategy},
     {"copy_engine ctas=22 transport=symmetric chunks=22", kNoStrategy},
     {"copy_engine ctas=23 transport=copy_engine chunks=23 groups=1099511627799,1", kNoStrategy},
@@ -193,8 +196,9 @@ Measured measured(const Folder& folder, const std::string& version,
                             value_or_throw(parse_name<Dtype>(text("dtype"))),
                             static_cast<int>(number("ranks"))};
       Config config = draw.config(problem);
-      // Databases of before had no `waiting`.
-      while (version < "v5" && std::holds_alternative<Waiting>(config)) {
+      // Databases of before had neither of the two.
+      while (version < "v5" && (std::holds_alternative<Waiting>(config) ||
+                                std::holds_alternative<PeerStore>(config))) {
         config = draw.config(problem);
       }
       auto* const signaled = std::get_if<Signaled>(&config);
@@ -291,7 +295,7 @@ TEST_F(MigrationTest, WhatWasMeasuredReadsBackTheSameFromEveryVersion) {
     const Measured old = measured(folder_, version);
     std::set<Strategy> strategies;
     for (const Config& config : old.candidates) strategies.insert(strategy_of(config));
-    EXPECT_EQ(strategies.size() + (version < "v5" ? 1 : 0), NamesOf<Strategy>::all.size());
+    EXPECT_EQ(strategies.size() + (version < "v5" ? 2 : 0), NamesOf<Strategy>::all.size());
     const auto as_read = samples::content(Store(old.file, Access::read));
     ASSERT_EQ(as_read.candidates.size(), old.candidates.size()) << version;
     for (std::size_t i = 0; i < old.candidates.size(); ++i) {

@@ -181,6 +181,9 @@ class Generator {
       const std::int64_t tiles = tile_order(problem, waiting->tile, waiting->raster).tiles();
       waiting->wave_groups.assign(static_cast<std::size_t>(problem.ranks), tiles / problem.ranks);
     }
+    if (auto* stored = std::get_if<PeerStore>(&made)) {
+      stored->wave_groups = {tile_order(problem, stored->tile, stored->raster).tiles()};
+    }
     return made;
   }
   Candidate candidate() {

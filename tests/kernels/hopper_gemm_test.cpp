@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/gpu.hpp"
+#include "core/store_order.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -63,6 +64,22 @@ TEST(HopperGemm, compiles_without_spills) {
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
     }
   }
+}
+
+/// The model and the simulator know from there whether a tile that waits holds up the next one.
+TEST(HopperGemm, takes_turns_where_the_order_of_stores_says_so) {
+  int in_turn = 0;
+  int together = 0;
+  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+    for (const Tile& tile : feasible_tiles(gpu_limits(90), dtype)) {
+      if (!has_store_kernel(tile, gpu_limits(90))) continue;
+      const HopperLayout layout = value_or_throw(hopper_layout(tile, dtype, true));
+      EXPECT_EQ(layout.in_turn, takes_turns(tile, gpu_limits(90))) << to_string(tile);
+      ++(layout.in_turn ? in_turn : together);
+    }
+  }
+  EXPECT_GT(in_turn, 100);
+  EXPECT_GT(together, 50);
 }
 
 }  // namespace

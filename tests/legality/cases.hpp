@@ -127,12 +127,44 @@ inline std::vector<Config> waiting_configs() {
   return configs;
 }
 
+inline std::vector<Config> peer_store_configs() {
+  std::vector<Config> configs;
+  const PeerStore base{.tile = {128, 128, 64, 4, 1}, .raster = 1, .wave_groups = {32, 32}};
+  configs.push_back(base);
+  vary(configs, base, edges(1, 8, 1 << 30), [](PeerStore& c) -> int& { return c.raster; });
+  vary(configs, base, edges(1, 3, 64), [](PeerStore& c) -> int& { return c.tile.stages; });
+  vary(configs, base, edges(1, 2, 3), [](PeerStore& c) -> int& { return c.tile.cluster; });
+  for (int Tile::*const side : {&Tile::block_m, &Tile::block_n, &Tile::block_k}) {
+    vary(configs, base, edges(1, 64, 65536), [=](PeerStore& c) -> int& { return c.tile.*side; });
+  }
+  const std::vector<std::vector<std::int64_t>> groups{
+      {},
+      {64},
+      {4, 60},
+      {1, 63},
+      {0, 64},
+      {63},
+      {65},
+      {33, 31},
+      {32, 31},
+      {16, 16, 32},
+      {-1, 65},
+      {8, 8, 8, 8, 8, 8, 8, 8},
+      {std::numeric_limits<std::int64_t>::max(), 1}};
+  for (const auto& each : groups) {
+    PeerStore changed = base;
+    changed.wave_groups = each;
+    configs.push_back(changed);
+  }
+  return configs;
+}
+
 /// Every config with every op.
 inline std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& [op, name] : NamesOf<Op>::all) {
-    for (const auto& configs :
-         {sequential_configs(), chunked_configs(), signaled_configs(), waiting_configs()}) {
+    for (const auto& configs : {sequential_configs(), chunked_configs(), signaled_configs(),
+                                waiting_configs(), peer_store_configs()}) {
       for (const Config& config : configs) cases.push_back({problem_of(op), config});
     }
   }

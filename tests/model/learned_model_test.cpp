@@ -106,9 +106,13 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   // Everything that overlaps takes about as long as `sequential`.
   const Microseconds sequential = before.sequential.analytic;
   taught.learn(measured(kTuned, before.sequential.config, sequential));
-  for (const LearnedScore& score : before.scores) {
-    if (score.config == before.sequential.config) continue;
-    taught.learn(measured(kTuned, score.config, 0.999 * sequential));
+  for (const Strategy strategy : {Strategy::chunked, Strategy::signaled, Strategy::peer_store}) {
+    const SearchOptions options{.space = Space::subset, .best = 8, .strategies = {strategy}};
+    for (const Scored& scored :
+         value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options))) {
+      if (strategy_of(scored.config) != strategy) continue;
+      taught.learn(measured(kTuned, scored.config, 0.999 * sequential));
+    }
   }
   Problem near = kTuned;
   near.m = 4104;

@@ -154,7 +154,7 @@ TEST_F(FaultsTest, AWinnerThatIsNoAnswerToItsProblemIsRefused) {
            {"config = replace(config, 'signaled', 'chunked')",
             "tile = '256x16x64': chunked has none"},
            {"config = replace(config, 'signaled', 'peer_store')",
-            "strategy = 'peer_store': expected one of"},
+            "ctas = '16': peer_store has none"},
            {"config = replace(config, 'ring', 'copy_engine')",
             "groups: transport copy_engine needs groups of whole swizzle groups"},
            {"config = replace(replace(config, 'ring', 'peer_access'), 'ctas=16', 'ctas=0')",

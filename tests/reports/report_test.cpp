@@ -143,6 +143,7 @@ TEST(Report, exchanges_name_what_is_the_config_s_to_choose) {
   EXPECT_EQ(brief_exchange(config), "peer_access × 8, kernel waits");
   EXPECT_EQ(brief_exchange({}), "ring");
   EXPECT_EQ(brief_exchange(Chunked{.comm_ctas = 16, .chunks = 4}), "ring × 16");
+  EXPECT_EQ(brief_exchange(PeerStore{.wave_groups = {8}}), "peer_access");
 }
 
 TEST(ConfigColumns, are_the_same_for_every_strategy) {

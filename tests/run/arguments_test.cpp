@@ -165,6 +165,13 @@ TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
               HasSubstr("ctas = 0: expected 1 or more by peer_access"));
   EXPECT_THAT(said(instead(library_answer(OVT_COPY_ENGINE, OVT_TRANSPORT_RING))),
               HasSubstr("ovt_answer.strategy = 4"));
+  EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
+              HasSubstr("tile: expected sides of 1 to 65536"));
+  ovt_answer stored = signaled_answer(OVT_TRANSPORT_RING);
+  stored.strategy = OVT_PEER_STORE;
+  EXPECT_THAT(said(instead(stored)), HasSubstr("comm_ctas: peer_store does not use it"));
+  stored.comm_ctas = 0;
+  EXPECT_EQ(said(instead(stored)), "");
   ovt_answer waiting = signaled_answer(OVT_TRANSPORT_PEER_ACCESS);
   waiting.wait = OVT_WAIT_KERNEL;
   EXPECT_EQ(said(instead(waiting)), "");

@@ -84,6 +84,28 @@ TEST(Explore, copy_engines_move_whole_rows_and_are_for_signaled) {
 
 /// Lines that an earlier version of this program printed: a seed must always give the same configs,
 /// or a resumed run would draw others.
+TEST(Explore, peer_store_is_for_ranks_that_were_probed_to_reach_each_other) {
+  ExploreSpace stores = space();
+  stores.platform.link = "nvlink";
+  stores.platform.machine = "sim";
+  stores.strategies.push_back(Strategy::peer_store);
+  const auto drawn = [&] {
+    int count = 0;
+    for (const Config& config : explore(stores, kProblem, 90, 1)) {
+      const auto* stored = std::get_if<PeerStore>(&config);
+      if (stored == nullptr) continue;
+      ++count;
+      EXPECT_TRUE(has_store_kernel(stored->tile, gpu_limits(90)));
+      EXPECT_TRUE(
+          group_cuts(tile_order(kProblem, stored->tile, stored->raster), stored->wave_groups));
+    }
+    return count;
+  };
+  EXPECT_EQ(drawn(), 0);
+  stores.settings[Collective::reduce_scatter].push_back({8, Transport::peer_access});
+  EXPECT_NEAR(drawn(), 30, 15);
+}
+
 TEST(Explore, a_seed_gives_what_it_has_always_given) {
   const auto configs = explore(space(), kProblem, 6, 1);
   ASSERT_EQ(configs.size(), 6U);

@@ -1,0 +1,114 @@
+#include "machine/sim/store_rank.hpp"
+
+#include <algorithm>
+
+namespace overlaptune::sim {
+namespace {
+
+/// What becomes of a tile once it is multiplied.
+struct Left {
+  double summed = 0;  ///< its consumers are free
+  double done = 0;    ///< it has left the SM
+  double added = 0;   ///< part of the time until `summed` in which they worked
+};
+
+/// Whether a tile lies at the right edge, and at the bottom.
+struct Edges {
+  bool right = false;
+  bool bottom = false;
+};
+
+Edges edges_of(const TileOrder& part, std::int64_t tile) {
+  const std::int64_t of_swizzle = part.columns() * part.raster;
+  const std::int64_t first_panel = tile / of_swizzle * part.raster;
+  const std::int64_t rest = tile % of_swizzle;
+  const std::int64_t tall =
+      std::min<std::int64_t>(part.raster, part.panels_per_block() - first_panel);
+  return {.right = rest / tall + 1 == part.columns(),
+          .bottom = first_panel + rest % tall + 1 == part.panels_per_block()};
+}
+
+}  // namespace
+
+StoreRank::StoreRank(const StorePlan& plan, const StoreVariation& variation, int number)
+    : plan_(plan),
+      noise_(variation.noise.stream(static_cast<std::uint64_t>(number))),
+      factor_(variation.gemm / variation.clock),
+      spread_(variation.spread),
+      number_(number),
+      // The first store waits until all ranks have said that their slots are free again.
+      link_(plan.link_rate / variation.link, plan.signal),
+      sms_(plan.sms, plan.times.kernel_start * factor_),
+      groups_(plan.order.groups.size()),
+      sent_to_(static_cast<std::size_t>(plan.order.ranks)) {}
+
+/// Gives a tile to an SM. `leave(t)` is asked what becomes of a tile that is multiplied at t.
+template <class Leave>
+void StoreRank::compute(std::int64_t tile, std::size_t group, const Leave& leave) {
+  const Sm sm = sms_.take();
+  groups_[sm.group].stalled += sm.stalled;
+  const double time = time_of(tile) * factor_ * (1 + spread_ * noise_.normal(count_++));
+  const double multiplied = sm.next + time;
+  const Left left = leave(multiplied);
+  // Without turns, the consumers of this tile are those of the next one.
+  const double released = plan_.in_turn ? multiplied : left.summed;
+  const double next = std::max(released, sm.done);
+  const double worked = multiplied + (plan_.in_turn ? 0 : left.added);
+  sms_.give(
+      {.next = next, .done = left.done, .stalled = std::max(0.0, next - worked), .group = group});
+  multiplied_ = std::max(multiplied_, multiplied);
+  done_ = std::max(done_, left.done);
+}
+
+void StoreRank::send_shares(std::size_t index) {
+  StoredGroup& group = groups_[index];
+  for (int turn = 1; turn < plan_.order.ranks; ++turn) {
+    const int owner = (number_ + turn) % plan_.order.ranks;
+    const TileRange share = plan_.order.share(index, owner);
+    for (std::int64_t tile = share.begin; tile < share.end; ++tile) {
+      // A slot holds a whole tile. C has no room for what lies outside.
+      const double bytes =
+          plan_.adds_up ? static_cast<double>(slot_bytes(plan_.order)) : bytes_of(tile);
+      compute(tile, index, [&](double multiplied) {
+        group.computed = std::min(group.computed, multiplied);
+        group.start = std::min(group.start, std::max(multiplied, link_.free()));
+        return Left{.summed = multiplied, .done = link_.send(multiplied, bytes)};
+      });
+      sent_to_[static_cast<std::size_t>(owner)] = link_.free();
+    }
+  }
+  group.sent = *std::max_element(sent_to_.begin(), sent_to_.end());
+}
+
+void StoreRank::compute_own(std::size_t index, double arrived) {
+  const TileRange share = plan_.order.share(index, number_);
+  const double added = plan_.add_up * factor_;
+  for (std::int64_t tile = share.begin; tile < share.end; ++tile) {
+    compute(tile, index, [&](double multiplied) {
+      if (!plan_.adds_up) return Left{.summed = multiplied, .done = multiplied};
+      Left left{.summed = std::max(multiplied, arrived) + added, .added = added};
+      left.done = plan_.spreads ? link_.send(left.summed, bytes_of(tile) * (plan_.order.ranks - 1))
+                                : left.summed;
+      return left;
+    });
+  }
+  if (plan_.spreads) groups_[index].sent = link_.free();
+}
+
+double StoreRank::time_of(std::int64_t tile) const {
+  const auto [right, bottom] = edges_of(plan_.order.part, tile);
+  const TileTimes& times = plan_.times;
+  if (right) return bottom ? times.corner : times.right;
+  return bottom ? times.bottom : times.whole;
+}
+
+double StoreRank::bytes_of(std::int64_t tile) const {
+  const TileOrder& part = plan_.order.part;
+  const auto [right, bottom] = edges_of(part, tile);
+  const std::int64_t rows =
+      bottom ? part.block_rows - (part.panels_per_block() - 1) * part.block_m : part.block_m;
+  const std::int64_t columns = right ? part.n - (part.columns() - 1) * part.block_n : part.block_n;
+  return static_cast<double>(rows * columns * part.element_bytes);
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,135 @@
+#pragma once
+// One rank whose GEMM stores its tiles at the ranks that own them (`peer_store`), tile by tile.
+// Times are microseconds from the start of the kernel.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/store_order.hpp"
+#include "machine/sim/noise.hpp"
+#include "machine/sim/tile_physics.hpp"
+
+namespace overlaptune::sim {
+
+/// The tiles, and what moves them.
+struct StorePlan {
+  StoreOrder order{};
+  TileTimes times{};  ///< of a tile, with all that slows it
+  int sms = 0;
+  bool adds_up = false;  ///< a rank's own tile waits for the peers' tiles, and adds them to itself
+  bool spreads = false;  ///< the sum goes to all ranks
+  bool in_turn = false;  ///< an SM multiplies the next tile while its own tile waits
+  double link_rate = 0;  ///< bytes that a rank sends per microsecond, and as many that it receives
+  double signal = 0;     ///< time from the end of a store until its owner sees the signal
+  double add_up = 0;     ///< time by which reading and adding the peers' tiles lengthens a tile
+};
+
+/// What differs from one repetition to the next.
+struct StoreVariation {
+  double clock = 1;
+  double gemm = 1;    ///< factor on the time of tiles
+  double link = 1;    ///< factor on the time of bytes
+  double spread = 0;  ///< standard deviation of a tile's time, relative
+  Noise noise;
+};
+
+/// One group on one rank.
+struct StoredGroup {
+  double computed = std::numeric_limits<double>::infinity();  ///< the first tile for a peer
+  double start = std::numeric_limits<double>::infinity();     ///< its first byte leaves
+  double sent = 0;                                            ///< its last byte has left
+  double stalled = 0;  ///< time for which SMs stood still, summed
+};
+
+/// The links of one rank to all others, which carry one tile after the other.
+class Link {
+ public:
+  Link(double rate, double free) : rate_(rate), free_(free) {}
+  [[nodiscard]] double free() const { return free_; }
+  /// Sends bytes that are there from `time` on, and returns when the last of them has left.
+  double send(double time, double bytes) {
+    free_ = std::max(free_, time) + bytes / rate_;
+    return free_;
+  }
+
+ private:
+  double rate_;
+  double free_;
+};
+
+/// An SM between two tiles.
+struct Sm {
+  double next = 0;        ///< it may begin its next tile
+  double done = 0;        ///< its last tile has left it
+  double stalled = 0;     ///< time for which it stands still before `next`
+  std::size_t group = 0;  ///< group of its last tile
+};
+
+/// The SMs of one rank; the next tile goes to the one that may begin first.
+class Sms {
+ public:
+  Sms(int count, double start)
+      : heap_(static_cast<std::size_t>(count), Sm{.next = start, .done = start}) {}
+  [[nodiscard]] Sm take() {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const Sm sm = heap_.back();
+    heap_.pop_back();
+    return sm;
+  }
+  void give(const Sm& sm) {
+    heap_.push_back(sm);
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+
+ private:
+  static bool later(const Sm& a, const Sm& b) { return a.next > b.next; }
+  std::vector<Sm> heap_;
+};
+
+/// An SM has at most two tiles that have not left it: one that it multiplies, and the one before.
+class StoreRank {
+ public:
+  StoreRank(const StorePlan& plan, const StoreVariation& variation, int number);
+
+  /// Computes the tiles of the others in a group and sends them. Groups come in their order.
+  void send_shares(std::size_t index);
+
+  /// Computes the rank's own tiles of the group. `arrived`: the tiles of the peers are there.
+  void compute_own(std::size_t index, double arrived);
+
+  [[nodiscard]] const StoredGroup& group(std::size_t index) const { return groups_[index]; }
+  /// The last tile that was sent to a rank has left.
+  [[nodiscard]] double sent_to(int owner) const {
+    return sent_to_[static_cast<std::size_t>(owner)];
+  }
+  /// All that was sent to any rank has left.
+  [[nodiscard]] double sent() const { return link_.free(); }
+  /// All tiles are multiplied.
+  [[nodiscard]] double multiplied() const { return multiplied_; }
+  /// All tiles have left the SMs.
+  [[nodiscard]] double done() const { return done_; }
+
+ private:
+  template <class Leave>
+  void compute(std::int64_t tile, std::size_t group, const Leave& leave);
+  [[nodiscard]] double time_of(std::int64_t tile) const;
+  [[nodiscard]] double bytes_of(std::int64_t tile) const;
+
+  const StorePlan& plan_;
+  Noise noise_;
+  double factor_;  ///< on the time of tiles
+  double spread_;
+  int number_;
+  Link link_;
+  Sms sms_;
+  std::vector<StoredGroup> groups_;
+  std::vector<double> sent_to_;  ///< by owner
+  std::uint64_t count_ = 0;      ///< tiles so far
+  double multiplied_ = 0;
+  double done_ = 0;
+};
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,78 @@
+#pragma once
+// The time of a GEMM that stores tiles at the ranks that own them, and how to cut it into groups.
+// All ranks do the same at the same time. Times are microseconds.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace overlaptune {
+
+/// A GEMM and the links of one rank.
+struct StoreProblem {
+  int ranks = 2;
+  int sms = 1;
+  // The GEMM with nothing to wait for: as `GemmModel::produced`.
+  double tile_time = 0;
+  double per_launch = 0;
+  double spread = 0;
+  double sent = 0;       ///< time of the links for one tile, to its owner
+  double sum_sent = 0;   ///< time of the links for one sum, to all other ranks; 0: it stays
+  double add_up = 0;     ///< time by which an own tile is longer than another one
+  double signal = 0;     ///< from the end of a store until its owner sees the signal
+  bool waits = false;    ///< an own tile waits for the tiles of the peers, to add them up
+  bool in_turn = false;  ///< an SM multiplies the next tile while an own tile waits
+  /// Where groups may end: tiles, ascending. The first is 0, the last all tiles.
+  std::vector<std::int64_t> cuts{};
+
+  [[nodiscard]] std::int64_t tiles() const { return cuts.back(); }
+  /// End of the first `tiles` tiles, with nothing to wait for.
+  [[nodiscard]] double produced(std::int64_t tiles) const;
+  /// Time of the links for everything.
+  [[nodiscard]] double all_sent() const;
+  /// A lower bound on the time of any partition.
+  [[nodiscard]] double least_time() const;
+};
+
+/// The state between two groups. What follows depends on nothing else, and is later, or as late, if
+/// one of the two is.
+struct StoreState {
+  double delay = 0;  ///< of the SMs, compared with a GEMM that never waits
+  double link = 0;   ///< the links have sent everything so far
+};
+
+/// One group.
+struct StoreStep {
+  StoreState state{};   ///< after it
+  double computed = 0;  ///< its first tile for a peer is multiplied
+  double start = 0;     ///< the first byte leaves
+  double arrived = 0;   ///< all bytes and their signals have arrived
+  double stalled = 0;   ///< the SMs stood still for it, on average
+};
+
+[[nodiscard]] StoreState first_state(const StoreProblem& problem);
+
+/// Computes the tiles between two cuts as one group.
+[[nodiscard]] StoreStep advance(const StoreProblem& problem, const StoreState& from,
+                                std::size_t begin, std::size_t end);
+
+/// The end of the kernel, after the last group.
+[[nodiscard]] double end_of(const StoreProblem& problem, const StoreStep& last);
+
+/// Time of a partition whose groups end at these cuts (ascending, the last one is the last cut).
+[[nodiscard]] double store_time(const StoreProblem& problem, std::span<const std::size_t> ends);
+
+struct StorePartition {
+  double time = std::numeric_limits<double>::infinity();
+  std::vector<std::size_t> ends{};
+};
+
+/// The partition of least `store_time`: dynamic programming over the cuts, with all states of which
+/// neither number is larger than that of another one, exact. A limit: partitions that take as long
+/// are not wanted; then `ends` is empty. Of partitions that take equally long the first of those
+/// with groups of 1, 2, 4, ... times `ranks` waves is taken.
+[[nodiscard]] StorePartition best_stores(const StoreProblem& problem, double limit);
+
+}  // namespace overlaptune
