@@ -27,6 +27,20 @@
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
 // map".
 
+/// Where the operands of a tile are.
+struct Source {
+  Place place;
+  bool shared;  // the other CTA of the cluster loads half of B for both
+};
+
+__device__ __forceinline__ Source source_of(const Order& order, const Peers& peers, int tile,
+                                            int group) {
+  if (!has_step(order, tile)) return {};
+  const Place place = place_in(order, peers, computed(order, tile), group);
+  return {place, CLUSTER == 2 &&
+                     place_in(order, peers, computed(order, tile ^ 1), group).column == place.column};
+}
+
 /// The work of the loading thread.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
                                         const TensorMap* b, const Order& order, const Peers& peers,
@@ -37,11 +51,11 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
   const int begin = first_step(order);
   const int end = last_step(order);
   int group = -1;
-  for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
-    Place place = place_in(order, peers, computed(order, tile), group);
-    const bool shared =
-        CLUSTER == 2 &&
-        place_in(order, peers, computed(order, tile ^ 1), group).column == place.column;
+  int tile = own_tile(order);
+  Source source = source_of(order, peers, tile, group);
+  while (has_step(order, tile)) {
+    Place place = source.place;
+    const bool shared = source.shared;
     const TensorMap* from = a;
     wait_for_rows(peers, computed(order, tile), group);
 #if WAITS
@@ -50,6 +64,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       place.block = 0;
     }
 #endif
+    tile = next_tile(order, tile);
     for (int step = begin; step < end; ++step) {
       // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
       barrier_wait(empty + 8 * stage, phase);
@@ -70,7 +85,10 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
         stage = 0;
         phase ^= 1;
       }
+      // Tiles that are stored at ranks take longer to look up. That is done where the ring is full.
+      if (RANKS && step == (begin + end) / 2) source = source_of(order, peers, tile, group);
     }
+    if (!RANKS) source = source_of(order, peers, tile, group);
   }
 }
 

@@ -315,8 +315,9 @@ struct KeptPlans {
 /// Reserves `bytes` while a graph holds `plan`, which must be refused on every rank.
 void check_graph_in_the_way(Bench& bench, const OwnMemory& memory, const MadePlan& plan,
                             std::int64_t bytes, Results& results) {
+  const OperandSet& own = memory.sets[0];
   const run::Graph graph = run::captured(bench.stream(), [&](cudaStream_t to) {
-    plan.run(memory.a.get(), memory.b.get(), memory.c.get(), to);
+    plan.run(own.a.get(), own.b.get(), own.c.get(), to);
   });
   const run::GraphExec held = run::instantiated(graph);
   const ovt_status status = ovt_world_reserve(bench.world(), bytes);
