@@ -25,10 +25,10 @@ const std::vector<Transport> kAllTransports{Transport::ring, Transport::symmetri
 const std::vector<Strategy> kAllStrategies{Strategy::sequential, Strategy::chunked,
                                            Strategy::signaled, Strategy::waiting,
                                            Strategy::peer_store};
-/// Those whose plans have run on several GPUs.
-const std::vector<Strategy> kStrategiesOfGpus{Strategy::sequential, Strategy::chunked,
-                                              Strategy::signaled};
-/// Those of simulated GPUs before Hopper, whose SMs have no copy engines.
+/// Those of GPUs that do not reach each other's memory by NVLink.
+const std::vector<Strategy> kStrategiesOfRings{Strategy::sequential, Strategy::chunked,
+                                               Strategy::signaled};
+/// Those of GPUs before Hopper, whose SMs have no copy engines.
 const std::vector<Strategy> kStrategiesBefore{Strategy::sequential, Strategy::chunked,
                                               Strategy::signaled, Strategy::waiting};
 const std::vector<Strategy> kLibraryStrategies{Strategy::sequential, Strategy::chunked};
@@ -40,7 +40,7 @@ TEST(Capabilities, are_those_of_the_platform) {
   ASSERT_TRUE(capabilities.limits);
   EXPECT_EQ(capabilities.limits->compute_capability, 90);
   EXPECT_EQ(transports(h200()), kAllTransports);
-  EXPECT_EQ(strategies(h200()), kStrategiesOfGpus);
+  EXPECT_EQ(strategies(h200()), kAllStrategies);
 }
 
 TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
@@ -48,10 +48,10 @@ TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
     Platform platform = h200();
     platform.link = carrier;
     EXPECT_EQ(transports(platform), std::vector{Transport::ring}) << carrier;
-    EXPECT_EQ(strategies(platform), kStrategiesOfGpus) << carrier;
+    EXPECT_EQ(strategies(platform), kStrategiesOfRings) << carrier;
     platform.machine = "sim";  // whose profile says what it has
     EXPECT_EQ(transports(platform), kAllTransports) << carrier;
-    EXPECT_EQ(strategies(platform), kStrategiesOfGpus) << carrier;  // no copies to peers
+    EXPECT_EQ(strategies(platform), kStrategiesOfRings) << carrier;  // no copies to peers
   }
 }
 
@@ -74,11 +74,10 @@ TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
                                               {120, false}}) {
     Platform platform = h200();
     platform.compute_capability = capability;
-    EXPECT_EQ(strategies(platform), generated ? kStrategiesOfGpus : kLibraryStrategies)
-        << capability;
+    const auto& of_tiles = capability >= 90 ? kAllStrategies : kStrategiesBefore;
+    EXPECT_EQ(strategies(platform), generated ? of_tiles : kLibraryStrategies) << capability;
     platform.machine = "sim";
-    EXPECT_EQ(strategies(platform), capability >= 90 ? kAllStrategies : kStrategiesBefore)
-        << capability;
+    EXPECT_EQ(strategies(platform), of_tiles) << capability;
   }
 }
 

@@ -134,6 +134,17 @@ TEST_F(LearnedModelTest, candidates_that_did_not_run_teach_nothing) {
   EXPECT_EQ(taught.around(kTuned, Launch::graph).rows(), 0U);
 }
 
+TEST_F(LearnedModelTest, the_strategies_that_were_measured_are_known_for_each_op) {
+  LearnedModel taught = model();
+  EXPECT_TRUE(taught.measured_strategies(kTuned.op).empty());
+  const std::vector<Scored> best = value_or_throw(
+      search(taught.analytic(), kTuned, Launch::graph, {.strategies = {Strategy::signaled}}));
+  taught.learn(measured(kTuned, best.front().config, best.front().time));
+  EXPECT_EQ(taught.measured_strategies(kTuned.op),
+            (std::vector{Strategy::sequential, Strategy::signaled}));
+  EXPECT_TRUE(taught.measured_strategies(Op::gemm_all_reduce).empty());
+}
+
 TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
   LearnedModel taught = model();
   const auto some = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, {.best = 9}));

@@ -51,7 +51,8 @@ TEST(CudaMachine, has_the_platform_of_its_workers) {
   EXPECT_EQ(machine->transports(), (std::vector{Transport::ring, Transport::symmetric,
                                                 Transport::copy_engine, Transport::peer_access}));
   EXPECT_EQ(machine->strategies(),
-            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
+            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled,
+                         Strategy::waiting, Strategy::peer_store}));
 }
 
 TEST(CudaMachine, ranks_that_share_gpus_are_hosts_of_their_own_on_a_platform_of_its_own) {
