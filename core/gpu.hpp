@@ -38,7 +38,11 @@ struct GpuLimits {
   Microseconds copy_gap{};  ///< cost of the flags and start of a copy by `copy_engine`, a peer
   Microseconds push_gap{};  ///< cost of one more piece that is pushed, and its flag, by `waiting`
   Microseconds store_signal{};  ///< from a store at a peer until its signal is seen there
-  int default_comm_ctas = 0;    ///< CTAs of a collective where NCCL chooses
+  // What storing tiles at their owners costs a GEMM apart from the links:
+  Microseconds store_run{};   ///< the begin and end of a run
+  Microseconds store_tile{};  ///< each tile
+  Microseconds store_add{};   ///< reading and adding 64 x 64 elements that a peer has stored
+  int default_comm_ctas = 0;  ///< CTAs of a collective where NCCL chooses
 };
 
 /// The limits for a compute capability, or those of the nearest lower one in the table (80, 86, 89,

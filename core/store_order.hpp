@@ -65,6 +65,14 @@ struct StoredTile {
 /// waits.
 [[nodiscard]] bool takes_turns(const Tile& tile, const GpuLimits& limits);
 
+/// What storing at the owners adds to the time of each tile, and what adding the tile of one peer
+/// adds to that of an own tile.
+struct StoreCosts {
+  Microseconds tile{};
+  Microseconds add{};
+};
+[[nodiscard]] StoreCosts store_costs(const Tile& tile, const GpuLimits& limits);
+
 /// Bytes of a slot: a whole tile, also where only a part of it lies within the matrix.
 [[nodiscard]] std::int64_t slot_bytes(const StoreOrder& order);
 

@@ -91,7 +91,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   StoreProblem made{.ranks = problem.ranks,
                     .sms = sms,
                     .tile_time = model.tile_time(work),
-                    .per_launch = model.per_launch(true),
+                    .per_launch = model.per_launch(true) + parts.limits.store_run.count(),
                     .spread = model.constants().spread,
                     // A slot holds a whole tile. C has no room for what lies outside.
                     .sent = (adds_up ? whole_tile : of_c) / setting.rate,
@@ -100,10 +100,8 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .in_turn = takes_turns(tile, parts.limits),
                     .cuts = {0, order.tiles()}};
   if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;
-  // Where consumers take turns, the peers' tiles are read and added while the other one multiplies.
-  if (adds_up && !made.in_turn) {
-    made.add_up = peers * whole_tile * model.constants().per_operand_byte;
-  }
+  const StoreCosts costs = store_costs(tile, parts.limits);
+  if (adds_up) made.add_up = peers * costs.add.count();
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
   const double full =
@@ -112,6 +110,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const double slowdown = 1 + (full - 1) * std::min(1.0, sent / alone);
   made.tile_time *= slowdown * clock_slowdown_beside(parts.clock, problem, setting.background,
                                                      alone, sent, {slowdown, 1});
+  made.tile_time += costs.tile.count();
   return made;
 }
 

@@ -54,14 +54,17 @@ class PeerStoreSimulation : public StrategySimulation {
     const GemmKernel kernel{
         .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
     TileTimes times = tile_times(profile, kernel);
+    const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
+    const StoreCosts costs = store_costs(config.tile, limits);
+    for (double* time : {&times.whole, &times.right, &times.bottom, &times.corner}) {
+      *time += costs.tile.count();
+    }
+    times.kernel_start += limits.store_run.count();
     const double peers = problem.ranks - 1;
     const double once = static_cast<double>(tiled.cuts.back().bytes.count) * peers / problem.ranks;
     if (plan.adds_up) {
       times.memory_bytes += 2 * once;  // into the slots, and from them
-      // The next tile hides as much of this as of a tile's store.
-      const double shown = plan.in_turn ? 1 - profile.gpu.hidden_store : 1;
-      plan.add_up =
-          shown * peers * static_cast<double>(slot_bytes(plan.order)) / profile.gpu.sm_load;
+      plan.add_up = peers * costs.add.count();
     }
     const double sent = plan.spreads ? 2 * once : once;
     const double waves = static_cast<double>(plan.order.tiles()) / plan.sms;
