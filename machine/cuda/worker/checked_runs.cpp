@@ -16,14 +16,22 @@ constexpr std::int64_t kLongestDelay = 2'000'000;  // ns
 /// Replays between two looks at the results. A buffer that all operand sets share is written twice
 /// while a rank that is late may still read it.
 constexpr int kFewestReplays = 4;
-constexpr nanoseconds kLate{200'000};
+constexpr nanoseconds kLeastLate{200'000};
+constexpr nanoseconds kMostLate{1'000'000'000};  // well within the time-out of a run
 
-void look_at(CheckedConfig& config, int set, CheckedRuns& runs) {
-  runs.worst = worse(runs.worst, config.deviation(set));
+/// Waits for the end of the runs and comparisons. The comparisons are read after a time-out, too:
+/// they must not count for the next config.
+bool ends_and_is_read(CheckedConfig& config, CheckedRuns& runs) {
+  runs.ended = config.ends();
+  runs.worst = worse(runs.worst, config.deviation());
+  return runs.ended;
 }
 
 void look_at_all(CheckedConfig& config, CheckedRuns& runs) {
-  for (int set = 0; set < config.sets(); ++set) look_at(config, set, runs);
+  for (int set = 0; set < config.sets(); ++set) {
+    config.compare(set);
+    runs.worst = worse(runs.worst, config.deviation());
+  }
 }
 
 void poison_all(CheckedConfig& config) {
@@ -44,10 +52,10 @@ CheckedRuns check_runs(CheckedConfig& config) {
     config.poison(set);
     const auto start = std::chrono::steady_clock::now();
     config.run(set);
-    runs.ended = config.ends();
+    config.compare(set);
+    const bool ended = ends_and_is_read(config, runs);
     runs.last = std::chrono::steady_clock::now() - start;
-    if (!runs.ended) break;
-    look_at(config, set, runs);
+    if (!ended) break;
   }
   return runs;
 }
@@ -64,9 +72,8 @@ CheckedRuns check_delayed_runs(CheckedConfig& config) {
     config.poison(set);
     run_late(set);
     run_late(set);
-    runs.ended = config.ends();
-    if (!runs.ended) break;
-    look_at(config, set, runs);
+    config.compare(set);
+    if (!ends_and_is_read(config, runs)) break;
   }
   return runs;
 }
@@ -75,17 +82,26 @@ CheckedRuns check_replays(CheckedConfig& config) {
   CheckedRuns runs;
   // Each set runs once: a second run on the same inputs would repair the result of a first one that
   // began too early and read the poison.
+  const auto start = std::chrono::steady_clock::now();
   poison_all(config);
   run_on_all(config);
   runs.ended = config.ends();
   if (!runs.ended) return runs;
   look_at_all(config, runs);
-  // Now the ranks are apart by the delay of one of them.
+  // Now the ranks are apart by the delay of one of them. It is as long as a run and a comparison on
+  // every set, so a rank that does not wait has run and compared the first set before the late rank
+  // begins.
+  const nanoseconds late =
+      std::clamp<nanoseconds>(std::chrono::steady_clock::now() - start, kLeastLate, kMostLate);
   poison_all(config);
-  config.delay_last_rank(kLate);
-  for (int done = 0; done < kFewestReplays; done += config.sets()) run_on_all(config);
-  runs.ended = config.ends();
-  if (runs.ended) look_at_all(config, runs);
+  config.delay_last_rank(late);
+  for (int done = 0; done < kFewestReplays; done += config.sets()) {
+    for (int set = 0; set < config.sets(); ++set) {
+      config.run(set);
+      if (done + set == 0) config.compare(set);
+    }
+  }
+  if (ends_and_is_read(config, runs)) look_at_all(config, runs);
   return runs;
 }
 

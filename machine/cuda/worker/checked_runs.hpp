@@ -31,8 +31,10 @@ class CheckedConfig {
   /// Waits until all that is enqueued has ended. Returns false if it did not end by itself in time
   /// on every rank.
   [[nodiscard]] virtual bool ends() = 0;
-  /// The error of the result of this set; the largest of all ranks.
-  [[nodiscard]] virtual kernels::Deviation deviation(int set) = 0;
+  /// Enqueues a comparison of this rank's result of this set with its reference.
+  virtual void compare(int set) = 0;
+  /// The error that the comparisons since the last call found; the largest of all ranks.
+  [[nodiscard]] virtual kernels::Deviation deviation() = 0;
 
  protected:
   CheckedConfig() = default;
@@ -41,7 +43,7 @@ class CheckedConfig {
 struct CheckedRuns {
   kernels::Deviation worst{};
   bool ended = true;  ///< each run ended in time, on all ranks
-  Seconds last{};     ///< time of the last run, by `check_runs` only
+  Seconds last{};     ///< time of the last run and its comparison, by `check_runs` only
 };
 
 /// Checks runs one by one: at least two, and one on each operand set.
@@ -53,7 +55,8 @@ struct CheckedRuns {
 
 /// Checks replays that follow one another at once, on all operand sets in turn. To be called where
 /// runs have gone before, after which a signal or a buffer may be in a state that a first run does
-/// not meet.
+/// not meet. One result is compared right behind its run while the last rank has not begun: a run
+/// that ends without the data of that rank is found.
 [[nodiscard]] CheckedRuns check_replays(CheckedConfig& config);
 
 /// The reason why a result is wrong; empty if it is correct.

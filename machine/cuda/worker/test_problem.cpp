@@ -137,6 +137,8 @@ void TestProblem::fill_inputs() {
 
 void TestProblem::make_references() {
   rows_on_device_ = on_device(rows_);
+  OVT_CHECK(
+      cudaMemsetAsync(deviation_.get(), 0, sizeof(kernels::Deviation), bench_.world.stream()));
   if (bench_.world.rank() >= problem_.ranks) return;
   for (int set = 0; set < sets(); ++set) {
     const std::size_t bytes = rows_.size() * static_cast<std::size_t>(problem_.n) * sizeof(double);
@@ -186,18 +188,24 @@ void TestProblem::poison(int set) {
                             static_cast<std::size_t>(run::most_workspace_bytes(problem_)), stream));
 }
 
-kernels::Deviation TestProblem::deviation(int set) {
+void TestProblem::compare(int set) {
+  if (bench_.world.rank() >= problem_.ranks) return;
+  kernels::compare(bench_.world.stream(), operands_[static_cast<std::size_t>(set)].c,
+                   run::elements_of_c(problem_), problem_.dtype,
+                   static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
+                   static_cast<const std::int64_t*>(rows_on_device_.get()),
+                   static_cast<std::int64_t>(rows_.size()), problem_.n,
+                   static_cast<kernels::Deviation*>(deviation_.get()));
+  OVT_CHECK(cudaGetLastError());
+}
+
+kernels::Deviation TestProblem::deviation() {
   kernels::Deviation seen;
   if (bench_.world.rank() < problem_.ranks) {
     const cudaStream_t stream = bench_.world.stream();
-    auto* on_device = static_cast<kernels::Deviation*>(deviation_.get());
-    OVT_CHECK(cudaMemsetAsync(on_device, 0, sizeof seen, stream));
-    kernels::compare(stream, operands_[static_cast<std::size_t>(set)].c,
-                     run::elements_of_c(problem_), problem_.dtype,
-                     static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
-                     static_cast<const std::int64_t*>(rows_on_device_.get()),
-                     static_cast<std::int64_t>(rows_.size()), problem_.n, on_device);
-    OVT_CHECK(cudaMemcpyAsync(&seen, on_device, sizeof seen, cudaMemcpyDeviceToHost, stream));
+    OVT_CHECK(
+        cudaMemcpyAsync(&seen, deviation_.get(), sizeof seen, cudaMemcpyDeviceToHost, stream));
+    OVT_CHECK(cudaMemsetAsync(deviation_.get(), 0, sizeof seen, stream));
     OVT_CHECK(cudaStreamSynchronize(stream));
   }
   const std::vector<double> worst =

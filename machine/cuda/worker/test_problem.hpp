@@ -33,8 +33,11 @@ class TestProblem {
 
   /// Fills all memory that a run writes with NaN.
   void poison(int set);
-  /// The deviation of the result in memory from the reference; the largest of all ranks.
-  [[nodiscard]] kernels::Deviation deviation(int set);
+  /// Enqueues a comparison of the result in memory with the reference.
+  void compare(int set);
+  /// Waits for the comparisons since the last call and returns their deviation; the largest of all
+  /// ranks.
+  [[nodiscard]] kernels::Deviation deviation();
 
  private:
   TestProblem(Workbench& bench, const Problem& problem, std::uint64_t seed);

@@ -107,7 +107,8 @@ class CheckedEntry final : public CheckedConfig {
     under_way_ = 0;
     return entry_.ends(patience_);
   }
-  [[nodiscard]] kernels::Deviation deviation(int set) override { return problem_.deviation(set); }
+  void compare(int set) override { problem_.compare(set); }
+  [[nodiscard]] kernels::Deviation deviation() override { return problem_.deviation(); }
 
  private:
   static constexpr std::int64_t kHeadStart = 300'000;  // ns
