@@ -17,6 +17,11 @@ constexpr std::int64_t kMostCuts = kMostRegions;
 constexpr std::int64_t kMostCutsOfSubset = 48;
 /// Most combinations of tile and raster that the subset solves: those of least bound.
 constexpr std::size_t kSubset = 48;
+/// Smaller tiles load more for each product, and how traffic over the links slows them is known
+/// badly: they were predicted up to 9 % too fast. So they are proposed only where tiles of this
+/// size are few.
+constexpr std::int64_t kLeastArea = 128 * 128;
+constexpr int kLeastWaves = 2;
 
 /// The ends of waves, or some of them, evenly spread. (Cuts that are close together only at the
 /// ends would leave large groups in the middle, in which the links idle while own tiles are
@@ -59,8 +64,11 @@ std::optional<Scored> solve(const Problem& problem, Combination combination, std
 std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
                                       const StoreSetting& setting, Space space) {
   std::vector<Combination> list;
+  const auto large = static_cast<double>(problem.m) * static_cast<double>(problem.n) / kLeastArea;
+  const bool fills_sms = large >= kLeastWaves * parts.platform.sms;
   for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
     if (!has_store_kernel(tile, parts.limits)) continue;
+    if (fills_sms && tile.block_m * tile.block_n < kLeastArea) continue;
     if (space == Space::subset && !in_subset(tile, problem, parts.platform.sms, parts.limits)) {
       continue;
     }

@@ -44,20 +44,35 @@ struct StoredGroup {
   double stalled = 0;  ///< time for which SMs stood still, summed
 };
 
-/// The links of one rank to all others, which carry one tile after the other.
+/// The links of one rank to all others. Many SMs store at once, so bytes that are there go ahead of
+/// bytes that come later, whichever tile is the first in the order.
 class Link {
  public:
   Link(double rate, double free) : rate_(rate), free_(free) {}
+  /// All that was sent so far has left.
   [[nodiscard]] double free() const { return free_; }
   /// Sends bytes that are there from `time` on, and returns when the last of them has left.
   double send(double time, double bytes) {
-    free_ = std::max(free_, time) + bytes / rate_;
+    double left = bytes / rate_;
+    // The links stood still before the last bytes that came late. These may go there.
+    const double from = std::max(gap_begin_, time);
+    const double ahead = std::clamp(gap_end_ - from, 0.0, left);
+    if (ahead > 0) gap_begin_ = from + ahead;
+    left -= ahead;
+    if (left <= 0) return gap_begin_;
+    if (time > free_) {
+      gap_begin_ = free_;
+      gap_end_ = free_ = time;
+    }
+    free_ += left;
     return free_;
   }
 
  private:
   double rate_;
   double free_;
+  double gap_begin_ = 0;
+  double gap_end_ = 0;
 };
 
 /// An SM between two tiles.
