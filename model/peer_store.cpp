@@ -23,6 +23,12 @@ constexpr std::size_t kSubset = 48;
 constexpr std::int64_t kLeastArea = 128 * 128;
 constexpr int kLeastWaves = 2;
 
+bool is_proposed(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
+  if (!has_store_kernel(tile, limits)) return false;
+  const bool few = problem.m * problem.n < kLeastWaves * sms * kLeastArea;
+  return few || tile.block_m * tile.block_n >= kLeastArea;
+}
+
 /// The ends of waves, or some of them, evenly spread. (Cuts that are close together only at the
 /// ends would leave large groups in the middle, in which the links idle while own tiles are
 /// computed.)
@@ -64,11 +70,8 @@ std::optional<Scored> solve(const Problem& problem, Combination combination, std
 std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
                                       const StoreSetting& setting, Space space) {
   std::vector<Combination> list;
-  const auto large = static_cast<double>(problem.m) * static_cast<double>(problem.n) / kLeastArea;
-  const bool fills_sms = large >= kLeastWaves * parts.platform.sms;
   for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
-    if (!has_store_kernel(tile, parts.limits)) continue;
-    if (fills_sms && tile.block_m * tile.block_n < kLeastArea) continue;
+    if (!is_proposed(tile, problem, parts.platform.sms, parts.limits)) continue;
     if (space == Space::subset && !in_subset(tile, problem, parts.platform.sms, parts.limits)) {
       continue;
     }
@@ -141,7 +144,7 @@ std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSet
   do {
     const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
     config.tile = shape[draws.dice.roll(shape.size())];
-  } while (!has_store_kernel(config.tile, draws.limits));
+  } while (!is_proposed(config.tile, problem, draws.sms, draws.limits));
   const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
   config.raster =
       static_cast<int>(std::clamp<std::int64_t>(draws.rasters.deal(draws.dice), 1, panels));

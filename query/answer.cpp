@@ -43,11 +43,10 @@ Answer answer_without_winner(const Platform& platform, const Problem& problem, L
   }
   const auto& fitted = model();
   if (!fitted) return because("the model has no prediction: " + fitted.error().message);
-  const auto ranking =
-      fitted->rank(problem, launch,
-                   {.space = Space::subset,
-                    .best = kProposals,
-                    .strategies = fitted->measured_strategies(problem.op)});
+  const auto ranking = fitted->rank(problem, launch,
+                                    {.space = Space::subset,
+                                     .best = kProposals,
+                                     .strategies = fitted->measured_strategies(problem.op)});
   if (!ranking) return because("the model has no prediction: " + ranking.error().message);
   const LearnedScore& choice = ranking->choice();
   answer.source = Source::predicted;

@@ -147,8 +147,11 @@ TEST_F(LearnedModelTest, the_strategies_that_were_measured_are_known_for_each_op
 
 TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
   LearnedModel taught = model();
-  const auto some = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, {.best = 9}));
-  for (const Scored& each : some) taught.learn(measured(kTuned, each.config, 1.2 * each.time));
+  for (const Strategy strategy : {Strategy::peer_store, Strategy::signaled}) {
+    const auto some = value_or_throw(
+        search(taught.analytic(), kTuned, Launch::graph, {.best = 9, .strategies = {strategy}}));
+    for (const Scored& each : some) taught.learn(measured(kTuned, each.config, 1.2 * each.time));
+  }
   Problem near = kTuned;
   near.m = 5000;
   const Config config = ranked(taught, near).scores.front().config;
