@@ -72,7 +72,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
   Store store(flags.database, Access::create);
   warn_if_simulated(flags.machine, *machine);
   auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
-  for (Probe& pair : peer_plan(platform, flags.depth)) plan.push_back(std::move(pair));
+  for (const Probe& pair : peer_plan(platform, flags.depth)) plan.push_back(pair);
   const ProbeReport report = [&] {
     ProgressBar bar;
     return value_or_throw(run_probes(*machine, store, plan, provenance(session, flags.common),
