@@ -153,7 +153,10 @@ std::optional<Cost> PlatformCosts::fused(Problem problem) const {
   const auto valid = validated(problem);
   if (!valid) return std::nullopt;
   const Answer answer = ask_(*valid);
-  if (answer.source == Source::baseline || strategy_of(answer.config) == Strategy::sequential) {
+  if (answer.source == Source::baseline) return std::nullopt;
+  // A winner that is `sequential` counts where its collective is another one than the tasks have.
+  if (strategy_of(answer.config) == Strategy::sequential &&
+      (answer.source != Source::exact || answer.config == Config(Sequential{}))) {
     return std::nullopt;
   }
   const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;

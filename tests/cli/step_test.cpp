@@ -89,6 +89,28 @@ TEST(Step, a_training_step_from_a_database) {
   expect_refused(folder, question + "--dp 8", "--dp 8: ");
 }
 
+TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
+  const Folder folder;
+  folder.write("small.json", kLlama);
+  const json layer = tool::json(folder,
+                                "step --machine sim:h200-nvlink-x8 --model small.json --tp 2 "
+                                "--tokens 32k --scope layer --json");
+  double sum = 0;
+  std::set<std::string> sources;
+  for (const json& task : layer.at("tasks")) {
+    sum += task.at("us").get<double>();
+    sources.insert(task.at("cost_source"));
+  }
+  EXPECT_NEAR(sum, layer.at("sequential_us"), 1e-6);
+  EXPECT_TRUE(sources.contains("predicted") && sources.contains("tensor rate probed"));
+  EXPECT_FALSE(layer.at("fusions").empty());
+  folder.write("layer.json", layer.dump());
+  const json again = tool::json(folder, "step --graph layer.json --json");
+  for (const char* const field : {"sequential_us", "operations_us", "ideal_us"}) {
+    EXPECT_NEAR(again.at(field), layer.at(field), 1e-6) << field;
+  }
+}
+
 TEST(Step, a_machine_that_is_probed_now) {
   const Folder folder;
   folder.write("small.json", kLlama);
