@@ -13,7 +13,7 @@ from operands import plain
 from torch import Tensor
 from ways import Lent
 
-from overlaptune import Answer, Error, Op, Problem, run
+from overlaptune import Answer, Error, Op, Problem, Strategy, run
 from overlaptune.run import Plan
 from overlaptune.torch import World
 
@@ -51,7 +51,10 @@ def config_of(world: World, problem: Optional[Problem]) -> str:
     if problem is None:
         return ""
     answer = world.answer(problem)
-    return f"{config_text(answer)} ({answer.source})"
+    text = config_text(answer)
+    if answer.strategy == Strategy.SEQUENTIAL:
+        text += f" {answer.transport}"
+    return f"{text} ({answer.source})"
 
 
 def rows_of(problem: Problem) -> int:
