@@ -18,7 +18,7 @@ from operations import attention_tflops, calls_of, graph_of
 from pointwise import EAGER, Pointwise, compiled
 from products import Plans, Problems, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
 from rounds import Rounds
-from step_table import report
+from step_table import layer_figures, report
 from ways import captured
 
 from overlaptune import Database
@@ -131,9 +131,9 @@ class Comparison:
     def _alone(self, stack: Stack, pointwise: Pointwise, problems: Problems,
                planned: dict[str, Product]) -> dict[str, float]:
         """Microseconds of each operation: the median of few rounds."""
-        graphs = {name: graph_of(call, stack.layers)
-                  for name, call in calls_of(stack, pointwise, problems, planned).items()}
-        self.kept.append(graphs)
+        calls = calls_of(stack, pointwise, problems, planned)
+        graphs = {name: graph_of(call, stack.layers) for name, call in calls.items()}
+        self.kept += [calls, graphs]
         rounds = Rounds(OPERATION_TURN * self.question["round_ms"])
         times = rounds.timed([replay for replay, _ in graphs.values()], OPERATION_ROUNDS)
         return {name: sorted(each)[len(each) // 2] / runs for (name, (_, runs)), each in zip(graphs.items(), times)}
@@ -150,7 +150,9 @@ def main() -> None:
     for predicted in question["predictions"]:
         measured, raw["pointwise"] = comparison.measured(predicted["tokens"], predicted)
         raw["passes"].append(measured)
-        say(f"measured: {predicted['tokens']} tokens")
+        row = layer_figures(measured)
+        say(f"{predicted['tokens']} tokens: sequential {row['sequential']:.1f} µs, tuned {row['tuned']:.1f} µs, "
+            f"results {'right' if measured['right'] else 'WRONG'}")
         if question["json"] and comparison.world.rank == 0:  # a run that is cut off leaves what it has
             Path(question["json"]).write_text(json.dumps(raw, indent=1) + "\n")
     if comparison.world.rank == 0:
