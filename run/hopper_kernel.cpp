@@ -104,7 +104,7 @@ class HopperKernel : public GeneratedKernel {
  public:
   HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout,
                const TiledKernel& kernel)
-      : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes,
+      : GeneratedKernel(std::move(source), layout.threads(), layout.shared_bytes,
                         kSignal * layout.of_one_tile()),
         slab_(layout.slab),
         tile_(kernel.tile),
