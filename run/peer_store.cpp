@@ -3,6 +3,8 @@
 
 #include "run/peer_store.hpp"
 
+#include <algorithm>
+
 #include "core/gpu.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "run/collective.hpp"
@@ -123,6 +125,21 @@ class PeerStorePlan : public Plan {
   Launches launches_;
 };
 
+/// Elements of the whole tiles that cover one row block, with the tile that needs most. It is not
+/// always the largest: 256 rows are one tile of 256 rows, or two of 192.
+std::int64_t most_elements_of_tiles(const Problem& problem, const GpuLimits& limits) {
+  const auto padded = [](std::int64_t size, std::int64_t tile) {
+    return (size + tile - 1) / tile * tile;
+  };
+  std::int64_t most = 0;
+  for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
+    if (!has_store_kernel(tile, limits)) continue;
+    most = std::max(most, padded(problem.m / row_blocks(problem), tile.block_m) *
+                              padded(problem.n, tile.block_n));
+  }
+  return most;
+}
+
 }  // namespace
 
 GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int rank,
@@ -175,13 +192,9 @@ std::int64_t most_workspace_of_stores(const Problem& problem) {
   // Slots hold whole tiles, also at the edges of what a rank owns. Where it owns a part of each
   // group, each group may add a slot.
   const GpuLimits& limits = gpu_limits(kernels::kHopper);
-  const auto padded = [](std::int64_t size, std::int64_t tile) {
-    return (size + tile - 1) / tile * tile;
-  };
-  const std::int64_t all = padded(problem.m / row_blocks(problem), limits.largest_block_m) *
-                           padded(problem.n, limits.largest_block_n);
+  const std::int64_t all = most_elements_of_tiles(problem, limits);
   const std::int64_t owned =
-      scatters ? all : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_block_area;
+      scatters ? all : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
   return (problem.ranks - 1) * owned * bytes_of(problem.dtype);
 }
 
