@@ -13,6 +13,7 @@
 #include "run/launches.hpp"
 #include "run/peers.hpp"
 #include "run/strategies.hpp"
+#include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -41,13 +42,18 @@ class PeerStorePlan : public Plan {
 
   void forget_addresses() override { launches_.clear(); }
 
-  /// Ends the waits for tiles of the peers.
+  /// Ends the waits for tiles of the peers. The driver writes the words: a memset may be a kernel,
+  /// and would wait for an SM while the GEMM waits on all of them.
   void release(cudaStream_t aside) override {
     if (world_.rank() >= problem_.ranks) return;
-    constexpr int kFar = 0x7f;  // more than any value that is waited for
+    constexpr std::uint32_t kFar = 0x7f7f7f7f;  // more than any value that is waited for
     kernels::StoreWords* const words = store_words(world_, route_, world_.rank());
-    OVT_CHECK(cudaMemsetAsync(words->counters, kFar, sizeof words->counters, aside));
-    OVT_CHECK(cudaMemsetAsync(&words->done, kFar, sizeof words->done, aside));
+    MemoryOperations all;
+    for (std::size_t group = 0; group < stored_.groups.size(); ++group) {
+      all.write(words->counters + group, kFar);
+    }
+    all.write(&words->done, kFar);
+    all.enqueue(aside);
   }
 
  private:
@@ -87,8 +93,9 @@ class PeerStorePlan : public Plan {
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
       stores.done = 0;
     }
-    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes
-      (stores.adds ? stores.groups.back().arrivals : stores.done) += 1;
+    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, so that all SMs wait
+      for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
+      stores.done += stores.adds ? 0 : 1;
     }
     if (mutant_ == Mutant::skipped_tile && !stores.owns_blocks) {
       // The last tile of every peer is one that it owns.
