@@ -227,6 +227,7 @@ __device__ __forceinline__ void meet(const Peers& peers, int rank, Ranks& met) {
   if (rank == peers.rank || (met >> rank & 1) != 0) return;
   const StoreWords* own = peers.words[peers.rank];
   wait_until(&own->ready[rank], own->runs[rank] + 1);
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the rank has read before
   met |= Ranks{1} << rank;
 }
 
