@@ -48,6 +48,10 @@ class WaitingPlan : public Plan {
     if (takes_part()) exchange_->release(aside);
   }
 
+  void lower_signals(cudaStream_t stream) override {
+    if (takes_part()) exchange_->lower_signals(stream);
+  }
+
  private:
   [[nodiscard]] bool takes_part() const { return rank_ < problem_.ranks; }
 
