@@ -243,17 +243,20 @@ __device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& 
   }
 }
 
-/// Tells the ranks to which the consumer has stored its part of a tile.
+/// Tells the ranks to which the consumer has stored its part of a tile, once they may be written to:
+/// where two CTAs share a tile of one slab, the second has nothing to store, and has met no rank.
 __device__ __forceinline__ void signal_stored(const Order& order, const Peers& peers,
-                                              const Stored& at) {
-  if (task_of(peers, at.owner) == kFillForOwner) {
-    increment(&peers.words[at.owner]->counters[at.group], order.signal);
-  } else if (at.owner != peers.rank) {
-    increment(&peers.words[at.owner]->done, order.signal);
+                                              const Stored& at, Ranks& met) {
+  if (at.owner != peers.rank) {
+    meet(peers, at.owner, met);
+    StoreWords* theirs = peers.words[at.owner];
+    increment(peers.adds ? &theirs->counters[at.group] : &theirs->done, order.signal);
   } else if (!peers.owns_blocks) {
 #pragma unroll 1
     for (int turn = 1; turn < RANKS; ++turn) {
-      increment(&peers.words[(peers.rank + turn) % RANKS]->done, order.signal);
+      const int rank = (peers.rank + turn) % RANKS;
+      meet(peers, rank, met);
+      increment(&peers.words[rank]->done, order.signal);
     }
   }
 }
@@ -337,7 +340,7 @@ __device__ __forceinline__ void deliver_to_owners(const Outputs& outputs, const 
     if (peers_see(peers, at.owner)) {
       // Waits until the slabs are in memory, not only read.
       asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-      signal_stored(order, peers, at);
+      signal_stored(order, peers, at, met);
     } else {
       asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
     }
