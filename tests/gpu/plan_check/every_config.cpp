@@ -44,6 +44,24 @@ std::vector<Config> configs(const Problem& of) {
   return list;
 }
 
+Problem small_problem(Op op, int ranks) {
+  return {.op = op, .m = ranks * 128, .n = 512, .k = 1024, .dtype = Dtype::bf16, .ranks = ranks};
+}
+
+std::vector<Config> small_configs(const Problem& of) {
+  constexpr std::int64_t kTiles = 8;
+  constexpr Tile kTile{128, 64, 64, 4, 1};
+  if (of.op != Op::all_gather_gemm) {
+    return {Config{}, PeerStore{.tile = kTile, .raster = 1, .wave_groups = {kTiles * of.ranks}}};
+  }
+  Waiting copied{.tile = kTile, .raster = 1};
+  copied.wave_groups.assign(static_cast<std::size_t>(of.ranks), kTiles);
+  Waiting pushed = copied;
+  pushed.comm_ctas = 8;
+  pushed.transport = Transport::peer_access;
+  return {Config{}, copied, pushed};
+}
+
 std::string name_of(const Problem& of, const Config& config) {
   std::string name = fmt::format("{} {} ", to_string(of.op), to_string(strategy_of(config)));
   with_field<field::Transport>(config, [&](const auto& value) { name += to_string(value); });

@@ -18,6 +18,12 @@ inline constexpr std::array<Op, 4> kOps{Op::gemm_all_reduce, Op::gemm_reduce_sca
 /// The configs that there are for such a problem; `sequential` first.
 [[nodiscard]] std::vector<Config> configs(const Problem& of);
 
+/// A problem of so few tiles, 8 of 128x64 for each rank, that two CTAs of a Hopper GPU share each.
+[[nodiscard]] Problem small_problem(Op op, int ranks);
+
+/// The configs for such a problem whose GEMM reaches peers, behind `sequential`.
+[[nodiscard]] std::vector<Config> small_configs(const Problem& of);
+
 /// The name of a row: op, strategy and transport.
 [[nodiscard]] std::string name_of(const Problem& of, const Config& config);
 

@@ -20,16 +20,21 @@ constexpr int kFewRounds = 2;
 /// Most nanoseconds that a rank is late: a few times what a run takes.
 constexpr std::int64_t kLongestDelay = 300'000;
 
-/// The plans of one op, with operands of their own.
-class PlansOfOp {
+/// The plans of one problem, with operands of their own.
+class PlansOfProblem {
  public:
-  PlansOfOp(Bench& bench, const Problem& of, const std::vector<Config>& list)
+  /// A plan that cannot be made is a row that failed.
+  PlansOfProblem(Bench& bench, const Problem& of, const std::vector<Config>& list, Results& results)
       : problem_(of), memory_(std::span(&of, 1)), test_(bench, memory_, of) {
     for (const Config& config : list) {
       if (!obstacle(bench.process().placement(), config).empty()) continue;
+      auto plan = std::make_unique<MadePlan>(bench, of, config);
+      if (plan->status() != OVT_OK) {
+        results.row(name_of(of, config), false, plan->error());
+        continue;
+      }
       names_.push_back(name_of(of, config));
-      plans_.push_back(std::make_unique<MadePlan>(bench, of, config));
-      check(plans_.back()->status());
+      plans_.push_back(std::move(plan));
     }
   }
 
@@ -74,28 +79,28 @@ class PlansOfOp {
   std::vector<run::GraphExec> graphs_{};
 };
 
-/// A plan among those of all ops.
+/// A plan among those of all problems.
 struct Turn {
-  std::size_t op = 0;
+  std::size_t problem = 0;
   std::size_t plan = 0;
   std::size_t number = 0;
 };
 
-using Ops = std::vector<std::unique_ptr<PlansOfOp>>;
+using AllPlans = std::vector<std::unique_ptr<PlansOfProblem>>;
 
-std::vector<Turn> turns_of(const Ops& ops) {
+std::vector<Turn> turns_of(const AllPlans& all) {
   std::vector<Turn> turns;
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    for (std::size_t plan = 0; plan < ops[op]->count(); ++plan) {
-      turns.push_back({op, plan, turns.size()});
+  for (std::size_t problem = 0; problem < all.size(); ++problem) {
+    for (std::size_t plan = 0; plan < all[problem]->count(); ++plan) {
+      turns.push_back({problem, plan, turns.size()});
     }
   }
   return turns;
 }
 
 /// The largest error of each plan, on any rank.
-std::vector<kernels::Deviation> run_in_turn(Bench& bench, const Ops& ops) {
-  std::vector<Turn> turns = turns_of(ops);
+std::vector<kernels::Deviation> run_in_turn(Bench& bench, const AllPlans& all) {
+  std::vector<Turn> turns = turns_of(all);
   std::vector<kernels::Deviation> seen(turns.size());
   const std::size_t bytes = seen.size() * sizeof seen[0];
   const run::DeviceMemory memory = run::device_memory(bytes);
@@ -109,7 +114,7 @@ std::vector<kernels::Deviation> run_in_turn(Bench& bench, const Ops& ops) {
     for (const Turn& turn : turns) {
       const std::size_t set = common() % 2;
       kernels::spin(bench.stream(), static_cast<std::int64_t>(own()) % kLongestDelay);
-      ops[turn.op]->run(turn.plan, set, bench.stream(), deviations + turn.number);
+      all[turn.problem]->run(turn.plan, set, bench.stream(), deviations + turn.number);
     }
   }
   OVT_CHECK(cudaGetLastError());
@@ -127,35 +132,38 @@ std::vector<kernels::Deviation> run_in_turn(Bench& bench, const Ops& ops) {
   return seen;
 }
 
-/// A row for each op.
-void judge(Bench& bench, const Ops& ops, const std::string& launch, Results& results) {
-  const std::vector<kernels::Deviation> seen = run_in_turn(bench, ops);
+/// A row for each problem.
+void judge(Bench& bench, const AllPlans& all, const std::string& launch, Results& results) {
+  const std::vector<kernels::Deviation> seen = run_in_turn(bench, all);
   std::size_t next = 0;
-  for (const auto& op : ops) {
+  for (const auto& plans : all) {
     Results found{};
     Judge judge;
-    for (std::size_t plan = 0; plan < op->count(); ++plan) {
-      judge.row(op->name(plan), seen[next++], found);
+    for (std::size_t plan = 0; plan < plans->count(); ++plan) {
+      judge.row(plans->name(plan), seen[next++], found);
     }
     results.row(
-        fmt::format("{} in turn with others, {}", to_string(op->problem().op), launch),
-        found.failed == 0,
-        fmt::format("{} of {} plans right {}", found.passed, op->count(), found.first_failure));
+        fmt::format("{} in turn, {}", to_string(plans->problem()), launch), found.failed == 0,
+        fmt::format("{} of {} plans right {}", found.passed, plans->count(), found.first_failure));
   }
 }
 
 }  // namespace
 
 void check_in_turn(Bench& bench, const Selection& selection, Results& results) {
-  Ops ops;
+  AllPlans all;
+  const auto add = [&](const Problem& of, const std::vector<Config>& configs) {
+    const std::vector<Config> list = selection.of(of, configs);
+    if (!list.empty()) all.push_back(std::make_unique<PlansOfProblem>(bench, of, list, results));
+  };
+  const int ranks = bench.process().ranks();
   for (const Op op : kOps) {
-    const Problem of = problem(op, bench.process().ranks());
-    const std::vector<Config> list = selection.of(of, configs(of));
-    if (!list.empty()) ops.push_back(std::make_unique<PlansOfOp>(bench, of, list));
+    add(problem(op, ranks), configs(problem(op, ranks)));
+    add(small_problem(op, ranks), small_configs(small_problem(op, ranks)));
   }
-  judge(bench, ops, "eager", results);
-  for (const auto& op : ops) op->capture(bench.stream());
-  judge(bench, ops, "captured", results);
+  judge(bench, all, "eager", results);
+  for (const auto& plans : all) plans->capture(bench.stream());
+  judge(bench, all, "captured", results);
 }
 
 }  // namespace overlaptune::plan_check
