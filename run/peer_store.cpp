@@ -93,7 +93,7 @@ class PeerStorePlan : public Plan {
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
       stores.done = 0;
     }
-    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, so that all SMs wait
+    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, for each group or C
       for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
       stores.done += stores.adds ? 0 : 1;
     }
