@@ -172,6 +172,7 @@ __device__ __forceinline__ void meet(const Peers& peers) {
   }
   __threadfence();  // `runs` is read before the ticket is taken
   __syncwarp();
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
   u32 ticket = 0;
   if (lane == 0) ticket = atomicAdd(&own->ticket, 1);
   ticket = from_lane(static_cast<int>(ticket), 0);
