@@ -4,7 +4,9 @@
     python3 examples/list_configs.py --db cluster.db --model examples/models/llama-3-70b.json \\
         --tp 8 --tokens 1k,4k --sequence-parallel
 
-The model is a Hugging Face config.json of the llama or deepseek family, with gated MLPs. Experts are left out.
+The model is a Hugging Face config.json of the llama, qwen, mixtral or deepseek family, with gated MLPs.
+Experts are shared out among the ranks, with balanced routing: `combine` is their down product and the
+all-to-all behind it.
 """
 
 from __future__ import annotations
@@ -26,29 +28,41 @@ def divided(config: dict[str, Any], field: str, tp: int) -> int:
     return size // tp
 
 
-def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[str, Op, int, int]]:
-    """Yields name, op, n and k of each product on one rank. qkv and gate_up have a collective only under
-    sequence parallelism. Of layers with experts only the expert that every token passes has a product."""
+def first_of(config: dict[str, Any], *fields: str) -> int:
+    """The first of the fields that is there and not null; 0 where none is."""
+    return next((int(config[field]) for field in fields if config.get(field) is not None), 0)
+
+
+def products(config: dict[str, Any], tp: int, tokens: int,
+             sequence: bool) -> Iterator[tuple[str, Op, int, int, int]]:
+    """Yields name, op, m, n and k of each product on one rank. qkv, gate_up and the experts have a collective
+    that can overlap only under sequence parallelism."""
     hidden = int(config["hidden_size"])
     heads = divided(config, "num_attention_heads", tp)
-    has_experts = any(config.get(field) for field in ("num_local_experts", "num_experts", "n_routed_experts"))
-    is_dense = not has_experts or bool(config.get("first_k_dense_replace"))
+    experts = first_of(config, "num_local_experts", "num_experts", "n_routed_experts")
+    per_token = first_of(config, "num_experts_per_tok", "experts_per_token")
+    expert_width = first_of(config, "moe_intermediate_size", "intermediate_size")
+    is_dense = not experts or bool(config.get("first_k_dense_replace"))
     width = divided(config, "intermediate_size", tp) if is_dense else 0
-    shared = int(config.get("n_shared_experts") or 0) * int(config.get("moe_intermediate_size") or 0) // tp
+    shared = first_of(config, "shared_expert_intermediate_size") or first_of(config, "n_shared_experts") * expert_width
+    shared = shared // tp if experts else 0
     latent = bool(config.get("kv_lora_rank"))  # q, k and v come from low-rank factors
     head_dim = int(config.get("head_dim") or hidden // int(config["num_attention_heads"]))
     # With fewer KV heads than ranks, several ranks have the same head.
     kv_heads = max(1, int(config.get("num_key_value_heads") or heads * tp) // tp)
     reduce = Op.GEMM_REDUCE_SCATTER if sequence else Op.GEMM_ALL_REDUCE
     mlps = [(prefix, n) for prefix, n in (("", width), ("shared_", shared)) if n]
-    yield "o", reduce, hidden, heads * int(config.get("v_head_dim") or head_dim)
+    yield "o", reduce, tokens, hidden, heads * int(config.get("v_head_dim") or head_dim)
     for prefix, n in mlps:
-        yield f"{prefix}down", reduce, hidden, n
+        yield f"{prefix}down", reduce, tokens, hidden, n
     if sequence:
         if not latent:
-            yield "qkv", Op.ALL_GATHER_GEMM, (heads + 2 * kv_heads) * head_dim, hidden
+            yield "qkv", Op.ALL_GATHER_GEMM, tokens, (heads + 2 * kv_heads) * head_dim, hidden
         for prefix, n in mlps:
-            yield f"{prefix}gate_up", Op.ALL_GATHER_GEMM, 2 * n, hidden
+            yield f"{prefix}gate_up", Op.ALL_GATHER_GEMM, tokens, 2 * n, hidden
+        if per_token and experts % tp == 0:
+            rows = -(-tokens * per_token // tp**2) * tp  # each rank sends as many to each other one
+            yield "combine", Op.GEMM_ALL_TO_ALL, rows, hidden, expert_width
 
 
 def size(text: str) -> int:
@@ -87,8 +101,8 @@ def main() -> None:
     with Database(args.db, args.platform) as database:
         print(f"{'product':14} {'tokens':>7} {'source':9} {'us':>9} {'sequential':>10}  config")
         for tokens in map(size, args.tokens.split(",")):
-            for name, op, n, k in products(config, args.tp, args.sequence_parallel):
-                answer = database.query(Problem(op, tokens, n, k, args.tp, dtype))
+            for name, op, m, n, k in products(config, args.tp, tokens, args.sequence_parallel):
+                answer = database.query(Problem(op, m, n, k, args.tp, dtype))
                 time = answer.predicted_us if answer.measured_us is None else answer.measured_us
                 print(f"{name:14} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
                       f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}")
