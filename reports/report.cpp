@@ -66,13 +66,14 @@ void append_comparison(std::string& text, const Comparison& comparison) {
   }
 }
 
-/// The peer matrix of each platform that has one.
-void append_peers(std::string& text, const Snapshot& snapshot) {
-  for (const PlatformRecord& record : snapshot.platforms) {
+/// The peer matrix of each platform. Those that have none are left out, unless one asked for it.
+void append_peers(std::string& text, const Parts& parts) {
+  for (const PlatformRecord& record : parts.snapshot.platforms) {
     const auto matrix = peer_matrix(record.measurements);
-    if (!matrix) continue;
-    text += fmt::format("\n## Peer matrix of {}\n\n{}", snapshot.platform_name(record.stored.id),
-                        to_markdown(*matrix));
+    if (!matrix && parts.options.only.empty()) continue;
+    text +=
+        fmt::format("\n## Peer matrix of {}\n\n{}", parts.snapshot.platform_name(record.stored.id),
+                    matrix ? to_markdown(*matrix) : "None.\n");
   }
 }
 
@@ -99,7 +100,7 @@ std::string as_markdown(const Parts& parts) {
   }
   append(Section::failures, "Failures", [&] { return failures(parts.snapshot); });
   append(Section::conditions, "Conditions", [&] { return conditions(parts.snapshot); });
-  if (parts.wants(Section::peers)) append_peers(text, parts.snapshot);
+  if (parts.wants(Section::peers)) append_peers(text, parts);
   if (parts.wants(Section::probes)) append_probes(text, parts.snapshot);
   return text;
 }
