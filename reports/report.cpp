@@ -23,7 +23,7 @@ namespace {
 struct Parts {
   const Snapshot& snapshot;
   const ReportOptions& options;
-  Evaluation evaluation{};
+  std::vector<Evaluation> evaluations{};
   std::optional<Comparison> comparison{};
 
   [[nodiscard]] bool wants(Section section) const {
@@ -37,7 +37,7 @@ Parts parts_of(const Snapshot& snapshot, const std::optional<Snapshot>& other,
                const ReportOptions& options) {
   Parts parts{.snapshot = snapshot,
               .options = options,
-              .evaluation = evaluate(snapshot, options.shortlist)};
+              .evaluations = evaluate(snapshot, options.shortlist)};
   if (other) parts.comparison = compare(snapshot, *other);
   return parts;
 }
@@ -92,9 +92,8 @@ std::string as_markdown(const Parts& parts) {
   };
   if (parts.wants(Section::winners)) append_winners(text, parts);
   append(Section::means, "Means", [&] { return winner_means(parts.snapshot); });
-  append(Section::error, "Prediction error", [&] { return error_table(parts.evaluation); });
-  append(Section::regret, "Regret",
-         [&] { return regret_table(parts.evaluation.regret, parts.evaluation.shortlist); });
+  append(Section::error, "Prediction error", [&] { return error_table(parts.evaluations); });
+  append(Section::regret, "Regret", [&] { return regret_table(parts.evaluations); });
   if (parts.comparison && parts.wants(Section::comparison)) {
     append_comparison(text, *parts.comparison);
   }
@@ -112,9 +111,8 @@ std::vector<Table> tables_of(const Parts& parts) {
   };
   add(Section::winners, [&] { return winners_in_full(parts.snapshot); });
   add(Section::means, [&] { return winner_means(parts.snapshot); });
-  add(Section::error, [&] { return error_table(parts.evaluation); });
-  add(Section::regret,
-      [&] { return regret_table(parts.evaluation.regret, parts.evaluation.shortlist); });
+  add(Section::error, [&] { return error_table(parts.evaluations); });
+  add(Section::regret, [&] { return regret_table(parts.evaluations); });
   if (parts.comparison) {
     add(Section::comparison, [&] { return comparison_table(*parts.comparison); });
   }
@@ -138,7 +136,8 @@ std::string as_csv(const Parts& parts) {
 OrderedJson winners_json(const Snapshot& snapshot) {
   OrderedJson list = OrderedJson::array();
   for (const StoredWinner& row : snapshot.winners) {
-    OrderedJson winner = {{"platform", snapshot.platform_name(row.platform)}};
+    OrderedJson winner = {{"platform", snapshot.platform_name(row.platform)},
+                          {"fingerprint", snapshot.fingerprint_of(row.platform)}};
     winner.update(json_of(row.winner));
     winner["validated_at"] = row.validated_at;
     winner["layer_gemms"] = json_of(snapshot.products(row.platform, row.winner.candidate.problem));
@@ -156,7 +155,10 @@ std::string as_json(const Parts& parts) {
   if (parts.wants(Section::winners)) document["winners"] = winners_json(parts.snapshot);
   if (parts.wants(Section::means)) document["means"] = to_json_rows(winner_means(parts.snapshot));
   if (parts.wants(Section::error) || parts.wants(Section::regret)) {
-    document["evaluation"] = json_of(parts.evaluation);
+    document["evaluation"] = OrderedJson::array();
+    for (const Evaluation& evaluation : parts.evaluations) {
+      document["evaluation"].push_back(json_of(evaluation));
+    }
   }
   if (parts.wants(Section::comparison)) {
     document["comparison"] = parts.comparison ? json_of(*parts.comparison) : OrderedJson();

@@ -172,7 +172,9 @@ test("a model's passes, a simulated machine, and dark colours", async () => {
   );
   assert.match(await textOf(page, "table.winners"), /llama-3-70b down/);
   // Every config of a strategy has a point in its colour, and the legend has one more.
-  const { count } = facts("model.db").evaluation.breakdown.strategy.find(({ name }) => name === "peer_store");
+  const { count } = facts("model.db").evaluation[0].breakdown.strategy.find(
+    ({ name }) => name === "peer_store",
+  );
   assert.equal(await painted(page, "#predictions", "fourth"), count + 1);
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
