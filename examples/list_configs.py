@@ -33,15 +33,19 @@ def first_of(config: dict[str, Any], *fields: str) -> int:
     return next((int(config[field]) for field in fields if config.get(field) is not None), 0)
 
 
-def products(config: dict[str, Any], tp: int, tokens: int,
-             sequence: bool) -> Iterator[tuple[str, Op, int, int, int]]:
-    """Yields name, op, m, n and k of each product on one rank. qkv, gate_up and the experts have a collective
-    that can overlap only under sequence parallelism."""
+def experts_of(config: dict[str, Any]) -> tuple[int, int, int]:
+    """The experts of a layer, how many of them a token passes, and their width."""
+    return (first_of(config, "num_local_experts", "num_experts", "n_routed_experts"),
+            first_of(config, "num_experts_per_tok", "experts_per_token"),
+            first_of(config, "moe_intermediate_size", "intermediate_size"))
+
+
+def products(config: dict[str, Any], tp: int, sequence: bool) -> Iterator[tuple[str, Op, int, int]]:
+    """Yields name, op, n and k of each product on one rank. qkv and gate_up have a collective only under
+    sequence parallelism. Of layers with experts only the expert that every token passes has a product here."""
     hidden = int(config["hidden_size"])
     heads = divided(config, "num_attention_heads", tp)
-    experts = first_of(config, "num_local_experts", "num_experts", "n_routed_experts")
-    per_token = first_of(config, "num_experts_per_tok", "experts_per_token")
-    expert_width = first_of(config, "moe_intermediate_size", "intermediate_size")
+    experts, _, expert_width = experts_of(config)
     is_dense = not experts or bool(config.get("first_k_dense_replace"))
     width = divided(config, "intermediate_size", tp) if is_dense else 0
     shared = first_of(config, "shared_expert_intermediate_size") or first_of(config, "n_shared_experts") * expert_width
@@ -52,17 +56,25 @@ def products(config: dict[str, Any], tp: int, tokens: int,
     kv_heads = max(1, int(config.get("num_key_value_heads") or heads * tp) // tp)
     reduce = Op.GEMM_REDUCE_SCATTER if sequence else Op.GEMM_ALL_REDUCE
     mlps = [(prefix, n) for prefix, n in (("", width), ("shared_", shared)) if n]
-    yield "o", reduce, tokens, hidden, heads * int(config.get("v_head_dim") or head_dim)
+    yield "o", reduce, hidden, heads * int(config.get("v_head_dim") or head_dim)
     for prefix, n in mlps:
-        yield f"{prefix}down", reduce, tokens, hidden, n
+        yield f"{prefix}down", reduce, hidden, n
     if sequence:
         if not latent:
-            yield "qkv", Op.ALL_GATHER_GEMM, tokens, (heads + 2 * kv_heads) * head_dim, hidden
+            yield "qkv", Op.ALL_GATHER_GEMM, (heads + 2 * kv_heads) * head_dim, hidden
         for prefix, n in mlps:
-            yield f"{prefix}gate_up", Op.ALL_GATHER_GEMM, tokens, 2 * n, hidden
-        if per_token and experts % tp == 0:
-            rows = -(-tokens * per_token // tp**2) * tp  # each rank sends as many to each other one
-            yield "combine", Op.GEMM_ALL_TO_ALL, rows, hidden, expert_width
+            yield f"{prefix}gate_up", Op.ALL_GATHER_GEMM, 2 * n, hidden
+
+
+def problems(config: dict[str, Any], tp: int, tokens: int, sequence: bool) -> Iterator[tuple[str, Problem]]:
+    """Yields the name and the problem of each product, with that of the experts under sequence parallelism."""
+    dtype = Dtype.FP16 if config.get("torch_dtype") == "float16" else Dtype.BF16
+    for name, op, n, k in products(config, tp, sequence):
+        yield name, Problem(op, tokens, n, k, tp, dtype)
+    experts, per_token, width = experts_of(config)
+    if sequence and experts and per_token and experts % tp == 0:
+        rows = -(-tokens * per_token // tp**2) * tp  # each rank sends as many to each other one
+        yield "combine", Problem(Op.GEMM_ALL_TO_ALL, rows, int(config["hidden_size"]), width, tp, dtype)
 
 
 def size(text: str) -> int:
@@ -97,12 +109,11 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     args = arguments()
     config = json.loads(args.model.read_text())
-    dtype = Dtype.FP16 if config.get("torch_dtype") == "float16" else Dtype.BF16
     with Database(args.db, args.platform) as database:
         print(f"{'product':14} {'tokens':>7} {'source':9} {'us':>9} {'sequential':>10}  config")
         for tokens in map(size, args.tokens.split(",")):
-            for name, op, m, n, k in products(config, args.tp, tokens, args.sequence_parallel):
-                answer = database.query(Problem(op, m, n, k, args.tp, dtype))
+            for name, problem in problems(config, args.tp, tokens, args.sequence_parallel):
+                answer = database.query(problem)
                 time = answer.predicted_us if answer.measured_us is None else answer.measured_us
                 print(f"{name:14} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
                       f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}")
