@@ -80,9 +80,8 @@ std::vector<std::string> expert_notes(const ModelConfig& config, int tp,
           "{} are shared out among the ranks, and the routing is taken to be balanced: each "
           "rank has tokens x {} / --tp rows of {}, rounded up to a multiple of --tp",
           experts, config.experts_per_token, config.hidden),
-      "the products of the experts of a rank are taken as one dense GEMM of these rows, which "
-      "takes "
-      "no longer than a grouped one; the router, and sorting and weighting the rows, are left out"};
+      "the products of a rank's experts are taken as one dense GEMM of these rows, which takes no "
+      "longer than a grouped one; the router, and sorting and weighting the rows, are left out"};
   const auto has = [&](Parallelism way) {
     return std::find(parallelism.begin(), parallelism.end(), way) != parallelism.end();
   };

@@ -15,14 +15,14 @@
 
 namespace overlaptune {
 
-/// A collective that has no GEMM to overlap with.
+/// A collective that has no GEMM to overlap with. The sizes are those of `collective_bytes`.
 struct PlainCollective {
   Product product = Product::dispatch;
   Parallelism parallelism = Parallelism::sequence;
   std::int64_t tokens = 0;
   std::int64_t times_per_pass = 0;
   Collective collective = Collective::all_to_all;
-  std::int64_t rows = 0;  ///< of the whole buffer (`collective_bytes`) of one rank
+  std::int64_t rows = 0;  ///< rows of the buffer of one rank
   std::int64_t columns = 0;
   Dtype dtype = Dtype::bf16;
   int ranks = 0;
@@ -31,7 +31,7 @@ struct PlainCollective {
 [[nodiscard]] Bytes bytes_of(const PlainCollective& collective);
 
 /// The products of the experts, each as one dense GEMM of all rows of a rank. Empty for a dense
-/// model, and where `why_no_experts` says why.
+/// model, and where the experts are left out (`expert_notes` says why).
 [[nodiscard]] std::vector<LayerShape> expert_shapes(const ModelConfig& config, int tp,
                                                     Parallelism parallelism, std::int64_t tokens);
 
