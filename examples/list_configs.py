@@ -115,8 +115,9 @@ def main() -> None:
             for name, problem in problems(config, args.tp, tokens, args.sequence_parallel):
                 answer = database.query(problem)
                 time = answer.predicted_us if answer.measured_us is None else answer.measured_us
+                mark = " (simulated)" if "(simulated)" in database.explain(problem) else ""
                 print(f"{name:14} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
-                      f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}")
+                      f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}{mark}")
 
 
 if __name__ == "__main__":

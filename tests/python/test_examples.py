@@ -41,6 +41,7 @@ class ListConfigs(unittest.TestCase):
         self.assertEqual([row[0] for row in parallel], ["o", "down", "qkv", "gate_up"] * 2)
         for row in plain + parallel:
             self.assertEqual(row[2], "exact", row)
+            self.assertEqual(row[-1], "(simulated)", row)
         self.assertEqual(plain[3][1:6], ["2048", "exact", f"{report['measured_us']:.1f}",
                                          f"{report['baseline_us']:.1f}",
                                          report["config"]["strategy"]])
