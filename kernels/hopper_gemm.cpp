@@ -18,8 +18,11 @@ constexpr int kAlignment = 1024;
 /// Most columns of one wgmma where three warpgroups share the registers: ptxas finds no room for
 /// the sums of more. For a wider tile, two wgmmas of half the columns follow one another.
 constexpr int kMostOfThree = 192;
-/// Shared memory of the barriers and of the compiler.
-constexpr int kStaticBytes = 512;
+/// Bytes of the kernel's static variables: barriers of the stages and of the staging buffers, those
+/// of the turns, and a task for each consumer; aligned.
+int static_bytes(int stages, int buffers, int consumers) {
+  return (8 * (2 * stages + 2 * buffers * consumers + 2) + 4 * consumers + 15) / 16 * 16;
+}
 
 /// The text of a function with one wgmma of m64 x n x k16. The text is made for one n, because the
 /// number of operands depends on it.
@@ -46,10 +49,11 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
                      sums, sums + 2, n, type, registers, sums + 1, operands);
 }
 
-/// Most sums of a consumer that leave it registers for the rest; and for more than one buffer,
-/// where a kernel stores at ranks and has fewer registers.
+/// Most sums of a consumer that leave it registers for the rest.
 constexpr int kMostSums = 192;
-constexpr int kMostSumsOfBuffers = 184;
+
+/// Bytes beside ring and buffers that consumers need to take turns, as core/store_order.cpp says.
+constexpr int kTurnBytes = 512;
 
 int sums_in_turn(const Tile& tile) {
   return tile.block_m / 64 * tile.block_n / 2;
@@ -61,12 +65,32 @@ bool takes_turns(const Tile& tile, const GpuLimits& limits) {
   const int buffers = 2 * 64 * std::min(tile.block_n, 64) * 2;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
   return sums_in_turn(tile) <= kMostSums &&
-         ring + buffers + kStaticBytes <= limits.shared_memory_bytes;
+         ring + buffers + kTurnBytes <= limits.shared_memory_bytes;
+}
+
+/// Whether a block has the memory for so many buffers.
+bool fits(const HopperLayout& layout, int stages, int ring, int buffers, int memory) {
+  const int staged = layout.consumers * buffers * 64 * layout.slab * 2;
+  return ring + staged + static_bytes(stages, buffers, layout.consumers) <= memory;
+}
+
+/// Staging buffers of a consumer that stores `slabs` slabs of each tile: as many as fit, so that it
+/// is soon free for the next tile. If their number divides that of the slabs, a consumer knows the
+/// buffer of each slab in advance.
+template <class Fits>
+int most_buffers(int slabs, const Fits& fits) {
+  for (int buffers = slabs; buffers > 1; --buffers) {
+    if (slabs % buffers == 0 && fits(buffers)) return buffers;
+  }
+  for (const int buffers : {4, 2}) {
+    if (buffers < slabs && fits(buffers)) return buffers;
+  }
+  return 1;
 }
 
 }  // namespace
 
-Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype, bool stores_at_ranks) {
+Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   const GpuLimits& limits = gpu_limits(kHopper);
   if (!is_feasible(tile, limits, dtype)) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
@@ -80,28 +104,24 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype, bool stores_
       tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n;
   layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
   const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
-  const int buffer = layout.consumers * 64 * layout.slab * static_cast<int>(bytes_of(dtype));
-  // Four buffers hold a tile of 256 columns, so that its consumers are free for the next tile at
-  // once.
-  layout.buffers = 1;
-  const bool one = stores_at_ranks && layout.in_turn && sums_in_turn(tile) > kMostSumsOfBuffers;
-  for (const int buffers : {2, 4}) {
-    if (!one && ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes)
-      layout.buffers = buffers;
-  }
-  layout.shared_bytes = ring + layout.buffers * buffer;
-  if (layout.shared_bytes + kStaticBytes > limits.shared_memory_bytes) {
+  const int slabs = tile.block_m / 64 / layout.of_one_tile() * (tile.block_n / layout.slab);
+  const auto fitting = [&](int buffers) {
+    return fits(layout, tile.stages, ring, buffers, limits.shared_memory_bytes);
+  };
+  layout.buffers = most_buffers(slabs, fitting);
+  layout.shared_bytes = ring + layout.consumers * layout.buffers * 64 * layout.slab *
+                                   static_cast<int>(bytes_of(dtype));
+  if (!fitting(layout.buffers)) {
     return bad_input(
-        fmt::format("tile {} with {} stages: needs {} bytes of shared memory, a block "
-                    "has {}",
-                    to_string(tile), tile.stages, layout.shared_bytes + kStaticBytes,
-                    limits.shared_memory_bytes));
+        fmt::format("tile {} with {} stages: needs {} bytes of shared memory beside its "
+                    "barriers, a block has {}",
+                    to_string(tile), tile.stages, layout.shared_bytes, limits.shared_memory_bytes));
   }
   return layout;
 }
 
 Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLaunches& launches) {
-  const auto layout = hopper_layout(tile, dtype, launches.ranks > 0);
+  const auto layout = hopper_layout(tile, dtype);
   if (!layout) return error_of(layout);
   return KernelSource{.name = "hopper_gemm",
                       .text = embedded_source("tiles") + embedded_source("hopper_parts") +

@@ -73,7 +73,7 @@ TEST(HopperGemm, takes_turns_where_the_order_of_stores_says_so) {
   for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
     for (const Tile& tile : feasible_tiles(gpu_limits(90), dtype)) {
       if (!has_store_kernel(tile, gpu_limits(90))) continue;
-      const HopperLayout layout = value_or_throw(hopper_layout(tile, dtype, true));
+      const HopperLayout layout = value_or_throw(hopper_layout(tile, dtype));
       EXPECT_EQ(layout.in_turn, takes_turns(tile, gpu_limits(90))) << to_string(tile);
       ++(layout.in_turn ? in_turn : together);
     }
