@@ -24,11 +24,12 @@ constexpr std::array<std::string_view, 17> kPlainMlp{
     "gpt2",   "gpt_neox", "gpt_neo",     "gptj",        "opt",        "bloom",
     "falcon", "phi",      "mpt",         "gpt_bigcode", "starcoder2", "codegen",
     "bert",   "roberta",  "xlm-roberta", "camembert",   "electra"};
-constexpr std::array<std::string_view, 28> kGatedMlp{
-    "llama",    "mistral", "mixtral", "qwen2",       "qwen2_moe",   "qwen3",     "qwen3_moe",
-    "gemma",    "gemma2",  "gemma3",  "gemma3_text", "phi3",        "cohere",    "cohere2",
-    "granite",  "olmo",    "olmo2",   "deepseek_v2", "deepseek_v3", "internlm2", "llama4_text",
-    "mistral3", "gpt_oss", "chatglm", "glm",         "glm4",        "glm4_moe",  "ministral"};
+constexpr std::array<std::string_view, 30> kGatedMlp{
+    "llama",       "mistral",   "mixtral",     "qwen2",     "qwen2_moe",   "qwen3",
+    "qwen3_moe",   "gemma",     "gemma2",      "gemma3",    "gemma3_text", "phi3",
+    "cohere",      "cohere2",   "granite",     "olmo",      "olmo2",       "deepseek_v2",
+    "deepseek_v3", "internlm2", "llama4_text", "mistral3",  "gpt_oss",     "chatglm",
+    "glm",         "glm4",      "glm4_moe",    "ministral", "ernie4_5",    "ernie4_5_moe"};
 // Model types whose layers are not attention and one MLP, or whose config.json names them
 // otherwise.
 constexpr std::array<std::string_view, 14> kUnsupported{
@@ -138,12 +139,13 @@ void read_attention(const Fields& fields, ModelConfig& config) {
 }
 
 /// Layers with experts: every `step`-th one (qwen, llama4) but for those that are listed as dense,
-/// or every `freq`-th one behind the first dense ones (deepseek, glm4_moe).
+/// or every `freq`-th one behind the first dense ones (deepseek, glm4_moe, ernie).
 std::int64_t count_sparse_layers(const Fields& fields, const ModelConfig& config) {
   const auto multiples_below = [](std::int64_t end, std::int64_t of) {
     return (end + of - 1) / of;
   };
-  const auto first = fields.count_if_any({"first_k_dense_replace"}, 0).value_or(0);
+  const auto first =
+      fields.count_if_any({"first_k_dense_replace", "moe_layer_start_index"}, 0).value_or(0);
   if (first > 0 || fields.has("moe_layer_freq")) {
     const auto freq = fields.count_if_any({"moe_layer_freq"}).value_or(1);
     return std::max<std::int64_t>(
@@ -162,20 +164,24 @@ std::int64_t count_sparse_layers(const Fields& fields, const ModelConfig& config
 std::int64_t read_shared_width(const Fields& fields, const ModelConfig& config) {
   if (config.model_type == "llama4_text") return config.expert_intermediate;
   if (const auto width = fields.count_if_any({"shared_expert_intermediate_size"}, 0)) return *width;
-  const auto shared = fields.count_if_any({"n_shared_experts"}, 0).value_or(0);
+  const auto shared =
+      fields.count_if_any({"n_shared_experts", "moe_num_shared_experts"}, 0).value_or(0);
   return shared * config.expert_intermediate;
 }
 
 /// The experts: their number, their width, and the layers that have them.
 void read_experts(const Fields& fields, ModelConfig& config) {
   config.experts =
-      fields.count_if_any({"num_local_experts", "num_experts", "n_routed_experts"}, 0).value_or(0);
+      fields
+          .count_if_any({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"},
+                        0)
+          .value_or(0);
   if (config.experts == 0) {
     config.dense_layers = config.layers;
     return;
   }
   config.experts_per_token =
-      fields.count_if_any({"num_experts_per_tok", "experts_per_token"}).value_or(0);
+      fields.count_if_any({"num_experts_per_tok", "experts_per_token", "moe_k"}).value_or(0);
   if (config.experts_per_token > config.experts) {
     fields.fail(fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {}",
                             config.experts_per_token, config.experts));

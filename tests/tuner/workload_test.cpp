@@ -380,6 +380,22 @@ TEST(Workload, llama_4_has_a_shared_expert_in_every_second_layer) {
   EXPECT_EQ(rows_of(work, Product::combine), 4096 / 8);
 }
 
+// ERNIE-4.5-21B-A3B as published: 64 experts, 6 of them for each token, from the second layer on.
+TEST(Workload, ernie_has_names_of_its_own) {
+  const Workload work = of_text(
+      R"({"model_type": "ernie4_5_moe", "hidden_act": "silu", "hidden_size": 2560,
+          "intermediate_size": 12288, "moe_intermediate_size": 1536, "moe_num_experts": 64,
+          "moe_k": 6, "moe_num_shared_experts": 2, "moe_layer_start_index": 1,
+          "moe_layer_interval": 1, "num_attention_heads": 20, "num_key_value_heads": 4,
+          "num_hidden_layers": 28, "torch_dtype": "bfloat16"})",
+      4);
+  EXPECT_EQ(shape_of(work, Product::down), (ProductShape{2560, 12288 / 4, 1}));
+  EXPECT_EQ(shape_of(work, Product::shared_down), (ProductShape{2560, 2 * 1536 / 4, 27}));
+  EXPECT_EQ(shape_of(work, Product::combine), (ProductShape{2560, 1536, 27}));
+  EXPECT_EQ(rows_of(work, Product::combine), 4096 * 6 / 4);
+  EXPECT_FALSE(notes_say(work, "not known"));
+}
+
 TEST(Workload, rows_of_few_tokens_are_rounded_up) {
   // 16 tokens pass 64 experts: 16 on each of 4 ranks; 12 tokens 48: 12 on each. 4 tokens: 4 on
   // each.
