@@ -44,9 +44,18 @@ class ListConfigs(unittest.TestCase):
         self.assertEqual([row[0] for row in parallel], ["o", "down", "qkv", "gate_up"] * 2)
         for row in plain + parallel:
             self.assertEqual(row[2], "exact", row)
+            self.assertEqual(row[-1], "(simulated)", row)
         self.assertEqual(plain[3][1:6], ["2048", "exact", f"{report['measured_us']:.1f}",
                                          f"{report['baseline_us']:.1f}",
                                          report["config"]["strategy"]])
+
+    def test_experts_are_the_problems_that_were_tuned(self):
+        model = ["--model", str(built.SOURCE / "examples/models/mixtral-8x7b.json"), "--tp", "4", "--tokens", "1024",
+                 "--sequence-parallel"]
+        built.tune(Path(self.database), *model)
+        listed = self.listed(*model)
+        self.assertEqual([(row[0], row[2]) for row in listed],
+                         [(name, "exact") for name in ("o", "qkv", "combine")])
 
     def test_what_was_not_tuned_is_predicted(self):
         model = [*self.model[:-1], "3072"]
