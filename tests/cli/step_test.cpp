@@ -116,14 +116,14 @@ TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pai
   folder.write("small.json", kLlama);
   tool::json(folder,
              "tune --machine sim:h200-nvlink-x4 --db f.db --quick-probe --top-k 1 "
-             "--problem gemm_reduce_scatter:512,1024,256:bf16:4");
+             "--problem gemm_reduce_scatter:128,1024,256:bf16:4");
   const json winner = tool::json(folder,
-                                 "query --db f.db --op gemm_reduce_scatter --m 512 --n 1024 "
+                                 "query --db f.db --op gemm_reduce_scatter --m 128 --n 1024 "
                                  "--k 256 --dtype bf16 --ranks 4 --json");
   ASSERT_EQ(winner.at("config").at("strategy"), "sequential");
   ASSERT_EQ(winner.at("config").at("transport"), "peer_access");
   const json layer = tool::json(
-      folder, "step --db f.db --model small.json --tp 4 --tokens 512 --scope layer --json");
+      folder, "step --db f.db --model small.json --tp 4 --tokens 128 --scope layer --json");
   const json& fusions = layer.at("fusions");
   const auto o = std::find_if(fusions.begin(), fusions.end(), [](const json& fusion) {
     return fusion.at("compute") == "forward o 0";
