@@ -31,8 +31,8 @@ int static_bytes(int stages, int buffers, int consumers) {
   return (8 * (2 * stages + 2 * buffers * consumers + 2) + 4 * consumers + 15) / 16 * 16;
 }
 
-/// As many buffers as fit, so that a consumer is soon free for the next tile. If their number divides
-/// that of the slabs, the kernel's compiler knows the buffer of each slab.
+/// As many buffers as fit, so that a consumer is soon free for the next tile. If their number
+/// divides that of the slabs, the kernel's compiler knows the buffer of each slab.
 template <class Fits>
 int most_buffers(int slabs, const Fits& fits) {
   for (int buffers = slabs; buffers > 1; --buffers) {

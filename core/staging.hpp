@@ -1,15 +1,15 @@
 #pragma once
 // How a GEMM on Hopper (kernels/device/hopper_gemm.cu) gives a tile to its consumers, and how these
-// stage C in shared memory. The kernel's source is made from it; model and simulator take from it what
-// storing a tile costs.
+// stage C in shared memory. The kernel's source is made from it; model and simulator take from it
+// what storing a tile costs.
 
 #include "core/config.hpp"
 #include "core/gpu.hpp"
 
 namespace overlaptune {
 
-/// A consumer is a warpgroup that multiplies. It hands its part of C over in *slabs* of 64 rows, each
-/// through a staging buffer.
+/// A consumer is a warpgroup that multiplies. It hands its part of C over in *slabs* of 64 rows,
+/// each through a staging buffer.
 struct Staging {
   /// Each consumer has a whole tile, in turn: one stores while the other multiplies, and multiplies
   /// on while a tile waits for peers. Else each has rows of every tile, and all wait.

@@ -49,10 +49,10 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
       staging_of(tile, limits),
       tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n};
   if (!layout.fits) {
-    return bad_input(fmt::format("tile {} with {} stages: needs {} bytes of shared memory beside its "
-                                 "barriers, a block has {}",
-                                 to_string(tile), tile.stages, layout.shared_bytes,
-                                 limits.shared_memory_bytes));
+    return bad_input(
+        fmt::format("tile {} with {} stages: needs {} bytes of shared memory beside its "
+                    "barriers, a block has {}",
+                    to_string(tile), tile.stages, layout.shared_bytes, limits.shared_memory_bytes));
   }
   return layout;
 }
