@@ -52,7 +52,6 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
   std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// Draws values; the same seed gives the same ones.
 /// The raster of a config; 0 where its strategy has none.
 inline int raster_of(const Config& config) {
   int raster = 0;
@@ -60,6 +59,7 @@ inline int raster_of(const Config& config) {
   return raster;
 }
 
+/// Draws values; the same seed gives the same ones.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : random_(seed) {}

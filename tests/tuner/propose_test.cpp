@@ -144,7 +144,9 @@ TEST_F(ProposeTest, after_a_disappointment_other_configs_are_proposed) {
   ASSERT_GE(list.size(), 3U);
   const Config& first = list[1].config;
   const Config& second = list[2].config;
+  // They differ in more than their groups.
   EXPECT_TRUE(strategy_of(first) != strategy_of(second) || tile_of(first) != tile_of(second) ||
+              samples::raster_of(first) != samples::raster_of(second) ||
               comm_ctas(first) != comm_ctas(second) || transport_of(first) != transport_of(second));
 }
 
