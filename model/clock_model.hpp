@@ -85,6 +85,7 @@ class ClockModel {
     double load_heat = 0;  ///< energy of a loaded element, in multiply-adds
     double collective_heat = 0;
     double instant = 0;  ///< share of the power while the GEMM runs, not of the mean
+    double brief = 1;    ///< power of a GEMM that is timed briefly, as a share of the settled power
   };
   struct Slowdowns {
     double gemm = 1;

@@ -31,25 +31,24 @@ void add_library(std::vector<Probe>& plan, const Platform& platform, int ranks, 
   }
 }
 
-void add_generated(std::vector<Probe>& plan, const Platform& platform, int ranks, Dtype dtype) {
+/// GEMMs in turn with the smallest collective: the library's, and generated ones.
+void add_alone(std::vector<Probe>& plan, const Platform& platform, int ranks, Dtype dtype) {
   // From the fewest loads for each multiply-add to the most; the first is in a cluster of two.
   constexpr std::array<Tile, 4> kTiles{
       {{128, 256, 64, 0, 2}, {192, 192, 64, 0, 1}, {128, 256, 64, 0, 1}, {128, 128, 64, 0, 1}}};
   constexpr std::int64_t kDepth = 4096;
   constexpr std::int64_t kLeastBytes = 4096;  // keeps the ranks in step and takes little time
+  const CollectiveProbe least{Collective::all_reduce, {kLeastBytes}, ranks, 0, Transport::ring};
+  GemmProbe gemm{.m = kSize, .n = kSize, .k = kDepth, .dtype = dtype};
+  add(plan, gemm, least);
+  gemm.raster = 8;
   for (const Tile& shape : kTiles) {
     const auto tile = deepest(shape, gpu_limits(platform.compute_capability), dtype);
     if (!tile) continue;
+    gemm.tile = *tile;
     for (const int sms : {0, platform.sms - platform.sms / 8}) {
-      add(plan,
-          {.m = kSize,
-           .n = kSize,
-           .k = kDepth,
-           .dtype = dtype,
-           .tile = *tile,
-           .raster = 8,
-           .sms = sms},
-          {Collective::all_reduce, {kLeastBytes}, ranks, 0, Transport::ring});
+      gemm.sms = sms;
+      add(plan, gemm, least);
     }
   }
 }
@@ -68,7 +67,7 @@ std::vector<Probe> sustained_plan(const Platform& platform, std::span<const int>
   std::vector<Probe> plan;
   for (const int count : ranks) add_library(plan, platform, count, depth, dtype);
   if (depth == ProbeDepth::full && !ranks.empty()) {
-    add_generated(plan, platform, *std::max_element(ranks.begin(), ranks.end()), dtype);
+    add_alone(plan, platform, *std::max_element(ranks.begin(), ranks.end()), dtype);
   }
   return plan;
 }

@@ -17,9 +17,10 @@ namespace overlaptune {
 [[nodiscard]] std::optional<Tile> deepest(Tile tile, const GpuLimits& limits, Dtype dtype);
 
 /// For each rank count a library's GEMM in turn with collectives, from a GEMM that runs most of the
-/// time to one that runs a fifth of it. At full depth also generated GEMMs that run nearly all the
-/// time, on the most ranks: in tiles that load more and less for each multiply-add, on all SMs and
-/// on fewer. A law of the clock that knows one number of SMs only does not hold for another.
+/// time to one that runs a fifth of it. At full depth, on the most ranks, also GEMMs that run
+/// nearly all the time: the library's, and generated ones in tiles that load more and less for each
+/// multiply-add, on all SMs and on fewer. A law of the clock that knows one number of SMs only does
+/// not hold for another.
 [[nodiscard]] std::vector<Probe> sustained_plan(const Platform& platform,
                                                 std::span<const int> ranks, ProbeDepth depth,
                                                 Dtype dtype);
