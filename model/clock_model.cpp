@@ -54,8 +54,8 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
 /// usual tile for large GEMMs, 128x256 in a cluster of two.
 constexpr double kLibraryLoads = 1.0 / 128;
 
-/// Those of 128x128, the most that the clock is probed with. More count as many: they bound the
-/// GEMM, and then little of its power is above the limit.
+/// Loads of 128x128, the most that the clock is probed with. A tile that loads more counts as this
+/// one: its loads bound the GEMM, and then little of its power is above the limit.
 constexpr double kMostLoads = 1.0 / 64;
 
 /// Weight of a sustained probe, against 1 of any other row: it was repeated until the clock had

@@ -21,7 +21,7 @@ struct BackgroundLoad {
 /// The GEMM of a config.
 struct ConfigGemm {
   double time = 0;  ///< at full clock
-  Tile tile{};      ///< of a generated GEMM
+  Tile tile{};      ///< tile of a generated GEMM; that of a library's GEMM stays empty
 };
 
 /// The factor for a GEMM in turn with a collective that takes `collective`.

@@ -144,9 +144,9 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
     full_clock = (*generated)->whole(*gemm, sms);
   }
   const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k, .dtype = gemm->dtype};
-  return us(parts_->launch.replay + full_clock * clock_slowdown_in_turn(parts_->clock, problem, {},
-                                                                        {full_clock, gemm->tile},
-                                                                        0));
+  const double slowdown =
+      clock_slowdown_in_turn(parts_->clock, problem, {}, {full_clock, gemm->tile}, 0);
+  return us(parts_->launch.replay + full_clock * slowdown);
 }
 
 Expected<Prediction> Model::predict(const Work& work, Launch launch) const {
