@@ -17,7 +17,10 @@ bool is_in(Product product, bool dense) {
     case Product::up:
     case Product::down:
       return dense;
-    case Product::experts:
+    case Product::dispatch:
+    case Product::experts_gate_up:
+    case Product::experts_down:
+    case Product::combine:
     case Product::shared_gate_up:
     case Product::shared_down:
       return !dense;
@@ -74,20 +77,44 @@ Expected<Operation> answered(const LayerGemm& gemm, const Adviser& adviser) {
                    .time = *time};
 }
 
+/// Completes an operation that has no choice of configs.
+Expected<Operation> answered(Operation operation, const Probe& probe, const char* reason,
+                             const Adviser& adviser) {
+  const auto time = adviser.alone(probe);
+  if (!time) {
+    return bad_input(fmt::format("{}: {}", to_string(operation.product), time.error().message));
+  }
+  operation.answer = {
+      .source = Source::predicted, .reason = reason, .predicted = *time, .baseline = *time};
+  operation.sequential = *time;
+  operation.time = *time;
+  return operation;
+}
+
 Expected<Operation> answered(const PlainGemm& gemm, int tp, const Adviser& adviser) {
-  const auto time = adviser.plain(gemm);
-  if (!time) return error_of(time);
-  return Operation{
-      .product = gemm.product,
-      .is_plain = true,
-      .times_per_pass = gemm.times_per_pass,
-      .problem = {.m = gemm.tokens, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .ranks = tp},
-      .answer = {.source = Source::predicted,
-                 .reason = "the model's time of the GEMM alone",
-                 .predicted = *time,
-                 .baseline = *time},
-      .sequential = *time,
-      .time = *time};
+  return answered(
+      {.product = gemm.product,
+       .kind = OperationKind::gemm,
+       .times_per_pass = gemm.times_per_pass,
+       .problem = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .ranks = tp}},
+      GemmProbe{.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype},
+      "the model's time of the GEMM alone", adviser);
+}
+
+Expected<Operation> answered(const PlainCollective& alone, const Adviser& adviser) {
+  return answered(
+      {.product = alone.product,
+       .kind = OperationKind::collective,
+       .times_per_pass = alone.times_per_pass,
+       .problem = {.op = alone.collective == Collective::all_to_all ? Op::gemm_all_to_all
+                                                                    : Op::gemm_all_reduce,
+                   .m = alone.rows,
+                   .n = alone.columns,
+                   .dtype = alone.dtype,
+                   .ranks = alone.ranks}},
+      CollectiveProbe{
+          .collective = alone.collective, .bytes = bytes_of(alone), .ranks = alone.ranks},
+      "the model's time of the collective alone", adviser);
 }
 
 /// The operations of a pass. Error: the first product that has no time.
@@ -101,8 +128,14 @@ Expected<std::vector<Operation>> operations(const Workload& work, int tp, Parall
     list.push_back(std::move(*operation));
   }
   for (const PlainGemm& gemm : work.plain_gemms) {
-    if (parallelism != Parallelism::tensor || gemm.tokens != tokens) continue;
+    if (gemm.parallelism != parallelism || gemm.tokens != tokens) continue;
     auto operation = answered(gemm, tp, adviser);
+    if (!operation) return error_of(operation);
+    list.push_back(std::move(*operation));
+  }
+  for (const PlainCollective& alone : work.plain_collectives) {
+    if (alone.parallelism != parallelism || alone.tokens != tokens) continue;
+    auto operation = answered(alone, adviser);
     if (!operation) return error_of(operation);
     list.push_back(std::move(*operation));
   }

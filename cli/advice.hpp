@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measurement.hpp"
 #include "query/answer.hpp"
 #include "tuner/workload.hpp"
 
@@ -17,15 +18,22 @@ struct Adviser {
   Platform platform{};
   std::set<int> probed{};  ///< rank counts of the collectives that were probed
   std::function<Answer(const Problem&)> ask{};
-  /// The time of a product without a collective. Error: its dtype was never probed.
-  std::function<Expected<Microseconds>(const PlainGemm&)> plain{};
+  /// The time of a product without a collective, or of a collective without a product. Error: its
+  /// dtype or collective was never probed.
+  std::function<Expected<Microseconds>(const Probe&)> alone{};
 };
 
-/// A product of a layer, with its answer. A plain GEMM has neither collective nor choice of
-/// configs: its `problem.op` has no meaning, and its two times are equal.
+enum class OperationKind {
+  problem,     ///< a GEMM and a collective, with a choice of configs
+  gemm,        ///< a GEMM alone: `problem.op` has no meaning
+  collective,  ///< a collective alone, that of `problem.op`: `problem.k` has no meaning
+};
+
+/// A product or a collective of a layer, with its answer. What is alone has no choice of configs,
+/// and its two times are equal.
 struct Operation {
   Product product = Product::o;
-  bool is_plain = false;
+  OperationKind kind = OperationKind::problem;
   std::int64_t times_per_pass = 0;
   Problem problem{};
   Answer answer{};

@@ -11,8 +11,20 @@
 namespace overlaptune::cli {
 namespace {
 
+bool has_choice(const Operation& operation) {
+  return operation.kind == OperationKind::problem;
+}
+
 std::string_view op_of(const Operation& operation) {
-  return operation.is_plain ? "gemm" : to_string(operation.problem.op);
+  switch (operation.kind) {
+    case OperationKind::problem:
+      return to_string(operation.problem.op);
+    case OperationKind::gemm:
+      return "gemm";
+    case OperationKind::collective:
+      return to_string(collective_of(operation.problem.op));
+  }
+  return {};
 }
 
 /// "layer", or which of the two kinds it is.
@@ -92,10 +104,10 @@ Table operations_table(const Advice& advice) {
       auto row = key(pass);
       const Config& config = each.answer.config;
       row.insert(row.end(), {cell(to_string(each.product)), each.times_per_pass, cell(op_of(each)),
-                             each.is_plain ? Cell() : cell(to_string(strategy_of(config)))});
+                             has_choice(each) ? cell(to_string(strategy_of(config))) : Cell()});
       append(row, {each.sequential, each.time});
       row.insert(row.end(), {cell(to_string(each.answer.source)),
-                             each.is_plain ? Cell() : Cell(to_string(config))});
+                             has_choice(each) ? Cell(to_string(config)) : Cell()});
       table.rows.push_back(std::move(row));
     }
     for (const LayerSum& sum : pass.layers) {
@@ -137,14 +149,16 @@ OrderedJson json_of(const Times& times) {
 OrderedJson json_of(const Operation& each) {
   OrderedJson problem = overlaptune::json_of(each.problem);
   problem["op"] = op_of(each);
+  if (each.kind == OperationKind::collective) problem["k"] = nullptr;
   OrderedJson json{{"product", to_string(each.product)},
                    {"times_per_pass", each.times_per_pass},
                    {"problem", std::move(problem)},
                    {"source", to_string(each.answer.source)},
                    {"reason", each.answer.reason}};
   json["strategy"] =
-      each.is_plain ? OrderedJson() : OrderedJson(to_string(strategy_of(each.answer.config)));
-  json["config_line"] = each.is_plain ? OrderedJson() : OrderedJson(to_string(each.answer.config));
+      has_choice(each) ? OrderedJson(to_string(strategy_of(each.answer.config))) : OrderedJson();
+  json["config_line"] =
+      has_choice(each) ? OrderedJson(to_string(each.answer.config)) : OrderedJson();
   json.update(json_of(Times{each.sequential, each.time}));
   return json;
 }

@@ -41,11 +41,10 @@ std::set<int> probed_ranks(std::span<const Measurement> measurements) {
   return ranks;
 }
 
-/// The time of a product without a collective, as a probe of the library's GEMM would measure it.
-Expected<Microseconds> plain_time(const Expected<LearnedModel>& model, const PlainGemm& gemm) {
+/// The time of a GEMM or a collective alone, as the probe would measure it.
+Expected<Microseconds> time_alone(const Expected<LearnedModel>& model, const Probe& probe) {
   if (!model) return error_of(model);
-  return model->analytic().predict(
-      Probe(GemmProbe{.m = gemm.tokens, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype}));
+  return model->analytic().predict(probe);
 }
 
 /// Answers as `query` has them.
@@ -58,7 +57,7 @@ Advice from_database(const AdviseFlags& flags, const ModelConfig& config, Platfo
                 {.platform = platform,
                  .probed = probed_ranks(store.measurements(stored.id)),
                  .ask = [&](const Problem& problem) { return lookup(problem, flags.launch); },
-                 .plain = [&](const PlainGemm& gemm) { return plain_time(lookup.model(), gemm); }});
+                 .alone = [&](const Probe& probe) { return time_alone(lookup.model(), probe); }});
 }
 
 /// Predictions from a quick probing of the machine. Nothing is stored.
@@ -83,7 +82,7 @@ Advice from_machine(const AdviseFlags& flags, const ModelConfig& config, Platfor
                            [&]() -> const Expected<LearnedModel>& { return model; },
                            "nothing was tuned");
                      },
-                 .plain = [&](const PlainGemm& gemm) { return plain_time(model, gemm); }});
+                 .alone = [&](const Probe& probe) { return time_alone(model, probe); }});
 }
 
 /// Refuses a workload before anything is opened or measured.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -11,6 +12,7 @@
 #include "cli/evaluate_untuned.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "core/statistics.hpp"
@@ -24,6 +26,7 @@ namespace {
 struct EvaluateFlags {
   CommonFlags common{};
   std::string database{};
+  std::string platform{};
   int shortlist = 5;
   MachineFlags machine{};
   int again = 0;
@@ -91,8 +94,11 @@ int run_again(const EvaluateFlags& flags) {
     throw Failure(ErrorKind::nothing_validated,
                   "evaluate: none of the configs that were run again is valid here");
   }
+  const Evaluation again{
+      .platform = full_name(machine->platform()), .shortlist = flags.shortlist, .regret = regret};
+  const Table summary = regret_table(std::span(&again, 1));
   if (!flags.common.json) {
-    print(to_markdown(regret_table(regret, flags.shortlist)));
+    print(to_markdown(summary));
     return kDone;
   }
   OrderedJson rows = OrderedJson::array();
@@ -108,8 +114,7 @@ int run_again(const EvaluateFlags& flags) {
                     {"of_shortlist", list[i].of_shortlist},
                     {"configs", std::move(configs)}});
   }
-  print_json(OrderedJson{{"summary", to_json_rows(regret_table(regret, flags.shortlist))},
-                         {"problems", std::move(rows)}});
+  print_json(OrderedJson{{"summary", to_json_rows(summary)}, {"problems", std::move(rows)}});
   return kDone;
 }
 
@@ -120,43 +125,41 @@ Failure no_candidate(const EvaluateFlags& flags) {
                       flags.database)};
 }
 
-/// Predictions of all platforms by models that do not know the problem, and how they fared.
+/// Predictions by models that do not know the problem, and how they fared.
 struct Judged {
   Evaluation evaluation{};
   int inside = 0;  ///< measured times between the p10 and the p90 of their predictions
   int count = 0;
 };
 
-Judged judged_without(const Snapshot& stored, Learning learning, int shortlist) {
+Judged judged_without(const Snapshot& stored, PlatformId platform, Learning learning,
+                      int shortlist) {
+  const auto record =
+      std::find_if(stored.platforms.begin(), stored.platforms.end(),
+                   [&](const PlatformRecord& each) { return each.stored.id == platform; });
+  PlatformResults results{.platform = record->stored.platform,
+                          .measurements = record->measurements};
+  std::copy_if(stored.candidates.begin(), stored.candidates.end(),
+               std::back_inserter(results.candidates),
+               [&](const auto& row) { return row.platform == platform; });
+  if (results.candidates.empty()) return {};
+  auto left = value_or_throw(overlaptune::leave_one_out(results, learning));
+  Judged judged{.inside = left.inside, .count = static_cast<int>(left.candidates.size())};
   Snapshot snapshot = stored;
-  snapshot.candidates.clear();
-  Judged judged;
-  for (const PlatformRecord& record : stored.platforms) {
-    PlatformResults results{.platform = record.stored.platform,
-                            .measurements = record.measurements};
-    std::copy_if(stored.candidates.begin(), stored.candidates.end(),
-                 std::back_inserter(results.candidates),
-                 [&](const auto& row) { return row.platform == record.stored.id; });
-    if (results.candidates.empty()) continue;
-    auto left = value_or_throw(overlaptune::leave_one_out(results, learning));
-    judged.inside += left.inside;
-    judged.count += static_cast<int>(left.candidates.size());
-    std::move(left.candidates.begin(), left.candidates.end(),
-              std::back_inserter(snapshot.candidates));
-  }
-  judged.evaluation = overlaptune::evaluate(snapshot, shortlist);
+  snapshot.candidates = std::move(left.candidates);
+  judged.evaluation = overlaptune::evaluate(snapshot, platform, shortlist);
   return judged;
 }
 
 std::string tables_of(const Evaluation& evaluation) {
-  return to_markdown(error_table(evaluation)) + "\n" +
-         to_markdown(regret_table(evaluation.regret, evaluation.shortlist));
+  const std::span<const Evaluation> one(&evaluation, 1);
+  return to_markdown(error_table(one)) + "\n" + to_markdown(regret_table(one));
 }
 
 /// Judges models that are fitted anew without each problem.
-int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot) {
-  const Judged probes = judged_without(snapshot, Learning::off, flags.shortlist);
-  const Judged learned = judged_without(snapshot, Learning::on, flags.shortlist);
+int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot, PlatformId platform) {
+  const Judged probes = judged_without(snapshot, platform, Learning::off, flags.shortlist);
+  const Judged learned = judged_without(snapshot, platform, Learning::on, flags.shortlist);
   if (learned.count == 0) throw no_candidate(flags);
   const double inside = static_cast<double>(learned.inside) / learned.count;
   if (flags.common.json) {
@@ -166,12 +169,13 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot) {
     print_json(document);
     return kDone;
   }
-  print(fmt::format(
-      "Predictions from probes alone, without those of the problem's own sizes:\n\n{}\n"
-      "Predictions that also learn from the other problems' candidates:\n\n{}\n"
-      "{:.0f} % of {} measured times lie between the p10 and the p90 that were "
-      "predicted.\n",
-      tables_of(probes.evaluation), tables_of(learned.evaluation), 100 * inside, learned.count));
+  print(
+      fmt::format("Predictions from probes alone, without those of the problem's own sizes:\n\n{}\n"
+                  "Predictions that also learn from the other problems' candidates:\n\n{}\n"
+                  "{:.0f} % of {} measured times on {} lie between the p10 and the p90 that were "
+                  "predicted.\n",
+                  tables_of(probes.evaluation), tables_of(learned.evaluation), 100 * inside,
+                  learned.count, learned.evaluation.platform));
   return kDone;
 }
 
@@ -184,22 +188,32 @@ int untuned(const EvaluateFlags& flags) {
   const Table summary = untuned_summary(results);
   const Table problems = untuned_table(results);
   if (flags.common.json) {
-    print_json({{"summary", to_json_rows(summary)}, {"problems", to_json_rows(problems)}});
+    OrderedJson document{{"summary", to_json_rows(summary)}, {"problems", to_json_rows(problems)}};
+    add_origin(document, machine->platform());
+    print_json(document);
   } else {
-    print(to_markdown(problems) + "\n" + to_markdown(summary));
+    print(to_markdown(with_machine(problems, machine->platform())) + "\n" +
+          to_markdown(with_machine(summary, machine->platform())));
   }
   return interrupted() != 0 ? kSignalBase + interrupted() : kDone;
 }
 
 int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
+  if (!flags.platform.empty() && (flags.again > 0 || flags.untuned > 0)) {
+    throw Failure(
+        ErrorKind::bad_input,
+        "--platform: not beside --again or --untuned, which judge the platform of --machine");
+  }
   if (flags.again > 0) return run_again(flags);
   if (flags.untuned > 0) return untuned(flags);
   if (flags.machine.name != MachineFlags{}.name) {
     throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N or --untuned N");
   }
-  const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
-  if (flags.leave_one_out) return leave_one_out(flags, snapshot);
-  const Evaluation evaluation = overlaptune::evaluate(snapshot, flags.shortlist);
+  const Store store(flags.database, Access::read);
+  const PlatformId platform = value_or_throw(store.platform(flags.platform)).id;
+  const Snapshot snapshot = take_snapshot(store);
+  if (flags.leave_one_out) return leave_one_out(flags, snapshot, platform);
+  const Evaluation evaluation = overlaptune::evaluate(snapshot, platform, flags.shortlist);
   if (evaluation.error.count + evaluation.sequential.count == 0) throw no_candidate(flags);
   print(flags.common.json ? json_text(json_of(evaluation)) : tables_of(evaluation));
   return kDone;
@@ -213,6 +227,11 @@ void add_evaluate(CLI::App& root, Session& session) {
       root, "evaluate", "Errors of the predictions, and regret of the choices made by them",
       "overlaptune evaluate --db f.db --json", flags->common);
   add_database_flag(*command, flags->database);
+  command
+      ->add_option(
+          "--platform", flags->platform,
+          "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the only one)")
+      ->type_name("NAME");
   add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");

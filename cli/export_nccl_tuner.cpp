@@ -32,8 +32,8 @@ Expected<std::string> parse_protocol(const std::string& text) {
 /// The file for the plugin. The plugin skips comments and the header line, and reads lines into a
 /// buffer of 256 bytes, so no line is longer.
 std::string file_of(const Platform& platform, const Table& table) {
-  return fmt::format("# overlaptune {}: {:.99} ({}), NCCL {:.20}, platform {}\n# {}", version(),
-                     platform.name, platform.machine, platform.nccl_version, fingerprint(platform),
+  return fmt::format("# overlaptune {}: {:.105}, NCCL {:.20}, platform {}\n# {}", version(),
+                     full_name(platform), platform.nccl_version, fingerprint(platform),
                      to_csv(table));
 }
 

@@ -75,7 +75,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
   command.add_option("--model", flags.model, "Hugging Face config.json of a model")
       ->type_name("FILE");
   add_parsed(command, "--layer", flags.layer, parse_name<Product>,
-             "Product of a layer of --model: o, down, qkv, gate_up, ...")
+             "Product of a layer of --model: o, down, qkv, gate_up, combine, ...")
       ->type_name("NAME");
   add_parsed(command, "--tokens", flags.tokens, parse_size, "Tokens of a pass of --model")
       ->type_name("SIZE");

@@ -91,10 +91,13 @@ void check_slower(const ReportFlags& flags, const Snapshot& here, const Snapshot
   const ComparedWinner& worst = *slower.front();
   throw Failure(
       ErrorKind::nothing_validated,
-      fmt::format("{} of {} operations are slower than in {} by more than the noise and {:g} %; "
-                  "the slowest is {}: {:+.1f} %",
-                  slower.size(), both, flags.other, 100 * *flags.fail_if_slower,
-                  to_string(worst.here->candidate.problem), 100 * *relative_change(worst)));
+      fmt::format(
+          "{} of {} operations are slower than in {} by more than the noise and {:g} %; "
+          "the slowest is {} on {}{}: {:+.1f} %",
+          slower.size(), both, flags.other, 100 * *flags.fail_if_slower,
+          to_string(worst.here->candidate.problem), worst.platform_here,
+          worst.platform_there == worst.platform_here ? "" : " beside " + worst.platform_there,
+          100 * *relative_change(worst)));
 }
 
 int report(const ReportFlags& flags, const Session& /*session*/) {
@@ -104,6 +107,11 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
   }
   if (flags.fail_if_slower && flags.other.empty()) {
     throw Failure(ErrorKind::bad_input, "--fail-if-slower: expected beside --compare FILE");
+  }
+  const auto& only = flags.only;
+  if (std::find(only.begin(), only.end(), Section::comparison) != only.end() &&
+      flags.other.empty()) {
+    throw Failure(ErrorKind::bad_input, "--only comparison: expected beside --compare FILE");
   }
   const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   std::optional<Snapshot> other;

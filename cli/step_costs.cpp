@@ -153,9 +153,10 @@ std::optional<Cost> PlatformCosts::fused(Problem problem) const {
   const auto valid = validated(problem);
   if (!valid) return std::nullopt;
   const Answer answer = ask_(*valid);
-  if (answer.source == Source::baseline || strategy_of(answer.config) == Strategy::sequential) {
-    return std::nullopt;
-  }
+  if (answer.source == Source::baseline) return std::nullopt;
+  // The tasks are this config, one after the other. By another transport, `sequential` may be
+  // faster.
+  if (answer.config == Config(Sequential{})) return std::nullopt;
   const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
   if (!time) return std::nullopt;
   const LaunchModel& launch = parts_of(model_).launch;

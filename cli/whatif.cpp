@@ -32,7 +32,8 @@ double latency_share(const cluster::AlgorithmTime& time) {
 }
 
 Table table_of(const std::vector<WhatIfAnswer>& answers) {
-  const bool calibrated = answers.front().calibrated;
+  const std::string& source = answers.front().calibrated_by;
+  const bool calibrated = !source.empty();
   Table table{.name = "whatif", .columns = {{"cluster"}, {"bytes"}, {"us"}}};
   if (calibrated) {
     table.columns.push_back({"low us"});
@@ -52,7 +53,7 @@ Table table_of(const std::vector<WhatIfAnswer>& answers) {
                            algbw(answer), busbw(answer), 100 * latency_share(best(answer))});
     table.rows.push_back(std::move(row));
   }
-  return table;
+  return with_calibration(std::move(table), source);
 }
 
 Table table_of_algorithms(const WhatIfAnswer& answer) {
@@ -62,7 +63,7 @@ Table table_of_algorithms(const WhatIfAnswer& answer) {
     table.rows.push_back({std::string(to_string(time.algorithm)), time.protocol, time.us,
                           time.bound_by, 100 * latency_share(time)});
   }
-  return table;
+  return with_calibration(std::move(table), answer.calibrated_by);
 }
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -73,12 +74,11 @@ int whatif_of_operation(const WhatIfFlags& flags) {
   if (!flags.operation) refuse("--op: missing: expected one of " + names_of<cluster::Operation>());
   if (flags.bytes.empty()) refuse("--bytes: missing: expected sizes, as in --bytes 1M,20G");
   if (flags.gpus == 0) refuse("--gpus: missing: expected a number of GPUs, as in --gpus 64");
-  std::vector<cluster::MeasuredRow> rows;
-  if (!flags.calibrate.empty()) rows = measured_rows(flags, *flags.operation);
+  const MeasuredTimes measured = measured_times(flags, *flags.operation);
   std::vector<WhatIfAnswer> all;
   for (const std::string& name : flags.clusters) {
-    const auto own = answers(value_or_throw(cluster::find_cluster(name)), rows, *flags.operation,
-                             flags.bytes, flags.gpus);
+    const auto own = answers(value_or_throw(cluster::find_cluster(name)), measured,
+                             *flags.operation, flags.bytes, flags.gpus);
     all.insert(all.end(), own.begin(), own.end());
   }
   if (flags.common.json) {
@@ -93,7 +93,7 @@ int whatif_of_operation(const WhatIfFlags& flags) {
   }
   std::string text =
       fmt::format("{} over {} GPUs, {}\n\n{}", to_string(*flags.operation), flags.gpus,
-                  rows.empty() ? "from data sheets" : "calibrated by " + flags.calibrate,
+                  flags.calibrate.empty() ? "from data sheets" : "calibrated by " + flags.calibrate,
                   to_markdown(table_of(all)));
   if (all.size() == 1) text += "\n" + to_markdown(table_of_algorithms(all.front()));
   print(text);
@@ -140,11 +140,13 @@ OrderedJson json_of(const WhatIfAnswer& answer) {
                        {"bytes", static_cast<std::int64_t>(answer.question.bytes)},
                        {"gpus", answer.question.gpus},
                        {"us", estimate.us}};
-  if (answer.calibrated) {
+  const bool calibrated = !answer.calibrated_by.empty();
+  if (calibrated) {
     document["low_us"] = estimate.low_us;
     document["high_us"] = estimate.high_us;
   }
-  document["calibrated"] = answer.calibrated;
+  document["calibrated"] = calibrated;
+  document["calibrated_by"] = calibrated ? OrderedJson(answer.calibrated_by) : OrderedJson();
   document["algorithm"] = to_string(best(answer).algorithm);
   document["bound_by"] = best(answer).bound_by;
   document["latency_share"] = latency_share(best(answer));
@@ -160,6 +162,13 @@ OrderedJson json_of(const WhatIfAnswer& answer) {
   }
   document["algorithms"] = std::move(list);
   return document;
+}
+
+Table with_calibration(Table table, const std::string& source) {
+  if (source.empty()) return table;
+  table.columns.push_back({"calibrated by"});
+  for (auto& row : table.rows) row.emplace_back(source);
+  return table;
 }
 
 void add_whatif(CLI::App& root, Session& session) {

@@ -27,26 +27,35 @@ struct WhatIfFlags {
   double utilisation = 0.4;
 };
 
-/// The rows of `--calibrate`: of a database, a CSV, or the output of nccl-tests. Throws `Failure`
-/// (`bad_input`) that names the file.
-[[nodiscard]] std::vector<cluster::MeasuredRow> measured_rows(const WhatIfFlags& flags,
-                                                              cluster::Operation operation);
+/// Measured times, and who measured them: full names of platforms ("sim:h200-nvlink-x8"), or the
+/// file. Without `--calibrate` both are empty.
+struct MeasuredTimes {
+  std::vector<cluster::MeasuredRow> rows{};
+  std::string source{};
+};
 
-/// The time of one question, calibrated if there are rows.
+/// The times of `--calibrate`: of a database, a CSV, or the output of nccl-tests. Throws `Failure`
+/// (`bad_input`) that names the file.
+[[nodiscard]] MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operation);
+
+/// The time of one question, calibrated if there are measured times.
 struct WhatIfAnswer {
   cluster::Question question{};
   std::string cluster{};
   cluster::Estimate estimate{};
-  bool calibrated = false;
+  std::string calibrated_by{};  ///< the source of the measured times; empty: data sheets alone
 };
 
 /// Throws `Failure` (`bad_input`): as `Calibration::fit` and `times_of`.
 [[nodiscard]] std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster,
-                                                const std::vector<cluster::MeasuredRow>& rows,
+                                                const MeasuredTimes& measured,
                                                 cluster::Operation operation,
                                                 const std::vector<std::int64_t>& bytes, int gpus);
 
 [[nodiscard]] OrderedJson json_of(const WhatIfAnswer& answer);
+
+/// The table with the column `calibrated by` at its end; unchanged where nothing was measured.
+[[nodiscard]] Table with_calibration(Table table, const std::string& source);
 
 /// `--model`: gradients, their all-reduce, and the batch that hides it.
 int whatif_of_model(const WhatIfFlags& flags);

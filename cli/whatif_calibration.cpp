@@ -29,9 +29,9 @@ cluster::Operation operation_of(Collective collective) {
 using Times = std::map<std::tuple<cluster::Operation, int, std::int64_t>, double>;
 
 /// NCCL's rings with its own choice of CTAs: what a program gets that calls NCCL.
-Times times_of_platform(const Store& store, const std::string& name) {
+Times times_of_platform(const Store& store, PlatformId platform) {
   Times times;
-  for (const Measurement& each : store.measurements(value_or_throw(store.platform(name)).id)) {
+  for (const Measurement& each : store.measurements(platform)) {
     const auto* probe = std::get_if<CollectiveProbe>(&each.probe);
     if (probe == nullptr || probe->transport != Transport::ring ||
         probe->comm_ctas != kNcclsChoice || probe->bytes.count <= 0) {
@@ -43,13 +43,16 @@ Times times_of_platform(const Store& store, const std::string& name) {
   return times;
 }
 
-std::vector<cluster::MeasuredRow> rows_of_database(const WhatIfFlags& flags) {
+MeasuredTimes times_of_database(const WhatIfFlags& flags) {
   const Store store(flags.calibrate, Access::read);
   auto names = flags.platforms;
   if (names.empty()) names.emplace_back();
+  MeasuredTimes measured;
   Times all;
   for (const std::string& name : names) {
-    for (const auto& [key, us] : times_of_platform(store, name)) {
+    const StoredPlatform stored = value_or_throw(store.platform(name));
+    measured.source += (measured.source.empty() ? "" : ", ") + full_name(stored.platform);
+    for (const auto& [key, us] : times_of_platform(store, stored.id)) {
       const auto& [operation, ranks, bytes] = key;
       if (all.emplace(key, us).second) continue;
       throw Failure(ErrorKind::bad_input,
@@ -58,45 +61,44 @@ std::vector<cluster::MeasuredRow> rows_of_database(const WhatIfFlags& flags) {
                                 name, to_string(operation), ranks));
     }
   }
-  std::vector<cluster::MeasuredRow> rows;
   for (const auto& [key, us] : all) {
     const auto& [operation, ranks, bytes] = key;
-    rows.push_back({operation, ranks, static_cast<double>(bytes), us});
+    measured.rows.push_back({operation, ranks, static_cast<double>(bytes), us});
   }
-  return rows;
+  return measured;
 }
 
 }  // namespace
 
-std::vector<cluster::MeasuredRow> measured_rows(const WhatIfFlags& flags,
-                                                cluster::Operation operation) {
+MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operation) {
+  if (flags.calibrate.empty()) return {};
   if (!flags.platforms.empty() && !is_database(flags.calibrate)) {
     throw Failure(ErrorKind::bad_input, "--platform: expected beside a database as --calibrate");
   }
   if (is_database(flags.calibrate)) {
-    auto rows = rows_of_database(flags);
-    if (!rows.empty()) return rows;
+    auto measured = times_of_database(flags);
+    if (!measured.rows.empty()) return measured;
     throw Failure(ErrorKind::bad_input,
                   flags.calibrate + ": no collective is stored: run `overlaptune probe` first");
   }
   const std::string text = value_or_throw(read_text_file(flags.calibrate, cluster::kMostRowBytes));
-  return value_or_throw(cluster::parse_rows(text, flags.calibrate, operation));
+  return {.rows = value_or_throw(cluster::parse_rows(text, flags.calibrate, operation)),
+          .source = flags.calibrate};
 }
 
-std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster,
-                                  const std::vector<cluster::MeasuredRow>& rows,
+std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster, const MeasuredTimes& measured,
                                   cluster::Operation operation,
                                   const std::vector<std::int64_t>& bytes, int gpus) {
   std::optional<cluster::Calibration> calibration;
-  if (!rows.empty()) {
-    calibration = value_or_throw(cluster::Calibration::fit(cluster, rows, operation));
+  if (!measured.rows.empty()) {
+    calibration = value_or_throw(cluster::Calibration::fit(cluster, measured.rows, operation));
   }
   std::vector<WhatIfAnswer> list;
   for (const std::int64_t each : bytes) {
     const cluster::Question question{operation, static_cast<double>(each), gpus};
     WhatIfAnswer answer{.question = question, .cluster = cluster.name};
     if (calibration) {
-      answer.calibrated = true;
+      answer.calibrated_by = measured.source;
       answer.estimate = value_or_throw(calibration->at(question.bytes, gpus));
     } else {
       answer.estimate.algorithms = value_or_throw(times_of(cluster, question));

@@ -30,10 +30,8 @@ Step step_on(const WhatIfFlags& flags, const std::string& name, const ModelConfi
                 {.tensor_parallel = flags.tensor_parallel, .utilisation = flags.utilisation}))};
   const auto across = value_or_throw(across_replicas(cluster, flags.tensor_parallel));
   const auto operation = cluster::Operation::all_reduce;
-  std::vector<cluster::MeasuredRow> rows;
-  if (!flags.calibrate.empty()) rows = measured_rows(flags, operation);
   step.all_reduce =
-      answers(across, rows, operation,
+      answers(across, measured_times(flags, operation), operation,
               {static_cast<std::int64_t>(step.synchronisation.gradient_bytes)}, flags.data_parallel)
           .front();
   step.tokens = hiding_tokens(step.synchronisation, step.all_reduce.estimate.us);
@@ -72,10 +70,12 @@ int whatif_of_model(const WhatIfFlags& flags) {
                           {"tokens a replica", 0},
                           {"tokens a step", 0}}};
   std::int64_t parameters = 0;
+  std::string source;
   for (const std::string& name : flags.clusters) {
     const Step step = step_on(flags, name, config);
     const cluster::AlgorithmTime& best = step.all_reduce.estimate.algorithms.front();
     parameters = step.synchronisation.parameters;
+    source = step.all_reduce.calibrated_by;
     list.push_back(json_of_step(step, flags));
     table.rows.push_back({step.all_reduce.cluster, step.synchronisation.gradient_bytes / 1e9,
                           step.all_reduce.estimate.us / 1e3, std::string(to_string(best.algorithm)),
@@ -91,7 +91,8 @@ int whatif_of_model(const WhatIfFlags& flags) {
       "{}\nA step of fewer tokens than that leaves a part of the all-reduce exposed, however well "
       "it is\noverlapped with the backward pass, two thirds of the step.\n",
       config.name, static_cast<double>(parameters) / 1e9, flags.data_parallel,
-      flags.tensor_parallel, 100 * flags.utilisation, to_markdown(table)));
+      flags.tensor_parallel, 100 * flags.utilisation,
+      to_markdown(with_calibration(std::move(table), source))));
   return kDone;
 }
 

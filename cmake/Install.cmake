@@ -119,21 +119,10 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   add_custom_target(completion_scripts ALL DEPENDS ${completion_scripts})
   add_dependencies(installable completion_scripts)
 endif()
-# The shipped results: the databases of docs/results in one, which the library reads under a user's own.
-find_program(OVERLAPTUNE_GZIP gzip DOC "Unpacks the results of docs/results")
-mark_as_advanced(OVERLAPTUNE_GZIP)
-if(OVERLAPTUNE_GZIP AND TARGET man_pages)
-  set(shipped x2 x4 x8)
-  list(TRANSFORM shipped REPLACE "(.+)"
-    "${PROJECT_SOURCE_DIR}/docs/results/2026-11-22-h200-nvlink-\\1.json.gz")
-  set(system_database ${CMAKE_BINARY_DIR}/system.db)
-  add_custom_command(OUTPUT ${system_database}
-    COMMAND ${PROJECT_SOURCE_DIR}/cmake/system_database.sh $<TARGET_FILE:overlaptune> ${system_database}
-            ${shipped}
-    DEPENDS overlaptune ${PROJECT_SOURCE_DIR}/cmake/system_database.sh ${shipped} VERBATIM)
-  add_custom_target(system_database ALL DEPENDS ${system_database})
+# The library reads them under a user's own results.
+if(TARGET system_database)
   add_dependencies(installable system_database)
-  install(FILES ${system_database} DESTINATION ${CMAKE_INSTALL_DATADIR}/overlaptune COMPONENT query)
+  install(FILES ${OVERLAPTUNE_SHIPPED} DESTINATION ${CMAKE_INSTALL_DATADIR}/overlaptune COMPONENT query)
 endif()
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)

@@ -22,9 +22,9 @@ constexpr GpuLimits with_costs(GpuLimits limits) {
   limits.store_signal = us(3);
   // From one H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and
   // reduce-scatter against all-to-all, with tiles of which two or three consumers have rows.
-  limits.store_run = us(2.5);
-  limits.store_tile = us(1.2);
-  limits.store_add = us(0.45);
+  limits.store_run = us(1.2);
+  limits.store_slab = us(0.12);
+  limits.store_add = us(0.27);
   // NCCL 2.28 chooses 16 to 32, by bytes and collective.
   limits.default_comm_ctas = 24;
   return limits;

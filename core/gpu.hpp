@@ -40,8 +40,8 @@ struct GpuLimits {
   Microseconds store_signal{};  ///< from a store at a peer until its signal is seen there
   // What storing tiles at their owners costs a GEMM apart from the links:
   Microseconds store_run{};   ///< the begin and end of a run
-  Microseconds store_tile{};  ///< each tile
-  Microseconds store_add{};   ///< reading and adding 64 x 64 elements that a peer has stored
+  Microseconds store_slab{};  ///< each slab of a consumer (core/staging.hpp)
+  Microseconds store_add{};   ///< reading and adding a slab that a peer has stored
   int default_comm_ctas = 0;  ///< CTAs of a collective where NCCL chooses
 };
 

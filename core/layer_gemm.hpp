@@ -11,35 +11,44 @@
 
 namespace overlaptune {
 
-/// A matrix product of a transformer layer.
+/// A matrix product of a transformer layer, or a collective without one (`dispatch`), in the order
+/// of a layer.
 enum class Product {
-  qkv,             ///< projection of the hidden states to queries, keys and values
-  o,               ///< projection of the attention's output
-  gate_up,         ///< `gate` and `up` of a gated MLP, in one product
-  up,              ///< `up` of an MLP without a gate
-  down,            ///< projection of the MLP's output
-  experts,         ///< a product of a mixture of experts
-  shared_gate_up,  ///< `gate` and `up` of the expert that every token passes
-  shared_down,     ///< `down` of the expert that every token passes
+  qkv,              ///< projection of the hidden states to queries, keys and values
+  o,                ///< projection of the attention's output
+  gate_up,          ///< `gate` and `up` of a gated MLP, in one product
+  up,               ///< `up` of an MLP without a gate
+  down,             ///< projection of the MLP's output
+  dispatch,         ///< the rows of tokens on their way to the ranks of their experts
+  experts_gate_up,  ///< `gate` and `up` of the experts of a rank
+  experts_down,     ///< `down` of the experts of a rank, where no all-to-all follows
+  combine,          ///< the rows of the experts on their way back, behind `down` of the experts
+  shared_gate_up,   ///< `gate` and `up` of the expert that every token passes
+  shared_down,      ///< `down` of the expert that every token passes
 };
 
 template <>
 struct NamesOf<Product> {
   static constexpr std::string_view what = "product";
-  static constexpr std::array<Named<Product>, 8> all{{{Product::qkv, "qkv"},
-                                                      {Product::o, "o"},
-                                                      {Product::gate_up, "gate_up"},
-                                                      {Product::up, "up"},
-                                                      {Product::down, "down"},
-                                                      {Product::experts, "experts"},
-                                                      {Product::shared_gate_up, "shared_gate_up"},
-                                                      {Product::shared_down, "shared_down"}}};
+  static constexpr std::array<Named<Product>, 11> all{
+      {{Product::qkv, "qkv"},
+       {Product::o, "o"},
+       {Product::gate_up, "gate_up"},
+       {Product::up, "up"},
+       {Product::down, "down"},
+       {Product::dispatch, "dispatch"},
+       {Product::experts_gate_up, "experts_gate_up"},
+       {Product::experts_down, "experts_down"},
+       {Product::combine, "combine"},
+       {Product::shared_gate_up, "shared_gate_up"},
+       {Product::shared_down, "shared_down"}}};
 };
 
 /// How a layer is divided (Megatron-LM: Shoeybi et al. 2019, Korthikanti et al. 2022).
 enum class Parallelism {
   tensor,    ///< o and down end in an all-reduce
-  sequence,  ///< o and down end in a reduce-scatter; an all-gather precedes qkv and gate_up
+  sequence,  ///< o and down end in a reduce-scatter; an all-gather precedes qkv and gate_up;
+             ///< all-to-alls lead to the experts and back
 };
 
 template <>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/staging.hpp"
+
 namespace overlaptune {
 
 std::int64_t StoreOrder::slots() const {
@@ -48,27 +50,13 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
   }
 }
 
-bool takes_turns(const Tile& tile, const GpuLimits& limits) {
-  constexpr int kRowBytes = 128;  // of A or B, in one step of k
-  constexpr int kElementBytes = 2;
-  constexpr int kOtherBytes = 1536;  // barriers and alignment
-  constexpr int kMostSums = 192;     // of a thread, which leave it registers for the rest
-  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes;
-  const int buffers = 2 * 64 * std::min(tile.block_n, 64) * kElementBytes;
-  return tile.block_m / 64 * tile.block_n / 2 <= kMostSums &&
-         ring + buffers + kOtherBytes <= limits.shared_memory_bytes;
-}
-
 StoreCosts store_costs(const Tile& tile, const GpuLimits& limits) {
-  // Where consumers take turns, most of it passes while the other one multiplies
-  // (tests/bench/peer_store_bench: 0.3 to 0.4 us a tile of 128x128).
-  constexpr double kShown = 0.3;
-  constexpr int kSide = 64;
-  const bool in_turn = takes_turns(tile, limits);
-  const double shown = in_turn ? kShown : 1;
-  const int consumers = in_turn ? 1 : tile.block_m == 256 ? 2 : tile.block_m / kSide;
-  const double squares = static_cast<double>(tile.block_m) * tile.block_n / (kSide * kSide);
-  return {shown * limits.store_tile, shown * squares / consumers * limits.store_add};
+  // Where consumers take turns, most of it passes while the other one multiplies; not so with a single
+  // buffer, because each slab then waits for its load (tests/bench/peer_store_bench).
+  constexpr double kShown = 0.4;
+  const Staging staging = staging_of(tile, limits);
+  const double shown = staging.slabs * (staging.in_turn && staging.buffers > 1 ? kShown : 1.0);
+  return {shown * limits.store_slab, shown * limits.store_add};
 }
 
 std::int64_t slot_bytes(const StoreOrder& order) {

@@ -59,12 +59,6 @@ struct StoredTile {
 /// The tile that a rank computes as number `position`, from 0 on.
 [[nodiscard]] StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position);
 
-/// Whether an SM multiplies the next tile while one of its own tiles waits for its peers: where one
-/// consumer has registers for the sums of a whole tile, and shared memory has a buffer for each of
-/// two consumers, these take tiles in turn. Otherwise each has a part of every tile, and the SM
-/// waits.
-[[nodiscard]] bool takes_turns(const Tile& tile, const GpuLimits& limits);
-
 /// What storing at the owners adds to the time of each tile, and what adding the tile of one peer
 /// adds to that of an own tile.
 struct StoreCosts {

@@ -28,9 +28,9 @@ static int ask(const ovt_database* database, char** sizes) {
     return EXIT_FAILURE;
   }
   /* A program that runs the problem reads strategy, tile, comm_ctas, wave_groups, ... here. */
-  printf("%s: strategy %d, %d CTAs for the collective, %d wave groups, predicted %.1f us\n\n%s\n",
+  printf("%s: strategy %d, %d CTAs for the collective, %d wave groups\n\n%s\n",
          source_names[answer.source], (int)answer.strategy, (int)answer.comm_ctas,
-         (int)answer.wave_group_count, answer.predicted_us, text);
+         (int)answer.wave_group_count, text);
   return EXIT_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 """Runs a plan of `overlaptune sequences` with PyTorch: transformer blocks, forward and backward, with sequence-parallel
-groups of different sizes, beside the plan with one static degree. Checks that both have the same loss and gradients.
+groups of different sizes, beside the plan with one static degree. Checks that both have the same loss and gradients, and
+prints their times beside the predicted ones, for the batch and for each micro-batch.
 
     overlaptune sequences --lengths lengths.txt --gpus 8 --gpus-per-node 8 --batch 256 --max-length 64k \\
         --db cluster.db --model config.json --costs no_zero.json --out plan.json
@@ -7,11 +8,16 @@ groups of different sizes, beside the plan with one static degree. Checks that b
 
 Attention is sequence-parallel as in DeepSpeed-Ulysses (Jacobs et al. 2023): an all-to-all before it gives each GPU all
 tokens of some heads, one after it gives back all heads of some tokens. Parameters are whole on every GPU, so plan with
-a `b1` near 0 in --costs ({"b1": 0.001}). With --cpu it runs in fp32 over gloo, to look at without GPUs.
+a `b1` near 0 in --costs ({"b1": 0.001}). All ranks wait for each other between micro-batches, as they would to gather
+parameters. Times are those of the slowest rank; the two plans take turns.
+
+Ranks may share a GPU (--ranks-per-gpu 2). That proves the results; the ranks run in turn, so the times mean nothing. With
+--cpu it runs in fp32 over gloo, to look at without GPUs.
 """
 
 import argparse
 import json
+import os
 import statistics
 import time
 from collections import Counter
@@ -104,7 +110,8 @@ def read_sizes(file):
     with open(file) as text:
         config = json.load(text)
     heads = config["num_attention_heads"]
-    return {"hidden": config["hidden_size"], "intermediate": config["intermediate_size"], "heads": heads,
+    return {"layers": config["num_hidden_layers"], "hidden": config["hidden_size"],
+            "intermediate": config["intermediate_size"], "heads": heads,
             "kv_heads": config.get("num_key_value_heads", heads),
             "head_dim": config.get("head_dim", config["hidden_size"] // heads)}
 
@@ -128,11 +135,41 @@ def places_of(micro_batches, groups, rank):
     return places
 
 
-def run(places, inputs, blocks, total_tokens):
+class Clock:
+    """Marks between micro-batches, at which all ranks wait for each other."""
+
+    def __init__(self, device):
+        self.on_gpu = device.type == "cuda"
+        self.token = torch.zeros(1, device=device)
+        self.marks = []
+
+    def mark(self):
+        dist.all_reduce(self.token)
+        if self.on_gpu:  # the host goes on: launches are ahead of the GPU
+            self.marks.append(torch.cuda.Event(enable_timing=True))
+            self.marks[-1].record()
+        else:
+            self.marks.append(time.perf_counter())
+
+    def times_us(self):
+        """Between the marks, on the slowest rank."""
+        if self.on_gpu:
+            torch.cuda.synchronize()
+            times = [1e3 * start.elapsed_time(end) for start, end in zip(self.marks, self.marks[1:])]
+        else:
+            times = [1e6 * (end - start) for start, end in zip(self.marks, self.marks[1:])]
+        slowest = torch.tensor(times, device=self.token.device)
+        dist.all_reduce(slowest, dist.ReduceOp.MAX)
+        return slowest.tolist()
+
+
+def run(places, inputs, blocks, total_tokens, clock):
     """Forward and backward of all micro-batches; the loss of this rank's tokens."""
     loss_sum = torch.zeros((), device=next(blocks.parameters()).device, dtype=torch.float64)
+    clock.mark()
     for place, x in zip(places, inputs):
         if place is None:
+            clock.mark()
             continue
         y = x
         for block in blocks:
@@ -140,7 +177,57 @@ def run(places, inputs, blocks, total_tokens):
         loss = y.float().square().mean(dim=-1).sum() / total_tokens
         loss.backward()
         loss_sum += loss.detach().double()
+        clock.mark()
     return loss_sum
+
+
+def described(part):
+    """The groups of a micro-batch: their degrees and tokens."""
+    return ", ".join(f"{group['tokens']} tokens on {group['degree']}" for group in part["groups"])
+
+
+def compared(plans, measured, layers, model_layers):
+    """Rows of the table: plan, micro-batch, measured and predicted ms of the whole model, error in percent. `measured`
+    has, by plan, the microseconds of each micro-batch in each repetition, for `layers` layers."""
+    rows = []
+    for name, parts in plans.items():
+        scale = model_layers / layers / 1e3
+        whole = scale * statistics.median(map(sum, measured[name]))
+        each = [scale * statistics.median(times) for times in zip(*measured[name])]
+        predicted = [part["time_us"] / 1e3 for part in parts]
+        rows.append((name, "all", whole, sum(predicted)))
+        rows += [(name, described(part), *times) for part, *times in zip(parts, each, predicted)]
+    return [(*row, 100 * (row[3] / row[2] - 1)) for row in rows]
+
+
+def table_of(rows):
+    """The rows as Markdown. An error above 0 is a prediction that is too long."""
+    lines = ["| plan | micro-batch | measured ms | predicted ms | error % |", "|---|---|--:|--:|--:|"]
+    lines += [f"| {name} | {what} | {measured:.2f} | {predicted:.2f} | {error:+.1f} |"
+              for name, what, measured, predicted, error in rows]
+    return "\n".join(lines)
+
+
+def gradient_sums(blocks, device):
+    """One number for each parameter: the sum of some of its gradients."""
+    return torch.stack([p.grad.float().flatten()[::97].sum() if p.grad is not None
+                        else torch.zeros((), device=device) for p in blocks.parameters()])
+
+
+def report(arguments, sizes, rows, measured):
+    print(f"times of {arguments.layers} layers, multiplied to the {sizes['layers']} of the model; medians of "
+          f"{arguments.repetitions}, slowest rank")
+    if arguments.ranks_per_gpu > 1 or arguments.cpu:
+        print("RANKS SHARE A GPU OR A CPU: the times mean nothing. Only the results are checked.")
+    print(table_of(rows))
+    whole = {name: times for name, what, *times in rows if what == "all"}
+    print(f"speedup over the static degree {whole['static'][0] / whole['planned'][0]:.3f}, "
+          f"predicted {whole['static'][1] / whole['planned'][1]:.3f}")
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump({"layers": arguments.layers, "model_layers": sizes["layers"], "times_us": measured,
+                       "rows": [dict(zip(("plan", "micro_batch", "measured_ms", "predicted_ms", "error_percent"), row))
+                                for row in rows]}, file, indent=1)
 
 
 def main():
@@ -150,19 +237,32 @@ def main():
     parser.add_argument("--layers", type=int, default=2, help="blocks that run; times are multiplied to the model's")
     parser.add_argument("--batch", type=int, default=0, help="which batch of the plan")
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--ranks-per-gpu", type=int, default=1, help="ranks that share a GPU, to prove the results (1)")
+    parser.add_argument("--json", help="file for the times of all repetitions")
     parser.add_argument("--cpu", action="store_true")
     arguments = parser.parse_args()
+    sizes = read_sizes(arguments.config)
+    for name, value, most in (("--layers", arguments.layers, sizes["layers"]),
+                              ("--repetitions", arguments.repetitions, 1000),
+                              ("--ranks-per-gpu", arguments.ranks_per_gpu, 64)):
+        if not 1 <= value <= most:
+            parser.error(f"{name} {value}: expected 1 to {most}")
 
-    dist.init_process_group("gloo" if arguments.cpu else "nccl")
-    rank, world = dist.get_rank(), dist.get_world_size()
-    device = torch.device("cpu") if arguments.cpu else torch.device("cuda", rank % torch.cuda.device_count())
+    local = int(os.environ["LOCAL_RANK"])
+    if arguments.ranks_per_gpu > 1:  # NCCL lets ranks share a GPU if it takes them for different hosts
+        os.environ.update({"NCCL_HOSTID": f"rank-{local}", "NCCL_SOCKET_IFNAME": "lo", "NCCL_NET": "Socket"})
+    device = torch.device("cpu") if arguments.cpu else torch.device("cuda", local // arguments.ranks_per_gpu)
     dtype = torch.float32 if arguments.cpu else torch.bfloat16
     if not arguments.cpu:
         torch.cuda.set_device(device)
+    dist.init_process_group("gloo" if arguments.cpu else "nccl")
+    rank, world = dist.get_rank(), dist.get_world_size()
     with open(arguments.plan) as text:
         plan = json.load(text)
     if plan["gpus"] != world:
         raise SystemExit(f"{arguments.plan}: a plan for {plan['gpus']} GPUs: expected {world}, as many as there are ranks")
+    if not 0 <= arguments.batch < len(plan["batches"]):
+        raise SystemExit(f"--batch {arguments.batch}: expected 0 to {len(plan['batches']) - 1}, a batch of {arguments.plan}")
     batch = plan["batches"][arguments.batch]
     groups = {}  # every rank must make every group, in the same order
     degree = 2
@@ -172,7 +272,6 @@ def main():
         degree *= 2
 
     torch.manual_seed(1)
-    sizes = read_sizes(arguments.config)
     blocks = torch.nn.ModuleList(Block(sizes) for _ in range(arguments.layers)).to(device, dtype)
 
     def sequence(length, number):
@@ -180,44 +279,38 @@ def main():
         return torch.randn(length, sizes["hidden"], generator=generator).to(device, dtype)
 
     tokens = sum(sum(group["sequences"]) for part in batch["micro_batches"] for group in part["groups"])
-    results = {}
-    for name, parts in (("planned", batch["micro_batches"]), ("static", batch["static_micro_batches"])):
+    plans = {"planned": batch["micro_batches"], "static": batch["static_micro_batches"]}
+    work = {}
+    for name, parts in plans.items():
         places = places_of(parts, groups, rank)
-        inputs = [place.tokens(sequence) if place else None for place in places]
-        times = []
-        for _ in range(arguments.repetitions + 1):  # the first one warms up
+        work[name] = places, [place.tokens(sequence) if place else None for place in places]
+    measured = {name: [] for name in plans}
+    results = {}
+    for repetition in range(arguments.repetitions + 1):  # the first one warms up
+        for name, (places, inputs) in work.items():
             blocks.zero_grad()
-            dist.barrier()
-            if not arguments.cpu:
-                torch.cuda.synchronize()
-            start = time.perf_counter()
-            loss = run(places, inputs, blocks, tokens)
-            if not arguments.cpu:
-                torch.cuda.synchronize()
-            elapsed = torch.tensor([time.perf_counter() - start], device=device)
-            dist.all_reduce(elapsed, dist.ReduceOp.MAX)
-            times.append(elapsed.item() * 1e6)
-        gradients = torch.stack([p.grad.float().flatten()[::97].sum() if p.grad is not None
-                                 else torch.zeros((), device=device) for p in blocks.parameters()])
-        for tensor in (loss, gradients):
+            clock = Clock(device)
+            loss = run(places, inputs, blocks, tokens, clock)
+            times = clock.times_us()
+            if repetition > 0:
+                measured[name].append(times)
+            if repetition == arguments.repetitions:
+                results[name] = loss, gradient_sums(blocks, device)
+    for tensors in results.values():
+        for tensor in tensors:
             dist.all_reduce(tensor)
-        predicted = sum(part["time_us"] for part in parts)
-        results[name] = (statistics.median(times[1:]), predicted, loss.item(), gradients)
+    rows = compared(plans, measured, arguments.layers, sizes["layers"])
     if rank == 0:
-        for name, (measured, predicted, loss, _) in results.items():
-            print(f"{name:8} {measured / 1e3:10.2f} ms for {arguments.layers} layers; "
-                  f"predicted for the model {predicted / 1e3:10.2f} ms; loss {loss:.6f}")
-        print(f"speedup {results['static'][0] / results['planned'][0]:.3f}, "
-              f"predicted {results['static'][1] / results['planned'][1]:.3f}")
+        report(arguments, sizes, rows, measured)
     tolerance = 1e-5 if arguments.cpu else 2e-3
-    planned, static = results["planned"], results["static"]
-    if abs(planned[2] - static[2]) > tolerance * abs(static[2]):
-        raise SystemExit(f"the losses differ: {planned[2]} and {static[2]}")
-    worst = ((planned[3] - static[3]).abs().max() / static[3].abs().max()).item()
-    if worst > 50 * tolerance:
+    (loss, gradients), (static_loss, static_gradients) = results["planned"], results["static"]
+    if not abs((loss - static_loss).item()) <= tolerance * abs(static_loss.item()):
+        raise SystemExit(f"the losses differ: {loss.item()} and {static_loss.item()}")
+    worst = ((gradients - static_gradients).abs().max() / static_gradients.abs().max()).item()
+    if not worst <= 50 * tolerance:
         raise SystemExit(f"the gradients differ by {worst:.1e} of the largest")
     if rank == 0:
-        print("loss and gradients are the same")
+        print(f"loss and gradients are the same; loss {loss.item():.6f}")
     dist.destroy_process_group()
 
 

@@ -1,7 +1,5 @@
 #include "kernels/hopper_gemm.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "core/gpu.hpp"
@@ -11,16 +9,9 @@
 namespace overlaptune::kernels {
 namespace {
 
-/// Bytes of a row of A or B in one step of k: 64 elements of 2 bytes.
-constexpr int kRowBytes = 128;
-/// Alignment of the ring: the bytes of one pattern of the swizzle.
-constexpr int kAlignment = 1024;
 /// Most columns of one wgmma where three warpgroups share the registers: ptxas finds no room for
 /// the sums of more. For a wider tile, two wgmmas of half the columns follow one another.
 constexpr int kMostOfThree = 192;
-/// Shared memory of the barriers and of the compiler.
-constexpr int kStaticBytes = 512;
-
 /// The text of a function with one wgmma of m64 x n x k16. The text is made for one n, because the
 /// number of operands depends on it.
 std::string multiply_function(int n, Dtype dtype) {
@@ -46,62 +37,28 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
                      sums, sums + 2, n, type, registers, sums + 1, operands);
 }
 
-/// Most sums of a consumer that leave it registers for the rest; and for more than one buffer,
-/// where a kernel stores at ranks and has fewer registers.
-constexpr int kMostSums = 192;
-constexpr int kMostSumsOfBuffers = 184;
-
-int sums_in_turn(const Tile& tile) {
-  return tile.block_m / 64 * tile.block_n / 2;
-}
-
-/// Whether two consumers take tiles in turn: one warpgroup can hold the sums of a tile, and shared
-/// memory a buffer for each.
-bool takes_turns(const Tile& tile, const GpuLimits& limits) {
-  const int buffers = 2 * 64 * std::min(tile.block_n, 64) * 2;
-  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
-  return sums_in_turn(tile) <= kMostSums &&
-         ring + buffers + kStaticBytes <= limits.shared_memory_bytes;
-}
-
 }  // namespace
 
-Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype, bool stores_at_ranks) {
+Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   const GpuLimits& limits = gpu_limits(kHopper);
   if (!is_feasible(tile, limits, dtype)) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
                                  to_string(tile), tile.stages));
   }
-  HopperLayout layout;
-  layout.in_turn = takes_turns(tile, limits);
-  layout.consumers = layout.in_turn || tile.block_m == 256 ? 2 : tile.block_m / 64;
-  layout.threads = 128 * (layout.consumers + 1);
-  layout.multiplied =
-      tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n;
-  layout.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
-  const int ring = tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
-  const int buffer = layout.consumers * 64 * layout.slab * static_cast<int>(bytes_of(dtype));
-  // Four buffers hold a tile of 256 columns, so that its consumers are free for the next tile at
-  // once.
-  layout.buffers = 1;
-  const bool one = stores_at_ranks && layout.in_turn && sums_in_turn(tile) > kMostSumsOfBuffers;
-  for (const int buffers : {2, 4}) {
-    if (!one && ring + buffers * buffer + kStaticBytes <= limits.shared_memory_bytes)
-      layout.buffers = buffers;
-  }
-  layout.shared_bytes = ring + layout.buffers * buffer;
-  if (layout.shared_bytes + kStaticBytes > limits.shared_memory_bytes) {
-    return bad_input(
-        fmt::format("tile {} with {} stages: needs {} bytes of shared memory, a block "
-                    "has {}",
-                    to_string(tile), tile.stages, layout.shared_bytes + kStaticBytes,
-                    limits.shared_memory_bytes));
+  const HopperLayout layout{
+      staging_of(tile, limits),
+      tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n};
+  if (!layout.fits) {
+    return bad_input(fmt::format("tile {} with {} stages: needs {} bytes of shared memory beside its "
+                                 "barriers, a block has {}",
+                                 to_string(tile), tile.stages, layout.shared_bytes,
+                                 limits.shared_memory_bytes));
   }
   return layout;
 }
 
 Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLaunches& launches) {
-  const auto layout = hopper_layout(tile, dtype, launches.ranks > 0);
+  const auto layout = hopper_layout(tile, dtype);
   if (!layout) return error_of(layout);
   return KernelSource{.name = "hopper_gemm",
                       .text = embedded_source("tiles") + embedded_source("hopper_parts") +

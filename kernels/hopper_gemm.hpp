@@ -4,6 +4,7 @@
 
 #include "core/config.hpp"
 #include "core/problem.hpp"
+#include "core/staging.hpp"
 #include "kernels/compiler.hpp"
 
 namespace overlaptune::kernels {
@@ -11,23 +12,15 @@ namespace overlaptune::kernels {
 /// The compute capability of Hopper.
 inline constexpr int kHopper = 90;
 
-/// Numbers that follow from the tile and the element type.
-struct HopperLayout {
-  int consumers = 0;     ///< warpgroups that multiply
-  bool in_turn = false;  ///< each consumer multiplies whole tiles, in turn; else rows of every tile
-  int threads = 0;       ///< threads of a block
-  int multiplied = 0;    ///< columns of the tile that one wgmma takes
-  int buffers = 0;       ///< staging buffers for C, of each consumer
-  int slab = 0;          ///< columns of C that are stored at a time: 64, 32 or 16
-  int shared_bytes = 0;  ///< dynamic shared memory of a block
-  /// Consumers that store a part of each tile.
-  [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
+/// Numbers that follow from the tile.
+struct HopperLayout : Staging {
+  int multiplied = 0;  ///< columns of the tile that one wgmma takes
+  /// Threads of a block.
+  [[nodiscard]] int threads() const { return 128 * (consumers + 1); }
 };
 
-/// `stores_at_ranks`: for a kernel with `HopperLaunches::ranks`.
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
-[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype,
-                                                   bool stores_at_ranks = false);
+[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
 
 /// The launches that a kernel is made for: the most segments, and what it has to do with its peers.
 struct HopperLaunches {

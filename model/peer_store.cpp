@@ -29,6 +29,13 @@ bool is_proposed(const Tile& tile, const Problem& problem, int sms, const GpuLim
   return few || tile.block_m * tile.block_n >= kLeastArea;
 }
 
+/// The subset has rings of one stage less, too: they leave room for more staging buffers.
+bool in_store_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
+  Tile deeper = tile;
+  ++deeper.stages;
+  return in_subset(tile, problem, sms, limits) || in_subset(deeper, problem, sms, limits);
+}
+
 /// The ends of waves, or some of them, evenly spread. (Cuts that are close together only at the
 /// ends would leave large groups in the middle, in which the links idle while own tiles are
 /// computed.)
@@ -72,7 +79,8 @@ std::vector<Combination> combinations(const Model::Parts& parts, const Problem& 
   std::vector<Combination> list;
   for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
     if (!is_proposed(tile, problem, parts.platform.sms, parts.limits)) continue;
-    if (space == Space::subset && !in_subset(tile, problem, parts.platform.sms, parts.limits)) {
+    if (space == Space::subset &&
+        !in_store_subset(tile, problem, parts.platform.sms, parts.limits)) {
       continue;
     }
     for (const int raster : kRasters) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/staging.hpp"
 #include "core/store_order.hpp"
 
 namespace overlaptune {
@@ -97,7 +98,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .sent = (adds_up ? whole_tile : of_c) / setting.rate,
                     .signal = parts.limits.store_signal.count(),
                     .waits = adds_up,
-                    .in_turn = takes_turns(tile, parts.limits),
+                    .in_turn = staging_of(tile, parts.limits).in_turn,
                     .cuts = {0, order.tiles()}};
   if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;
   const StoreCosts costs = store_costs(tile, parts.limits);

@@ -62,8 +62,9 @@ std::string_view validated_at(const IndexedWinner& winner) {
   return {winner.validated_at.data(), winner.validated_at.size()};
 }
 
-std::string time_text(const std::optional<Microseconds>& time) {
-  return time ? fmt::format("{:.1f} us", time->count()) : "not known";
+std::string time_text(const std::optional<Microseconds>& time, const Platform& platform) {
+  if (!time) return "not known";
+  return fmt::format("{:.1f} us{}", time->count(), is_simulated(platform) ? " (simulated)" : "");
 }
 
 }  // namespace
@@ -203,8 +204,9 @@ std::string explanation(const AnswerSnapshot& snapshot, const Problem& problem, 
                     "answer: {}\nreason: {}\nconfig: {}\npredicted: {}\nmeasured: {}\n"
                     "sequential: {}\n",
                     to_string(answer.source), answer.reason, to_string(answer.config),
-                    time_text(answer.predicted), time_text(answer.measured),
-                    time_text(answer.baseline));
+                    time_text(answer.predicted, choice.platform),
+                    time_text(answer.measured, choice.platform),
+                    time_text(answer.baseline, choice.platform));
 }
 
 }  // namespace overlaptune

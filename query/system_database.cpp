@@ -19,14 +19,15 @@ fs::path own_file() {
   return fs::read_symlink("/proc/self/exe", error);  // a program may be called by a relative name
 }
 
-/// The first that exists: beside lib/ or bin/, beside lib/ARCHITECTURE/, at the prefix of the
-/// build.
+/// The first that exists: beside the library of a wheel, beside lib/ or bin/, beside
+/// lib/ARCHITECTURE/, at the prefix of the build.
 std::optional<fs::path> installed() {
   const fs::path name = fs::path("share") / "overlaptune" / "system.db";
   std::vector<fs::path> places;
   if (const fs::path own = own_file(); !own.empty()) {
     const fs::path folder = own.parent_path();
-    places = {folder.parent_path() / name, folder.parent_path().parent_path() / name};
+    places = {folder / name, folder.parent_path() / name,
+              folder.parent_path().parent_path() / name};
   }
   places.emplace_back(OVERLAPTUNE_SYSTEM_DATABASE);
   std::error_code error;

@@ -171,7 +171,7 @@ Comparison compare(const Snapshot& here, const Snapshot& there) {
   for (const StoredWinner& row : here.winners) {
     const Candidate& candidate = row.winner.candidate;
     ComparedWinner& compared = rows[{row.platform, candidate.problem, candidate.launch}];
-    compared.platform = here.platform_name(row.platform);
+    compared.platform_here = here.platform_name(row.platform);
     compared.here = row.winner;
   }
   for (const StoredWinner& row : there.winners) {
@@ -181,7 +181,7 @@ Comparison compare(const Snapshot& here, const Snapshot& there) {
     // platform has.
     const PlatformId id = pair == pairs.end() ? -row.platform : pair->second;
     ComparedWinner& compared = rows[{id, candidate.problem, candidate.launch}];
-    if (!compared.here) compared.platform = there.platform_name(row.platform);
+    compared.platform_there = there.platform_name(row.platform);
     compared.there = row.winner;
   }
   for (auto& [key, row] : rows) {
@@ -198,8 +198,12 @@ OrderedJson json_of(const Comparison& comparison) {
     const auto config = [](const std::optional<Winner>& winner) {
       return winner ? json_of(winner->candidate.config) : OrderedJson();
     };
+    const auto named = [](const std::string& platform) {
+      return platform.empty() ? OrderedJson() : OrderedJson(platform);
+    };
     const bool both = row.here && row.there;
-    rows.push_back({{"platform", row.platform},
+    rows.push_back({{"platform_here", named(row.platform_here)},
+                    {"platform_there", named(row.platform_there)},
                     {"problem", json_of(either(row).problem)},
                     {"launch", to_string(either(row).launch)},
                     {"change", to_string(row.change)},
@@ -223,7 +227,8 @@ OrderedJson json_of(const Comparison& comparison) {
 
 Table comparison_table(const Comparison& comparison) {
   Table table{.name = "comparison",
-              .columns = {{"platform"},
+              .columns = {{"platform_here"},
+                          {"platform_there"},
                           {"problem"},
                           {"launch"},
                           {"here_us"},
@@ -236,6 +241,9 @@ Table comparison_table(const Comparison& comparison) {
   const auto strategy = [](const std::optional<Winner>& winner) {
     return winner ? Cell(std::string(to_string(strategy_of(winner->candidate.config)))) : Cell();
   };
+  const auto named = [](const std::string& platform) {
+    return platform.empty() ? Cell() : Cell(platform);
+  };
   const auto time = [](const std::optional<Winner>& winner) {
     const auto value = time_of(winner);
     return value ? Cell(value->count()) : Cell();
@@ -243,10 +251,10 @@ Table comparison_table(const Comparison& comparison) {
   for (const ComparedWinner& row : comparison.winners) {
     const auto change = relative_change(row);
     table.rows.push_back(
-        {row.platform, to_string(either(row).problem), std::string(to_string(either(row).launch)),
-         time(row.here), time(row.there), change ? Cell(100 * *change) : Cell(),
-         change ? Cell(row.noise.count()) : Cell(), std::string(to_string(row.change)),
-         strategy(row.here), strategy(row.there)});
+        {named(row.platform_here), named(row.platform_there), to_string(either(row).problem),
+         std::string(to_string(either(row).launch)), time(row.here), time(row.there),
+         change ? Cell(100 * *change) : Cell(), change ? Cell(row.noise.count()) : Cell(),
+         std::string(to_string(row.change)), strategy(row.here), strategy(row.there)});
   }
   return table;
 }

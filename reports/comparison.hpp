@@ -24,7 +24,8 @@ struct NamesOf<Change> {
 };
 
 struct ComparedWinner {
-  std::string platform{};
+  std::string platform_here{};   ///< empty without a winner here
+  std::string platform_there{};  ///< the same for there
   std::optional<Winner> here{};
   std::optional<Winner> there{};
   Microseconds difference{};  ///< here - there; 0 unless both are measured

@@ -98,15 +98,15 @@ RegretSummary summary_of(const std::vector<Regret>& regrets) {
           .shortlist_max = largest(shortlist)};
 }
 
-Evaluation evaluate(const Snapshot& snapshot, int shortlist) {
+Evaluation evaluate(const Snapshot& snapshot, PlatformId platform, int shortlist) {
   std::vector<double> errors;
   std::vector<double> sequential;
   std::vector<Regret> regrets;
   Breakdown strategies;
   Breakdown ops;
-  Breakdown platforms;
   Breakdown origins;
   for (const auto& [key, rows] : newest_by_problem(snapshot.candidates)) {
+    if (std::get<PlatformId>(key) != platform) continue;
     if (const auto regret = regret_of(rows, shortlist)) regrets.push_back(*regret);
     for (const StoredCandidate* row : rows) {
       const Candidate& candidate = row->candidate;
@@ -119,22 +119,33 @@ Evaluation evaluate(const Snapshot& snapshot, int shortlist) {
       errors.push_back(error);
       strategies.add(to_string(strategy_of(candidate.config)), error);
       ops.add(to_string(candidate.problem.op), error);
-      platforms.add(snapshot.platform_name(row->platform), error);
       origins.add(to_string(candidate.origin), error);
     }
   }
-  return {.shortlist = shortlist,
+  return {.platform = snapshot.platform_name(platform),
+          .shortlist = shortlist,
           .error = summary_of("", errors),
           .sequential = summary_of("", sequential),
           .regret = summary_of(regrets),
           .strategies = strategies.summaries(),
           .ops = ops.summaries(),
-          .platforms = platforms.summaries(),
           .origins = origins.summaries()};
 }
 
+std::vector<Evaluation> evaluate(const Snapshot& snapshot, int shortlist) {
+  std::vector<Evaluation> list;
+  for (const PlatformRecord& record : snapshot.platforms) {
+    Evaluation evaluation = evaluate(snapshot, record.stored.id, shortlist);
+    if (evaluation.error.count + evaluation.sequential.count > 0) {
+      list.push_back(std::move(evaluation));
+    }
+  }
+  return list;
+}
+
 OrderedJson json_of(const Evaluation& evaluation) {
-  OrderedJson object = errors_json(evaluation.error);
+  OrderedJson object{{"platform", evaluation.platform}};
+  object.update(errors_json(evaluation.error));
   const RegretSummary& regret = evaluation.regret;
   object["problems"] = regret.problems;
   object["shortlist"] = evaluation.shortlist;
@@ -145,45 +156,54 @@ OrderedJson json_of(const Evaluation& evaluation) {
   object["sequential"] = errors_json(evaluation.sequential);
   object["breakdown"] = {{"strategy", errors_json(evaluation.strategies)},
                          {"op", errors_json(evaluation.ops)},
-                         {"platform", errors_json(evaluation.platforms)},
                          {"origin", errors_json(evaluation.origins)}};
   return object;
 }
 
-Table error_table(const Evaluation& evaluation) {
+Table error_table(std::span<const Evaluation> evaluations) {
   Table table{.name = "prediction_error",
-              .columns = {{"of"},
+              .columns = {{"platform"},
+                          {"of"},
                           {"count"},
                           {"mean_percent", 2},
                           {"median_percent", 2},
                           {"p90_percent", 2},
                           {"max_percent", 2}}};
-  const auto add = [&](const std::string& name, const ErrorSummary& summary) {
-    table.rows.push_back({name, std::int64_t{summary.count}, 100 * summary.mean,
-                          100 * summary.median, 100 * summary.p90, 100 * summary.max});
-  };
-  add("all but sequential", evaluation.error);
-  add("sequential", evaluation.sequential);
-  const std::pair<const char*, const std::vector<ErrorSummary>*> breakdowns[] = {
-      {"strategy", &evaluation.strategies},
-      {"op", &evaluation.ops},
-      {"platform", &evaluation.platforms},
-      {"origin", &evaluation.origins}};
-  for (const auto& [title, summaries] : breakdowns) {
-    for (const ErrorSummary& summary : *summaries) {
-      add(fmt::format("{} {}", title, summary.name), summary);
+  for (const Evaluation& evaluation : evaluations) {
+    const auto add = [&](const std::string& name, const ErrorSummary& summary) {
+      table.rows.push_back({evaluation.platform, name, std::int64_t{summary.count},
+                            100 * summary.mean, 100 * summary.median, 100 * summary.p90,
+                            100 * summary.max});
+    };
+    add("all but sequential", evaluation.error);
+    add("sequential", evaluation.sequential);
+    const std::pair<const char*, const std::vector<ErrorSummary>*> breakdowns[] = {
+        {"strategy", &evaluation.strategies},
+        {"op", &evaluation.ops},
+        {"origin", &evaluation.origins}};
+    for (const auto& [title, summaries] : breakdowns) {
+      for (const ErrorSummary& summary : *summaries) {
+        add(fmt::format("{} {}", title, summary.name), summary);
+      }
     }
   }
   return table;
 }
 
-Table regret_table(const RegretSummary& regret, int shortlist) {
-  return {.name = "regret",
-          .columns = {{"picked"}, {"problems"}, {"mean_percent", 2}, {"max_percent", 2}},
-          .rows = {{"the model's first choice", std::int64_t{regret.problems},
-                    100 * regret.top1_mean, 100 * regret.top1_max},
-                   {fmt::format("best of the first {}", shortlist), std::int64_t{regret.problems},
-                    100 * regret.shortlist_mean, 100 * regret.shortlist_max}}};
+Table regret_table(std::span<const Evaluation> evaluations) {
+  Table table{
+      .name = "regret",
+      .columns = {{"platform"}, {"picked"}, {"problems"}, {"mean_percent", 2}, {"max_percent", 2}}};
+  for (const Evaluation& evaluation : evaluations) {
+    const RegretSummary& regret = evaluation.regret;
+    table.rows.push_back({evaluation.platform, "the model's first choice",
+                          std::int64_t{regret.problems}, 100 * regret.top1_mean,
+                          100 * regret.top1_max});
+    table.rows.push_back(
+        {evaluation.platform, fmt::format("best of the first {}", evaluation.shortlist),
+         std::int64_t{regret.problems}, 100 * regret.shortlist_mean, 100 * regret.shortlist_max});
+  }
+  return table;
 }
 
 }  // namespace overlaptune

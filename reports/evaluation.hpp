@@ -2,6 +2,7 @@
 // The quality of the model: the errors of its predictions, and the regret of following them.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,26 +41,31 @@ struct Regret {
 [[nodiscard]] std::optional<Regret> regret_of(const Rows& rows, int shortlist);
 [[nodiscard]] RegretSummary summary_of(const std::vector<Regret>& regrets);
 
+/// The quality of the model on one platform.
 struct Evaluation {
+  std::string platform{};     ///< its name (`Snapshot::platform_name`)
   int shortlist = 0;          ///< how many candidates of the shortlist count
   ErrorSummary error{};       ///< every valid candidate but `sequential`
   ErrorSummary sequential{};  ///< `sequential` alone
   RegretSummary regret{};
   std::vector<ErrorSummary> strategies{};
   std::vector<ErrorSummary> ops{};
-  std::vector<ErrorSummary> platforms{};
   std::vector<ErrorSummary> origins{};  ///< shortlist and explore
 };
 
-/// Judges the predictions and picks in a database. Of a config that was measured in several runs,
+/// Judges the predictions and picks for a platform. Of a config that was measured in several runs,
 /// the newest row counts. The picks are those of the newest run that has any for the problem.
-[[nodiscard]] Evaluation evaluate(const Snapshot& snapshot, int shortlist);
+[[nodiscard]] Evaluation evaluate(const Snapshot& snapshot, PlatformId platform, int shortlist);
+
+/// Judges each platform that has measured candidates. Platforms are not averaged: one may be
+/// simulated.
+[[nodiscard]] std::vector<Evaluation> evaluate(const Snapshot& snapshot, int shortlist);
 
 /// The fields of docs/cli.md, as fractions; NaN (written as null) where there was nothing to judge.
 [[nodiscard]] OrderedJson json_of(const Evaluation& evaluation);
 
-/// A table with one row for each breakdown, errors in percent.
-[[nodiscard]] Table error_table(const Evaluation& evaluation);
-[[nodiscard]] Table regret_table(const RegretSummary& regret, int shortlist);
+/// A table with one row for each platform and breakdown, errors in percent.
+[[nodiscard]] Table error_table(std::span<const Evaluation> evaluations);
+[[nodiscard]] Table regret_table(std::span<const Evaluation> evaluations);
 
 }  // namespace overlaptune

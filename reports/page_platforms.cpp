@@ -43,7 +43,7 @@ OrderedJson summary_of(const Snapshot& part) {
 }
 
 OrderedJson evaluation_of(const Snapshot& part, int shortlist) {
-  const Evaluation evaluation = evaluate(part, shortlist);
+  const Evaluation evaluation = evaluate(part, part.platforms.front().stored.id, shortlist);
   return {{"count", evaluation.error.count},
           {"error_mean", rounded(evaluation.error.mean)},
           {"error_p90", rounded(evaluation.error.p90)},

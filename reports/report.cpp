@@ -23,7 +23,7 @@ namespace {
 struct Parts {
   const Snapshot& snapshot;
   const ReportOptions& options;
-  Evaluation evaluation{};
+  std::vector<Evaluation> evaluations{};
   std::optional<Comparison> comparison{};
 
   [[nodiscard]] bool wants(Section section) const {
@@ -37,7 +37,7 @@ Parts parts_of(const Snapshot& snapshot, const std::optional<Snapshot>& other,
                const ReportOptions& options) {
   Parts parts{.snapshot = snapshot,
               .options = options,
-              .evaluation = evaluate(snapshot, options.shortlist)};
+              .evaluations = evaluate(snapshot, options.shortlist)};
   if (other) parts.comparison = compare(snapshot, *other);
   return parts;
 }
@@ -66,13 +66,14 @@ void append_comparison(std::string& text, const Comparison& comparison) {
   }
 }
 
-/// The peer matrix of each platform that has one.
-void append_peers(std::string& text, const Snapshot& snapshot) {
-  for (const PlatformRecord& record : snapshot.platforms) {
+/// The peer matrix of each platform. Those that have none are left out, unless one asked for it.
+void append_peers(std::string& text, const Parts& parts) {
+  for (const PlatformRecord& record : parts.snapshot.platforms) {
     const auto matrix = peer_matrix(record.measurements);
-    if (!matrix) continue;
-    text += fmt::format("\n## Peer matrix of {}\n\n{}", snapshot.platform_name(record.stored.id),
-                        to_markdown(*matrix));
+    if (!matrix && parts.options.only.empty()) continue;
+    text +=
+        fmt::format("\n## Peer matrix of {}\n\n{}", parts.snapshot.platform_name(record.stored.id),
+                    matrix ? to_markdown(*matrix) : "None.\n");
   }
 }
 
@@ -91,15 +92,14 @@ std::string as_markdown(const Parts& parts) {
   };
   if (parts.wants(Section::winners)) append_winners(text, parts);
   append(Section::means, "Means", [&] { return winner_means(parts.snapshot); });
-  append(Section::error, "Prediction error", [&] { return error_table(parts.evaluation); });
-  append(Section::regret, "Regret",
-         [&] { return regret_table(parts.evaluation.regret, parts.evaluation.shortlist); });
+  append(Section::error, "Prediction error", [&] { return error_table(parts.evaluations); });
+  append(Section::regret, "Regret", [&] { return regret_table(parts.evaluations); });
   if (parts.comparison && parts.wants(Section::comparison)) {
     append_comparison(text, *parts.comparison);
   }
   append(Section::failures, "Failures", [&] { return failures(parts.snapshot); });
   append(Section::conditions, "Conditions", [&] { return conditions(parts.snapshot); });
-  if (parts.wants(Section::peers)) append_peers(text, parts.snapshot);
+  if (parts.wants(Section::peers)) append_peers(text, parts);
   if (parts.wants(Section::probes)) append_probes(text, parts.snapshot);
   return text;
 }
@@ -111,9 +111,8 @@ std::vector<Table> tables_of(const Parts& parts) {
   };
   add(Section::winners, [&] { return winners_in_full(parts.snapshot); });
   add(Section::means, [&] { return winner_means(parts.snapshot); });
-  add(Section::error, [&] { return error_table(parts.evaluation); });
-  add(Section::regret,
-      [&] { return regret_table(parts.evaluation.regret, parts.evaluation.shortlist); });
+  add(Section::error, [&] { return error_table(parts.evaluations); });
+  add(Section::regret, [&] { return regret_table(parts.evaluations); });
   if (parts.comparison) {
     add(Section::comparison, [&] { return comparison_table(*parts.comparison); });
   }
@@ -137,7 +136,8 @@ std::string as_csv(const Parts& parts) {
 OrderedJson winners_json(const Snapshot& snapshot) {
   OrderedJson list = OrderedJson::array();
   for (const StoredWinner& row : snapshot.winners) {
-    OrderedJson winner = {{"platform", snapshot.platform_name(row.platform)}};
+    OrderedJson winner = {{"platform", snapshot.platform_name(row.platform)},
+                          {"fingerprint", snapshot.fingerprint_of(row.platform)}};
     winner.update(json_of(row.winner));
     winner["validated_at"] = row.validated_at;
     winner["layer_gemms"] = json_of(snapshot.products(row.platform, row.winner.candidate.problem));
@@ -155,7 +155,10 @@ std::string as_json(const Parts& parts) {
   if (parts.wants(Section::winners)) document["winners"] = winners_json(parts.snapshot);
   if (parts.wants(Section::means)) document["means"] = to_json_rows(winner_means(parts.snapshot));
   if (parts.wants(Section::error) || parts.wants(Section::regret)) {
-    document["evaluation"] = json_of(parts.evaluation);
+    document["evaluation"] = OrderedJson::array();
+    for (const Evaluation& evaluation : parts.evaluations) {
+      document["evaluation"].push_back(json_of(evaluation));
+    }
   }
   if (parts.wants(Section::comparison)) {
     document["comparison"] = parts.comparison ? json_of(*parts.comparison) : OrderedJson();

@@ -8,17 +8,30 @@
 
 namespace overlaptune {
 
-std::string Snapshot::platform_name(PlatformId id) const {
+namespace {
+
+const Platform* find(const std::vector<PlatformRecord>& platforms, PlatformId id) {
   const auto found =
       std::find_if(platforms.begin(), platforms.end(),
                    [&](const PlatformRecord& record) { return record.stored.id == id; });
-  if (found == platforms.end()) return "?";
-  const Platform& platform = found->stored.platform;
-  const std::string name = full_name(platform);
+  return found == platforms.end() ? nullptr : &found->stored.platform;
+}
+
+}  // namespace
+
+std::string Snapshot::platform_name(PlatformId id) const {
+  const Platform* platform = find(platforms, id);
+  if (platform == nullptr) return "?";
+  const std::string name = full_name(*platform);
   const auto namesakes = std::count_if(
       platforms.begin(), platforms.end(),
       [&](const PlatformRecord& record) { return full_name(record.stored.platform) == name; });
-  return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(platform));
+  return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(*platform));
+}
+
+std::string Snapshot::fingerprint_of(PlatformId id) const {
+  const Platform* platform = find(platforms, id);
+  return platform == nullptr ? "?" : fingerprint(*platform);
 }
 
 std::vector<LayerGemm> Snapshot::products(PlatformId id, const Problem& problem) const {

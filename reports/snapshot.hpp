@@ -26,6 +26,9 @@ struct Snapshot {
   /// platform has the same one; "?" where the id is not among the platforms.
   [[nodiscard]] std::string platform_name(PlatformId id) const;
 
+  /// The fingerprint of a platform; "?" for an unknown one.
+  [[nodiscard]] std::string fingerprint_of(PlatformId id) const;
+
   /// The products of models that a problem tuned on this platform comes from; empty where they are
   /// not known.
   [[nodiscard]] std::vector<LayerGemm> products(PlatformId id, const Problem& problem) const;

@@ -38,6 +38,37 @@ OrderedJson json_of_exposed(const std::map<std::string, double>& exposed) {
   return json;
 }
 
+/// Every task alone, in the form that `parse_task_graph` reads.
+OrderedJson json_of_tasks(const TaskGraph& graph) {
+  OrderedJson list = OrderedJson::array();
+  for (const Task& task : graph.tasks) {
+    OrderedJson after = OrderedJson::array();
+    for (const int before : task.after) {
+      after.push_back(graph.tasks[static_cast<std::size_t>(before)].name);
+    }
+    list.push_back({{"name", task.name},
+                    {"resource", to_string(task.resource)},
+                    {"us", task.us},
+                    {"after", std::move(after)},
+                    {"slows", task.slows},
+                    {"slowed", task.slowed},
+                    {"cost_source", task.source}});
+  }
+  return list;
+}
+
+/// Every fusion, chosen or not, in the form that `parse_task_graph` reads.
+OrderedJson json_of_fusions(const TaskGraph& graph) {
+  OrderedJson list = OrderedJson::array();
+  for (const Fusion& fusion : graph.fusions) {
+    list.push_back({{"compute", graph.tasks[static_cast<std::size_t>(fusion.compute)].name},
+                    {"links", graph.tasks[static_cast<std::size_t>(fusion.links)].name},
+                    {"us", fusion.us},
+                    {"cost_source", fusion.source}});
+  }
+  return list;
+}
+
 double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
@@ -96,7 +127,9 @@ OrderedJson json_of(const StepPlan& plan) {
           {"bucket_layers", plan.bucket_layers > 0 ? OrderedJson(plan.bucket_layers) : nullptr},
           {"phases", std::move(phases)},
           {"choices", std::move(choices)},
-          {"nodes", std::move(nodes)}};
+          {"nodes", std::move(nodes)},
+          {"tasks", json_of_tasks(plan.graph)},
+          {"fusions", json_of_fusions(plan.graph)}};
 }
 
 std::vector<Table> tables_of(const StepPlan& plan, const std::string& machine) {

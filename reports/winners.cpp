@@ -169,7 +169,7 @@ Table winners_in_full(const Snapshot& snapshot) {
       {"hidden_fraction"}, {"overlap_fraction"},    {"sm_clock_mhz"},
       {"power_w"},         {"validated_at"},        {"model"},
       {"product"},         {"times_per_pass"},      {"parallelism"},
-      {"tokens"}};
+      {"tokens"},          {"fingerprint"}};
   table.columns.insert(table.columns.end(), results.begin(), results.end());
   for (const StoredWinner& row : snapshot.winners) {
     const Candidate& candidate = row.winner.candidate;
@@ -206,7 +206,8 @@ Table winners_in_full(const Snapshot& snapshot) {
                                    listed(products, product),
                                    listed(products, times),
                                    listed(products, parallelism),
-                                   listed(products, tokens)};
+                                   listed(products, tokens),
+                                   snapshot.fingerprint_of(row.platform)};
     cells.insert(cells.end(), values.begin(), values.end());
   }
   return table;

@@ -138,6 +138,13 @@ void refuse_graphs(Ranks& ranks, std::size_t bytes) {
                   bytes, ranks.world.capacity(), most, here == 0 ? ", on another rank" : ""));
 }
 
+/// Waits until this GPU is idle. Collectives of the world run on a stream of its own; beside a plan
+/// that waits for its peers on all SMs, the ranks could wait for each other. And a plan that is
+/// made runs in the memory that all plans share.
+void wait_for_plans() {
+  OVT_CHECK(cudaDeviceSynchronize());
+}
+
 void check_operand(const void* pointer, const char* name) {
   constexpr std::uintptr_t kAlign = 256;
   if (pointer == nullptr) refuse(fmt::format("{}: NULL", name));
@@ -187,6 +194,7 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   return guarded([&] {
     Ranks& ranks = *present(world, "world")->ranks;
     const OnDevice current(ranks.device);
+    wait_for_plans();
     const bool refused = bytes < 0;
     const std::vector<double> asked =
         ranks.world.largest(std::array{static_cast<double>(bytes), refused ? 1.0 : 0.0});
@@ -195,7 +203,6 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
     const auto most = static_cast<std::size_t>(asked[0]);
     if (most <= ranks.world.capacity()) return;
     refuse_graphs(ranks, most);
-    OVT_CHECK(cudaDeviceSynchronize());
     // Before memory is given back, the ranks tell each other what is free: then all are idle.
     if (auto reserved = ranks.world.reserve_no_more(most); !reserved) {
       throw Refusal{OVT_ERROR_MEMORY, "ovt_world_reserve: " + reserved.error().message};
@@ -216,6 +223,7 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
     const std::size_t size = c::size_of(platform, "ovt_platform");
     Ranks& ranks = *present(world, "world")->ranks;
     const OnDevice current(ranks.device);
+    wait_for_plans();
     c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, ranks.allow_multicast)),
              platform);
     c::zero_beyond(size, platform);
@@ -242,6 +250,7 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
   return guarded([&] {
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
     const OnDevice current(ranks->device);
+    wait_for_plans();
     std::optional<Work> work;
     try {
       (void)present(plan, "plan");

@@ -57,9 +57,9 @@ Expected<void> make_ready(World& world, const CommKey& route) {
   const bool able = route.ranks <= kMostRanks && (!takes_part || world.reaches(route));
   if (world.largest(able ? 0 : 1) > 0) {
     return bad_input(
-        "transports copy_engine and peer_access: the GPUs cannot reach one another's memory, this "
-        "NCCL is of another release than the one that the program was built with, or there are "
-        "more than " +
+        "transports copy_engine and peer_access: the GPUs cannot reach one another's memory, NCCL "
+        "has no windows here (NCCL_CUMEM_ENABLE or NCCL_WIN_ENABLE is 0), this NCCL is of another "
+        "release than the one that the program was built with, or there are more than " +
         std::to_string(kMostRanks) + " ranks");
   }
   return {};

@@ -104,7 +104,7 @@ class HopperKernel : public GeneratedKernel {
  public:
   HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout,
                const TiledKernel& kernel)
-      : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes,
+      : GeneratedKernel(std::move(source), layout.threads(), layout.shared_bytes,
                         kSignal * layout.of_one_tile()),
         slab_(layout.slab),
         tile_(kernel.tile),
@@ -219,9 +219,8 @@ Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kern
                                       .ranks = static_cast<int>(room.ranks),
                                       .groups = static_cast<int>(room.groups)});
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(
-      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.dtype, room.ranks > 0),
-      kernel);
+  return std::make_unique<HopperKernel>(std::move(*source),
+                                        *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
 }
 
 }  // namespace overlaptune::run

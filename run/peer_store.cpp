@@ -3,6 +3,8 @@
 
 #include "run/peer_store.hpp"
 
+#include <algorithm>
+
 #include "core/gpu.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "run/collective.hpp"
@@ -11,6 +13,7 @@
 #include "run/launches.hpp"
 #include "run/peers.hpp"
 #include "run/strategies.hpp"
+#include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -39,13 +42,18 @@ class PeerStorePlan : public Plan {
 
   void forget_addresses() override { launches_.clear(); }
 
-  /// Ends the waits for tiles of the peers.
+  /// Ends the waits for tiles of the peers. The driver writes the words: a memset may be a kernel,
+  /// and would wait for an SM while the GEMM waits on all of them.
   void release(cudaStream_t aside) override {
     if (world_.rank() >= problem_.ranks) return;
-    constexpr int kFar = 0x7f;  // more than any value that is waited for
+    constexpr std::uint32_t kFar = 0x7f7f7f7f;  // more than any value that is waited for
     kernels::StoreWords* const words = store_words(world_, route_, world_.rank());
-    OVT_CHECK(cudaMemsetAsync(words->counters, kFar, sizeof words->counters, aside));
-    OVT_CHECK(cudaMemsetAsync(&words->done, kFar, sizeof words->done, aside));
+    MemoryOperations all;
+    for (std::size_t group = 0; group < stored_.groups.size(); ++group) {
+      all.write(words->counters + group, kFar);
+    }
+    all.write(&words->done, kFar);
+    all.enqueue(aside);
   }
 
  private:
@@ -85,8 +93,9 @@ class PeerStorePlan : public Plan {
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
       stores.done = 0;
     }
-    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes
-      (stores.adds ? stores.groups.back().arrivals : stores.done) += 1;
+    if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, for each group or C
+      for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
+      stores.done += stores.adds ? 0 : 1;
     }
     if (mutant_ == Mutant::skipped_tile && !stores.owns_blocks) {
       // The last tile of every peer is one that it owns.
@@ -122,6 +131,21 @@ class PeerStorePlan : public Plan {
   Mutant mutant_;
   Launches launches_;
 };
+
+/// Elements of the whole tiles that cover one row block, with the tile that needs most. It is not
+/// always the largest: 256 rows are one tile of 256 rows, or two of 192.
+std::int64_t most_elements_of_tiles(const Problem& problem, const GpuLimits& limits) {
+  const auto padded = [](std::int64_t size, std::int64_t tile) {
+    return (size + tile - 1) / tile * tile;
+  };
+  std::int64_t most = 0;
+  for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
+    if (!has_store_kernel(tile, limits)) continue;
+    most = std::max(most, padded(problem.m / row_blocks(problem), tile.block_m) *
+                              padded(problem.n, tile.block_n));
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -175,13 +199,9 @@ std::int64_t most_workspace_of_stores(const Problem& problem) {
   // Slots hold whole tiles, also at the edges of what a rank owns. Where it owns a part of each
   // group, each group may add a slot.
   const GpuLimits& limits = gpu_limits(kernels::kHopper);
-  const auto padded = [](std::int64_t size, std::int64_t tile) {
-    return (size + tile - 1) / tile * tile;
-  };
-  const std::int64_t all = padded(problem.m / row_blocks(problem), limits.largest_block_m) *
-                           padded(problem.n, limits.largest_block_n);
+  const std::int64_t all = most_elements_of_tiles(problem, limits);
   const std::int64_t owned =
-      scatters ? all : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_block_area;
+      scatters ? all : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
   return (problem.ranks - 1) * owned * bytes_of(problem.dtype);
 }
 

@@ -40,6 +40,10 @@ class Plan {
   /// wait on memory has no time limit of its own.
   virtual void release(cudaStream_t /*aside*/) {}
 
+  /// Lowers signals that came after a release, or that it raised for no run. Call it on every rank
+  /// once the released runs have ended on all of them: otherwise the next plan finds them raised.
+  virtual void lower_signals(cudaStream_t /*stream*/) {}
+
  protected:
   Plan() = default;
 };

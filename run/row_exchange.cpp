@@ -57,6 +57,8 @@ class CopiedRows : public RowExchange {
 
   void release(cudaStream_t aside) override { write_flags(aside, 1); }
 
+  void lower_signals(cudaStream_t stream) override { write_flags(stream, 0); }
+
  private:
   /// The group's rows come from the rank that is `block` ranks before this one.
   [[nodiscard]] std::uint32_t* flag(std::size_t group) const {

@@ -29,6 +29,8 @@ class RowExchange {
 
   /// Raises all signals, by work on the stream `aside` (`Plan::release`).
   virtual void release(cudaStream_t aside) = 0;
+  /// As `Plan::lower_signals`; nothing where each run begins by lowering them.
+  virtual void lower_signals(cudaStream_t /*stream*/) {}
 
  protected:
   RowExchange() = default;

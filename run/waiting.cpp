@@ -40,8 +40,16 @@ class WaitingPlan : public Plan {
     exchange_->finish(stream);
   }
 
+  /// Launches hold the addresses of signals, which lie behind the world's memory. They move even
+  /// where the workspace gets its old address again.
+  void forget_addresses() override { launches_.clear(); }
+
   void release(cudaStream_t aside) override {
     if (takes_part()) exchange_->release(aside);
+  }
+
+  void lower_signals(cudaStream_t stream) override {
+    if (takes_part()) exchange_->lower_signals(stream);
   }
 
  private:

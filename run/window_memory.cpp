@@ -3,6 +3,18 @@
 #include "kernels/exchange.hpp"
 
 namespace overlaptune::run {
+namespace {
+
+/// Whether NCCL has made a window, which is in device memory. Where it has no symmetric memory,
+/// NCCL reports no error, and returns null or a handle of its own in host memory.
+bool is_window(ncclWindow_t window) {
+  if (window == nullptr) return false;
+  cudaPointerAttributes attributes{};
+  OVT_CHECK(cudaPointerGetAttributes(&attributes, window));
+  return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+}  // namespace
 
 Expected<void> WindowMemory::allocate(std::size_t bytes) {
   void* memory = nullptr;
@@ -21,7 +33,7 @@ std::vector<void*> WindowMemory::attach(ncclComm_t communicator, bool maps) {
   OVT_CHECK(
       ncclCommWindowRegister(communicator, memory(), bytes_, &window, NCCL_WIN_COLL_SYMMETRIC));
   windows_.emplace(communicator, window);
-  return maps ? addresses(communicator, window) : std::vector<void*>();
+  return maps && is_window(window) ? addresses(communicator, window) : std::vector<void*>();
 }
 
 /// The addresses of the peers' memory. Empty where not all ranks are in one NVLink domain, or where

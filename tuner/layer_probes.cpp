@@ -43,6 +43,7 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
                 .strategies = {Strategy::signaled, Strategy::waiting, Strategy::peer_store},
                 .stop = options.stop});
     if (options.stop && options.stop()) return probes;
+    if (options.searched) options.searched();
     if (!scored) continue;
     std::set<std::pair<int, int>> seen;
     for (const Scored& each : *scored) {

@@ -11,9 +11,10 @@ namespace overlaptune {
 
 struct LayerOptions {
   Launch launch = Launch::graph;
-  int sms = 0;                      ///< SMs of a GPU
-  int tiles = 6;                    ///< tile shapes for each problem
-  std::function<bool()> stop = {};  ///< called often; true ends the search with what was found
+  int sms = 0;                          ///< SMs of a GPU
+  int tiles = 6;                        ///< tile shapes for each problem
+  std::function<bool()> stop = {};      ///< called often; true ends the search with what was found
+  std::function<void()> searched = {};  ///< called when the tiles of one more problem are found
 };
 
 /// Probes of the GEMM alone with the tiles that the model predicts to be best for each problem as

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,11 +24,12 @@ constexpr std::array<std::string_view, 17> kPlainMlp{
     "gpt2",   "gpt_neox", "gpt_neo",     "gptj",        "opt",        "bloom",
     "falcon", "phi",      "mpt",         "gpt_bigcode", "starcoder2", "codegen",
     "bert",   "roberta",  "xlm-roberta", "camembert",   "electra"};
-constexpr std::array<std::string_view, 28> kGatedMlp{
-    "llama",    "mistral", "mixtral", "qwen2",       "qwen2_moe",   "qwen3",     "qwen3_moe",
-    "gemma",    "gemma2",  "gemma3",  "gemma3_text", "phi3",        "cohere",    "cohere2",
-    "granite",  "olmo",    "olmo2",   "deepseek_v2", "deepseek_v3", "internlm2", "llama4_text",
-    "mistral3", "gpt_oss", "chatglm", "glm",         "glm4",        "glm4_moe",  "ministral"};
+constexpr std::array<std::string_view, 30> kGatedMlp{
+    "llama",       "mistral",   "mixtral",     "qwen2",     "qwen2_moe",   "qwen3",
+    "qwen3_moe",   "gemma",     "gemma2",      "gemma3",    "gemma3_text", "phi3",
+    "cohere",      "cohere2",   "granite",     "olmo",      "olmo2",       "deepseek_v2",
+    "deepseek_v3", "internlm2", "llama4_text", "mistral3",  "gpt_oss",     "chatglm",
+    "glm",         "glm4",      "glm4_moe",    "ministral", "ernie4_5",    "ernie4_5_moe"};
 // Model types whose layers are not attention and one MLP, or whose config.json names them
 // otherwise.
 constexpr std::array<std::string_view, 14> kUnsupported{
@@ -76,9 +78,15 @@ class Fields {
     return field.text();
   }
 
-  [[nodiscard]] bool is_set(const char* name) const {
-    return object_.has(name) && object_[name].boolean();
+  [[nodiscard]] bool has(const char* name) const { return object_.has(name); }
+
+  /// The elements of an array; none where it is absent.
+  [[nodiscard]] std::vector<std::int64_t> whole_numbers(const char* name) const {
+    if (!has(name)) return {};
+    return object_[name].list([](const JsonReader& element) { return element.integer(0); });
   }
+
+  [[nodiscard]] bool is_set(const char* name) const { return has(name) && object_[name].boolean(); }
 
   /// The text at `inner` of the object at `outer`; empty where either is absent.
   [[nodiscard]] std::string text_within(const char* outer, const char* inner) const {
@@ -130,27 +138,57 @@ void read_attention(const Fields& fields, ModelConfig& config) {
   config.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(config.head_dim);
 }
 
-/// The experts: their number, the expert that every token passes, and the first layers, which may
-/// be dense (deepseek, glm4_moe).
+/// Layers with experts: every `step`-th one (qwen, llama4) but for those that are listed as dense,
+/// or every `freq`-th one behind the first dense ones (deepseek, glm4_moe, ernie).
+std::int64_t count_sparse_layers(const Fields& fields, const ModelConfig& config) {
+  const auto multiples_below = [](std::int64_t end, std::int64_t of) {
+    return (end + of - 1) / of;
+  };
+  const auto first =
+      fields.count_if_any({"first_k_dense_replace", "moe_layer_start_index"}, 0).value_or(0);
+  if (first > 0 || fields.has("moe_layer_freq")) {
+    const auto freq = fields.count_if_any({"moe_layer_freq"}).value_or(1);
+    return std::max<std::int64_t>(
+        0, multiples_below(config.layers, freq) - multiples_below(first, freq));
+  }
+  const auto step =
+      fields.count_if_any({"interleave_moe_layer_step", "decoder_sparse_step"}).value_or(1);
+  std::set<std::int64_t> dense;
+  for (const std::int64_t layer : fields.whole_numbers("mlp_only_layers")) {
+    if (layer < config.layers && (layer + 1) % step == 0) dense.insert(layer);
+  }
+  return config.layers / step - static_cast<std::int64_t>(dense.size());
+}
+
+/// The width of the expert that every token passes.
+std::int64_t read_shared_width(const Fields& fields, const ModelConfig& config) {
+  if (config.model_type == "llama4_text") return config.expert_intermediate;
+  if (const auto width = fields.count_if_any({"shared_expert_intermediate_size"}, 0)) return *width;
+  const auto shared =
+      fields.count_if_any({"n_shared_experts", "moe_num_shared_experts"}, 0).value_or(0);
+  return shared * config.expert_intermediate;
+}
+
+/// The experts: their number, their width, and the layers that have them.
 void read_experts(const Fields& fields, ModelConfig& config) {
   config.experts =
-      fields.count_if_any({"num_local_experts", "num_experts", "n_routed_experts"}, 0).value_or(0);
+      fields
+          .count_if_any({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"},
+                        0)
+          .value_or(0);
   if (config.experts == 0) {
     config.dense_layers = config.layers;
     return;
   }
   config.experts_per_token =
-      fields.count_if_any({"num_experts_per_tok", "experts_per_token"}).value_or(0);
-  config.dense_layers =
-      std::min(config.layers, fields.count_if_any({"first_k_dense_replace"}, 0).value_or(0));
-  const auto shared = fields.count_if_any({"n_shared_experts"}, 0).value_or(0);
-  if (shared > 0) config.shared_intermediate = shared * fields.count({"moe_intermediate_size"});
-  if (const auto width = fields.count_if_any({"shared_expert_intermediate_size"}, 0)) {
-    config.shared_intermediate = *width;
+      fields.count_if_any({"num_experts_per_tok", "experts_per_token", "moe_k"}).value_or(0);
+  if (config.experts_per_token > config.experts) {
+    fields.fail(fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {}",
+                            config.experts_per_token, config.experts));
   }
-  if (fields.count_if_any({"moe_layer_freq", "decoder_sparse_step"}).value_or(1) != 1) {
-    config.notes.emplace_back("every layer is taken to have experts: layers in turn are not read");
-  }
+  config.expert_intermediate = fields.count({"moe_intermediate_size", "intermediate_size"});
+  config.shared_intermediate = read_shared_width(fields, config);
+  config.dense_layers = config.layers - count_sparse_layers(fields, config);
 }
 
 void read_mlp(const Fields& fields, ModelConfig& config) {
@@ -164,8 +202,8 @@ void read_mlp(const Fields& fields, ModelConfig& config) {
                                        config.model_type, config.gated ? "gated" : "not gated"));
   }
   if (config.dense_layers == 0) return;
-  const auto width =
-      fields.count_if_any({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
+  const auto width = fields.count_if_any(
+      {"intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
   if (!width && config.gated) {
     fields.fail("intermediate_size is missing: expected a whole number from 1 to 2^31 - 1");
   }

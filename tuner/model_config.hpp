@@ -24,10 +24,11 @@ struct ModelConfig {
   std::int64_t intermediate = 0;  ///< width of a dense MLP; 0 where every layer has experts
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
-  std::int64_t head_dim = 0;        ///< width of a query or key head
-  std::int64_t value_head_dim = 0;  ///< width of a value head, which the output projection reads
-  std::int64_t experts = 0;         ///< 0 for a dense model
-  std::int64_t experts_per_token = 0;
+  std::int64_t head_dim = 0;           ///< width of a query or key head
+  std::int64_t value_head_dim = 0;     ///< width of a value head, which the output projection reads
+  std::int64_t experts = 0;            ///< 0 for a dense model
+  std::int64_t experts_per_token = 0;  ///< 0 where the config does not say it
+  std::int64_t expert_intermediate = 0;  ///< width of an expert; 0 for a dense model
   std::int64_t shared_intermediate = 0;  ///< width of the expert that every token passes; 0: none
   std::int64_t vocabulary = 0;           ///< 0 where the config does not say it
   bool tied_embeddings = false;          ///< the output projection is the embedding

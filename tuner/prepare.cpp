@@ -63,14 +63,17 @@ Expected<void> probe_layers(Machine& machine, Store& store, PlatformId platform,
                             const Progress& progress) {
   constexpr int kTiles = 6;
   const auto stop = [&] { return monitor.must_stop("layers"); };
-  for (int round = 0; round < options.layer_rounds && !stop(); ++round) {
+  for (int round = 0; round < options.layer_rounds; ++round) {
+    monitor.begin_stage(problems.size());
+    if (stop()) break;
     const auto known = Model::fit(machine.platform(), measurements_of(store, platform, asked));
     if (!known) return error_of(known);
     const std::vector<Probe> layers = layer_probes(*known, problems,
                                                    {.launch = options.launches.front(),
                                                     .sms = machine.platform().sms,
                                                     .tiles = kTiles,
-                                                    .stop = stop});
+                                                    .stop = stop,
+                                                    .searched = [&] { monitor.step_done(); }});
     const auto probed = run_probes(machine, store, layers, options.provenance, false, progress);
     if (!probed) return error_of(probed);
     asked.insert(layers.begin(), layers.end());
@@ -96,7 +99,6 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
   monitor.limit(options.budget);
   // More rounds would propose other candidates than those that the run has.
   if (has_candidates(store, run.id, problems, options.launches)) return {};
-  monitor.begin_stage(problems.size());
   return probe_layers(machine, store, run.platform, {plan.begin(), plan.end()}, problems, options,
                       monitor, progress);
 }

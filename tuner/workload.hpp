@@ -1,6 +1,7 @@
 #pragma once
 // The problems of a model: the products of a transformer layer that have a collective beside them,
-// and their sizes.
+// and their sizes. What a layer does besides, as far as its time is known: products without a
+// collective, and collectives without a product.
 
 #include <cstdint>
 #include <optional>
@@ -9,32 +10,39 @@
 
 #include "core/layer_gemm.hpp"
 #include "core/problem.hpp"
+#include "tuner/expert_shapes.hpp"
 #include "tuner/model_config.hpp"
 
 namespace overlaptune {
 
 struct WorkloadOptions {
   int tp = 0;
-  std::vector<std::int64_t> tokens{};  ///< tokens of a forward pass: the m of every problem
+  std::vector<std::int64_t> tokens{};  ///< of a forward pass: the m of problems without experts
   std::vector<Parallelism> parallelism{Parallelism::tensor};
   std::optional<Dtype> dtype{};  ///< absent: the dtype of the config
 };
 
-/// A product that has no collective beside it: qkv, gate and up of plain TP.
+/// A product that has no collective beside it: qkv, gate and up of plain TP, products of experts.
+/// `m`, `n` and `k` are those of one rank.
 struct PlainGemm {
   Product product = Product::qkv;
-  std::int64_t tokens = 0;          ///< the m of the GEMM
+  Parallelism parallelism = Parallelism::tensor;
+  std::int64_t tokens = 0;
   std::int64_t times_per_pass = 0;  ///< how often a forward pass runs the product
-  std::int64_t n = 0;               ///< of one rank
+  std::int64_t m = 0;
+  std::int64_t n = 0;
   std::int64_t k = 0;
   Dtype dtype = Dtype::bf16;
 };
 
 struct Workload {
-  std::vector<Problem> problems{};       ///< each problem once, in the order of `gemms`
-  std::vector<LayerGemm> gemms{};        ///< by parallelism, tokens, then o, down, qkv, gate_up
-  std::vector<PlainGemm> plain_gemms{};  ///< by tokens, then qkv, gate_up
-  std::vector<std::string> notes{};      ///< sentences that say what was skipped or assumed
+  std::vector<Problem> problems{};  ///< each problem once, in the order of `gemms`
+  /// By parallelism, tokens, then o, down, shared_down, qkv, gate_up, shared_gate_up, combine.
+  std::vector<LayerGemm> gemms{};
+  /// By parallelism, tokens, then qkv, gate_up, shared_gate_up, experts_gate_up, experts_down.
+  std::vector<PlainGemm> plain_gemms{};
+  std::vector<PlainCollective> plain_collectives{};  ///< by parallelism, then tokens
+  std::vector<std::string> notes{};  ///< sentences that say what was skipped or assumed
 };
 
 /// The problems of a model. Error: a size that `tp` does not divide, tokens that are out of range

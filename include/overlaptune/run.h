@@ -18,6 +18,8 @@
  * same order. A call waits five minutes for a rank that does not come; within NCCL's calls (making
  * communicators) it waits as long as NCCL does. All ranks of a plan give the same problem and the
  * same answer (else ovt_plan_create fails on all), and run their plans in the same order.
+ * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait until this GPU is idle, so that
+ * they meet no running plan; CUDA allows this only while no stream of the GPU is captured.
  *
  * Threads: one thread at a time may use a world and its plans. Plans of one world share its memory,
  * so no two of them may run on the GPU at once. One stream ensures this; on several streams, or in

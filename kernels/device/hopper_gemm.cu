@@ -15,7 +15,8 @@
 //   CLUSTER           CTAs: 1 or 2
 //   CONSUMERS         warpgroups, each of 64 or 128 rows
 //   IN_TURN           1: the consumers (two) take tiles in turn; 0: each has rows of every tile
-//   BUFFERS           staging buffers for C, of each consumer: 1, 2 or 4
+//   BUFFERS           staging buffers for C, of each consumer: at most its slabs of a tile; if they do
+//                     not divide those, 2 or 4
 //   SEGMENTS          most segments that a launch may have
 //   WAITS, PATIENCE   as in tiles.cu
 //   HALF              1: fp16, 0: bf16
@@ -33,45 +34,52 @@ struct Source {
   bool shared;  // the other CTA of the cluster loads half of B for both
 };
 
+/// `group`: as of `place_in`.
 __device__ __forceinline__ Source source_of(const Order& order, const Peers& peers, int tile,
-                                            int group) {
+                                            int& group) {
   if (!has_step(order, tile)) return {};
   const Place place = place_in(order, peers, computed(order, tile), group);
   return {place, CLUSTER == 2 &&
                      place_in(order, peers, computed(order, tile ^ 1), group).column == place.column};
 }
 
-/// The work of the loading thread.
+__device__ __forceinline__ Source from_lane(const Source& source, int lane) {
+  return {from_lane(source.place, lane), CLUSTER == 2 && from_lane(source.shared ? 1 : 0, lane) != 0};
+}
+
+/// The work of the loading warp. Every lane looks up one of the next 32 tiles; the first one loads.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
                                         const TensorMap* b, const Order& order, const Peers& peers,
                                         u32 stages, u32 full, u32 empty) {
   const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   int stage = 0;
   u32 phase = 1;  // the ring is empty: the first waits are over at once
   const int begin = first_step(order);
   const int end = last_step(order);
-  int group = -1;
-  int tile = own_tile(order);
-  Source source = source_of(order, peers, tile, group);
-  while (has_step(order, tile)) {
+  Source ahead{};
+  int group = -1;    // of the lane's tile
+  int arrived = -1;  // the last group whose rows are there
+  int turn = 0;
+  for (int tile = own_tile(order); has_step(order, tile); tile = next_tile(order, tile)) {
+    if (turn % 32 == 0) ahead = source_of(order, peers, nth_tile(order, tile, lane), group);
+    const Source source = from_lane(ahead, turn++ % 32);
+    if (lane != 0) continue;
     Place place = source.place;
-    const bool shared = source.shared;
     const TensorMap* from = a;
-    wait_for_rows(peers, computed(order, tile), group);
+    wait_for_rows(peers, computed(order, tile), arrived);
 #if WAITS
-    if (place.block == peers.own_block) {
-      from = own_a;
-      place.block = 0;
-    }
+    from = place.block == peers.own_block ? own_a : a;
+    if (from == own_a) place.block = 0;
 #endif
-    tile = next_tile(order, tile);
+#pragma unroll 1
     for (int step = begin; step < end; ++step) {
       // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, kStageBytes);
       const u32 to = stages + stage * kStageBytes;
       load(to, from, full + 8 * stage, step * kBlockK, place.row, place.block);
-      if (shared) {
+      if (source.shared) {
         load_for_both(to + kABytes + rank * kBLoadBytes, b, full + 8 * stage, step * kBlockK,
                       place.column + rank * kBLoad, 0);
       } else {
@@ -85,26 +93,17 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
         stage = 0;
         phase ^= 1;
       }
-      // Tiles that are stored at ranks take longer to look up. That is done where the ring is full.
-      if (RANKS && step == (begin + end) / 2) source = source_of(order, peers, tile, group);
     }
-    if (!RANKS) source = source_of(order, peers, tile, group);
   }
 }
 
-#if RANKS
-__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
-                                        const Peers& peers, int consumer, u32 slabs, u32 filled,
-                                        u32 free, u32 task) {
-  deliver_to_owners(outputs, order, peers, consumer, slabs, filled, free, task);
-}
-#else
-/// The work of the thread that stores C for one consumer.
+#if !RANKS
+/// The work of the warp that stores C for one consumer; one thread of it does all.
 __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
                                         const Peers& peers, int consumer, u32 slabs, u32 filled,
                                         u32 free, u32) {
-  int buffer = 0;
-  u32 phase = 0;
+  if (threadIdx.x % 32 != 0) return;
+  u32 pass = 0;
   int segment = 0;
   int turn = 0;
   for (int tile = own_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
@@ -114,28 +113,25 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     const Place place = place_in(order, peers, tile);
     const int first_row = place.row + row_of(consumer) - part.first_row;
     const int first_column = place.column - part.first_column;
-    int under_way = 0;  // slabs that are being read, in the buffers before this one
-    const auto release = [&](int count) {
-      for (; count > 0; --count) barrier_arrive(free + 8 * ((buffer - under_way-- + BUFFERS) % BUFFERS));
-    };
-    for (int i = 0; i < kParts * kSlabs; ++i) {
-      if (!stores(order, i % kSlabs)) continue;
-      barrier_wait(filled + 8 * buffer, phase);
-      store(&outputs.c[segment], slabs + buffer * kSlabBytes, first_column + i % kSlabs * kSlab,
-            first_row + i / kSlabs * 64, place.block);
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      ++under_way;
-      if (++buffer == BUFFERS) {
-        buffer = 0;
-        phase ^= 1;
+    for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
+      const u32 buffer = buffer_of(pass, slab);
+      barrier_wait(filled + 8 * buffer, uses_before(pass, slab) & 1);
+      if (stores(order, slab)) {
+        store(&outputs.c[segment], slabs + buffer * kSlabBytes, first_column + slab % kSlabs * kSlab,
+              first_row + slab / kSlabs * 64, place.block);
       }
-      if (under_way == BUFFERS) {
+      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      const int read = slab - (BUFFERS - 1);  // the last one that no store reads any more, soon
+      if (read >= 0) {
         asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS - 1) : "memory");
-        release(1);
+        barrier_arrive(free + 8 * buffer_of(pass, read));
       }
     }
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-    release(under_way);
+    for (int slab = kSlabsOfConsumer - (BUFFERS - 1); slab < kSlabsOfConsumer; ++slab) {
+      barrier_arrive(free + 8 * buffer_of(pass, slab));
+    }
+    ++pass;
     if (order.counters != nullptr) {
       // Waits until the slabs are in memory, not only read; then signals to the whole system. The
       // consumers do not wait for this.
@@ -207,8 +203,7 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
   const int slab_row = warp * 16 + (matrix & 1) * 8 + lane % 8;
   int stage = 0;
   u32 phase = 0;
-  int buffer = 0;
-  u32 buffer_phase = RANKS ? 0 : 1;  // without peers, the buffers are free at first
+  u32 pass = 0;  // of the consumer's slabs through the staging buffers
   const auto release = [&](int which) {
     if (thread != 0) return;
     barrier_arrive(empty + 8 * which);
@@ -271,56 +266,61 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
     if (tile >= order.tiles) break;
     if (shares_tiles(order)) exchange_halves(sums, consumer, stages);
 
-    const auto wait_for_buffer = [&] {
-      barrier_wait(free + 8 * buffer, buffer_phase);
+    const auto wait_for_buffer = [&](int slab) {
+      const u32 buffer = buffer_of(pass, slab);
+      // Without peers, all buffers are free at first.
+      barrier_wait(free + 8 * buffer, (uses_before(pass, slab) & 1) ^ (RANKS ? 0 : 1));
       return slabs + buffer * kSlabBytes;
     };
-    const auto pass_on_buffer = [&] {
+    const auto pass_on_buffer = [&](int slab) {
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-      barrier_arrive(filled + 8 * buffer);
-      if (++buffer == BUFFERS) {
-        buffer = 0;
-        buffer_phase ^= 1;
-      }
+      barrier_arrive(filled + 8 * buffer_of(pass, slab));
     };
-#pragma unroll
-    for (int part = 0; part < kParts; ++part) {
-#pragma unroll
-      for (int s = 0; s < kSlabs; ++s) {
-        if (!stores(order, s)) continue;
-        u32 slab = wait_for_buffer();
 #if RANKS
-        float* const slab_sums = sums[part] + s * kSlab / 2;
-        u32 todo;  // there since the first buffer of the tile was granted
-        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(todo) : "r"(task) : "memory");
-        if (todo == kFillForOwner) {
-          write_fragments(slab_sums, slab, thread);
-          pass_on_buffer();
-          continue;
-        }
-        if (todo == kAddAndFill) {
+    const auto sums_of = [&](int slab) { return sums[slab / kSlabs] + slab % kSlabs * kSlab / 2; };
+    wait_for_buffer(0);
+    u32 todo;  // there since the first buffer of the tile was granted
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(todo) : "r"(task) : "memory");
+    if (todo == kFillForOwner) {
+#pragma unroll
+      for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
+        const u32 to = wait_for_buffer(slab);
+        if (stores(order, slab)) write_fragments(sums_of(slab), to, thread);
+        pass_on_buffer(slab);
+      }
+      ++pass;
+      continue;
+    }
+    if (todo == kAddAndFill) {
 #pragma unroll 1
-          for (int left = RANKS - 2; left > 0; --left) {
-            add_fragments(slab_sums, slab, thread);
-            pass_on_buffer();
-            slab = wait_for_buffer();
-          }
-          add_fragments(slab_sums, slab, thread);
-          meet_consumer(consumer);  // the sums are written where the others still read
+      for (int peer = 1; peer < RANKS; ++peer) {
+#pragma unroll
+        for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
+          const u32 from = wait_for_buffer(slab);
+          if (stores(order, slab)) add_fragments(sums_of(slab), from, thread);
+          pass_on_buffer(slab);
         }
+        ++pass;
+      }
+    }
 #endif
 #pragma unroll
+    for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
+      const u32 to = wait_for_buffer(slab);
+      if (stores(order, slab)) {
+#pragma unroll
         for (int pair = 0; pair < kSlab / 16; ++pair) {
-          const float* sum = &sums[part][(s * kSlab / 8 + 2 * pair) * 4];
-          const u32 at = slab + slab_offset(slab_row, 2 * pair + (matrix >> 1));
+          const float* sum = &sums[slab / kSlabs][(slab % kSlabs * kSlab / 8 + 2 * pair) * 4];
+          const u32 at = to + slab_offset(slab_row, 2 * pair + (matrix >> 1));
           asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
                        "r"(packed(sum[0], sum[1])), "r"(packed(sum[2], sum[3])),
                        "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
                        : "memory");
         }
-        pass_on_buffer();
       }
+      pass_on_buffer(slab);
     }
+    ++pass;
   }
 }
 
@@ -381,7 +381,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kLoaderRegisters));
-    if (threadIdx.x == 0) produce(&a, &own_a, &b, order, peers, stages, full, empty);
+    if (warp == 0) produce(&a, &own_a, &b, order, peers, stages, full, empty);
     if (shares_tiles(order)) {  // the meetings of exchange_halves
       __syncwarp();
       cluster_barrier();
@@ -390,7 +390,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
 #if RANKS
     if (blockIdx.x == 0 && warp == 1) open(peers);
 #endif
-    if (threadIdx.x % 32 == 0 && warp >= 1 && warp <= CONSUMERS) {
+    if (warp >= 1 && warp <= CONSUMERS) {
       const int consumer = warp - 1;
       const u32 first = BUFFERS * consumer;
       deliver(outputs, order, peers, consumer, slabs + first * kSlabBytes, filled + 8 * first,
@@ -412,8 +412,4 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     __syncwarp();
     cluster_barrier();
   }
-#if RANKS
-  __syncthreads();
-  if (threadIdx.x == 0) close(peers);
-#endif
 }

@@ -16,14 +16,17 @@ constexpr int kSlabs = BLOCK_N / kSlab;
 constexpr int kSlabBytes = 64 * kSlab * 2;
 constexpr int kOfOneTile = IN_TURN ? 1 : CONSUMERS;  // consumers of one tile
 constexpr int kParts = BLOCK_M / 64 / kOfOneTile;    // parts of 64 rows, for each consumer
+constexpr int kSlabsOfConsumer = kParts * kSlabs;    // of a tile
 constexpr int kAccumulators = BLOCK_N / 2;
 
 // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have more
 // than it was launched with: 168 for each of 384 threads, 128 for each of 512. Storing at ranks takes
-// more of them.
-constexpr int kLoaderRegisters = RANKS ? 56 : CONSUMERS == 3 ? 32 : 40;
-constexpr int kConsumerRegisters = CONSUMERS == 3   ? (RANKS ? 152 : 160)
-                                   : CONSUMERS == 2 ? (RANKS ? 224 : 232)
+// more of them in the first warpgroup, if the consumers can spare them.
+constexpr bool kSpares =
+    RANKS > 0 && (CONSUMERS == 3 || CLUSTER == 1 || kParts * kAccumulators < 192);
+constexpr int kLoaderRegisters = kSpares ? 56 : CONSUMERS == 3 ? 32 : 40;
+constexpr int kConsumerRegisters = CONSUMERS == 3   ? (kSpares ? 152 : 160)
+                                   : CONSUMERS == 2 ? (kSpares ? 224 : 232)
                                                     : 240;
 
 struct alignas(64) TensorMap {
@@ -185,10 +188,11 @@ __device__ __forceinline__ int first_step(const Order& order) {
 __device__ __forceinline__ int last_step(const Order& order) {
   return shares_tiles(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
 }
-/// Number of a tile's slabs that the first CTA stores; the second CTA stores the others.
+/// Number of columns of slabs that the first CTA stores; the second CTA stores the others.
 constexpr int kFirstSlabs = (kSlabs + 1) / 2;
+/// Whether the CTA stores a slab, given by its number among those of a consumer.
 __device__ __forceinline__ bool stores(const Order& order, int slab) {
-  return !shares_tiles(order) || (slab < kFirstSlabs) == (cluster_rank() == 0);
+  return !shares_tiles(order) || (slab % kSlabs < kFirstSlabs) == (cluster_rank() == 0);
 }
 __device__ __forceinline__ int own_tile(const Order& order) {
   return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
@@ -201,4 +205,18 @@ __device__ __forceinline__ bool is_mine(int turn, int consumer) {
 /// The first row of a consumer in a tile.
 __device__ __forceinline__ int row_of(int consumer) {
   return IN_TURN ? 0 : consumer * kParts * 64;
+}
+
+// Slabs pass through the staging buffers of their consumer in turn: in a *pass*, all slabs of a tile
+// do, also those that the CTA does not store. Where the buffers divide the slabs, every pass begins
+// with the first buffer, and the compiler knows the buffer of each slab.
+
+constexpr bool kWholePasses = kSlabsOfConsumer % BUFFERS == 0;
+/// The buffer of a slab, and how often that buffer was used before. `pass`: passes before this one.
+__device__ __forceinline__ u32 buffer_of(u32 pass, u32 slab) {
+  return (kWholePasses ? slab : pass * kSlabsOfConsumer + slab) % BUFFERS;
+}
+__device__ __forceinline__ u32 uses_before(u32 pass, u32 slab) {
+  return kWholePasses ? pass * (kSlabsOfConsumer / BUFFERS) + slab / BUFFERS
+                      : (pass * kSlabsOfConsumer + slab) / BUFFERS;
 }

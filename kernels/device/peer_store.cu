@@ -1,22 +1,22 @@
 // The part of the GEMM on Hopper that stores each tile at the rank that owns it (`peer_store`).
 // hopper_gemm.cu has this text in front of it where RANKS is not 0.
 //
-// A tile passes through the staging buffers of its consumer slab by slab. A buffer is used again and
-// again, each time in three steps: the storing thread *grants* it to the consumer, the consumer
-// *fills* it, and the storing thread *finishes* it. What happens depends on the tile:
+// The slabs of a tile pass through the staging buffers of their consumer. A buffer is used again and
+// again, each time in three steps: the storing warp *grants* it to the consumer, the consumer *fills*
+// it, and the storing warp *finishes* it. What happens depends on the tile:
 //
-//   tile of another rank   granted empty; filled with a slab of the tile; finished by a store into
-//                          the owner's slot, in the order of the consumer's registers
-//   own tile               for each peer, granted with the slab that the peer has stored here; the
-//                          consumer adds it to its sums. In place of the last one the consumer fills
-//                          in the sum, and a store into C finishes it
-//   gemm_all_to_all        granted empty; finished by a store into the owner's C
+//   tile of another rank   one pass: granted empty; filled with a slab of the tile; finished by a store
+//                          into the owner's slot, in the order of the consumer's registers
+//   own tile               one pass for each peer: granted with the slab that the peer has stored here;
+//                          the consumer adds it to its sums and gives the buffer back. One pass more:
+//                          granted empty; filled with the sums; finished by a store into C
+//   gemm_all_to_all        one pass: granted empty; finished by a store into the owner's C
 //
-// The storing thread turns to a tile when it has finished the one before it: mostly while the tile is
+// The storing warp turns to a tile when it has finished the one before it: mostly while the tile is
 // still multiplied. So what peers have stored for an own tile is loaded beside the multiplication.
 //
 // Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come earlier
-// in the order of every rank, and the storing thread has then finished all its earlier tiles.
+// in the order of every rank, and the storing warp has then finished all its earlier tiles.
 //
 // Macros:
 //   RANKS   ranks that exchange tiles, at least 2
@@ -28,10 +28,10 @@
 struct StoreWords {
   u32 counters[192];  // of each group: the peers' increments for tiles stored here
   u32 done;           // the peers' increments for tiles stored into C
-  u32 ticket;         // CTAs that have ended
+  u32 ticket;         // warps that know the run
   u32 open;           // the run that `counters` and `done` are for
   u32 unused;
-  u32 runs[64];   // runs with each rank so far; they change when a run ends
+  u32 runs[64];   // runs with each rank, before this one
   u32 ready[64];  // the run for which each rank may be stored to, by that rank
 };
 
@@ -41,13 +41,6 @@ struct Group {
   int slot;      // slot of an owner's first tile
   u32 arrivals;  // the group's counter when all that this rank owns has arrived
 };
-
-/// A set of ranks.
-#if RANKS > 32
-using Ranks = u64;
-#else
-using Ranks = u32;
-#endif
 
 struct Peers {
   int rank;
@@ -69,8 +62,8 @@ struct Stored {
   int slot;
 };
 
-/// `group`: that of a tile nearby, if any; the search begins there.
-__device__ __forceinline__ Stored stored(const Peers& peers, int position, int group) {
+/// `group`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile.
+__device__ __forceinline__ Stored stored(const Peers& peers, int position, int& group) {
   const int times = peers.owns_blocks ? RANKS : 1;
   group = group < 0 ? 0 : group;
   while (position >= peers.groups[group].end * times) ++group;
@@ -100,16 +93,14 @@ __device__ __forceinline__ Stored stored(const Peers& peers, int position, int g
 /// The place of a tile. In `order` there is one block. `group`: as of `stored`.
 template <class Order>
 __device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int position,
-                                          int group) {
+                                          int& group) {
   const Stored at = stored(peers, position, group);
   Place place = place_of(order, at.tile);
   place.block = peers.owns_blocks ? at.owner : 0;
   return place;
 }
-/// All rows are there. `group` becomes that of the tile.
-__device__ __forceinline__ void wait_for_rows(const Peers& peers, int position, int& group) {
-  group = stored(peers, position, group).group;
-}
+/// All rows are there.
+__device__ __forceinline__ void wait_for_rows(const Peers&, int, int&) {}
 
 /// What a consumer does with the slabs of a tile.
 enum Task : u32 {
@@ -165,27 +156,32 @@ __device__ __forceinline__ void open(const Peers& peers) {
   __threadfence_system();
   __syncwarp();
   for (int rank = lane; rank < RANKS; rank += 32) {
-    if (rank == peers.rank) {
-      publish(&own->open, own->runs[rank] + 1);
-    } else {
-      publish(&peers.words[rank]->ready[peers.rank], own->runs[rank] + 1);
-    }
+    const u32 run = own->runs[rank] + 1;
+    publish(rank == peers.rank ? &own->open : &peers.words[rank]->ready[peers.rank], run);
   }
 }
 
-/// The end of a run, by one thread of each CTA after the CTA's work. The last one waits for the
-/// tiles that peers store into C, and counts the run.
-__device__ __forceinline__ void close(const Peers& peers) {
+/// Waits until all ranks may be stored to. Called by each storing warp once. The last one to know
+/// which run this is counts it, for the next launch.
+__device__ __forceinline__ void meet(const Peers& peers) {
   StoreWords* own = peers.words[peers.rank];
-  __threadfence();
-  if (atomicAdd(&own->ticket, 1) + 1 < gridDim.x) return;
-  if (peers.done != 0) wait_until(&own->done, peers.done);
-  own->ticket = 0;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll 1
-  for (int rank = 0; rank < RANKS; ++rank) own->runs[rank] += 1;
+  for (int rank = lane; rank < RANKS; rank += 32) {
+    wait_until(rank == peers.rank ? &own->open : &own->ready[rank], own->runs[rank] + 1);
+  }
+  __threadfence();  // `runs` is read before the ticket is taken
+  __syncwarp();
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
+  u32 ticket = 0;
+  if (lane == 0) ticket = atomicAdd(&own->ticket, 1);
+  ticket = from_lane(static_cast<int>(ticket), 0);
+  if (ticket + 1 < gridDim.x * CONSUMERS) return;
+  for (int rank = lane; rank < RANKS; rank += 32) own->runs[rank] += 1;
+  if (lane == 0) own->ticket = 0;
 }
 
-// Uses of the staging buffers.
+// The storing warp.
 
 /// The consumer's first tile, and the one after `tile`.
 __device__ __forceinline__ int first_tile_of(const Order& order, int consumer) {
@@ -197,24 +193,10 @@ __device__ __forceinline__ int next_tile_of(const Order& order, int tile) {
   return IN_TURN ? next_tile(order, tile) : tile;
 }
 
-/// A use of a buffer: a slab, among those of the consumer, and for `kAddAndFill` the number of the
-/// peer whose sums are added, not counting this rank.
-struct Use {
-  int slab = -1;
-  int source = 0;
-};
-constexpr int kSlabsOfConsumer = kParts * kSlabs;
 constexpr long long kTileBytes = BLOCK_M * BLOCK_N * 2;
 
-__device__ __forceinline__ void go_on(Use& use, const Order& order, int sources) {
-  if (use.slab >= 0 && ++use.source < sources) return;
-  use.source = 0;
-  do {
-    ++use.slab;
-  } while (use.slab < kSlabsOfConsumer && !stores(order, use.slab % kSlabs));
-}
-
-/// The consumer's first slab of a tile in the slots of `owner`, for the sums of peer number `source`.
+/// The consumer's first slab of a tile in the slots of `owner`, for the sums of peer number `source`,
+/// not counting the owner.
 __device__ __forceinline__ char* in_slot(const Peers& peers, int owner, int source, int slot,
                                          int consumer) {
   return peers.slots_of[owner] +
@@ -222,126 +204,131 @@ __device__ __forceinline__ char* in_slot(const Peers& peers, int owner, int sour
          row_of(consumer) / 64 * kSlabs * kSlabBytes;
 }
 
-/// Waits, before the first store to a rank, until that rank may be stored to.
-__device__ __forceinline__ void meet(const Peers& peers, int rank, Ranks& met) {
-  if (rank == peers.rank || (met >> rank & 1) != 0) return;
-  const StoreWords* own = peers.words[peers.rank];
-  wait_until(&own->ready[rank], own->runs[rank] + 1);
-  met |= Ranks{1} << rank;
-}
-
-/// Starts the store of a slab of C, whose first row and column are given.
+/// Starts the store of a slab of C, whose first row and column are given, at its owner; sums of
+/// gemm_all_reduce at all ranks, the owner first.
 __device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& peers, int owner,
-                                           int row, int column, u32 buffer, Ranks& met) {
-  const int count = peers.owns_blocks ? 1 : RANKS;
+                                           int row, int column, u32 buffer) {
+  int rank = owner;
 #pragma unroll 1
-  for (int i = 0; i < count; ++i) {
-    const int rank = peers.owns_blocks ? owner : (peers.rank + i) % RANKS;
-    meet(peers, rank, met);
+  do {
     store(&outputs.c[rank], buffer, column, row, 0);
-  }
+    rank = rank + 1 < RANKS ? rank + 1 : 0;
+  } while (!peers.owns_blocks && rank != owner);
 }
 
-/// Tells the ranks to which the consumer has stored its part of a tile.
+/// Tells the ranks to which the consumer has stored its part of a tile, once it is in memory.
 __device__ __forceinline__ void signal_stored(const Order& order, const Peers& peers,
                                               const Stored& at) {
+  if (!peers_see(peers, at.owner)) return;
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   if (task_of(peers, at.owner) == kFillForOwner) {
     increment(&peers.words[at.owner]->counters[at.group], order.signal);
   } else if (at.owner != peers.rank) {
     increment(&peers.words[at.owner]->done, order.signal);
   } else if (!peers.owns_blocks) {
 #pragma unroll 1
-    for (int turn = 1; turn < RANKS; ++turn) {
-      increment(&peers.words[(peers.rank + turn) % RANKS]->done, order.signal);
+    for (int rank = 0; rank < RANKS; ++rank) {
+      if (rank != peers.rank) increment(&peers.words[rank]->done, order.signal);
     }
   }
 }
 
-/// The work of the thread that stores for one consumer. `task`: a word in shared memory, which tells
+/// The staging buffers of a consumer and their barriers, in shared memory. `task`: a word that tells
 /// the consumer what to do with the tile whose first buffer is granted.
-__device__ __forceinline__ void deliver_to_owners(const Outputs& outputs, const Order& order,
-                                                  const Peers& peers, int consumer, u32 slabs,
-                                                  u32 filled, u32 free, u32 task) {
-  /// Stores that may still read their buffers when the next one has been started.
-  constexpr int kReading = BUFFERS > 1 ? 1 : 0;
-  const StoreWords* own = peers.words[peers.rank];
-  wait_until(&own->open, own->runs[peers.rank] + 1);
-  Ranks met = 0;
-  u32 grants = 0;  // numbers of uses; each takes the next buffer
-  u32 finishes = 0;
+struct Staging {
+  u32 slabs;
+  u32 filled;
+  u32 free;
+  u32 task;
+};
+
+/// Stores the consumer's part of a tile. By one thread. Returns the number of passes.
+__device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order& order,
+                                            const Peers& peers, int consumer,
+                                            const Staging& staging, const Stored& at, u32 pass) {
+  const Task todo = task_of(peers, at.owner);
+  const u32 loads = todo == kAddAndFill ? RANKS - 1 : 0;  // passes
+  // Where slabs come from, or go to; and the first row and column of those in C.
+  char* slot = nullptr;
+  Place place{};
+  if (todo == kFillForOwner) {
+    slot = in_slot(peers, at.owner, peers.rank - (peers.rank > at.owner ? 1 : 0), at.slot, consumer);
+  } else {
+    place = place_of(order, at.tile);
+    place.row += row_of(consumer);
+  }
+  if (todo == kAddAndFill) {
+    slot = in_slot(peers, peers.rank, 0, at.slot, consumer);
+    wait_until(&peers.words[peers.rank]->counters[at.group], peers.groups[at.group].arrivals);
+    asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
+  }
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(staging.task), "r"(static_cast<u32>(todo)) : "memory");
+  // Uses of buffers, one for each slab of each pass: granted, and finished.
+  const u32 uses = (loads + 1) * kSlabsOfConsumer;
+  u32 granted = 0;
+  u32 finished = 0;
+  const auto grant = [&](u32 use) {
+    const u32 load = use / kSlabsOfConsumer;
+    const u32 slab = use % kSlabsOfConsumer;
+    const u32 buffer = buffer_of(pass + load, slab);
+    const u32 barrier = staging.free + 8 * buffer;
+    if (load < loads && stores(order, slab)) {
+      barrier_expect(barrier, kSlabBytes);
+      load_bytes(staging.slabs + buffer * kSlabBytes,
+                 slot + load * peers.slots * kTileBytes + slab * kSlabBytes, barrier, kSlabBytes);
+    } else {
+      barrier_arrive(barrier);
+    }
+  };
+  u32 reading = 0;  // buffers that stores may still read
+#pragma unroll 1
+  while (true) {
+#pragma unroll 1
+    while (granted < uses && granted - finished + reading < BUFFERS) grant(granted++);
+    if (finished == uses) break;
+    const u32 load = finished / kSlabsOfConsumer;
+    const u32 slab = finished % kSlabsOfConsumer;
+    const u32 buffer = buffer_of(pass + load, slab);
+    barrier_wait(staging.filled + 8 * buffer, uses_before(pass + load, slab) & 1);
+    ++finished;
+    if (load < loads) continue;  // nothing is stored
+    const u32 from = staging.slabs + buffer * kSlabBytes;
+    if (stores(order, slab)) {
+      if (todo == kFillForOwner) {
+        store_bytes(slot + slab * kSlabBytes, from, kSlabBytes);
+      } else {
+        store_in_c(outputs, peers, at.owner, place.row + static_cast<int>(slab) / kSlabs * 64,
+                   place.column + static_cast<int>(slab) % kSlabs * kSlab, from);
+      }
+    }
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    // The next store begins while the last one may still read its buffer.
+    reading = BUFFERS > 1 ? 1 : 0;
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS > 1 ? 1 : 0) : "memory");
+  }
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  return loads + 1;
+}
+
+/// The work of the warp that stores for one consumer; after all ranks have met, one thread of it does
+/// all. The first CTA's ends when all that peers store into C is there.
+__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
+                                        const Peers& peers, int consumer, u32 slabs, u32 filled,
+                                        u32 free, u32 task) {
+  meet(peers);
+  if (threadIdx.x % 32 != 0) return;
   int group = -1;
+  u32 pass = 0;
   for (int tile = first_tile_of(order, consumer); tile < order.tiles;
        tile = next_tile_of(order, tile)) {
     const Stored at = stored(peers, tile, group);
-    group = at.group;
-    const Task todo = task_of(peers, at.owner);
-    const int sources = todo == kAddAndFill ? RANKS - 1 : 1;
-    // Where slabs come from, or go to; and the first row and column of those in C.
-    char* slot = nullptr;
-    Place place{};
-    if (todo == kFillForOwner) {
-      slot = in_slot(peers, at.owner, peers.rank - (peers.rank > at.owner ? 1 : 0), at.slot,
-                     consumer);
-    } else {
-      place = place_of(order, at.tile);
-      place.row += row_of(consumer);
-    }
-    if (todo == kAddAndFill) {
-      slot = in_slot(peers, peers.rank, 0, at.slot, consumer);
-      wait_until(&own->counters[at.group], peers.groups[at.group].arrivals);
-      asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
-    }
-    asm volatile("st.shared.u32 [%0], %1;" ::"r"(task), "r"(static_cast<u32>(todo)) : "memory");
-    Use next;  // to be granted
-    const auto grant_ahead = [&](u32 still_reading) {
-#pragma unroll 1
-      while (next.slab < kSlabsOfConsumer && grants - finishes + still_reading < BUFFERS) {
-        const u32 buffer = grants++ % BUFFERS;
-        if (todo == kAddAndFill) {
-          barrier_expect(free + 8 * buffer, kSlabBytes);
-          load_bytes(slabs + buffer * kSlabBytes,
-                     slot + next.source * peers.slots * kTileBytes + next.slab * kSlabBytes,
-                     free + 8 * buffer, kSlabBytes);
-        } else {
-          barrier_arrive(free + 8 * buffer);
-        }
-        go_on(next, order, sources);
-      }
-    };
-    go_on(next, order, sources);
-    Use use = next;
-    grant_ahead(0);
-#pragma unroll 1
-    for (; use.slab < kSlabsOfConsumer; go_on(use, order, sources)) {
-      const u32 buffer = finishes % BUFFERS;
-      barrier_wait(filled + 8 * buffer, finishes / BUFFERS & 1);
-      ++finishes;
-      if (use.source + 1 < sources) {  // nothing is stored
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-        grant_ahead(0);
-        continue;
-      }
-      const u32 from = slabs + buffer * kSlabBytes;
-      if (todo == kFillForOwner) {
-        meet(peers, at.owner, met);
-        store_bytes(slot + use.slab * kSlabBytes, from, kSlabBytes);
-      } else {
-        store_in_c(outputs, peers, at.owner, place.row + use.slab / kSlabs * 64,
-                   place.column + use.slab % kSlabs * kSlab, from, met);
-      }
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kReading) : "memory");
-      grant_ahead(kReading);
-    }
-    if (peers_see(peers, at.owner)) {
-      // Waits until the slabs are in memory, not only read.
-      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-      signal_stored(order, peers, at);
-    } else {
-      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-    }
+    pass += deliver_tile(outputs, order, peers, consumer, {slabs, filled, free, task}, at, pass);
+    signal_stored(order, peers, at);
   }
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  if (blockIdx.x == 0 && consumer == 0 && peers.done != 0) {
+    wait_until(&peers.words[peers.rank]->done, peers.done);
+  }
 }
 
 // The consumer's side. A slab that travels lies in the order of the consumer's registers: thread t
@@ -392,9 +379,4 @@ __device__ __forceinline__ void write_fragments(const float* sums, u32 slab, int
                  "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
                  : "memory");
   }
-}
-
-/// Waits for the other threads of the consumer.
-__device__ __forceinline__ void meet_consumer(int consumer) {
-  asm volatile("bar.sync %0, 128;" ::"r"(1 + consumer) : "memory");
 }

@@ -33,6 +33,13 @@ __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   return {block, panel * BLOCK_M, column * BLOCK_N};
 }
 
+__device__ __forceinline__ int from_lane(int value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+__device__ __forceinline__ Place from_lane(const Place& place, int lane) {
+  return {from_lane(place.block, lane), from_lane(place.row, lane), from_lane(place.column, lane)};
+}
+
 constexpr int kNoTile = 0x7ffffffe;
 
 /// The CTA's first tile after the early ones. The first CTAs have left. Of the others, those that
@@ -58,6 +65,20 @@ __device__ __forceinline__ int next_tile(const Order& order, int tile) {
   const int all = static_cast<int>(gridDim.x);
   if (tile >= order.early) return tile + all - order.leaving;
   return tile + all < order.early ? tile + all : first_late_tile(order);
+}
+
+/// The tile that the CTA computes `n` tiles after `tile`.
+template <class Order>
+__device__ __forceinline__ int nth_tile(const Order& order, int tile, int n) {
+  const int all = static_cast<int>(gridDim.x);
+  if (tile < order.early) {
+    const int early = (order.early - 1 - tile) / all;  // of the CTA, after `tile`
+    if (n <= early) return tile + n * all;
+    n -= early + 1;
+    tile = first_late_tile(order);
+    if (tile == kNoTile) return kNoTile;
+  }
+  return tile + n * (all - order.leaving);
 }
 
 #if WAITS

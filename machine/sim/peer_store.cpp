@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/staging.hpp"
 #include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
@@ -48,7 +49,7 @@ class PeerStoreSimulation : public StrategySimulation {
                    .sms = profile.gpu.sms,
                    .adds_up = problem.op != Op::gemm_all_to_all,
                    .spreads = problem.op == Op::gemm_all_reduce,
-                   .in_turn = takes_turns(config.tile, gpu_limits(profile.gpu.compute_capability)),
+                   .in_turn = staging_of(config.tile, gpu_limits(profile.gpu.compute_capability)).in_turn,
                    .link_rate = profile.copy.store_rate,
                    .signal = profile.copy.store_latency + profile.launch.signal};
     const GemmKernel kernel{

@@ -98,7 +98,7 @@ bool judge(const std::string& profile, bool layer_probes, const Arguments& argum
   options.provenance.seed = arguments.seed;
   value_or_throw(tune(*machine, store, problems, options,
                       [](std::size_t, std::size_t, std::string_view) { return true; }));
-  const Evaluation result = evaluate(take_snapshot(store), kShortlist);
+  const Evaluation result = evaluate(take_snapshot(store), kShortlist).front();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   fmt::print(

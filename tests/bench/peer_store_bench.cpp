@@ -107,8 +107,9 @@ void measure_shape(GeneratedGemms& gemms, Op op, std::int64_t m, std::int64_t k,
   const Problem problem{.op = op, .m = m, .n = 8192, .k = k, .ranks = kRanks};
   Best best;
   for (const Tile& tile :
-       {Tile{128, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 2}, Tile{128, 192, 64, 5, 1},
-        Tile{128, 128, 64, 5, 1}, Tile{192, 192, 64, 4, 1}, Tile{256, 128, 64, 4, 1}}) {
+       {Tile{128, 256, 64, 4, 1}, Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
+        Tile{128, 192, 64, 5, 1}, Tile{128, 192, 64, 4, 1}, Tile{192, 128, 64, 4, 1},
+        Tile{128, 128, 64, 5, 1}, Tile{192, 192, 64, 3, 1}, Tile{256, 128, 64, 3, 1}}) {
     for (const int waves : {1, 4}) {
       Bench bench(gemms, problem, tile, 8, waves, sms);
       std::vector<double> plain;
@@ -122,10 +123,10 @@ void measure_shape(GeneratedGemms& gemms, Op op, std::int64_t m, std::int64_t k,
       }
       best.plain = std::min(best.plain, quantile(plain, 0.5));
       best.storing = std::min(best.storing, quantile(storing, 0.5));
-      fmt::print("| {} | {:>5} | {:>5} | {}{} | {} | {:>7.1f} | {:>7.1f} | {:.3f} |\n",
-                 to_string(op), m, k, to_string(tile), tile.cluster > 1 ? ", cluster" : "", waves,
-                 quantile(plain, 0.5), quantile(storing, 0.5),
-                 quantile(storing, 0.5) / quantile(plain, 0.5));
+      fmt::print("| {} | {:>5} | {:>5} | {}, {}{} | {} | {:>7.1f} | {:>7.1f} | {:.3f} |\n",
+                 to_string(op), m, k, to_string(tile), tile.stages,
+                 tile.cluster > 1 ? ", cluster" : "", waves, quantile(plain, 0.5),
+                 quantile(storing, 0.5), quantile(storing, 0.5) / quantile(plain, 0.5));
     }
   }
   fmt::print("| {} | {:>5} | {:>5} | the best | | {:>7.1f} | {:>7.1f} | {:.3f} |\n", to_string(op),
@@ -141,7 +142,8 @@ void measure(const cudaDeviceProp& properties) {
   GeneratedGemms gemms;
   fmt::print("{}, bf16, N = 8192, 2 ranks\n\n", properties.name);
   fmt::print(
-      "| op | M | K | tile | waves of a group | plain us | storing us | storing over plain |\n"
+      "| op | M | K | tile, stages | waves of a group | plain us | storing us | storing over plain "
+      "|\n"
       "|---|--:|--:|---|--:|--:|--:|--:|\n");
   for (const std::int64_t k : {1024, 3584, 14336}) {
     for (const std::int64_t m : {1024, 4096, 16384}) {

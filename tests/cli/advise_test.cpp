@@ -125,20 +125,63 @@ TEST_F(Advise, layers_with_experts_are_counted_apart) {
   const json all = advice("--model experts.json --tokens 2k --tp 4 --sequence-parallel yes");
   const json pass = all.at("passes").at(0);
   const auto of = by_product(pass);
-  const std::map<std::string, int> times{
-      {"qkv", 3}, {"o", 3}, {"gate_up", 1}, {"down", 1}, {"shared_gate_up", 2}, {"shared_down", 2}};
+  const std::map<std::string, int> times{{"qkv", 3},        {"o", 3},
+                                         {"gate_up", 1},    {"down", 1},
+                                         {"dispatch", 2},   {"experts_gate_up", 2},
+                                         {"combine", 2},    {"shared_gate_up", 2},
+                                         {"shared_down", 2}};
   ASSERT_EQ(of.size(), times.size());
   double total = 0;
+  double sparse = 0;
   for (const auto& [product, count] : times) {
     EXPECT_EQ(of.at(product).at("times_per_pass"), count) << product;
-    total += count * of.at(product).at("overlapped_us").get<double>();
+    const double time = of.at(product).at("overlapped_us");
+    total += count * time;
+    if (count != 1) sparse += time;
   }
   EXPECT_NEAR(pass.at("overlapped_us"), total, 1e-5);
   ASSERT_EQ(pass.at("layers").size(), 2U);
   EXPECT_EQ(pass.at("layers")[0].at("kind"), "dense");
   EXPECT_EQ(pass.at("layers")[0].at("layers"), 1);
   EXPECT_EQ(pass.at("layers")[1].at("layers"), 2);
-  EXPECT_THAT(all.at("notes").dump(), HasSubstr("MoE experts (16) are skipped in 2 layers"));
+  EXPECT_NEAR(pass.at("layers")[1].at("overlapped_us"), sparse, 1e-6);
+  EXPECT_THAT(all.at("notes").dump(), HasSubstr("the experts (16 in each of 2 layers)"));
+}
+
+/// 2048 tokens pass 4 experts each, a fourth of them on each of 4 ranks.
+TEST_F(Advise, the_way_to_experts_and_back_has_times_of_its_own) {
+  const json passes = advice("--model experts.json --tokens 2k --tp 4").at("passes");
+  const auto sequence = by_product(passes.at(0));
+  const json dispatch = sequence.at("dispatch");
+  EXPECT_EQ(dispatch.at("problem"),
+            json::parse(R"({"op": "all_to_all", "m": 2048, "n": 1024, "k": null, "dtype": "bf16",
+                            "ranks": 4})"));
+  EXPECT_EQ(dispatch.at("sequential_us"), dispatch.at("overlapped_us"));
+  EXPECT_TRUE(dispatch.at("strategy").is_null());
+  const json combine = sequence.at("combine");
+  const json answer =
+      tool::json(*folder, "query --db f.db --problem gemm_all_to_all:2048,1024,512:bf16:4");
+  EXPECT_EQ(combine.at("sequential_us"), answer.at("baseline_us"));
+  EXPECT_EQ(combine.at("overlapped_us"), answer.at("predicted_us"));
+  // What `sequential` adds to its GEMM is the all-to-all, which dispatch is alone.
+  const double gemm = by_product(passes.at(1)).at("experts_down").at("sequential_us");
+  EXPECT_NEAR(dispatch.at("sequential_us").get<double>() + gemm,
+              combine.at("sequential_us").get<double>(),
+              0.1 * combine.at("sequential_us").get<double>());
+}
+
+TEST_F(Advise, plain_tp_adds_up_the_rows_of_experts_once) {
+  folder->write("mixtral.json", R"({"model_type": "mixtral", "hidden_size": 1024,
+      "intermediate_size": 512, "num_attention_heads": 8, "num_hidden_layers": 2,
+      "num_local_experts": 8, "num_experts_per_tok": 2, "torch_dtype": "bfloat16"})");
+  const std::string flags = " --tokens 2k --tp 4 --sequence-parallel no";
+  const auto mixtral = by_product(advice("--model mixtral.json" + flags).at("passes").at(0));
+  EXPECT_EQ(mixtral.at("combine").at("problem").at("op"), "all_reduce");
+  EXPECT_EQ(mixtral.at("combine").at("problem").at("m"), 2048);
+  EXPECT_EQ(mixtral.count("dispatch"), 0U);
+  const auto shared = by_product(advice("--model experts.json" + flags).at("passes").at(0));
+  EXPECT_EQ(shared.count("combine"), 0U);
+  EXPECT_EQ(shared.count("shared_down"), 1U);
 }
 
 /// A plain GEMM has the time that the model gives to the GEMM of the same shape in `sequential`.

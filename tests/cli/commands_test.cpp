@@ -502,6 +502,9 @@ TEST_F(Commands, report_in_each_format) {
   EXPECT_EQ(tool::run(*folder, "report --db f.db --out nowhere/r.md").status, 6);
   EXPECT_EQ(tool::run(*folder, "report --db f.db --only probes").out.find("## Winners"),
             std::string::npos);
+  // These probes were quick: no pair of GPUs was probed.
+  EXPECT_THAT(tool::run(*folder, "report --db f.db --only peers").out,
+              HasSubstr("## Peer matrix of sim:rtx4090-pcie-x4\n\nNone."));
   EXPECT_EQ(tool::run(*folder, "report --db f.db --format csv --json").status, 2);
 }
 
@@ -536,9 +539,10 @@ TEST_F(Commands, report_fails_where_something_is_slower) {
   EXPECT_EQ(slower.status, 5);
   EXPECT_THAT(slower.out, HasSubstr("| slower"));  // the report comes first
   EXPECT_THAT(slower.err, HasSubstr("2 of 2 operations are slower than in fast.db"));
-  EXPECT_THAT(slower.err, HasSubstr("+50.0 %"));
+  EXPECT_THAT(slower.err, HasSubstr(" on sim:rtx4090-pcie-x4: +50.0 %"));
   EXPECT_EQ(tool::run(*folder, compare + "--fail-if-slower 60").status, 0);
   EXPECT_EQ(tool::run(*folder, "report --db f.db --fail-if-slower 3%").status, 2);
+  EXPECT_EQ(tool::run(*folder, "report --db f.db --only comparison").status, 2);
   EXPECT_EQ(tool::run(*folder, compare + "--fail-if-slower much").status, 2);
 }
 

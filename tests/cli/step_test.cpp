@@ -89,6 +89,51 @@ TEST(Step, a_training_step_from_a_database) {
   expect_refused(folder, question + "--dp 8", "--dp 8: ");
 }
 
+TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
+  const Folder folder;
+  folder.write("small.json", kLlama);
+  const json layer = tool::json(folder,
+                                "step --machine sim:h200-nvlink-x8 --model small.json --tp 2 "
+                                "--tokens 32k --scope layer --json");
+  double sum = 0;
+  std::set<std::string> sources;
+  for (const json& task : layer.at("tasks")) {
+    sum += task.at("us").get<double>();
+    sources.insert(task.at("cost_source"));
+  }
+  EXPECT_NEAR(sum, layer.at("sequential_us"), 1e-6);
+  EXPECT_TRUE(sources.contains("predicted") && sources.contains("tensor rate probed"));
+  EXPECT_FALSE(layer.at("fusions").empty());
+  folder.write("layer.json", layer.dump());
+  const json again = tool::json(folder, "step --graph layer.json --json");
+  for (const char* const field : {"sequential_us", "operations_us", "ideal_us"}) {
+    EXPECT_NEAR(again.at(field), layer.at(field), 1e-6) << field;
+  }
+}
+
+TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pair) {
+  const Folder folder;
+  folder.write("small.json", kLlama);
+  tool::json(folder,
+             "tune --machine sim:h200-nvlink-x4 --db f.db --quick-probe --top-k 1 "
+             "--problem gemm_reduce_scatter:128,1024,256:bf16:4");
+  const json winner = tool::json(folder,
+                                 "query --db f.db --op gemm_reduce_scatter --m 128 --n 1024 "
+                                 "--k 256 --dtype bf16 --ranks 4 --json");
+  ASSERT_EQ(winner.at("config").at("strategy"), "sequential");
+  ASSERT_EQ(winner.at("config").at("transport"), "peer_access");
+  const json layer = tool::json(
+      folder, "step --db f.db --model small.json --tp 4 --tokens 128 --scope layer --json");
+  const json& fusions = layer.at("fusions");
+  const auto o = std::find_if(fusions.begin(), fusions.end(), [](const json& fusion) {
+    return fusion.at("compute") == "forward o 0";
+  });
+  ASSERT_NE(o, fusions.end());
+  EXPECT_EQ(o->at("cost_source"), "measured");
+  // The gap before a kernel is in it, the replay is not.
+  EXPECT_NEAR(o->at("us").get<double>(), winner.at("measured_us").get<double>(), 10);
+}
+
 TEST(Step, a_machine_that_is_probed_now) {
   const Folder folder;
   folder.write("small.json", kLlama);

@@ -1,6 +1,7 @@
 // overlaptune whatif, as a user runs it.
 
 #include <algorithm>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +80,7 @@ TEST(WhatIf, calibrated_by_a_file) {
   // A measured row: 1 GiB in 5240.0 us.
   const auto known = tool::json(folder, question + kData + "h200_rings.csv --bytes 1G");
   EXPECT_EQ(known.at("calibrated"), true);
+  EXPECT_EQ(known.at("calibrated_by"), kData + "h200_rings.csv");
   EXPECT_NEAR(known.at("us"), 5240.0, 1);
   EXPECT_LT(known.at("low_us"), 5240.0);
   EXPECT_GT(known.at("high_us"), 5240.0);
@@ -101,7 +103,19 @@ TEST(WhatIf, calibrated_by_a_database) {
     store.finish_probe_run(run);
   }
   const std::string question = kReduce + "--cluster h200-rings --bytes 1M --calibrate f.db ";
-  EXPECT_NEAR(tool::json(folder, question + "--json").at("us"), 44, 0.1);
+  const auto simulated = tool::json(folder, question + "--json");
+  EXPECT_NEAR(simulated.at("us"), 44, 0.1);
+  EXPECT_EQ(simulated.at("calibrated_by"), "sim:x");
+  // Every line with a figure says that it rests on a simulation.
+  std::istringstream lines(tool::run(folder, question).out);
+  int figures = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("| ") != 0 || line.find("---") != line.npos || line.find("bound by") != line.npos)
+      continue;
+    ++figures;
+    EXPECT_THAT(line, HasSubstr("sim:x"));
+  }
+  EXPECT_GE(figures, 2);
   expect_refused(folder, question + "--platform x,x", "also of another platform");
   expect_refused(folder, question + "--platform y", "y");
 }

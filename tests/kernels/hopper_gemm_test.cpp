@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/gpu.hpp"
-#include "core/store_order.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -16,14 +15,15 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
     ++possible;
     EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
     EXPECT_EQ(tile.block_m % (64 * layout->of_one_tile()), 0);
-    EXPECT_EQ(layout->threads, 128 * (1 + layout->consumers));
+    EXPECT_EQ(layout->threads(), 128 * (1 + layout->consumers));
+    EXPECT_TRUE(layout->buffers >= 1 && layout->buffers <= layout->slabs);
     EXPECT_TRUE(!layout->in_turn || layout->consumers == 2);
     EXPECT_EQ(tile.block_n % layout->slab, 0);
     EXPECT_EQ(tile.block_n % layout->multiplied, 0);
     // PTX ISA, "wgmma.mma_async": N is a multiple of 8; and ptxas takes an instruction only where
     // its sums leave room among the registers that a thread starts with, 65,536 in all.
     EXPECT_EQ(layout->multiplied % 8, 0);
-    EXPECT_LT(layout->multiplied / 2 + 20, 65536 / layout->threads);
+    EXPECT_LT(layout->multiplied / 2 + 20, 65536 / layout->threads());
     // The sums of a thread fit its registers, beside the other values that it needs.
     const int sums = tile.block_m * tile.block_n / (128 * layout->of_one_tile());
     EXPECT_LE(sums, layout->consumers == 3 ? 128 : 200);
@@ -64,22 +64,6 @@ TEST(HopperGemm, compiles_without_spills) {
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
     }
   }
-}
-
-/// The model and the simulator know from there whether a tile that waits holds up the next one.
-TEST(HopperGemm, takes_turns_where_the_order_of_stores_says_so) {
-  int in_turn = 0;
-  int together = 0;
-  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-    for (const Tile& tile : feasible_tiles(gpu_limits(90), dtype)) {
-      if (!has_store_kernel(tile, gpu_limits(90))) continue;
-      const HopperLayout layout = value_or_throw(hopper_layout(tile, dtype, true));
-      EXPECT_EQ(layout.in_turn, takes_turns(tile, gpu_limits(90))) << to_string(tile);
-      ++(layout.in_turn ? in_turn : together);
-    }
-  }
-  EXPECT_GT(in_turn, 100);
-  EXPECT_GT(together, 50);
 }
 
 }  // namespace

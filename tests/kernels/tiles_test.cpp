@@ -23,6 +23,9 @@ Dim blockIdx;  // NOLINT
 inline unsigned long long __cvta_generic_to_shared(const void*) {
   return 0;
 }  // NOLINT
+inline int __shfl_sync(unsigned, int value, int) {
+  return value;
+}  // NOLINT
 
 #include "kernels/device/tiles.cu"
 
@@ -88,6 +91,24 @@ TEST(Tiles, each_is_computed_once_and_those_who_leave_do_early_ones_only) {
     ASSERT_EQ(std::count(done.begin(), done.end(), 1), c.tiles)
         << c.ctas << " CTAs, " << c.order.leaving << " leave after " << c.order.early << " of "
         << c.tiles << " tiles";
+  }
+}
+
+/// The loading warp looks up tiles in advance.
+TEST(Tiles, the_nth_tile_is_the_one_after_n_steps) {
+  for (const Case& c : cases()) {
+    const auto walks = device::walks(c.ctas, c.order, c.tiles);
+    for (int cta = 0; cta < c.ctas; ++cta) {
+      device::blockIdx.x = static_cast<unsigned>(cta);
+      const std::vector<int>& mine = walks[static_cast<std::size_t>(cta)];
+      for (std::size_t from = 0; from < mine.size(); from += 7) {
+        for (std::size_t to = from; to < mine.size(); ++to) {
+          ASSERT_EQ(device::nth_tile(c.order, mine[from], static_cast<int>(to - from)), mine[to]);
+        }
+        EXPECT_GE(device::nth_tile(c.order, mine[from], static_cast<int>(mine.size() - from)),
+                  c.tiles);
+      }
+    }
   }
 }
 

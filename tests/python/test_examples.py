@@ -1,11 +1,14 @@
 """The examples, on databases that the command line tuned."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import built
 
@@ -41,9 +44,18 @@ class ListConfigs(unittest.TestCase):
         self.assertEqual([row[0] for row in parallel], ["o", "down", "qkv", "gate_up"] * 2)
         for row in plain + parallel:
             self.assertEqual(row[2], "exact", row)
+            self.assertEqual(row[-1], "(simulated)", row)
         self.assertEqual(plain[3][1:6], ["2048", "exact", f"{report['measured_us']:.1f}",
                                          f"{report['baseline_us']:.1f}",
                                          report["config"]["strategy"]])
+
+    def test_experts_are_the_problems_that_were_tuned(self):
+        model = ["--model", str(built.SOURCE / "examples/models/mixtral-8x7b.json"), "--tp", "4", "--tokens", "1024",
+                 "--sequence-parallel"]
+        built.tune(Path(self.database), *model)
+        listed = self.listed(*model)
+        self.assertEqual([(row[0], row[2]) for row in listed],
+                         [(name, "exact") for name in ("o", "qkv", "combine")])
 
     def test_what_was_not_tuned_is_predicted(self):
         model = [*self.model[:-1], "3072"]
@@ -60,6 +72,57 @@ class ListConfigs(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertIn(text, done.stderr)
+
+
+def sequence_groups():
+    """The example as a module, with as much of PyTorch as its import touches."""
+    torch = types.ModuleType("torch")
+    torch.autograd, torch.nn = types.SimpleNamespace(Function=object), types.ModuleType("torch.nn")
+    torch.nn.Module, torch.nn.functional = object, types.ModuleType("torch.nn.functional")
+    torch.distributed = types.ModuleType("torch.distributed")
+    names = {"torch": torch, "torch.nn": torch.nn, "torch.nn.functional": torch.nn.functional,
+             "torch.distributed": torch.distributed}
+    spec = importlib.util.spec_from_file_location("sequence_groups", built.SOURCE / "examples/sequence_groups.py")
+    module = importlib.util.module_from_spec(spec)
+    with mock.patch.dict(sys.modules, names):
+        spec.loader.exec_module(module)
+    return module
+
+
+class SequenceGroups(unittest.TestCase):
+    """The times beside those of a plan that the command line made."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        lengths, plan = (Path(folder.name) / name for name in ("lengths.txt", "plan.json"))
+        lengths.write_text("".join(f"{length}\n" for length in [30_000, 20_000, *[4000] * 6]))
+        costs = built.SOURCE / "examples/sequence_costs/flexsp-a100.json"
+        document = built.tool_json("sequences", "--lengths", str(lengths), "--gpus", "4", "--gpus-per-node", "4",
+                                   "--batch", "8", "--max-length", "32k", "--costs", str(costs), "--model", "gpt-7b",
+                                   "--memory", "60G", "--out", str(plan))
+        cls.batch = document["batches"][0]
+        cls.example = sequence_groups()
+
+    def test_measured_times_are_those_of_all_layers_beside_the_predicted_ones(self):
+        plans = {"planned": self.batch["micro_batches"], "static": self.batch["static_micro_batches"]}
+        # 4 of 32 layers run; they take a tenth more than predicted, and once much more.
+        measured = {name: [[factor * part["time_us"] / 8 for part in parts] for factor in (1.1, 1.1, 3)]
+                    for name, parts in plans.items()}
+        rows = self.example.compared(plans, measured, 4, 32)
+        self.assertEqual(len(rows), 2 + sum(map(len, plans.values())))
+        whole = {name: times for name, what, *times in rows if what == "all"}
+        self.assertAlmostEqual(whole["planned"][1], self.batch["time_us"] / 1e3)
+        self.assertAlmostEqual(whole["static"][1], self.batch["static_us"] / 1e3)
+        for row in rows:
+            self.assertAlmostEqual(row[2], 1.1 * row[3])
+            self.assertAlmostEqual(row[4], 100 * (1 / 1.1 - 1))
+        lines = self.example.table_of(rows).splitlines()
+        self.assertEqual(len(lines), 2 + len(rows))
+        self.assertRegex(lines[2], r"^\| planned \| all \| [0-9.]+ \| [0-9.]+ \| -9\.1 \|$")
+        first = self.batch["micro_batches"][0]["groups"][0]
+        self.assertIn(f"{first['tokens']} tokens on {first['degree']}", lines[3])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,15 @@ import built
 
 LOAD = "import overlaptune; print(overlaptune.version(), overlaptune.__file__)"
 
+#: What a host with the GPUs of the shipped results asks, where nothing was tuned.
+SHIPPED = """
+from overlaptune import Database, Op, Platform, Problem
+platform = Platform("mine", "cuda", "NVIDIA H200", 8, 132, 90, driver_version="999", topology="NVSwitch x18",
+                    transport="nvlink")
+with Database(platform=platform) as database:
+    print(database.explain(Problem(Op.GEMM_ALL_REDUCE, 4096, 8192, 3584, 8)))
+"""
+
 
 def pip_install(what: Path, folder: Path) -> None:
     subprocess.run(
@@ -38,6 +47,15 @@ class Install(unittest.TestCase):
         self.assertEqual(done.stdout.split(),
                          [built.VERSION, str(self.folder / "overlaptune/__init__.py")], done.stderr)
 
+    def test_the_wheel_answers_from_the_shipped_results(self):
+        (wheel,) = built.WHEELS.iterdir()
+        pip_install(wheel, self.folder)
+        done = built.python(SHIPPED, PYTHONPATH=str(self.folder), OVERLAPTUNE_LIBRARY="", OVERLAPTUNE_SYSTEM_DB="",
+                            OVERLAPTUNE_DB="")
+        shipped = self.folder / "overlaptune/share/overlaptune/system.db"
+        self.assertIn(f"system database: {shipped}", done.stdout, done.stderr)
+        self.assertIn("reason: tuned elsewhere on cuda:h200-nvlink-x8", done.stdout)
+
     def test_the_tree_installs_without_a_library(self):
         tree = self.folder / "tree"  # a copy: building leaves files in it
         shutil.copytree(built.SOURCE / "python", tree,
@@ -62,7 +80,8 @@ class Install(unittest.TestCase):
             ["mypy", "--config-file", str(built.SOURCE / "python/pyproject.toml"),
              "--cache-dir", str(self.folder / "cache"), str(built.SOURCE / "python/overlaptune"),
              *(str(built.SOURCE / "examples" / name) for name in ("list_configs.py", "torch_layers.py")),
-             *map(str, (built.SOURCE / "tests/bench/compare_torch").glob("*.py"))],
+             *(str(file) for name in ("compare_torch", "compare_step")
+               for file in (built.SOURCE / "tests/bench" / name).glob("*.py"))],
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

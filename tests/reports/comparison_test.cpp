@@ -64,6 +64,13 @@ TEST(Comparison, one_platform_on_each_side_is_compared_by_problem) {
   EXPECT_THAT(
       comparison.platform_differences,
       testing::ElementsAre("sim:eight here, sim:newer there: name: eight here, newer there"));
+  // Every line says whose figures it has.
+  const auto row = json_of(comparison).at("winners").at(0);
+  EXPECT_EQ(row.at("platform_here"), "sim:eight");
+  EXPECT_EQ(row.at("platform_there"), "sim:newer");
+  const auto cells = comparison_table(comparison).rows.at(0);
+  EXPECT_EQ(cells.at(0), Cell(std::string("sim:eight")));
+  EXPECT_EQ(cells.at(1), Cell(std::string("sim:newer")));
 }
 
 TEST(Comparison, platforms_are_kept_apart_where_their_pairs_are_not_clear) {

@@ -40,7 +40,7 @@ Snapshot sample() {
 }
 
 TEST(Evaluation, errors_by_hand) {
-  const Evaluation evaluation = evaluate(sample(), 5);
+  const Evaluation evaluation = evaluate(sample(), 1, 5);
   EXPECT_EQ(evaluation.error.count, 4);
   EXPECT_NEAR(evaluation.error.mean, 0.25, 1e-12);
   EXPECT_NEAR(evaluation.error.median, 0.25, 1e-12);
@@ -51,9 +51,8 @@ TEST(Evaluation, errors_by_hand) {
 }
 
 TEST(Evaluation, breakdown_adds_up) {
-  const Evaluation evaluation = evaluate(sample(), 5);
-  for (const auto* breakdown :
-       {&evaluation.strategies, &evaluation.ops, &evaluation.platforms, &evaluation.origins}) {
+  const Evaluation evaluation = evaluate(sample(), 1, 5);
+  for (const auto* breakdown : {&evaluation.strategies, &evaluation.ops, &evaluation.origins}) {
     int count = 0;
     double sum = 0;
     for (const ErrorSummary& part : *breakdown) {
@@ -106,7 +105,7 @@ TEST(Rerun, the_shortlist_is_that_of_the_newest_run) {
 }
 
 TEST(Evaluation, regret_is_against_everything_measured) {
-  const Evaluation evaluation = evaluate(sample(), 5);
+  const Evaluation evaluation = evaluate(sample(), 1, 5);
   // First problem: 80 picked and 60 in the shortlist, where exploring found 50; second: the best.
   EXPECT_EQ(evaluation.regret.problems, 2);
   EXPECT_NEAR(evaluation.regret.top1_max, 0.6, 1e-12);
@@ -117,10 +116,10 @@ TEST(Evaluation, regret_is_against_everything_measured) {
 
 TEST(Evaluation, a_shortlist_of_one_is_the_first_choice_or_the_baseline) {
   Snapshot data = sample();
-  EXPECT_NEAR(evaluate(data, 1).regret.shortlist_max, 0.6, 1e-12);
+  EXPECT_NEAR(evaluate(data, 1, 1).regret.shortlist_max, 0.6, 1e-12);
   data.candidates[1].candidate.measured = rows::times(160);  // worse than sequential's 100
-  EXPECT_NEAR(evaluate(data, 1).regret.shortlist_max, 1.0, 1e-12);
-  EXPECT_NEAR(evaluate(data, 1).regret.top1_max, 2.2, 1e-12);
+  EXPECT_NEAR(evaluate(data, 1, 1).regret.shortlist_max, 1.0, 1e-12);
+  EXPECT_NEAR(evaluate(data, 1, 1).regret.top1_max, 2.2, 1e-12);
 }
 
 TEST(Evaluation, a_failed_first_choice_gives_way_to_the_next) {
@@ -128,7 +127,7 @@ TEST(Evaluation, a_failed_first_choice_gives_way_to_the_next) {
       rows::snapshot({}, {candidate({.comm_ctas = 1, .rank = 0}),
                           candidate({.comm_ctas = 2, .measured = 90, .rank = 1}),
                           candidate({.comm_ctas = 3, .measured = 60, .origin = Origin::explore})}),
-      5);
+      1, 5);
   EXPECT_EQ(evaluation.regret.problems, 1);
   EXPECT_NEAR(evaluation.regret.top1_max, 0.5, 1e-12);
 }
@@ -139,14 +138,41 @@ TEST(Evaluation, the_newest_measurement_of_a_config_counts) {
           {}, {candidate({.comm_ctas = 1, .predicted = 100, .measured = 100, .rank = 0, .run = 2}),
                candidate({.comm_ctas = 1, .predicted = 50, .measured = 100, .rank = 1, .run = 1}),
                candidate({.comm_ctas = 2, .predicted = 80, .measured = 80, .rank = 0, .run = 1})}),
-      5);
+      1, 5);
   EXPECT_EQ(evaluation.error.count, 2);
   EXPECT_NEAR(evaluation.error.max, 0, 1e-12);
   EXPECT_NEAR(evaluation.regret.top1_max, 0.25, 1e-12);  // run 2 picked 100, run 1 had found 80
 }
 
+/// The same name, measured and simulated: errors of 10 and of 50 %, which nothing averages.
+TEST(Evaluation, platforms_are_judged_apart) {
+  StoredCandidate simulated = candidate({.predicted = 110, .measured = 100, .rank = 0});
+  StoredCandidate measured = candidate({.predicted = 150, .measured = 100, .rank = 0});
+  measured.platform = 2;
+  Snapshot snapshot = rows::snapshot({}, {simulated, measured});
+  Platform gpus = rows::platform();
+  gpus.machine = "cuda";
+  snapshot.platforms.push_back({.stored = {.id = 2, .platform = gpus}});
+  Platform unused = rows::platform();
+  unused.name = "unused";
+  snapshot.platforms.push_back({.stored = {.id = 3, .platform = unused}});
+  const auto list = evaluate(snapshot, 5);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].platform, "sim:eight");
+  EXPECT_NEAR(list[0].error.max, 0.1, 1e-12);
+  EXPECT_EQ(list[1].platform, "cuda:eight");
+  EXPECT_NEAR(list[1].error.mean, 0.5, 1e-12);
+  for (const Table& table : {error_table(list), regret_table(list)}) {
+    ASSERT_EQ(table.rows.size() % 2, 0U);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const bool first = i < table.rows.size() / 2;
+      EXPECT_EQ(table.rows[i][0], Cell(std::string(first ? "sim:eight" : "cuda:eight")));
+    }
+  }
+}
+
 TEST(Evaluation, json_has_the_documented_fields) {
-  const auto json = OrderedJson::parse(json_of(evaluate(sample(), 5)).dump());
+  const auto json = OrderedJson::parse(json_of(evaluate(sample(), 1, 5)).dump());
   EXPECT_EQ(json.at("count"), 4);
   EXPECT_NEAR(json.at("error_mean").get<double>(), 0.25, 1e-12);
   for (const char* name : {"error_median", "error_p90", "error_max", "regret_top1_mean",
@@ -158,7 +184,7 @@ TEST(Evaluation, json_has_the_documented_fields) {
 }
 
 TEST(Evaluation, nothing_measured_is_null) {
-  const auto json = OrderedJson::parse(json_of(evaluate(rows::snapshot({}), 5)).dump());
+  const auto json = OrderedJson::parse(json_of(evaluate(rows::snapshot({}), 1, 5)).dump());
   EXPECT_EQ(json.at("count"), 0);
   EXPECT_TRUE(json.at("error_mean").is_null());
   EXPECT_TRUE(json.at("regret_top1_max").is_null());

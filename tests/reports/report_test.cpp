@@ -238,13 +238,17 @@ TEST(Report, shows_what_problems_are_in_their_models) {
   EXPECT_THAT(report(sample(), {}, {}), testing::Not(HasSubstr("product")));
 
   const std::string csv = report(snapshot, {}, {.format = ReportFormat::csv});
-  EXPECT_THAT(csv, HasSubstr(",validated_at,model,product,times_per_pass,parallelism,tokens\n"));
+  const std::string key = fingerprint(rows::platform());
   EXPECT_THAT(
       csv,
-      HasSubstr(",\"wide, 4k;wide, 4k;deep\",o;down;down,80;80;126,tp;tp;tp,4096;4096;4096\n"));
-  EXPECT_THAT(csv, HasSubstr("Z,,,,,\n"));
+      HasSubstr(",validated_at,model,product,times_per_pass,parallelism,tokens,fingerprint\n"));
+  EXPECT_THAT(
+      csv, HasSubstr(",\"wide, 4k;wide, 4k;deep\",o;down;down,80;80;126,tp;tp;tp,4096;4096;4096," +
+                     key + "\n"));
+  EXPECT_THAT(csv, HasSubstr("Z,,,,,," + key + "\n"));
 
   const auto json = OrderedJson::parse(report(snapshot, {}, {.format = ReportFormat::json}));
+  EXPECT_EQ(json.at("winners").at(0).at("fingerprint"), key);
   const auto& products = json.at("winners").at(0).at("layer_gemms");
   ASSERT_EQ(products.size(), 3U);
   EXPECT_EQ(products.at(2), (OrderedJson{{"model", "deep"},

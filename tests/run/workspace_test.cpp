@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/gpu.hpp"
+#include "core/tiling.hpp"
+#include "kernels/hopper_gemm.hpp"
 #include "run/sizes.hpp"
 #include "tests/legality/cases.hpp"
 
@@ -22,6 +25,27 @@ TEST(Workspace, no_config_takes_more_and_some_take_all_of_it) {
   }
   for (const Op op : {Op::all_gather_gemm, Op::gemm_all_to_all}) {
     EXPECT_EQ(most[op], most_workspace_bytes(legality::problem_of(op))) << to_string(op);
+  }
+}
+
+/// Tiles that do not divide the rows and columns of an owner.
+TEST(Workspace, no_tile_of_peer_store_takes_more) {
+  const GpuLimits& limits = gpu_limits(kernels::kHopper);
+  for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce}) {
+    for (const std::int64_t rows : {8, 200, 256, 2048}) {
+      const Problem problem{
+          .op = op, .m = 8 * rows, .n = 1096, .k = 512, .dtype = Dtype::bf16, .ranks = 8};
+      for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
+        if (!has_store_kernel(tile, limits)) continue;
+        const auto work =
+            Work::make(problem, PeerStore{.tile = tile,
+                                          .raster = 1,
+                                          .wave_groups = {tile_order(problem, tile, 1).tiles()}});
+        ASSERT_TRUE(work) << work.error().message;
+        ASSERT_LE(workspace_bytes(*work), most_workspace_bytes(problem))
+            << to_string(problem) << " " << to_string(work->config());
+      }
+    }
   }
 }
 

@@ -50,7 +50,7 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks cli-docs fuzz compare-torch; do
+for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
@@ -65,6 +65,14 @@ expect 'compare-torch: no number' 2 "'many': expected a number" "$root/scripts/c
 expect 'compare-torch: no database' 2 'nothing.db: no such file' "$root/scripts/compare-torch" --db nothing.db
 expect 'compare-torch: no Python' 77 'skipped: nothing: no such program' \
   "$root/scripts/compare-torch" --python nothing
+expect 'compare-step: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/compare-step" --fast
+expect 'compare-step: no database' 2 '--db: missing' "$root/scripts/compare-step"
+expect 'compare-step: not divided' 2 'expected a multiple of 5, the number of ranks' \
+  "$root/scripts/compare-step" --db "$root/README.md" --tp 5 --tp-shapes 1 --tokens 1001
+expect 'compare-step: one GPU without a platform' 2 '--platform: missing beside --ranks-per-gpu' \
+  "$root/scripts/compare-step" --db "$root/README.md" --ranks-per-gpu 2
+expect 'compare-step: no Python' 77 'skipped: nothing: no such program' \
+  "$root/scripts/compare-step" --db "$root/README.md" --python nothing
 expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted, beside-gpus or sequences" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \

@@ -69,6 +69,23 @@ TEST_F(PrepareTest, each_round_probes_six_tiles_at_the_size_of_a_problem) {
   EXPECT_FALSE(stopped);
 }
 
+TEST_F(PrepareTest, each_round_shows_how_many_problems_are_done) {
+  std::vector<std::pair<std::size_t, std::size_t>> shown;
+  const Progress progress = [&](std::size_t done, std::size_t total, std::string_view what) {
+    if (what == "layers" && (shown.empty() || shown.back().first != done)) {
+      shown.emplace_back(done, total);
+    }
+    return true;
+  };
+  options.layer_rounds = 2;
+  Problem larger = kProblem;
+  larger.m *= 2;
+  RunMonitor monitor(progress);
+  ASSERT_TRUE(probe_missing(machine, store, run, std::vector{kProblem, larger}, options, monitor));
+  using Shown = std::vector<std::pair<std::size_t, std::size_t>>;
+  EXPECT_EQ(shown, (Shown{{0, 2}, {1, 2}, {0, 2}, {1, 2}}));
+}
+
 TEST_F(PrepareTest, a_run_that_has_candidates_had_its_rounds) {
   store.add_candidate(run.id, {.problem = kProblem, .predicted = us(1)});
   ASSERT_TRUE(probe(carry_on));

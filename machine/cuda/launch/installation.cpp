@@ -27,7 +27,10 @@ Expected<std::string> find_worker() {
   if (named) {
     return unavailable(fmt::format("{} = {}: expected a program", kWorkerVariable, *named));
   }
-  return unavailable("this build has no CUDA support; use a simulated machine (sim:...)");
+  return unavailable(
+      "no overlaptune-worker beside the program, which was built without CUDA or copied alone; use "
+      "a "
+      "simulated machine (sim:...)");
 }
 
 Expected<int> find_ranks_per_gpu() {

@@ -11,6 +11,10 @@ const paints: Record<string, string> = { faster: "gemm", slower: "exposed", with
 const nameOf = ({ problem, launch }: ComparedWinner) =>
   `${opName(problem.op)} ${problem.m}×${problem.n}×${problem.k}${launch === "graph" ? "" : `, ${launch}`}`;
 
+/** Where both platforms are known and differ, the one here before the one there. */
+const platformOf = ({ platform_here: here, platform_there: there }: ComparedWinner) =>
+  here !== null && there !== null && here !== there ? `${here}, ${there}` : (here ?? there ?? "");
+
 const shortNameOf = ({ problem }: ComparedWinner) =>
   `${shortOpName(problem.op)} ${problem.m}×${problem.n}×${problem.k}`;
 
@@ -40,7 +44,7 @@ function option(rows: ComparedWinner[], narrow: boolean): Option {
       formatter: (points: { dataIndex: number }[]) => {
         const row = rows[points[0]!.dataIndex]!;
         return lines(
-          `${nameOf(row)} on ${row.platform}`,
+          `${nameOf(row)} on ${platformOf(row)}`,
           `${time(row.here_us)} here, ${time(row.there_us)} there: ${signedPercent(row.relative_change ?? 0)}, ${words(row.change)}`,
           `noise ${time(row.noise_us)}`,
         );
@@ -130,7 +134,7 @@ export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
       ["operation", "platform", "here", "there", "change", "noise", "beyond the noise"],
       [...both, ...comparison.winners.filter((row) => row.relative_change === null)].map((row) => [
         nameOf(row),
-        row.platform,
+        platformOf(row),
         time(row.here_us),
         time(row.there_us),
         row.relative_change === null ? "–" : signedPercent(row.relative_change),

@@ -122,7 +122,8 @@ export interface FailedCandidate {
 }
 
 export interface ComparedWinner {
-  platform: string;
+  platform_here: string | null;
+  platform_there: string | null;
   problem: { op: string; m: number; n: number; k: number; dtype: string; ranks: number };
   launch: string;
   change: "faster" | "slower" | "within_noise" | "only_here" | "only_there";

@@ -9,6 +9,8 @@ import { color } from "./theme";
 const kinds = [
   { strategy: "signaled", paint: "gemm", symbol: "circle" },
   { strategy: "chunked", paint: "exposed", symbol: "triangle" },
+  { strategy: "peer_store", paint: "fourth", symbol: "diamond" },
+  { strategy: "waiting", paint: "fifth", symbol: "arrow" },
   { strategy: "sequential", paint: "exchange", symbol: "rect" },
 ];
 
@@ -66,16 +68,20 @@ function errorOption(rows: Candidate[]): Option {
           data.row.config,
         ),
     },
-    series: kinds.map(({ strategy, paint, symbol }) => ({
-      name: words(strategy),
-      type: "scatter",
-      symbol,
-      symbolSize: 6,
-      itemStyle: { color: color(paint), opacity: rows.length > 500 ? 0.5 : 0.75 },
-      data: rows
-        .filter((row) => row.strategy === strategy)
-        .map((row) => ({ value: [row.measured_us, Math.max(-edge, Math.min(edge, 100 * error(row)))], row })),
-    })),
+    series: kinds
+      .map((kind) => ({ ...kind, own: rows.filter((row) => row.strategy === kind.strategy) }))
+      .filter(({ own }) => own.length > 0)
+      .map(({ strategy, paint, symbol, own }) => ({
+        name: words(strategy),
+        type: "scatter",
+        symbol,
+        symbolSize: 7,
+        itemStyle: { color: color(paint), opacity: rows.length > 500 ? 0.5 : 0.75 },
+        data: own.map((row) => ({
+          value: [row.measured_us, Math.max(-edge, Math.min(edge, 100 * error(row)))],
+          row,
+        })),
+      })),
   };
 }
 

@@ -8,18 +8,14 @@
 #include "core/config_fields.hpp"
 #include "core/error.hpp"
 #include "core/tiling.hpp"
+#include "tests/gpu/plan_check/every_config.hpp"
+#include "tests/gpu/plan_check/judge.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
 #include "tests/gpu/plan_check/test_problem.hpp"
 
 namespace overlaptune::plan_check {
 namespace {
 
-/// Upper limit of a plan's relative error, as a multiple of that of `sequential` on the same
-/// inputs.
-constexpr double kAllowance = 1.5;
-/// Upper limit of the relative error of `sequential`: the rounding of the elements and of every sum
-/// on the way.
-constexpr double kMostRounding = 0.03;
 constexpr int kReplays = 3;
 /// Turns of both operand sets in replays that follow one another at once: 20 replays.
 constexpr int kTurns = 10;
@@ -30,46 +26,6 @@ constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
 constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
-
-Problem problem(Op op, int ranks) {
-  return {.op = op, .m = ranks * 1024, .n = 2048, .k = 512, .dtype = Dtype::bf16, .ranks = ranks};
-}
-
-constexpr std::array<Op, 4> kOps{Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::all_gather_gemm,
-                                 Op::gemm_all_to_all};
-
-/// The configs that there are for an op; `sequential` first.
-std::vector<Config> configs(const Problem& of) {
-  const std::string ours = "signaled tile=128x128x64 stages=4 cluster=1 raster=4 ctas=8 transport=";
-  // Groups that end within a swizzle group, and groups of whole swizzle groups, which copy engines
-  // can move.
-  const std::string staged = fmt::format(" groups={0},{1},{0}", 12 * of.ranks, 104 * of.ranks);
-  const std::string whole = fmt::format(" groups={0},{0}", 64 * of.ranks);
-  std::vector<std::string> lines{
-      "sequential ctas=0 transport=ring",        "sequential ctas=0 transport=symmetric",
-      "sequential ctas=0 transport=copy_engine", "sequential ctas=8 transport=peer_access",
-      "chunked ctas=16 transport=ring chunks=4", "chunked ctas=16 transport=symmetric chunks=4"};
-  if (of.op != Op::all_gather_gemm) {
-    for (const char* transport : {"ring", "symmetric", "symmetric_then_ring", "peer_access"}) {
-      lines.push_back(ours + transport + staged);
-    }
-    lines.push_back(ours + "copy_engine" + whole);
-    lines.push_back("peer_store tile=128x128x64 stages=4 cluster=1 raster=4" + staged);
-  } else {
-    // 1024 rows of each rank: 8 panels of 16 columns, in two groups each but for the rank's own.
-    const std::string waiting = "waiting tile=128x128x64 stages=4 cluster=1 raster=4 ";
-    std::string groups = " groups=128";
-    for (int rank = 1; rank < of.ranks; ++rank) groups += ",64,64";
-    lines.push_back(waiting + "transport=copy_engine" + groups);
-    lines.push_back(waiting + "ctas=8 transport=peer_access" + groups);
-  }
-  std::vector<Config> list;
-  for (const std::string& line : lines) {
-    Config config = value_or_throw(parse_config(line));
-    if (serves(transport_of(config), collective_of(of.op))) list.push_back(config);
-  }
-  return list;
-}
 
 std::vector<Problem> odd_problems(const Placement& placement) {
   const int ranks = placement.ranks();
@@ -143,12 +99,6 @@ std::vector<Config> odd_configs(const Problem& of) {
     }
   }
   return list;
-}
-
-std::string name_of(const Problem& of, const Config& config) {
-  std::string name = fmt::format("{} {} ", to_string(of.op), to_string(strategy_of(config)));
-  with_field<field::Transport>(config, [&](const auto& value) { name += to_string(value); });
-  return name;
 }
 
 /// The check of one plan.
@@ -239,23 +189,6 @@ class Case {
   const MadePlan& plan_;
   ovt_buffers buffers_;
   kernels::Deviation worst_{};
-};
-
-/// Judges results by that of `sequential`, which is the first one.
-class Judge {
- public:
-  void row(const std::string& name, const kernels::Deviation& seen, Results& results) {
-    const bool right = seen.not_finite == 0 && seen.largest <= allowed_;
-    results.row(name, right,
-                fmt::format("relative error {:.2e}, at most {:.2e}; {} not finite", seen.largest,
-                            allowed_, seen.not_finite));
-    if (first_) allowed_ = std::max(kAllowance * seen.largest, 1.0 / 512);
-    first_ = false;
-  }
-
- private:
-  bool first_ = true;
-  double allowed_ = kMostRounding;
 };
 
 /// Checks a list of configs. The first one, if any, is `sequential`.

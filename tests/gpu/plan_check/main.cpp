@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "tests/gpu/plan_check/cases.hpp"
+#include "tests/gpu/plan_check/in_turn.hpp"
 #include "tests/gpu/plan_check/options.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
 #include "tests/gpu/plan_check/winners.hpp"
@@ -36,6 +37,7 @@ void check_results(Bench& bench, const Selection& selection, Results& results) {
   check_growth(bench, selection, results);
   check_all_cases(bench, selection, results);
   check_odd_shapes(bench, selection, results);
+  check_in_turn(bench, selection, results);
   if (results.passed + results.failed + results.skipped == 0) {
     results.row("cases", false, "no case has this op and this strategy");
   }

@@ -124,15 +124,18 @@ void TestProblem::poison(void* c) const {
   OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(sizes_.c_bytes), bench_.stream()));
 }
 
+void TestProblem::compare(std::size_t set, const void* c, kernels::Deviation* into) const {
+  kernels::compare(bench_.stream(), c, rows_ * problem_.n, problem_.dtype,
+                   static_cast<const double*>(memory_.sets[set].reference.get()),
+                   static_cast<const std::int64_t*>(memory_.rows.get()), rows_, problem_.n, into);
+}
+
 kernels::Deviation TestProblem::deviation(std::size_t set, const void* c) {
   const cudaStream_t stream = bench_.stream();
   auto* const on_device = static_cast<kernels::Deviation*>(memory_.deviation.get());
   kernels::Deviation seen;
   OVT_CHECK(cudaMemsetAsync(on_device, 0, sizeof seen, stream));
-  kernels::compare(stream, c, rows_ * problem_.n, problem_.dtype,
-                   static_cast<const double*>(memory_.sets[set].reference.get()),
-                   static_cast<const std::int64_t*>(memory_.rows.get()), rows_, problem_.n,
-                   on_device);
+  compare(set, c, on_device);
   OVT_CHECK(cudaMemcpyAsync(&seen, on_device, sizeof seen, cudaMemcpyDeviceToHost, stream));
   bench_.finish();
   const std::vector<double> worst =

@@ -40,6 +40,9 @@ class TestProblem {
   void copy_a(void* to) const;
   /// Fills C with values that are no numbers; `c` is the caller's own or the plan's.
   void poison(void* c) const;
+  /// Enqueues a comparison of the result in `c`, which is that of this operand set. `into`: device
+  /// memory, which takes the larger of its own error and this one's.
+  void compare(std::size_t set, const void* c, kernels::Deviation* into) const;
   /// The error of the result in `c`, which is that of this operand set; the worst of all ranks.
   [[nodiscard]] kernels::Deviation deviation(std::size_t set, const void* c);
 

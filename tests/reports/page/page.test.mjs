@@ -171,6 +171,11 @@ test("a model's passes, a simulated machine, and dark colours", async () => {
     ),
   );
   assert.match(await textOf(page, "table.winners"), /llama-3-70b down/);
+  // Every config of a strategy has a point in its colour, and the legend has one more.
+  const { count } = facts("model.db").evaluation[0].breakdown.strategy.find(
+    ({ name }) => name === "peer_store",
+  );
+  assert.equal(await painted(page, "#predictions", "fourth"), count + 1);
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
   await page.click("#theme");
@@ -259,6 +264,7 @@ test("the peer matrix has a cell for each pair, in numbers too", async () => {
   assert.equal(await page.locator("#peers svg text", { hasText: /^268$/ }).count(), gpus * (gpus - 1) - 1);
   assert.match(await page.locator("#peers [role=img]").getAttribute("aria-label"), /slowest is from GPU 2/);
   await page.locator("#peers summary").click();
+  await page.locator("#peers tbody tr").first().waitFor(); // the table is filled when it opens
   assert.equal(await page.locator("#peers tbody tr").count(), gpus * (gpus - 1));
   await page.selectOption("#peers select", "Latency");
   assert.match(await textOf(page, "#peers .said"), /3.0 µs to 3.3 µs; the longest is from GPU 3 to GPU 0/);

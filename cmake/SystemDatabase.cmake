@@ -1,0 +1,16 @@
+# The shipped results: the databases of docs/results in one, OVERLAPTUNE_SHIPPED, by the target system_database. There is
+# none where gzip is missing, or where the program that makes it may not start: with a sanitizer's runtime in it.
+find_program(OVERLAPTUNE_GZIP gzip DOC "Unpacks the results of docs/results")
+mark_as_advanced(OVERLAPTUNE_GZIP)
+if(NOT OVERLAPTUNE_GZIP OR CMAKE_CROSSCOMPILING OR CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  return()
+endif()
+set(results x2 x4 x8)
+list(TRANSFORM results REPLACE "(.+)"
+  "${PROJECT_SOURCE_DIR}/docs/results/2026-11-22-h200-nvlink-\\1.json.gz")
+set(OVERLAPTUNE_SHIPPED ${CMAKE_BINARY_DIR}/system.db)
+add_custom_command(OUTPUT ${OVERLAPTUNE_SHIPPED}
+  COMMAND ${PROJECT_SOURCE_DIR}/cmake/system_database.sh $<TARGET_FILE:overlaptune> ${OVERLAPTUNE_SHIPPED}
+          ${results}
+  DEPENDS overlaptune ${PROJECT_SOURCE_DIR}/cmake/system_database.sh ${results} VERBATIM)
+add_custom_target(system_database ALL DEPENDS ${OVERLAPTUNE_SHIPPED})

@@ -1,0 +1,30 @@
+#pragma once
+// How a GEMM on Hopper (kernels/device/hopper_gemm.cu) gives a tile to its consumers, and how these
+// stage C in shared memory. The kernel's source is made from it; model and simulator take from it what
+// storing a tile costs.
+
+#include "core/config.hpp"
+#include "core/gpu.hpp"
+
+namespace overlaptune {
+
+/// A consumer is a warpgroup that multiplies. It hands its part of C over in *slabs* of 64 rows, each
+/// through a staging buffer.
+struct Staging {
+  /// Each consumer has a whole tile, in turn: one stores while the other multiplies, and multiplies
+  /// on while a tile waits for peers. Else each has rows of every tile, and all wait.
+  bool in_turn = false;
+  int consumers = 0;
+  int slab = 0;          ///< columns of a slab: 64, 32 or 16
+  int slabs = 0;         ///< of a tile, for each consumer
+  int buffers = 0;       ///< for each consumer; at most `slabs`
+  int shared_bytes = 0;  ///< dynamic shared memory of a block: ring of stages, and buffers
+  bool fits = false;     ///< a block has so much memory
+  /// Consumers that store a part of each tile.
+  [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
+};
+
+/// For a tile that is feasible (`is_feasible`) with elements of 2 bytes.
+[[nodiscard]] Staging staging_of(const Tile& tile, const GpuLimits& limits);
+
+}  // namespace overlaptune

@@ -1,0 +1,100 @@
+"""Who runs the products of a layer and their collectives: plans of the run library, or PyTorch with NCCL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Optional
+
+import torch
+from layer import Product
+from layer_shape import PRODUCTS, LayerShape
+from list_configs import config_text
+from operands import plain
+from torch import Tensor
+from ways import Lent
+
+from overlaptune import Answer, Error, Op, Problem, Strategy, run
+from overlaptune.run import Plan
+from overlaptune.torch import World
+
+#: By name of the product; None where it has no collective, and so no plan.
+Problems = dict[str, Optional[Problem]]
+Plans = dict[str, Optional[Plan]]
+
+
+def problems_of(shape: LayerShape, tokens: int, ranks: int, sequence_parallel: bool) -> Problems:
+    return {name: shape.problem(name, tokens, ranks, sequence_parallel) for name in PRODUCTS}
+
+
+def shared_bytes(problems: Problems, answers: list[Callable[[Problem], Answer]]) -> int:
+    """The world's memory that the plans of these problems need."""
+    return max(run.sizes(problem, answer(problem)).shared_bytes
+               for problem in problems.values() if problem is not None for answer in answers)
+
+
+def plans_of(world: World, problems: Problems, answer: Callable[[Problem], Answer]) -> Plans:
+    """Collective. Fails on all ranks where a plan cannot be made."""
+    plans: Plans = {}
+    for name, problem in problems.items():
+        if problem is None:
+            plans[name] = None
+            continue
+        try:
+            plans[name] = world.plan_with(problem, answer(problem))
+        except Error as error:
+            raise SystemExit(f"compare-step: {name} ({problem.op}, {config_text(answer(problem))}): {error}") from None
+    return plans
+
+
+def config_of(world: World, problem: Optional[Problem]) -> str:
+    """The config that the tuned layer runs a product with."""
+    if problem is None:
+        return ""
+    answer = world.answer(problem)
+    text = config_text(answer)
+    if answer.strategy == Strategy.SEQUENTIAL:
+        text += f" {answer.transport}"
+    return f"{text} ({answer.source})"
+
+
+def rows_of(problem: Problem) -> int:
+    """Rows of the result on one rank."""
+    return problem.m // problem.ranks if problem.op == Op.GEMM_REDUCE_SCATTER else problem.m
+
+
+def place_of(plan: Plan, dtype: torch.dtype) -> Optional[Tensor]:
+    """Memory of the world for the result, where that saves a copy. What reads the result runs before the next plan of
+    the world, which may overwrite it."""
+    address = plan.buffers()[1]
+    if address is None:
+        return None
+    place: Tensor = torch.as_tensor(Lent(address, (rows_of(plan.problem), plan.problem.n)), device="cuda").view(dtype)
+    return place
+
+
+def by_plans(world: World, plans: Plans, dtype: torch.dtype) -> Product:
+    places = {name: None if plan is None else place_of(plan, dtype) for name, plan in plans.items()}
+
+    def product(name: str, x: Tensor, weight: Tensor) -> Tensor:
+        plan = plans[name]
+        if plan is None:
+            y: Tensor = x @ weight.t()
+            return y
+        place = places[name]
+        if place is None:
+            place = torch.empty((rows_of(plan.problem), plan.problem.n), dtype=dtype, device=x.device)
+        world.enqueue(plan, x.contiguous(), weight, place)
+        return place
+
+    return product
+
+
+def by_torch(problems: Problems) -> Product:
+    """Calculates in the dtype of x: fp32 for the reference."""
+    def product(name: str, x: Tensor, weight: Tensor) -> Tensor:
+        problem = problems[name]
+        weight = weight.to(x.dtype)
+        y: Tensor = x @ weight.t() if problem is None else plain(problem, x, weight)
+        return y
+
+    return product

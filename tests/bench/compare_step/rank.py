@@ -1,0 +1,167 @@
+"""One rank of scripts/compare-step, under torchrun: rank.py QUESTION, the file that question.py wrote. Rank 0 prints the
+tables; exits with 1 where a result is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from checks import Result, Way, errors_of, is_right, run_once
+from layer import Product, Stack, forward, stack_of, weights_of
+from layer_shape import LayerShape
+from operations import attention_tflops, calls_of, graph_of
+from pointwise import EAGER, Pointwise, compiled
+from products import Plans, Problems, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
+from rounds import Rounds
+from step_table import layer_figures, report
+from ways import captured
+
+from overlaptune import Database
+from overlaptune.run import SEQUENTIAL
+from overlaptune.torch import World
+
+OPERATION_ROUNDS, OPERATION_TURN = 3, 0.2  #: the second one as a part of a layer's turn
+
+
+def say(text: str) -> None:
+    if dist.get_rank() == 0:
+        print(text, file=sys.stderr, flush=True)
+
+
+def start(question: dict[str, Any]) -> None:
+    """Joins the other ranks. NCCL lets ranks share a GPU if it takes them for different hosts."""
+    local = int(os.environ["LOCAL_RANK"])
+    if question["ranks_per_gpu"] > 1:
+        os.environ.update({"NCCL_HOSTID": f"overlaptune-rank-{local}", "NCCL_SOCKET_IFNAME": "lo",
+                           "NCCL_NET": "Socket"})
+    device = torch.device("cuda", local // question["ranks_per_gpu"])
+    torch.cuda.set_device(device)
+    dist.init_process_group("nccl", device_id=device)
+    torch.manual_seed(dist.get_rank())
+    torch.set_grad_enabled(False)
+
+
+def pointwise_for(question: dict[str, Any], stack: Stack) -> tuple[Pointwise, str]:
+    """Compiled operations, each tried once; PyTorch's own ones where a rank cannot compile. And which, with the
+    reason."""
+    if question["pointwise"] == "eager":
+        return EAGER, "eager"
+    why = ""
+    kernels = EAGER
+    try:
+        kernels = compiled()
+        qkv, gate_up = (torch.zeros((stack.cos.shape[0], columns), dtype=stack.h.dtype, device="cuda")
+                        for columns in (stack.shape.qkv, 2 * stack.shape.width))
+        kernels.add_norm(stack.h, stack.residual, stack.layers[0]["mlp norm"], stack.shape.epsilon)
+        kernels.rope(qkv, stack.cos, stack.sin, stack.shape.rotated)
+        kernels.activation(gate_up)
+        torch.cuda.synchronize()
+    except Exception as error:  # a compiler, its own compiler or a driver may be missing
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+    failed = torch.tensor([float(bool(why))], device="cuda")
+    dist.all_reduce(failed, dist.ReduceOp.MAX)
+    if failed.item() == 0:
+        return kernels, "compiled"
+    return EAGER, f"eager, as torch.compile failed: {why or 'on another rank'}"
+
+
+def captured_way(stack: Stack, pointwise: Pointwise, product: Product) -> Way:
+    last: list[Result] = []
+
+    def call() -> None:
+        last[:] = [forward(stack, pointwise, product, stack.h.dtype)]
+
+    replay = captured(call)
+    return Way(replay, last[0])
+
+
+class Comparison:
+    """The world, and the graphs that were captured. NCCL remembers their memory, so they stay as long as the world."""
+
+    def __init__(self, question: dict[str, Any]) -> None:
+        self.question = question
+        self.shape = LayerShape(**question["shape"])
+        file, platform = question["database"], question["platform"]
+        self.world = World(database=Database(file, platform) if platform else file)
+        #: None: ranks that share a GPU have no platform.
+        self.platform = self.world.platform().name if question["ranks_per_gpu"] == 1 else None
+        self.layers = weights_of(self.shape, question["layers"])
+        self.kept: list[object] = []
+        self.problems: dict[int, Problems] = {
+            tokens: problems_of(self.shape, tokens, question["ranks"], question["sequence_parallel"])
+            for tokens in question["tokens"]}
+        answers = [self.world.answer, lambda problem: SEQUENTIAL]
+        self.world.reserve(max(shared_bytes(each, answers) for each in self.problems.values()))
+        # The world does not grow under graphs: all plans are made before the first one is captured.
+        self.plans: dict[int, dict[str, Plans]] = {
+            tokens: {"sequential": plans_of(self.world, problems, lambda problem: SEQUENTIAL),
+                     "tuned": plans_of(self.world, problems, self.world.answer)}
+            for tokens, problems in self.problems.items()}
+        say("plans are made")
+
+    def measured(self, tokens: int, predicted: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """The raw numbers of one number of tokens, and how the pointwise operations ran."""
+        question, problems = self.question, self.problems[tokens]
+        stack = stack_of(self.shape, self.layers, tokens, question["sequence_parallel"])
+        pointwise, how = pointwise_for(question, stack)
+        planned = {name: by_plans(self.world, plans, stack.h.dtype) for name, plans in self.plans[tokens].items()}
+        products: dict[str, Product] = {**planned, "torch": by_torch(problems)}
+        ways = {name: captured_way(stack, pointwise, product) for name, product in products.items()}
+        times = Rounds(question["round_ms"]).timed([way.replay for way in ways.values()], question["rounds"])
+        count = question["layers"]
+        reference = forward(stack, EAGER, by_torch(problems), torch.float32)
+        input_sum = stack.h.float() + stack.residual.float()
+        results = {name: run_once(way, input_sum) for name, way in ways.items()}
+        errors = errors_of(results, (reference[0], reference[1] - input_sum))
+        alone = self._alone(stack, pointwise, problems, planned) if question["operations"] else None
+        self.kept += [stack, pointwise, ways]
+        measured = {"tokens": tokens, "predicted": predicted,
+                    "times_us": {name: [us / count for us in each] for name, each in zip(ways, times)},
+                    "errors": errors, "right": is_right(errors),
+                    "configs": {name: config_of(self.world, problem) for name, problem in problems.items()},
+                    "alone_us": alone,
+                    "attention_tflops": attention_tflops(stack, tokens, alone["attention"]) if alone else None}
+        return measured, how
+
+    def _alone(self, stack: Stack, pointwise: Pointwise, problems: Problems,
+               planned: dict[str, Product]) -> dict[str, float]:
+        """Microseconds of each operation: the median of few rounds."""
+        calls = calls_of(stack, pointwise, problems, planned)
+        graphs = {name: graph_of(call, stack.layers) for name, call in calls.items()}
+        self.kept += [calls, graphs]
+        rounds = Rounds(OPERATION_TURN * self.question["round_ms"])
+        times = rounds.timed([replay for replay, _ in graphs.values()], OPERATION_ROUNDS)
+        return {name: sorted(each)[len(each) // 2] / runs for (name, (_, runs)), each in zip(graphs.items(), times)}
+
+
+def main() -> None:
+    question: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+    start(question)
+    comparison = Comparison(question)
+    raw: dict[str, Any] = {
+        **{name: value for name, value in question.items() if name not in ("predictions", "operations", "tokens", "json")},
+        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
+        "nccl": ".".join(map(str, torch.cuda.nccl.version())), "measured_on": comparison.platform, "passes": []}
+    for predicted in question["predictions"]:
+        measured, raw["pointwise"] = comparison.measured(predicted["tokens"], predicted)
+        raw["passes"].append(measured)
+        row = layer_figures(measured)
+        say(f"{predicted['tokens']} tokens: sequential {row['sequential']:.1f} µs, tuned {row['tuned']:.1f} µs, "
+            f"results {'right' if measured['right'] else 'WRONG'}")
+        if question["json"] and comparison.world.rank == 0:  # a run that is cut off leaves what it has
+            Path(question["json"]).write_text(json.dumps(raw, indent=1) + "\n")
+    if comparison.world.rank == 0:
+        print(report(raw), flush=True)
+    dist.barrier()
+    torch.cuda.synchronize()
+    # Graphs, plans and communicators end with the process.
+    os._exit(0 if all(measured["right"] for measured in raw["passes"]) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""What scripts/compare-step measures, what it expects of `overlaptune step`, and its tables from raw numbers."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import built
+
+sys.path[:0] = [str(built.SOURCE / folder)
+                for folder in ("tests/bench/compare_step", "tests/bench/compare_torch", "examples")]
+
+import layer_shape  # noqa: E402
+import prediction  # noqa: E402
+import question  # noqa: E402
+import step_table  # noqa: E402
+from list_configs import products  # noqa: E402
+from overlaptune import Op  # noqa: E402
+
+MODELS = built.SOURCE / "examples/models"
+
+
+def config_of(name):
+    return json.loads((MODELS / f"{name}.json").read_text())
+
+
+class Shapes(unittest.TestCase):
+    def test_products_are_those_of_the_other_scripts(self):
+        for name in ("llama-3-70b", "llama-3-8b", "mistral-7b", "qwen2.5-72b", "qwen3-32b"):
+            for tp in (1, 2, 8, 16):
+                shape = layer_shape.shape_of(config_of(name), tp)
+                for sequence in (True, False):
+                    expected = {product: (op, n, k) for product, op, n, k in products(config_of(name), tp, sequence)}
+                    made = {product: shape.problem(product, 1024, 2, sequence) for product in layer_shape.PRODUCTS}
+                    self.assertEqual({product: (problem.op, problem.n, problem.k)
+                                      for product, problem in made.items() if problem is not None}, expected, name)
+
+    def test_fewer_ranks_have_the_shapes_of_more_in_a_smaller_model(self):
+        config = config_of("llama-3-70b")
+        for tp, ranks in ((8, 2), (16, 2), (8, 8)):  # 16 ranks have half a head of keys each, and so a whole one
+            shape = layer_shape.shape_of(config, tp)
+            self.assertEqual(layer_shape.shape_of(layer_shape.model_of(config, shape, ranks), ranks), shape)
+        self.assertEqual((shape.qkv, shape.rotated, shape.width), (1280, 1152, 3584))
+
+    def test_other_layers_are_refused(self):
+        config = config_of("llama-3-8b")
+        for change, words in (({"hidden_act": "gelu"}, "hidden_act = gelu: expected silu"),
+                              ({"num_local_experts": 8}, "expected a dense model"),
+                              ({"num_key_value_heads": 6}, "num_key_value_heads = 6: expected a multiple or a divisor")):
+            with self.assertRaisesRegex(ValueError, words):
+                layer_shape.shape_of({**config, **change}, 8)
+
+
+class Predictions(unittest.TestCase):
+    def asked(self, *flags, sequence=True):
+        return prediction.ask(built.PROGRAM, MODELS / "llama-3-8b.json", 8192, 2, sequence, list(flags))
+
+    def test_the_operations_add_up_to_the_layer(self):
+        for sequence in (True, False):
+            predicted = self.asked("--machine", "sim:h200-nvlink-x2", sequence=sequence)
+            operations = predicted["operations"]
+            others = sum(operations[name]["us"] for name in prediction.OTHERS)
+            of_products = [operations[name] for name in layer_shape.PRODUCTS]
+            apart = sum(each["gemm_us"] + (each["collective_us"] or 0) for each in of_products)
+            self.assertAlmostEqual(others + apart, predicted["sequential_us"], places=6)
+            self.assertAlmostEqual(others + sum(map(step_table.tuned_us, of_products)), predicted["tuned_us"], places=6)
+            self.assertLess(predicted["tuned_us"], predicted["sequential_us"])
+            self.assertEqual([name for name in layer_shape.PRODUCTS if operations[name]["collective_us"] is None],
+                             [] if sequence else ["qkv", "gate_up"])
+
+    def test_what_step_refuses_is_said(self):
+        with self.assertRaisesRegex(ValueError, "overlaptune step: .*/nowhere.db"):
+            self.asked("--db", "/nowhere.db")
+
+    def test_an_operation_that_is_not_measured_is_found_out(self):
+        document = built.tool_json("step", "--machine", "sim:h200-nvlink-x2", "--model", str(MODELS / "llama-3-8b.json"),
+                                   "--tp", "2", "--tokens", "1k", "--scope", "layer")
+        document["tasks"].append({**document["tasks"][0], "name": "forward dropout 0"})
+        with self.assertRaisesRegex(ValueError, "operations dropout: the measured layer has no such"):
+            prediction.prediction_of(document)
+        document["tasks"][-1]["name"] = "backward qkv 0"
+        with self.assertRaisesRegex(ValueError, "'backward qkv 0': expected the forward pass"):
+            prediction.prediction_of(document)
+
+
+class Questions(unittest.TestCase):
+    def made(self, *arguments):
+        return question.question_of(question.parsed(["-", "--db", "f.db", *arguments]))
+
+    def test_the_default_is_llama_3_70b_with_sequence_parallelism(self):
+        made = self.made("--tp", "2", "--tp-shapes", "8")
+        self.assertEqual((made["tokens"], made["layers"], made["sequence_parallel"], made["operations"]),
+                         ([1024, 4096, 16384], 4, True, True))
+        shape = layer_shape.LayerShape(**json.loads(json.dumps(made["shape"])))
+        self.assertEqual(shape.problem("down", 4096, 2, True).k, 3584)
+        self.assertEqual(shape.problem("gate_up", 4096, 2, True).op, Op.ALL_GATHER_GEMM)
+
+    def test_predictions_are_for_the_shapes_that_are_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            database = Path(folder) / "f.db"
+            built.tool("probe", "--machine", "sim:h200-nvlink-x2", "--db", str(database), "--quick")
+            options = question.parsed(["-", "--program", built.PROGRAM, "--db", str(database), "--tp", "2", "--tp-shapes",
+                                       "8", "--tokens", "4k,1k", "--attention-tflops", "100",
+                                       "--platform", "sim:h200-nvlink-x2"])
+            predicted = question.predictions_of(options, question.question_of(options))
+        self.assertEqual([each["tokens"] for each in predicted], [1024, 4096])
+        # Half of 2 x 2 x tokens^2 x 8 heads x 128, at 1e8 operations a microsecond.
+        self.assertAlmostEqual(predicted[1]["operations"]["attention"]["us"], 2 * 4096**2 * 1024 / 1e8, delta=5)
+
+    def test_errors_name_the_thing(self):
+        for arguments, words in ((["--tp", "1"], "--tp 1: expected 2 or more"),
+                                 (["--tp", "2", "--tokens", "1k,five"], "--tokens '1k,five': expected numbers"),
+                                 (["--tp", "2", "--tokens", "1001"], "1001: expected a multiple of 2"),
+                                 (["--tp", "4", "--ranks-per-gpu", "3", "--platform", "p"], "expected a divisor of --tp 4"),
+                                 (["--tp", "2", "--ranks-per-gpu", "2"], "--platform: missing beside --ranks-per-gpu"),
+                                 (["--tp", "2", "--model", str(MODELS / "mixtral-8x7b.json")], "expected a dense model"),
+                                 (["--tp", "3"], "num_key_value_heads = 8: expected .* of 3")):
+            with self.assertRaisesRegex(ValueError, words):
+                self.made(*arguments)
+
+
+# Times of one layer with 100 us in norms and so on; sequential takes 400 + 40, tuned 400 - 50 + 10.
+OPERATIONS = {name: {"us": 20.0, "source": "memory rate"} for name in prediction.OTHERS}
+OPERATIONS.update({name: {"gemm_us": 50.0, "collective_us": 25.0, "overlapped_us": None, "source": "predicted"}
+                   for name in layer_shape.PRODUCTS})
+OPERATIONS["o"] = {"gemm_us": 50.0, "collective_us": 25.0, "overlapped_us": 55.0, "source": "measured"}
+OPERATIONS["down"] = {"gemm_us": 50.0, "collective_us": 25.0, "overlapped_us": 80.0, "source": "predicted"}
+ALONE = {name: 25.0 for name in prediction.OTHERS}
+for product in layer_shape.PRODUCTS:
+    ALONE.update({f"{product} gemm": 50.0, f"{product} collective": 20.0, f"{product} sequential": 60.0,
+                  f"{product} tuned": 44.0})
+
+
+def measured(**changes):
+    return {"tokens": 4096, "right": True, "configs": {name: "signaled (exact)" for name in layer_shape.PRODUCTS},
+            "predicted": {"sequential_us": 400.0, "tuned_us": 380.0, "platform": "h200-nvlink-x2", "notes": ["a note"],
+                          "operations": OPERATIONS},
+            # The second round is slow for all.
+            "times_us": {"sequential": [410.0, 500.0, 400.0], "tuned": [369.0, 475.0, 380.0], "torch": [450.0] * 3},
+            "errors": {"torch": 0.003, "sequential": 0.003, "tuned": 0.004, "tuned to sequential": 0.004,
+                       "tuned to torch": 0.005},
+            "alone_us": ALONE, "attention_tflops": 123.4, **changes}
+
+
+def raw(*passes, **changes):
+    return {"gpu": "H", "ranks": 2, "ranks_per_gpu": 1, "torch": "2.11", "nccl": "2.28", "model": "m.json", "tp_shapes": 8,
+            "sequence_parallel": True, "layers": 4, "rounds": 3, "pointwise": "compiled", "measured_on": "h200-nvlink-x2",
+            "passes": list(passes), **changes}
+
+
+class Tables(unittest.TestCase):
+    def cells(self, text, first):
+        """The rows of the table whose header begins with a word."""
+        lines = text.splitlines()
+        begin = next(number for number, line in enumerate(lines) if line.startswith(f"| {first} "))
+        rows = []
+        for line in lines[begin + 2:]:
+            if not line.startswith("|"):
+                break
+            rows.append([cell.strip() for cell in line.strip("|").split("|")])
+        return rows
+
+    def test_a_layer(self):
+        rows = self.cells(step_table.report(raw(measured())), "tokens")
+        # Medians 410 and 380; gains of the rounds 10, 5 and 5 %; predicted 100 * (1 - 380 / 400) = 5.
+        self.assertEqual(rows, [["4096", "410.0", "400.0", "-2.4", "380.0", "380.0", "0.0", "5.0", "5.0", "0.0", "450.0"]])
+
+    def test_operations_and_their_sums(self):
+        rows = {row[0]: row[1:] for row in self.cells(step_table.report(raw(measured())), "operation")}
+        self.assertEqual(rows["rope"], ["20.0", "25.0", "-20.0", "", "", "", "memory rate"])
+        self.assertEqual(rows["o: collective"][:3], ["25.0", "20.0", "25.0"])
+        self.assertEqual(rows["o: both"], ["75.0", "60.0", "25.0", "55.0", "44.0", "25.0", "signaled (exact); measured"])
+        self.assertEqual(rows["down: both"][3], "75.0")  # not 80: nobody would overlap that
+        # 5 x 20 + 4 x 75 and 5 x 25 + 4 x 60; tuned: one of 55 instead of 75; 5 x 25 + 4 x 44.
+        self.assertEqual(rows["sum"][:5], ["400.0", "365.0", "9.6", "380.0", "301.0"])
+
+    def test_a_product_without_a_collective(self):
+        operations = {**OPERATIONS, "qkv": {"gemm_us": 50.0, "collective_us": None, "overlapped_us": None, "source": "p"}}
+        alone = {name: us for name, us in ALONE.items() if not name.startswith("qkv ") or name == "qkv gemm"}
+        found = measured(alone_us=alone)
+        found["predicted"] = {**found["predicted"], "operations": operations}
+        rows = {row[0]: row[1:] for row in self.cells(step_table.report(raw(found)), "operation")}
+        self.assertNotIn("qkv: both", rows)
+        self.assertEqual(rows["sum"][0], "375.0")
+
+    def test_the_summary(self):
+        text = step_table.report(raw(measured()))
+        self.assertIn("Largest error of a layer's time: 2.4 % (target 4, floor 8); largest difference of a gain: 0.0 points",
+                      text)
+        # 5 x 5 us more: 425 beside 410, 405 beside 380.
+        self.assertIn("predicted sequential 425.0 µs (+3.7 %), tuned 405.0 µs (+6.6 %); attention ran at 123 TFLOP/s", text)
+        self.assertIn("4096 tokens: right; relative errors", text)
+        self.assertTrue(text.endswith("Prediction: a note"))
+        self.assertNotIn("not the platform", text)
+        other = step_table.report(raw(measured(right=False), measured_on="h100-nvlink-x2"))
+        self.assertIn("predictions are those of h200-nvlink-x2, which is not the platform of these ranks", other)
+        self.assertIn("4096 tokens: WRONG", other)
+
+    def test_without_operations(self):
+        text = step_table.report(raw(measured(alone_us=None, attention_tflops=None)))
+        self.assertNotIn("| operation", text)
+        self.assertNotIn("as measured alone", text)
+
+    def test_ranks_that_share_a_gpu_have_no_errors_of_times(self):
+        text = step_table.report(raw(measured(), ranks_per_gpu=2, measured_on=None))
+        self.assertIn("RANKS SHARE A GPU", text)
+        self.assertEqual(self.cells(text, "tokens")[0][3], "-")
+        self.assertEqual({row[3] for row in self.cells(text, "operation")}, {""})
+        self.assertNotIn("Largest error", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
