@@ -1,5 +1,7 @@
 #include "core/measurement.hpp"
 
+#include <type_traits>
+
 #include <fmt/format.h>
 
 namespace overlaptune {
@@ -37,6 +39,17 @@ std::string line(const PeerProbe& probe) {
 }
 
 }  // namespace
+
+const GemmProbe* gemm_of(const Probe& probe) {
+  return std::visit(
+      [](const auto& own) -> const GemmProbe* {
+        using Own = std::remove_cvref_t<decltype(own)>;
+        if constexpr (std::is_same_v<Own, GemmProbe>) return &own;
+        if constexpr (requires { own.gemm; }) return &own.gemm;
+        return nullptr;
+      },
+      probe);
+}
 
 std::string to_string(const Probe& probe) {
   return std::visit([](const auto& alternative) { return line(alternative); }, probe);

@@ -125,6 +125,9 @@ struct LaunchProbe {
 using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, SustainedProbe, CopyProbe,
                            LaunchProbe, PeerProbe>;
 
+/// The GEMM of a probe that has one, else null.
+[[nodiscard]] const GemmProbe* gemm_of(const Probe& probe);
+
 /// One line that names every field; equal lines mean equal probes.
 [[nodiscard]] std::string to_string(const Probe& probe);
 

@@ -52,8 +52,8 @@ Chains chains(const Model::Parts& parts, const Work& work, const ChunkCollective
     result.gemm_sum += result.gemms.back();
     result.collective_sum += result.collectives.back();
   }
-  const double clock = clock_slowdown_beside(parts.clock, problem, side.background, result.gemm_sum,
-                                             result.collective_sum, slowdown);
+  const double clock = clock_slowdown_beside(parts.clock, problem, side.background,
+                                             {result.gemm_sum}, result.collective_sum, slowdown);
   for (double& gemm : result.gemms) gemm *= clock;
   result.gemm_sum *= clock;
   return result;

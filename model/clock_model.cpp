@@ -11,8 +11,17 @@ namespace {
 struct Row {
   Load load{};
   double clock_mhz = 0;
-  double gemm = 0;  ///< time at full clock, for a GEMM in turn with a collective; else 0
+  double gemm = 0;     ///< time at full clock, for a GEMM in turn with a collective; else 0
+  bool brief = false;  ///< timed before clock and power had settled
 };
+
+/// The load with a share of the power of its GEMM.
+Load with_power(Load load, double share) {
+  load.work *= share;
+  load.loads *= share;
+  load.bytes *= share;
+  return load;
+}
 
 double macs(const GemmProbe& probe) {
   return static_cast<double>(probe.m) * static_cast<double>(probe.n) * static_cast<double>(probe.k);
@@ -27,25 +36,35 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
     if (const auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) {
       // Generated GEMMs are timed too briefly for the clock to settle.
       if (!gemm->tile.is_library()) continue;
-      rows.push_back({{.dtype = gemm->dtype,
-                       .work = macs(*gemm),
-                       .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k, gemm->dtype),
-                       .gemm = time,
-                       .round = time},
-                      clock});
+      rows.push_back({.load = {.dtype = gemm->dtype,
+                               .work = macs(*gemm),
+                               .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k, gemm->dtype),
+                               .gemm = time,
+                               .round = time},
+                      .clock_mhz = clock,
+                      .brief = true});
     } else if (std::get_if<CollectiveProbe>(&measurement.probe) != nullptr) {
-      rows.push_back({{.collective = time, .round = time}, clock});
+      rows.push_back({.load = {.collective = time, .round = time}, .clock_mhz = clock});
     }
   }
   return rows;
 }
+
+/// Elements of A and B that the kernels of libraries load for each multiply-add: those of their
+/// usual tile for large GEMMs, 128x256 in a cluster of two.
+constexpr double kLibraryLoads = 1.0 / 128;
+
+/// Loads of 128x128, the most that the clock is probed with. A tile that loads more counts as this
+/// one: its loads bound the GEMM, and then little of its power is above the limit.
+constexpr double kMostLoads = 1.0 / 64;
 
 /// Weight of a sustained probe, against 1 of any other row: it was repeated until the clock had
 /// settled.
 constexpr int kSustainedWeight = 4;
 
 /// Adds the sustained probes whose collective was also timed alone. The rest of the round is the
-/// time of the GEMM.
+/// time of the GEMM. A generated GEMM has nearly all of its round, so the clock tells enough, and
+/// an error of its predicted time does not count.
 void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements,
                    const std::function<double(const GemmProbe&)>& gemm) {
   const auto alone = [&](const CollectiveProbe& wanted) {
@@ -60,15 +79,17 @@ void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurem
     const double round = measurement.time.median.count();
     const double collective = alone(probe->collective);
     if (collective <= 0 || collective >= round) continue;
+    const bool by_library = probe->gemm.tile.is_library();
     const Row row{
         {.dtype = probe->gemm.dtype,
          .work = macs(probe->gemm),
+         .loads = macs(probe->gemm) * extra_loads(probe->gemm.tile),
          .bytes = gemm_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k, probe->gemm.dtype),
          .gemm = round - collective,
          .collective = collective,
          .round = round},
         *measurement.conditions.sm_clock_mhz,
-        gemm(probe->gemm)};
+        by_library ? gemm(probe->gemm) : 0};
     rows.insert(rows.end(), kSustainedWeight, row);
   }
 }
@@ -82,9 +103,16 @@ double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
   return (rows * depth + columns * depth + rows * columns) * static_cast<double>(bytes_of(dtype));
 }
 
+double extra_loads(const Tile& tile) {
+  if (tile.is_library()) return 0;
+  const double loads = 1.0 / tile.block_n + 1.0 / (tile.block_m * tile.cluster);
+  return std::min(loads, kMostLoads) - kLibraryLoads;
+}
+
 ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
   const double gemm =
-      load.work / constants.peak_rate(load.dtype) + constants.byte_heat * load.bytes;
+      (load.work + constants.load_heat * load.loads) / constants.peak_rate(load.dtype) +
+      constants.byte_heat * load.bytes;
   const double collective = constants.collective_heat * load.collective;
   const double mean =
       (gemm + collective) / load.round * (1 - std::exp(-load.round / constants.scale));
@@ -134,11 +162,13 @@ void ClockModel::fit(std::span<const Measurement> measurements,
                      .rounding = x[2],
                      .loss = x[3],
                      .byte_heat = x[4],
+                     .load_heat = x[7],
                      .collective_heat = x[5],
-                     .instant = x[6] / (1 + x[6])};
+                     .instant = x[6] / (1 + x[6]),
+                     .brief = x[8]};
   };
-  Eigen::VectorXd typical(7);
-  typical << 100, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5;
+  Eigen::VectorXd typical(9);
+  typical << 100, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5, 15, 1;
   constexpr double kPull = 1e-4;
   const Eigen::VectorXd fitted = fit_positive(
       typical, 2 * static_cast<Eigen::Index>(rows.size()), kPull,
@@ -146,7 +176,7 @@ void ClockModel::fit(std::span<const Measurement> measurements,
         const Constants constants = with(x);
         Eigen::Index i = 0;
         for (const Row& row : rows) {
-          const Load& load = row.load;
+          const Load load = row.brief ? with_power(row.load, constants.brief) : row.load;
           residuals[i++] = mean_slowdown(load, constants) - full_clock_mhz_ / row.clock_mhz;
           // The smaller the GEMM's share of the round, the less certain its time.
           const double longer = row.gemm > 0 ? load.gemm / row.gemm : 0;

@@ -16,10 +16,15 @@ namespace overlaptune {
 /// Bytes of the operands and the result of a GEMM, each counted once.
 [[nodiscard]] double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype);
 
+/// Elements of A and B that a CTA loads for each multiply-add of a generated GEMM, above those of a
+/// library's GEMM. In a cluster of two, each CTA loads half of B for both.
+[[nodiscard]] double extra_loads(const Tile& tile);
+
 /// One round of the work that a GPU repeats while it is measured or deployed.
 struct Load {
   Dtype dtype = Dtype::bf16;
   double work = 0;     ///< multiply-adds of one round
+  double loads = 0;    ///< elements that generated GEMMs load: their work times `extra_loads`
   double bytes = 0;    ///< operands and results of the GEMM of one round
   double gemm = 0;     ///< time of the GEMMs of one round, with nothing beside them
   double stretch = 1;  ///< factor by which a collective beside the predicted GEMM makes it longer
@@ -46,8 +51,9 @@ class PeakRates {
 
 /// The clock as a function of *heat*. Heat has two parts: the power while the GEMM runs, and the
 /// mean power over rounds, which is approached with a time constant. Power is counted in useful
-/// multiply-adds and bytes, and a share for collectives. Above an onset the clock falls in
-/// proportion to the heat.
+/// multiply-adds and bytes, elements that small tiles load, and a share for collectives. Above an
+/// onset the clock falls in proportion to the heat. The work of a slower clock takes longer, so
+/// near the limit this is about what a power that goes with frequency times voltage squared gives.
 class ClockModel {
  public:
   /// A model that only knows the full clock: the highest one that a probe recorded. If no probe of
@@ -55,9 +61,9 @@ class ClockModel {
   [[nodiscard]] static ClockModel of(std::span<const Measurement> measurements);
 
   /// Fits how far the clock falls. The data are the clocks of GEMMs and collectives, alone and in
-  /// turn, and the times of GEMMs in turn with a collective. `gemm` returns the time of a GEMM at
-  /// full clock: the ratio of the two times tells the clock of such a GEMM. (The clock that was
-  /// recorded is the mean of the round.)
+  /// turn, and the times of library GEMMs in turn with a collective. `gemm` returns the time of a
+  /// library GEMM at full clock: the ratio of the two times tells the clock of such a GEMM. (The
+  /// clock that was recorded is the mean of the round.)
   void fit(std::span<const Measurement> measurements,
            const std::function<double(const GemmProbe&)>& gemm);
 
@@ -76,8 +82,10 @@ class ClockModel {
     double rounding = 1;   ///< width of the onset
     double loss = 0;       ///< slowdown for one unit of heat above the onset
     double byte_heat = 0;  ///< heat of one byte in a microsecond
+    double load_heat = 0;  ///< energy of a loaded element, in multiply-adds
     double collective_heat = 0;
     double instant = 0;  ///< share of the power while the GEMM runs, not of the mean
+    double brief = 1;    ///< power of a GEMM that is timed briefly, as a share of the settled power
   };
   struct Slowdowns {
     double gemm = 1;

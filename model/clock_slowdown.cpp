@@ -21,25 +21,27 @@ struct RunTimes {
   double gemm = 0;
 };
 
-/// The factor on `gemm`; `run(gemm)` returns the times of one run. A slower clock makes the run
-/// longer and so the GPU cooler: the result is the fixed point.
+/// The factor on `gemm`; `run(time)` returns the times of one run whose GEMM takes `time`. A slower
+/// clock makes the run longer and so the GPU cooler: the result is the fixed point.
 template <class RunOf>
 double clock_slowdown(const ClockModel& clock, const Problem& problem,
-                      const BackgroundLoad& background, double gemm, double collective,
+                      const BackgroundLoad& background, const ConfigGemm& gemm, double collective,
                       const RunOf& run) {
   constexpr int kSteps = 4;
   constexpr double kNone = 1.001;
   constexpr double kTimes = 2;  // the background runs twice: within `sequential`, and alone
   const double rounds = background.gemm > 0 ? 1 + kTimes : 1;
+  const double macs = flops(problem) / 2;
   double slowdown = 1;
   for (int step = 0; step < kSteps; ++step) {
-    const RunTimes own = run(gemm * slowdown);
+    const RunTimes own = run(gemm.time * slowdown);
     const double next = clock.slowdown(
         {.dtype = problem.dtype,
-         .work = rounds * flops(problem) / 2,
+         .work = rounds * macs,
+         .loads = macs * extra_loads(gemm.tile),
          .bytes = rounds * gemm_bytes(problem.m, problem.n, problem.k, problem.dtype),
-         .gemm = (gemm + kTimes * background.gemm) * slowdown,
-         .stretch = own.gemm / (gemm * slowdown),
+         .gemm = (gemm.time + kTimes * background.gemm) * slowdown,
+         .stretch = own.gemm / (gemm.time * slowdown),
          .collective = collective + kTimes * background.collective,
          .round = own.all + kTimes * (background.gemm * slowdown + background.collective)});
     if (next < kNone) return next;
@@ -60,15 +62,16 @@ BackgroundLoad background_of(const Model::Parts& parts, const ClassGemms& gemms,
 }
 
 double clock_slowdown_in_turn(const ClockModel& clock, const Problem& problem,
-                              const BackgroundLoad& background, double gemm, double collective) {
+                              const BackgroundLoad& background, const ConfigGemm& gemm,
+                              double collective) {
   return clock_slowdown(clock, problem, background, gemm, collective, [&](double slowed) {
     return RunTimes{slowed + collective, slowed};
   });
 }
 
 double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
-                             const BackgroundLoad& background, double gemm, double collective,
-                             const Slowdown& slowdown) {
+                             const BackgroundLoad& background, const ConfigGemm& gemm,
+                             double collective, const Slowdown& slowdown) {
   return clock_slowdown(clock, problem, background, gemm, collective, [&](double slowed) {
     const double all = beside(slowed, collective, slowdown);
     return RunTimes{all, std::min(all, slowed * slowdown.gemm)};

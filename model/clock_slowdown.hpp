@@ -18,15 +18,20 @@ struct BackgroundLoad {
 [[nodiscard]] BackgroundLoad background_of(const Model::Parts& parts, const ClassGemms& gemms,
                                            const Problem& problem);
 
-/// The factor for a GEMM that takes `gemm` at full clock, in turn with a collective that takes
-/// `collective`.
+/// The GEMM of a config.
+struct ConfigGemm {
+  double time = 0;  ///< at full clock
+  Tile tile{};      ///< tile of a generated GEMM; that of a library's GEMM stays empty
+};
+
+/// The factor for a GEMM in turn with a collective that takes `collective`.
 [[nodiscard]] double clock_slowdown_in_turn(const ClockModel& clock, const Problem& problem,
-                                            const BackgroundLoad& background, double gemm,
-                                            double collective);
+                                            const BackgroundLoad& background,
+                                            const ConfigGemm& gemm, double collective);
 
 /// The same if the two run beside each other and slow each other by `slowdown`.
 [[nodiscard]] double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
-                                           const BackgroundLoad& background, double gemm,
+                                           const BackgroundLoad& background, const ConfigGemm& gemm,
                                            double collective, const Slowdown& slowdown);
 
 }  // namespace overlaptune

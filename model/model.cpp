@@ -12,18 +12,6 @@
 namespace overlaptune {
 namespace {
 
-/// The GEMM of a probe; null if it has none.
-const GemmProbe* gemm_of(const Probe& probe) {
-  return std::visit(
-      [](const auto& own) -> const GemmProbe* {
-        using Own = std::remove_cvref_t<decltype(own)>;
-        if constexpr (std::is_same_v<Own, GemmProbe>) return &own;
-        if constexpr (requires { own.gemm; }) return &own.gemm;
-        return nullptr;
-      },
-      probe);
-}
-
 std::vector<Measurement> with_gemms_of(Dtype rate_class,
                                        std::span<const Measurement> measurements) {
   std::vector<Measurement> list;
@@ -156,8 +144,9 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
     full_clock = (*generated)->whole(*gemm, sms);
   }
   const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k, .dtype = gemm->dtype};
-  return us(parts_->launch.replay +
-            full_clock * clock_slowdown_in_turn(parts_->clock, problem, {}, full_clock, 0));
+  const double slowdown =
+      clock_slowdown_in_turn(parts_->clock, problem, {}, {full_clock, gemm->tile}, 0);
+  return us(parts_->launch.replay + full_clock * slowdown);
 }
 
 Expected<Prediction> Model::predict(const Work& work, Launch launch) const {

@@ -20,7 +20,7 @@ Expected<Prediction> SequentialModel::predict(const Model::Parts& parts, const W
       (*gemms)->library.time(problem.m, problem.n, problem.k, parts.platform.sms);
   const double gemm = full_clock * clock_slowdown_in_turn(parts.clock, problem,
                                                           background_of(parts, **gemms, problem),
-                                                          full_clock, collective);
+                                                          {full_clock}, collective);
   const double start = parts.launch.start(launch);
   // Eager: the second kernel is submitted while the first runs.
   const bool gather = problem.op == Op::all_gather_gemm;

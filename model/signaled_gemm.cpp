@@ -25,7 +25,7 @@ ClockedGemm clocked(const ClockModel& clock, const Problem& problem, const GemmW
   const OverlapRates rates = rates_beside(groups, work.tile, slower);
   const double whole = model.produced(tile_time, work.order.tiles(), work.sms, work.persistent);
   const double slowdown =
-      clock_slowdown_beside(clock, problem, groups.background, whole, groups.whole,
+      clock_slowdown_beside(clock, problem, groups.background, {whole, work.tile}, groups.whole,
                             {rates.producer_slowdown, rates.consumer_slowdown});
   ClockedGemm gemm{.tile_time = tile_time * slowdown,
                    .per_launch = model.per_launch(work.persistent),

@@ -110,7 +110,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                  kLargestGemmSlowdown);
   const double slowdown = 1 + (full - 1) * std::min(1.0, sent / alone);
   made.tile_time *= slowdown * clock_slowdown_beside(parts.clock, problem, setting.background,
-                                                     alone, sent, {slowdown, 1});
+                                                     {alone, tile}, sent, {slowdown, 1});
   made.tile_time += costs.tile.count();
   return made;
 }

@@ -55,7 +55,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
                  kLargestGemmSlowdown);
   const double tile_time = model.tile_time(work);
   const double clock = clock_slowdown_beside(parts.clock, problem, arrivals.background,
-                                             model.produced(tile_time, order.tiles(), sms),
+                                             {model.produced(tile_time, order.tiles(), sms), tile},
                                              arrivals.until(arrivals.bytes), {slowdown, 1});
   return {.tile_time = tile_time * clock,
           .per_launch = model.per_launch(true),

@@ -11,6 +11,7 @@
 #include "core/gpu.hpp"
 #include "probes/link_sizes.hpp"
 #include "probes/probes.hpp"
+#include "probes/sustained.hpp"
 
 namespace overlaptune {
 namespace {
@@ -247,11 +248,8 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
   const GpuLimits& limits = gpu_limits(platform.compute_capability);
   std::vector<Tile> tiles;
   for (const auto& [block_m, block_n] : {std::pair{128, 256}, {128, 128}, {64, 64}}) {
-    for (int stages = 6; stages >= limits.fewest_stages; --stages) {
-      const Tile tile{block_m, block_n, 64, stages, 1};
-      if (!is_feasible(tile, limits, dtype)) continue;
-      tiles.push_back(tile);
-      break;
+    if (const auto tile = deepest({block_m, block_n, 64, 0, 1}, limits, dtype)) {
+      tiles.push_back(*tile);
     }
   }
   tiles.resize(std::min<std::size_t>(tiles.size(), 2));
@@ -297,28 +295,8 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
   }
 }
 
-/// Sustained probes, from a GEMM that runs most of the time to one that runs a fifth of it.
-void add_sustained(std::vector<Probe>& plan, const Platform& platform, int ranks, ProbeDepth depth,
-                   Dtype dtype) {
-  constexpr std::int64_t kSize = 8192;
-  for (const std::int64_t k : {2048, 8192}) {
-    if (depth == ProbeDepth::quick && k == 2048) continue;
-    // On 4 H200 with NVLink the collective takes between half and four times as long as the GEMM.
-    // A slower link moves less in about that time.
-    for (const std::int64_t parts : {8, 2, 1}) {
-      if (depth == ProbeDepth::quick ? parts != 8 : k == 2048 && parts == 2) continue;
-      GemmProbe gemm;
-      gemm.dtype = dtype;
-      gemm.m = kSize;
-      gemm.n = kSize;
-      gemm.k = k;
-      const std::int64_t bytes = kSize * kSize * bytes_of(dtype) * (k / 1024) /
-                                 (parts * link_sizes(platform).sustained_divisor);
-      const CollectiveProbe collective{Collective::all_reduce, {bytes}, ranks, 0, Transport::ring};
-      plan.emplace_back(collective);
-      plan.emplace_back(SustainedProbe{gemm, collective});
-    }
-  }
+void append(std::vector<Probe>& plan, const std::vector<Probe>& more) {
+  plan.insert(plan.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -336,7 +314,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
     add_library_gemms(plan, platform, depth, dtype);
     add_tiled_gemms(plan, platform, depth, dtype);
     add_misaligned_gemms(plan, platform, depth, dtype);
-    for (const int count : ranks) add_sustained(plan, platform, count, depth, dtype);
+    append(plan, sustained_plan(platform, ranks, depth, dtype));
     for (const int count : ranks) {
       add_contention(plan, platform, transports, count, depth, dtype);
     }

@@ -10,8 +10,7 @@ namespace overlaptune {
 std::vector<TiledKernel> kernels_of(std::span<const Probe> probes) {
   std::set<TiledKernel> kernels;
   for (const Probe& probe : probes) {
-    const auto* both = std::get_if<ConcurrentProbe>(&probe);
-    const auto* gemm = both != nullptr ? &both->gemm : std::get_if<GemmProbe>(&probe);
+    const GemmProbe* gemm = gemm_of(probe);
     if (gemm == nullptr || gemm->tile.is_library()) continue;
     kernels.insert({.tile = gemm->tile, .dtype = gemm->dtype});
   }

@@ -72,13 +72,6 @@ class ScratchDatabase {
   std::filesystem::path file_;
 };
 
-/// The GEMM of a probe that has one.
-const GemmProbe* gemm_of(const Probe& probe) {
-  if (const auto* beside = std::get_if<ConcurrentProbe>(&probe)) return &beside->gemm;
-  if (const auto* in_turn = std::get_if<SustainedProbe>(&probe)) return &in_turn->gemm;
-  return std::get_if<GemmProbe>(&probe);
-}
-
 /// The number of probes that have a GEMM of the size of one of the problems.
 std::ptrdiff_t probes_of_own_size(const Store& store, const std::vector<Problem>& problems) {
   const auto measurements = store.measurements(store.platforms().front().id);

@@ -1,9 +1,13 @@
 // The clock by voltage and two power limits.
 
 #include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "built_in.hpp"
 #include "machine/catalogue.hpp"
 #include "machine/sim/clock.hpp"
 #include "tests/machine/csv.hpp"
@@ -86,6 +90,57 @@ TEST(Governor, rounds_take_what_they_took_on_eight_gpus) {
         << row.at("k") << ", " << row.at("all_reduce_bytes");
     EXPECT_NEAR(round.conditions.sm_clock_mhz.value() / std::stod(row.at("sm_clock_mhz")), 1, 0.1);
   }
+}
+
+/// The predicted settled time of a generated GEMM over the measured one, for each row of a table of
+/// `power_bench`. The measured clock and time tell the time at full clock.
+std::vector<double> settled_over_measured(const Profile& profile,
+                                          const std::vector<test::Row>& rows) {
+  std::vector<double> ratios;
+  for (const test::Row& row : rows) {
+    const auto number = [&](const char* name) { return std::stod(row.at(name)); };
+    if (number("block_m") == 0) continue;  // a library does not tell what it loads
+    constexpr double kSize = 8192;
+    constexpr double kElementBytes = 2;
+    const double k = number("k");
+    const double macs = kSize * kSize * k;
+    const double loads = 1 / number("block_n") + 1 / (number("block_m") * number("cluster"));
+    const double time = number("us") * number("sm_clock_mhz") / profile.gpu.clock_mhz;
+    const ClockState state =
+        governed(profile.power, profile.gpu.clock_mhz,
+                 {.flops = 2 * macs,
+                  .loaded_bytes = kElementBytes * macs * loads,
+                  .memory_bytes = kElementBytes * (2 * kSize * k + kSize * kSize)},
+                 {.time = time, .gemm = time, .settled = true});
+    ratios.push_back(time / state.factor / number("us"));
+  }
+  return ratios;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The mean distance from the mean, as a share of the mean.
+double spread(const std::vector<double>& values) {
+  const double middle = mean(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value / middle - 1));
+  return mean(distances);
+}
+
+// GEMMs by themselves in six tiles, at three depths, on all SMs and on fewer. The profile is that
+// of the slowest of eight GPUs, so it may be slower as a whole, but not by tile or number of SMs.
+TEST(Governor, tiles_settle_in_the_ratios_of_one_gpu) {
+  Profile profile = value_or_throw(parse_profile(test::built_in("h200-nvlink-x8"), "x8"));
+  const auto rows = test::read_csv("h200_power.csv");
+  const std::vector<double> ratios = settled_over_measured(profile, rows);
+  ASSERT_EQ(ratios.size(), 30U);
+  EXPECT_LT(spread(ratios), 0.013);
+  EXPECT_NEAR(mean(ratios), 1, 0.1);
+  // This is the energy of loads. Without it, tiles come out alike.
+  profile.power.governor->load_joules = 0;
+  EXPECT_GT(spread(settled_over_measured(profile, rows)), 0.015);
 }
 
 }  // namespace

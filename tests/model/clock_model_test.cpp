@@ -78,6 +78,66 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
   EXPECT_LE(model.slowdown(stretched), hot);
 }
 
+/// A GEMM by itself at the power limit, on a share of the SMs. Unlike in the model, power goes with
+/// the clock to the power of 2.4.
+struct Settled {
+  Tile tile{};
+  double share = 1;
+
+  [[nodiscard]] double slowdown() const {
+    constexpr double kElement = 20;  // energy of a loaded element, in multiply-adds
+    const double energy = 1 + kElement * extra_loads(tile);
+    return std::pow(2.6 * energy * share, 1 / 2.4);
+  }
+  [[nodiscard]] double time() const { return kGemmTime / share * slowdown(); }
+  [[nodiscard]] Load load() const {
+    const double work = 8192.0 * 8192 * 2048;
+    return {.work = work,
+            .loads = work * extra_loads(tile),
+            .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
+            .gemm = time(),
+            .round = time()};
+  }
+};
+
+TEST(ClockModel, tiles_that_load_more_are_slowed_more_and_fewer_sms_less) {
+  std::vector<Measurement> measurements;
+  for (int i = 1; i <= 12; ++i) {
+    GemmProbe gemm = kGemm;
+    gemm.m = 1024 * i;
+    measurements.push_back(
+        measured(gemm, Settled{}.time() * i / 8, kFullMhz / Settled{}.slowdown()));
+  }
+  constexpr double kShare = 0.88;
+  const CollectiveProbe least{.bytes = {4096}, .ranks = 8};
+  const double collective = 20;
+  measurements.push_back(measured(least, collective, kFullMhz));
+  for (const Tile& tile : {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 1}}) {
+    for (const double share : {1.0, kShare}) {
+      const Settled settled{tile, share};
+      const double cycles = kGemmTime / share + collective;
+      const double round = settled.time() + collective;
+      GemmProbe gemm = kGemm;
+      gemm.tile = tile;
+      gemm.sms = share < 1 ? 116 : 0;
+      measurements.push_back(measured(SustainedProbe{.gemm = gemm, .collective = least}, round,
+                                      kFullMhz * cycles / round));
+    }
+  }
+  ClockModel model = ClockModel::of(measurements);
+  model.fit(measurements, [](const GemmProbe& gemm) {
+    EXPECT_TRUE(gemm.tile.is_library()) << "the model's time of a generated GEMM is not exact";
+    return kGemmTime;
+  });
+  for (const Tile& tile : {Tile{}, Tile{128, 256, 64, 4, 1}, Tile{128, 128, 64, 4, 1}}) {
+    for (const double share : {1.0, kShare}) {
+      const Settled settled{tile, share};
+      EXPECT_NEAR(model.slowdown(settled.load()) / settled.slowdown(), 1, 0.015)
+          << to_string(tile) << " on " << share << " of the SMs";
+    }
+  }
+}
+
 TEST(PeakRates, are_those_of_a_rate_class) {
   PeakRates rates;
   EXPECT_TRUE(std::isinf(rates(Dtype::bf16)));

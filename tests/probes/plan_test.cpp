@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -50,6 +51,37 @@ TEST(ProbePlan, library_gemms_grow) {
     last = macs;
   }
   EXPECT_GT(last, 0);
+}
+
+// The clock under load is fitted to these, so tiles must differ in loads, and SM counts too.
+TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
+  const auto plan = probe_plan(kPlatform, kTransports, std::array{2, 8});
+  std::map<std::pair<double, int>, std::set<int>> sms;
+  for (const Probe& probe : plan) {
+    const auto* sustained = std::get_if<SustainedProbe>(&probe);
+    if (sustained == nullptr || sustained->gemm.tile.is_library()) continue;
+    const Tile& tile = sustained->gemm.tile;
+    EXPECT_TRUE(is_feasible(tile, gpu_limits(90), Dtype::bf16)) << to_string(probe);
+    EXPECT_EQ(sustained->collective.ranks, 8);
+    const Probe alone = sustained->collective;
+    EXPECT_NE(std::find(plan.begin(), plan.end(), alone), plan.end()) << to_string(probe);
+    sms[{1.0 / tile.block_m + 1.0 / tile.block_n, tile.cluster}].insert(sustained->gemm.sms);
+  }
+  EXPECT_EQ(sms.size(), 4U);
+  for (const auto& [loads, counts] : sms) EXPECT_EQ(counts, (std::set{0, 116}));
+  for (const Probe& probe : probe_plan(kPlatform, kTransports, kRanks, ProbeDepth::quick)) {
+    const auto* sustained = std::get_if<SustainedProbe>(&probe);
+    EXPECT_TRUE(sustained == nullptr || sustained->gemm.tile.is_library()) << to_string(probe);
+  }
+}
+
+TEST(ProbePlan, their_kernels_are_compiled_first) {
+  const Tile tile{128, 128, 64, 4, 1};
+  const GemmProbe gemm{.m = 1, .n = 1, .k = 1, .tile = tile};
+  const std::array<Probe, 4> probes{SustainedProbe{gemm, {}}, ConcurrentProbe{gemm, {}},
+                                    SustainedProbe{}, CollectiveProbe{}};
+  EXPECT_EQ(kernels_of(probes), (std::vector{TiledKernel{.tile = tile, .dtype = gemm.dtype}}));
+  EXPECT_EQ(kernels_of(std::span(probes).first(1)).size(), 1U);
 }
 
 TEST(ProbePlan, no_probe_twice) {

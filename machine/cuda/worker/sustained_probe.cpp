@@ -8,7 +8,10 @@ Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& prob
   // The driver holds the power limit on the mean over about a second.
   constexpr Microseconds kSettling = us(1'000'000);
   constexpr Microseconds kTimed = us(20'000);
-  const auto pair = Pair::make(bench, probe.gemm, {.sms = probe.gemm.sms}, probe.collective);
+  // A generated GEMM needs a number of SMs; the library's takes 0 for all.
+  const bool all = probe.gemm.sms == 0 && !probe.gemm.tile.is_library();
+  const auto pair =
+      Pair::make(bench, probe.gemm, {.sms = all ? bench.sms : probe.gemm.sms}, probe.collective);
   if (!pair) return error_of(pair);
   pair->enqueue_collective(bench, bench.world.stream());  // connects
   const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
