@@ -39,7 +39,8 @@ double send(const StoreProblem& problem, const Sending& tiles, StoreState& state
       static_cast<double>(std::min(count, window)) * tiles.sent +
       static_cast<double>(std::max<std::int64_t>(0, window - count)) * mean_sent;
   const double next = problem.produced(tiles.end + 1) - problem.tile_time;
-  double delay = std::max(state.delay, state.link + all - in_flight - next);
+  double delay = state.delay;
+  if (tiles.end > window) delay = std::max(delay, state.link + all - in_flight - next);
   if (count > window) {
     delay = std::max(delay, first + static_cast<double>(count - window) * tiles.sent - next);
   }
@@ -218,7 +219,10 @@ StoreStep advance(const StoreProblem& problem, const StoreState& from, std::size
   if (problem.sum_sent > 0) {
     const double before = step.state.delay;
     send(problem,
-         {.begin = others, .end = last, .sent = problem.sum_sent, .earliest = step.arrived},
+         {.begin = others,
+          .end = last,
+          .sent = problem.sum_sent,
+          .earliest = step.arrived + problem.add_up},
          step.state);
     step.stalled += step.state.delay - before;
     step.arrived = step.state.link + problem.signal;

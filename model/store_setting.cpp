@@ -73,7 +73,6 @@ Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& p
   return StoreSetting{.gemms = *gemms,
                       .rate = *parts.store_rate,
                       .slowdown = slowdown,
-                      .feed = (*gemms)->contention.feed()(**generated, problem.k, slowdown),
                       .background = background_of(parts, **gemms, problem)};
 }
 
@@ -105,10 +104,11 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   if (adds_up) made.add_up = peers * costs.add.count();
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
-  const double full =
-      std::clamp(setting.slowdown * setting.feed.gemm_factor(work, model.constants()), 1.0,
-                 kLargestGemmSlowdown);
-  const double slowdown = 1 + (full - 1) * std::min(1.0, sent / alone);
+  // Stores are spread over the whole GEMM, so the slowdown is that of their mean rate.
+  const double probed = 1 + (setting.slowdown - 1) * std::min(1.0, sent / alone);
+  const Feed feed = setting.gemms->contention.feed()(model, problem.k, probed);
+  const double slowdown =
+      std::clamp(probed * feed.gemm_factor(work, model.constants()), 1.0, kLargestGemmSlowdown);
   made.tile_time *= slowdown * clock_slowdown_beside(parts.clock, problem, setting.background,
                                                      {alone, tile}, sent, {slowdown, 1});
   made.tile_time += costs.tile.count();
