@@ -32,8 +32,8 @@ double send(const StoreProblem& problem, const Sending& tiles, StoreState& state
   const double first = there(tiles.begin + 1);
   const double all = static_cast<double>(count) * tiles.sent;
   // An SM has at most two tiles that have not left it. So when the tile after these begins, all but
-  // the tiles of the last two waves have been sent.
-  const std::int64_t window = std::int64_t{2} * problem.sms;
+  // the tiles of the last two waves have been sent, and those that begin with it.
+  const std::int64_t window = std::int64_t{2} * problem.sms + tiles.end % problem.sms;
   const double mean_sent = problem.all_sent() / static_cast<double>(problem.tiles());
   const double in_flight =
       static_cast<double>(std::min(count, window)) * tiles.sent +

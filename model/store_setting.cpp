@@ -105,10 +105,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
   // Stores are spread over the whole GEMM, so the slowdown is that of their mean rate.
-  const double probed = 1 + (setting.slowdown - 1) * std::min(1.0, sent / alone);
-  const Feed feed = setting.gemms->contention.feed()(model, problem.k, probed);
-  const double slowdown =
-      std::clamp(probed * feed.gemm_factor(work, model.constants()), 1.0, kLargestGemmSlowdown);
+  const double slowdown = 1 + (setting.slowdown - 1) * std::min(1.0, sent / alone);
   made.tile_time *= slowdown * clock_slowdown_beside(parts.clock, problem, setting.background,
                                                      {alone, tile}, sent, {slowdown, 1});
   made.tile_time += costs.tile.count();
