@@ -12,6 +12,7 @@ namespace {
 /// Most columns of one wgmma where three warpgroups share the registers: ptxas finds no room for
 /// the sums of more. For a wider tile, two wgmmas of half the columns follow one another.
 constexpr int kMostOfThree = 192;
+
 /// The text of a function with one wgmma of m64 x n x k16. The text is made for one n, because the
 /// number of operands depends on it.
 std::string multiply_function(int n, Dtype dtype) {

@@ -141,9 +141,13 @@ TEST_F(ProposeTest, after_a_disappointment_other_configs_are_proposed) {
     const bool first = each.rank_by_model == 0;
     return first ? 1.3 * each.predicted : each.predicted;
   });
+  const auto calm = proposed(kLarge, {.top_k = 3});
   ASSERT_GE(list.size(), 3U);
+  ASSERT_GE(calm.size(), 3U);
   const Config& first = list[1].config;
   const Config& second = list[2].config;
+  EXPECT_EQ(first, calm[1].config);
+  EXPECT_NE(second, calm[2].config);
   // They differ in more than their groups.
   EXPECT_TRUE(strategy_of(first) != strategy_of(second) || tile_of(first) != tile_of(second) ||
               samples::raster_of(first) != samples::raster_of(second) ||
