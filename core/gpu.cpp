@@ -36,9 +36,8 @@ constexpr GpuLimits without_wgmma(int compute_capability, int shared_bytes, int 
                                   int most_stages) {
   return with_costs({.compute_capability = compute_capability,
                      .shared_memory_bytes = shared_bytes,
-                     .block_m_multiple = 64,
-                     .largest_block_m = 256,
-                     .largest_block_n = 256,
+                     .largest_down = 256,
+                     .largest_across = 256,
                      .largest_block_area = 128 * 256,
                      .fewest_stages = fewest_stages,
                      .most_stages = most_stages,
@@ -52,22 +51,22 @@ constexpr std::array<GpuLimits, 4> kLimits{{
     without_wgmma(89, 99 * 1024, 2, 4),
     with_costs({.compute_capability = 90,
                 .shared_memory_bytes = 227 * 1024,
-                .block_m_multiple = 64,
-                .largest_block_m = 256,
-                .largest_block_n = 256,
+                .largest_down = 256,
+                .largest_across = 256,
+                .transposed_tiles = true,
                 .largest_block_area = 49152,
                 .fewest_stages = 3,
                 .most_stages = 7,
                 .largest_cluster = 2,
-                // 192 rows take three warpgroups beside the one that loads; no registers are left
+                // 192 rows of wgmmas take three warpgroups beside the one that loads; no registers are left
                 // for the sums of the other CTA.
-                .unshared_block_m = 192,
+                .unshared_down = 192,
                 // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
                 .largest_store_area = 192 * 240,
                 .default_depths = 5}),
 }};
 
-constexpr int kBlockNMultiple = 16;
+constexpr int kAcrossMultiple = 16;
 constexpr int kBarrierBytes = 1536;  // mbarriers of the pipeline and alignment of the first stage
 
 struct MemoryRate {
@@ -108,15 +107,18 @@ const GpuLimits& gpu_limits(int compute_capability) {
 std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype) {
   const std::int64_t bytes = bytes_of(dtype);
   const std::int64_t stage = bytes * (tile.block_m + tile.block_n) * tile.block_k;
-  // The output is staged some columns at a time, so that its store overlaps the next block.
-  const std::int64_t output = bytes * tile.block_m * std::min(tile.block_n, block_k_of(dtype));
+  // The output is staged a part at a time, so that its store overlaps the next block.
+  const std::int64_t output = bytes * tile.down() * std::min(tile.across(), block_k_of(dtype));
   return tile.stages * stage + output + kBarrierBytes;
 }
 
 bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
-  return tile.block_m >= limits.block_m_multiple && tile.block_m <= limits.largest_block_m &&
-         tile.block_m % limits.block_m_multiple == 0 && tile.block_n >= kBlockNMultiple &&
-         tile.block_n <= limits.largest_block_n && tile.block_n % kBlockNMultiple == 0 &&
+  const auto is_one_of = [](int size, int multiple, int largest) {
+    return size >= multiple && size <= largest && size % multiple == 0;
+  };
+  return (limits.transposed_tiles || !tile.is_transposed()) &&
+         is_one_of(tile.down(), Tile::kInstructionRows, limits.largest_down) &&
+         is_one_of(tile.across(), kAcrossMultiple, limits.largest_across) &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
          tile.block_k == block_k_of(dtype) && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
@@ -129,9 +131,10 @@ bool has_store_kernel(const Tile& tile, const GpuLimits& limits) {
 }
 
 std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {
+  const int largest = std::max(limits.largest_down, limits.largest_across);
   std::vector<Tile> tiles;
-  for (int m = limits.block_m_multiple; m <= limits.largest_block_m; m += limits.block_m_multiple) {
-    for (int n = kBlockNMultiple; n <= limits.largest_block_n; n += kBlockNMultiple) {
+  for (int m = kAcrossMultiple; m <= largest; m += kAcrossMultiple) {
+    for (int n = kAcrossMultiple; n <= largest; n += kAcrossMultiple) {
       for (int stages = limits.fewest_stages; stages <= limits.most_stages; ++stages) {
         for (int cluster = 1; cluster <= limits.largest_cluster; ++cluster) {
           const Tile tile{m, n, block_k_of(dtype), stages, cluster};
@@ -143,11 +146,17 @@ std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {
   return tiles;
 }
 
-std::vector<Tile> promising_tiles(const GpuLimits& limits, Dtype dtype, std::int64_t n) {
+std::vector<Tile> promising_tiles(const GpuLimits& limits, const Problem& problem) {
   constexpr std::int64_t kNarrow = 64;
-  std::vector<Tile> tiles = feasible_tiles(limits, dtype);
-  std::erase_if(tiles,
-                [&](const Tile& tile) { return tile.block_n < kNarrow && tile.block_n < n; });
+  const std::int64_t rows = problem.m / row_blocks(problem);
+  const auto beyond = [rows](std::int64_t height) { return (height - rows % height) % height; };
+  std::vector<Tile> tiles = feasible_tiles(limits, problem.dtype);
+  std::erase_if(tiles, [&](const Tile& tile) {
+    if (tile.block_n < kNarrow && tile.block_n < problem.n) return true;
+    if (!tile.is_transposed()) return false;
+    return (tile.block_m < kNarrow && tile.block_m < rows) ||
+           beyond(tile.block_m) >= beyond(Tile::kInstructionRows);
+  });
   return tiles;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
+#include "core/problem.hpp"
 #include "core/tile.hpp"
 #include "core/units.hpp"
 
@@ -20,14 +21,14 @@ namespace overlaptune {
 struct GpuLimits {
   int compute_capability = 0;   ///< 10 * major + minor
   int shared_memory_bytes = 0;  ///< largest dynamic shared memory of one block
-  int block_m_multiple = 0;     ///< M of the instruction times warps (or warpgroups) stacked on it
-  int largest_block_m = 0;
-  int largest_block_n = 0;
+  int largest_down = 0;         ///< of a tile; a multiple of `Tile::kInstructionRows`
+  int largest_across = 0;
+  bool transposed_tiles = false;
   int largest_block_area = 0;  ///< block_m * block_n: fp32 accumulators that fit the registers
   int fewest_stages = 0;
   int most_stages = 0;
   int largest_cluster = 0;   ///< CTAs that can share operand loads, or a tile
-  int unshared_block_m = 0;  ///< two CTAs cannot share a tile of this many rows; 0: no such tile
+  int unshared_down = 0;     ///< two CTAs cannot share a tile that is so far down; 0: no such tile
   /// Largest block_m * block_n of `peer_store`, whose kernel needs registers for more than sums; 0:
   /// this GPU has no such kernel.
   int largest_store_area = 0;
@@ -58,15 +59,17 @@ struct GpuLimits {
 /// Bytes of shared memory that the load pipeline and the staged output block take.
 [[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype);
 
-/// Every tile that the limits allow: block_m, block_n (a multiple of 16), stages, cluster.
+/// Every tile that the limits allow, in ascending order.
 [[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype);
 
-/// The tiles that generated GEMMs are compiled for ahead of time: without clusters, every shape of
-/// The feasible tiles that may be the fastest for a C of `n` columns. Narrower ones than 64 columns
-/// never were on GPUs, where C has as many; there they load far more than they multiply.
-[[nodiscard]] std::vector<Tile> promising_tiles(const GpuLimits& limits, Dtype dtype,
-                                                std::int64_t n);
+/// The feasible tiles that may be the fastest for a problem.
+/// - A tile that is less than 64 columns wide, or rows high, never was on GPUs, where C has as many:
+///   there it loads far more than it multiplies.
+/// - A transposed tile is worth its place in a search only where its panels have fewer rows beyond
+///   the row block than panels of 64 rows have.
+[[nodiscard]] std::vector<Tile> promising_tiles(const GpuLimits& limits, const Problem& problem);
 
+/// The tiles that generated GEMMs are compiled for ahead of time: without clusters, every shape of
 /// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
 /// capability 90 all of them; below it only the deepest, because a shallower pipeline hides less).
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);

@@ -5,7 +5,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr int kRows = 64;  // of a slab
+constexpr int kRows = Tile::kInstructionRows;  // of a slab
 constexpr int kElementBytes = 2;
 /// Bytes of a row of A or B in one step of k: 64 elements.
 constexpr int kRowBytes = 128;
@@ -20,8 +20,8 @@ int ring_bytes(const Tile& tile) {
 bool takes_turns(const Tile& tile, const GpuLimits& limits) {
   constexpr int kMostSums = 192;  // of a thread, which leave it registers for the rest
   constexpr int kOtherBytes = 512;
-  const int buffers = 2 * kRows * std::min(tile.block_n, 64) * kElementBytes;
-  return tile.block_m / kRows * tile.block_n / 2 <= kMostSums &&
+  const int buffers = 2 * kRows * std::min(tile.across(), 64) * kElementBytes;
+  return tile.down() / kRows * tile.across() / 2 <= kMostSums &&
          ring_bytes(tile) + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
 
@@ -48,9 +48,11 @@ int most_buffers(int slabs, const Fits& fits) {
 
 Staging staging_of(const Tile& tile, const GpuLimits& limits) {
   Staging staging{.in_turn = takes_turns(tile, limits)};
-  staging.consumers = staging.in_turn || tile.block_m == 256 ? 2 : tile.block_m / kRows;
-  staging.slab = tile.block_n % 64 == 0 ? 64 : tile.block_n % 32 == 0 ? 32 : 16;
-  staging.slabs = tile.block_m / kRows / staging.of_one_tile() * (tile.block_n / staging.slab);
+  const int down = tile.down();
+  const int across = tile.across();
+  staging.consumers = staging.in_turn || down == 256 ? 2 : down / kRows;
+  staging.slab = across % 64 == 0 ? 64 : across % 32 == 0 ? 32 : 16;
+  staging.slabs = down / kRows / staging.of_one_tile() * (across / staging.slab);
   const auto bytes = [&](int buffers) {
     return ring_bytes(tile) + staging.consumers * buffers * kRows * staging.slab * kElementBytes;
   };

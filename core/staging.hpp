@@ -8,14 +8,14 @@
 
 namespace overlaptune {
 
-/// A consumer is a warpgroup that multiplies. It hands its part of C over in *slabs* of 64 rows,
-/// each through a staging buffer.
+/// A consumer is a warpgroup that multiplies. It hands its part of C over in *slabs* of 64 rows of
+/// its wgmmas (of a transposed tile: 64 columns of C), each through a staging buffer.
 struct Staging {
   /// Each consumer has a whole tile, in turn: one stores while the other multiplies, and multiplies
-  /// on while a tile waits for peers. Else each has rows of every tile, and all wait.
+  /// on while a tile waits for peers. Else each has a part of every tile, and all wait.
   bool in_turn = false;
   int consumers = 0;
-  int slab = 0;          ///< columns of a slab: 64, 32 or 16
+  int slab = 0;          ///< columns of wgmmas in a slab: 64, 32 or 16
   int slabs = 0;         ///< of a tile, for each consumer
   int buffers = 0;       ///< for each consumer; at most `slabs`
   int shared_bytes = 0;  ///< dynamic shared memory of a block: ring of stages, and buffers

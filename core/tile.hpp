@@ -10,6 +10,11 @@ namespace overlaptune {
 
 /// One output block of a GEMM and how it is computed. All fields are zero where the GEMM library
 /// (cuBLASLt) chooses.
+///
+/// A generated GEMM multiplies blocks of `down` by `across` (on Hopper: wgmmas of 64 rows and up to
+/// 256 columns). These are the rows and columns of the tile. In a *transposed* tile they are its
+/// columns and rows: the GEMM computes B * A^T and stores the transpose. So block_m need not be a
+/// multiple of 64.
 struct Tile {
   int block_m = 0;
   int block_n = 0;
@@ -18,6 +23,13 @@ struct Tile {
   int cluster = 0;  ///< CTAs that share operand loads: 1 or 2
   friend auto operator<=>(const Tile&, const Tile&) = default;
   [[nodiscard]] bool is_library() const { return block_m == 0; }
+  /// Of a generated GEMM: rows that no stack of instructions has.
+  [[nodiscard]] bool is_transposed() const { return block_m % kInstructionRows != 0; }
+  [[nodiscard]] int down() const { return is_transposed() ? block_n : block_m; }
+  [[nodiscard]] int across() const { return is_transposed() ? block_m : block_n; }
+
+  /// Rows of one wgmma, or of the warps of `mma` that lie one below the other.
+  static constexpr int kInstructionRows = 64;
 };
 
 inline constexpr std::tuple kTileFields{

@@ -50,7 +50,7 @@ TileOrder tile_order(const Problem& problem, const Tile& tile, int raster) {
 int ctas_per_tile(const TileOrder& order, const Tile& tile, std::int64_t k, int sms,
                   const GpuLimits& limits) {
   const bool can =
-      limits.largest_cluster >= 2 && tile.cluster == 1 && tile.block_m != limits.unshared_block_m;
+      limits.largest_cluster >= 2 && tile.cluster == 1 && tile.down() != limits.unshared_down;
   return can && 2 * order.tiles() <= sms && k >= limits.least_shared_k ? 2 : 1;
 }
 

@@ -44,7 +44,7 @@ struct TileOrder {
 /// CTAs that compute each tile together, each one a share of the steps of k (split-K within a
 /// cluster): 1 or 2. It is 2 on a GPU with clusters where the tiles leave half of the `sms` SMs
 /// idle and `k` is at least `GpuLimits::least_shared_k`, unless the tile's clusters share operands
-/// or the tile is `GpuLimits::unshared_block_m` rows high. It is not a field of a config, because
+/// or the tile is `GpuLimits::unshared_down` far down. It is not a field of a config, because
 /// it follows from these values.
 [[nodiscard]] int ctas_per_tile(const TileOrder& order, const Tile& tile, std::int64_t k, int sms,
                                 const GpuLimits& limits);

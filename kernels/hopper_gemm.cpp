@@ -48,7 +48,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   }
   const HopperLayout layout{
       staging_of(tile, limits),
-      tile.block_m == 192 && tile.block_n > kMostOfThree ? tile.block_n / 2 : tile.block_n};
+      tile.down() == 192 && tile.across() > kMostOfThree ? tile.across() / 2 : tile.across()};
   if (!layout.fits) {
     return bad_input(
         fmt::format("tile {} with {} stages: needs {} bytes of shared memory beside its "

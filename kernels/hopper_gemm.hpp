@@ -14,7 +14,7 @@ inline constexpr int kHopper = 90;
 
 /// Numbers that follow from the tile.
 struct HopperLayout : Staging {
-  int multiplied = 0;  ///< columns of the tile that one wgmma takes
+  int multiplied = 0;  ///< columns of one wgmma
   /// Threads of a block.
   [[nodiscard]] int threads() const { return 128 * (consumers + 1); }
 };

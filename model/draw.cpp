@@ -8,9 +8,11 @@
 namespace overlaptune {
 namespace {
 
+/// The tiles that suit most problems, by shape. Transposed ones suit few (`promising_tiles`).
 std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Dtype dtype) {
   std::vector<std::vector<Tile>> shapes;
   for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
+    if (tile.is_transposed()) continue;
     const bool same = !shapes.empty() && shapes.back().front().block_m == tile.block_m &&
                       shapes.back().front().block_n == tile.block_n;
     if (!same) shapes.emplace_back();

@@ -77,7 +77,7 @@ std::optional<Scored> solve(const Problem& problem, Combination combination, std
 std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
                                       const StoreSetting& setting, Space space) {
   std::vector<Combination> list;
-  for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
+  for (const Tile& tile : promising_tiles(parts.limits, problem)) {
     if (!is_proposed(tile, problem, parts.platform.sms, parts.limits)) continue;
     if (space == Space::subset &&
         !in_store_subset(tile, problem, parts.platform.sms, parts.limits)) {

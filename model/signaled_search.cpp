@@ -23,7 +23,7 @@ constexpr std::size_t kSubset = 48;
 
 std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms, Space space) {
   std::vector<Walk> list;
-  for (const Tile& tile : promising_tiles(limits, problem.dtype, problem.n)) {
+  for (const Tile& tile : promising_tiles(limits, problem)) {
     if (space == Space::subset && !in_subset(tile, problem, sms, limits)) continue;
     for (const int raster : kRasters) {
       const TileOrder order = tile_order(problem, tile, raster);

@@ -189,7 +189,7 @@ void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Lau
   for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
     const auto arrivals = arrivals_of(parts, problem, way);
     if (!arrivals) continue;
-    for (const Tile& tile : promising_tiles(parts.limits, problem.dtype, problem.n)) {
+    for (const Tile& tile : promising_tiles(parts.limits, problem)) {
       if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
       for (const int raster : kRasters) {
         if (best.stopped()) return;

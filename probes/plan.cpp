@@ -155,10 +155,12 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
   plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
-/// The tiles that are feasible, by shape, from the smallest shape to the largest.
-std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Dtype dtype) {
+/// The feasible tiles, transposed or not, by shape, from the smallest shape to the largest.
+std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Dtype dtype,
+                                             bool transposed = false) {
   std::vector<std::vector<Tile>> shapes;
   for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
+    if (tile.is_transposed() != transposed) continue;
     if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
         shapes.back().front().block_n != tile.block_n) {
       shapes.emplace_back();
@@ -198,6 +200,25 @@ void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
     GemmProbe probe{.m = log_uniform(halton(i, 2), 512, 8192, 1),
                     .n = log_uniform(halton(i, 3), 1024, 16384, multiple),
                     .k = log_uniform(halton(i, 5), 512, 8192, 2 * multiple) + multiple,
+                    .dtype = dtype};
+    probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
+    probe.raster = pick(halton(i, 17), kRasters);
+    probe.sms = sms_of(halton(i, 7), platform);
+    plan.emplace_back(probe);
+  }
+}
+
+/// Transposed tiles, on shapes that they suit: any number of rows, and of columns.
+void add_transposed_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                          Dtype dtype) {
+  const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
+  const std::int64_t multiple = row_multiple(dtype);
+  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, dtype, true);
+  if (shapes.empty()) return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    GemmProbe probe{.m = log_uniform(halton(i, 2), 128, 8192, 1),
+                    .n = log_uniform(halton(i, 3), 1024, 16384, multiple),
+                    .k = log_uniform(halton(i, 5), 512, 16384, multiple),
                     .dtype = dtype};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
@@ -314,6 +335,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
     add_library_gemms(plan, platform, depth, dtype);
     add_tiled_gemms(plan, platform, depth, dtype);
     add_misaligned_gemms(plan, platform, depth, dtype);
+    add_transposed_gemms(plan, platform, depth, dtype);
     append(plan, sustained_plan(platform, ranks, depth, dtype));
     for (const int count : ranks) {
       add_contention(plan, platform, transports, count, depth, dtype);

@@ -106,8 +106,9 @@ class HopperKernel : public GeneratedKernel {
                const TiledKernel& kernel)
       : GeneratedKernel(std::move(source), layout.threads(), layout.shared_bytes,
                         kSignal * layout.of_one_tile()),
-        slab_(layout.slab),
         tile_(kernel.tile),
+        slab_columns_(tile_.is_transposed() ? Tile::kInstructionRows : layout.slab),
+        slab_rows_(tile_.is_transposed() ? layout.slab : Tile::kInstructionRows),
         dtype_(kernel.dtype),
         room_(LaunchRoom::of(kernel)) {}
 
@@ -152,7 +153,7 @@ class HopperKernel : public GeneratedKernel {
                             .blocks = order.blocks,
                             .row_stride = segment.row_stride,
                             .block_stride = segment.block_stride},
-                           slab_, 64, dtype_);
+                           slab_columns_, slab_rows_, dtype_);
     }
     const OrderHead head{
         .panels = static_cast<int>(order.panels_per_block()),
@@ -198,13 +199,15 @@ class HopperKernel : public GeneratedKernel {
                                                      .rows = order.block_rows,
                                                      .row_stride = order.n,
                                                      .block_stride = order.block_rows * order.n},
-                                                    slab_, 64, dtype_));
+                                                    slab_columns_, slab_rows_, dtype_));
     }
     return maps;
   }
 
-  int slab_;
   Tile tile_;
+  // Of C, in a slab:
+  int slab_columns_;
+  int slab_rows_;
   Dtype dtype_;
   LaunchRoom room_;
 };

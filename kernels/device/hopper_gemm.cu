@@ -1,5 +1,5 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
-// sums in fp32. A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
+// sums in fp32. A tile whose BLOCK_M is no multiple of 64 is computed as (B * A^T)^T. A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
 // tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
 // the consumers, CONSUMERS other warpgroups, multiply (wgmma): all of them a part of each tile, or
 // each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster compute
@@ -10,11 +10,11 @@
 // Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
 // (kernels/hopper_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
-//   MULTIPLIED        columns of one wgmma: BLOCK_N or half of that
+//   MULTIPLIED        columns of one wgmma: those of the tile, or half of them
 //   STAGES            stages of the ring
 //   CLUSTER           CTAs: 1 or 2
-//   CONSUMERS         warpgroups, each of 64 or 128 rows
-//   IN_TURN           1: the consumers (two) take tiles in turn; 0: each has rows of every tile
+//   CONSUMERS         warpgroups, each of 64 or 128 rows of wgmmas
+//   IN_TURN           1: the consumers (two) take tiles in turn; 0: each has a part of every tile
 //   BUFFERS           staging buffers for C, of each consumer: at most its slabs of a tile; if they do
 //                     not divide those, 2 or 4
 //   SEGMENTS          most segments that a launch may have
@@ -111,14 +111,13 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
     const Place place = place_in(order, peers, tile);
-    const int first_row = place.row + row_of(consumer) - part.first_row;
-    const int first_column = place.column - part.first_column;
     for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
       const u32 buffer = buffer_of(pass, slab);
       barrier_wait(filled + 8 * buffer, uses_before(pass, slab) & 1);
       if (stores(order, slab)) {
-        store(&outputs.c[segment], slabs + buffer * kSlabBytes, first_column + slab % kSlabs * kSlab,
-              first_row + slab / kSlabs * 64, place.block);
+        const Place at = place_of_slab(place, consumer, slab);
+        store(&outputs.c[segment], slabs + buffer * kSlabBytes, at.column - part.first_column,
+              at.row - part.first_row, place.block);
       }
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
       const int read = slab - (BUFFERS - 1);  // the last one that no store reads any more, soon
@@ -187,6 +186,34 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
   }
 }
 
+/// Writes the sums of a slab as rows of C. The instruction stores four matrices of 8 x 8, each lane the
+/// address of one row: the sums of 16 rows and 16 columns of a wgmma. Of a transposed tile it stores
+/// the transpose of each.
+__device__ __forceinline__ void write_slab(const float* sums, u32 slab, int thread) {
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  const int matrix = lane / 8;  // the lower rows in odd ones, the right columns in the last two
+  const int down = warp * 16 + (matrix & 1) * 8;
+  const int across = (matrix >> 1) * 8;
+#pragma unroll
+  for (int pair = 0; pair < kSlab / 16; ++pair) {
+    const float* sum = sums + 8 * pair;
+    const u32 parts[]{packed(sum[0], sum[1]), packed(sum[2], sum[3]), packed(sum[4], sum[5]),
+                      packed(sum[6], sum[7])};
+    if (kTransposed) {
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                       slab + slab_offset(16 * pair + across + lane % 8, down / 8)),
+                   "r"(parts[0]), "r"(parts[1]), "r"(parts[2]), "r"(parts[3])
+                   : "memory");
+    } else {
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                       slab + slab_offset(down + lane % 8, 2 * pair + across / 8)),
+                   "r"(parts[0]), "r"(parts[1]), "r"(parts[2]), "r"(parts[3])
+                   : "memory");
+    }
+  }
+}
+
 /// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer waits
 /// on its own until the other one has found all its stages full. (It could not tell a stage that
 /// was filled for it from one that was filled two rounds before.)
@@ -194,13 +221,6 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
                                         u32 stages, u32 slabs, u32 full, u32 empty, u32 filled,
                                         u32 free, u32 turns, u32 task) {
   const int thread = static_cast<int>(threadIdx.x) % 128;
-  const int warp = thread / 32;
-  const int lane = thread % 32;
-  const int first_row = row_of(consumer);
-  // This lane gives the address of one row of four 8 x 8 matrices: rows 0-7 and 8-15, in two column
-  // groups.
-  const int matrix = lane / 8;
-  const int slab_row = warp * 16 + (matrix & 1) * 8 + lane % 8;
   int stage = 0;
   u32 phase = 0;
   u32 pass = 0;  // of the consumer's slabs through the staging buffers
@@ -229,18 +249,19 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
     for (int step = begin; step < end; ++step) {
       barrier_wait(full + 8 * stage, phase);
       const u32 from = stages + stage * kStageBytes;
-      const u64 b = descriptor(from + kABytes);
+      const u32 rows = from + (kTransposed ? kABytes : 0) + first_of(consumer) * kRowBytes;
+      const u64 columns = descriptor(from + (kTransposed ? 0 : kABytes));
       asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
       for (int k = 0; k < kBlockK / 16; ++k) {
 #pragma unroll
         for (int part = 0; part < kParts; ++part) {
-          const u64 a = descriptor(from + (first_row + part * 64) * kRowBytes);
+          const u64 down = descriptor(rows + part * 64 * kRowBytes);
 #pragma unroll
-          for (int i = 0; i < BLOCK_N / MULTIPLIED; ++i) {
+          for (int i = 0; i < kAcross / MULTIPLIED; ++i) {
             // Offsets of a descriptor are in units of 16 bytes.
-            multiply(sums[part] + i * MULTIPLIED / 2, a + 2 * k,
-                     b + i * (MULTIPLIED * kRowBytes / 16) + 2 * k, step + k > begin);
+            multiply(sums[part] + i * MULTIPLIED / 2, down + 2 * k,
+                     columns + i * (MULTIPLIED * kRowBytes / 16) + 2 * k, step + k > begin);
           }
         }
       }
@@ -276,8 +297,8 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
       barrier_arrive(filled + 8 * buffer_of(pass, slab));
     };
-#if RANKS
     const auto sums_of = [&](int slab) { return sums[slab / kSlabs] + slab % kSlabs * kSlab / 2; };
+#if RANKS
     wait_for_buffer(0);
     u32 todo;  // there since the first buffer of the tile was granted
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(todo) : "r"(task) : "memory");
@@ -307,17 +328,7 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
 #pragma unroll
     for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
       const u32 to = wait_for_buffer(slab);
-      if (stores(order, slab)) {
-#pragma unroll
-        for (int pair = 0; pair < kSlab / 16; ++pair) {
-          const float* sum = &sums[slab / kSlabs][(slab % kSlabs * kSlab / 8 + 2 * pair) * 4];
-          const u32 at = to + slab_offset(slab_row, 2 * pair + (matrix >> 1));
-          asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-                       "r"(packed(sum[0], sum[1])), "r"(packed(sum[2], sum[3])),
-                       "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
-                       : "memory");
-        }
-      }
+      if (stores(order, slab)) write_slab(sums_of(slab), to, thread);
       pass_on_buffer(slab);
     }
     ++pass;

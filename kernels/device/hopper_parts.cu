@@ -10,14 +10,18 @@ constexpr int kStageBytes = kABytes + kBBytes;
 /// Columns of the tile, rows of the tensor map of B, that are loaded at a time.
 constexpr int kBLoad = BLOCK_N / CLUSTER;
 constexpr int kBLoadBytes = kBLoad * kRowBytes;
-/// Columns of C that are staged at a time: the widest swizzled row that divides BLOCK_N.
-constexpr int kSlab = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : 16;
-constexpr int kSlabs = BLOCK_N / kSlab;
+/// `Tile` in core/tile.hpp: whether the tile is transposed, and the rows and columns of its wgmmas.
+constexpr bool kTransposed = BLOCK_M % 64 != 0;
+constexpr int kDown = kTransposed ? BLOCK_N : BLOCK_M;
+constexpr int kAcross = kTransposed ? BLOCK_M : BLOCK_N;
+/// Columns of wgmmas that are staged at a time: the widest swizzled row that divides them.
+constexpr int kSlab = kAcross % 64 == 0 ? 64 : kAcross % 32 == 0 ? 32 : 16;
+constexpr int kSlabs = kAcross / kSlab;
 constexpr int kSlabBytes = 64 * kSlab * 2;
 constexpr int kOfOneTile = IN_TURN ? 1 : CONSUMERS;  // consumers of one tile
-constexpr int kParts = BLOCK_M / 64 / kOfOneTile;    // parts of 64 rows, for each consumer
+constexpr int kParts = kDown / 64 / kOfOneTile;      // parts of 64 rows of wgmmas, for each consumer
 constexpr int kSlabsOfConsumer = kParts * kSlabs;    // of a tile
-constexpr int kAccumulators = BLOCK_N / 2;
+constexpr int kAccumulators = kAcross / 2;
 
 // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have more
 // than it was launched with: 168 for each of 384 threads, 128 for each of 512. Storing at ranks takes
@@ -162,11 +166,12 @@ __device__ __forceinline__ u64 descriptor(u32 address) {
   return (u64{1} << 62) | (u64{1024 >> 4} << 32) | (u64{1} << 16) | ((address & 0x3ffff) >> 4);
 }
 
-/// The offset in a slab of the 16 bytes of column group `chunk` of a row. Rows of 128, 64 or 32
+/// The offset in a slab of the 16 bytes of column group `chunk` of a row of C. Rows of 128, 64 or 32
 /// bytes are swizzled as the tensor map of C says.
 __device__ __forceinline__ u32 slab_offset(int row, int chunk) {
-  const int turn = kSlab == 64 ? row & 7 : kSlab == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
-  return static_cast<u32>(row * kSlab * 2 + (chunk ^ turn) * 16);
+  constexpr int kColumns = kTransposed ? 64 : kSlab;
+  const int turn = kColumns == 64 ? row & 7 : kColumns == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
+  return static_cast<u32>(row * kColumns * 2 + (chunk ^ turn) * 16);
 }
 
 /// Whether a CTA has a step at this tile. A cluster takes part in its last step as a whole: a CTA
@@ -188,7 +193,8 @@ __device__ __forceinline__ int first_step(const Order& order) {
 __device__ __forceinline__ int last_step(const Order& order) {
   return shares_tiles(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
 }
-/// Number of columns of slabs that the first CTA stores; the second CTA stores the others.
+/// Number of columns of slabs, those of the wgmmas, that the first CTA stores; the second CTA stores
+/// the others.
 constexpr int kFirstSlabs = (kSlabs + 1) / 2;
 /// Whether the CTA stores a slab, given by its number among those of a consumer.
 __device__ __forceinline__ bool stores(const Order& order, int slab) {
@@ -202,9 +208,17 @@ __device__ __forceinline__ int own_tile(const Order& order) {
 __device__ __forceinline__ bool is_mine(int turn, int consumer) {
   return !IN_TURN || turn % 2 == consumer;
 }
-/// The first row of a consumer in a tile.
-__device__ __forceinline__ int row_of(int consumer) {
+/// The first row of a consumer among the rows of a tile's wgmmas.
+__device__ __forceinline__ int first_of(int consumer) {
   return IN_TURN ? 0 : consumer * kParts * 64;
+}
+/// The place of a consumer's slab in C. `tile`: the place of the tile.
+__device__ __forceinline__ Place place_of_slab(Place tile, int consumer, int slab) {
+  const int down = first_of(consumer) + slab / kSlabs * 64;
+  const int across = slab % kSlabs * kSlab;
+  tile.row += kTransposed ? across : down;
+  tile.column += kTransposed ? down : across;
+  return tile;
 }
 
 // Slabs pass through the staging buffers of their consumer in turn: in a *pass*, all slabs of a tile

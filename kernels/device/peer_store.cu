@@ -201,17 +201,17 @@ __device__ __forceinline__ char* in_slot(const Peers& peers, int owner, int sour
                                          int consumer) {
   return peers.slots_of[owner] +
          (static_cast<long long>(source) * peers.slots + slot) * kTileBytes +
-         row_of(consumer) / 64 * kSlabs * kSlabBytes;
+         first_of(consumer) / 64 * kSlabs * kSlabBytes;
 }
 
-/// Starts the store of a slab of C, whose first row and column are given, at its owner; sums of
-/// gemm_all_reduce at all ranks, the owner first.
+/// Starts the store of a slab of C at its owner; sums of gemm_all_reduce at all ranks, the owner
+/// first.
 __device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& peers, int owner,
-                                           int row, int column, u32 buffer) {
+                                           const Place& slab, u32 buffer) {
   int rank = owner;
 #pragma unroll 1
   do {
-    store(&outputs.c[rank], buffer, column, row, 0);
+    store(&outputs.c[rank], buffer, slab.column, slab.row, 0);
     rank = rank + 1 < RANKS ? rank + 1 : 0;
   } while (!peers.owns_blocks && rank != owner);
 }
@@ -235,7 +235,7 @@ __device__ __forceinline__ void signal_stored(const Order& order, const Peers& p
 
 /// The staging buffers of a consumer and their barriers, in shared memory. `task`: a word that tells
 /// the consumer what to do with the tile whose first buffer is granted.
-struct Staging {
+struct Buffers {
   u32 slabs;
   u32 filled;
   u32 free;
@@ -245,24 +245,23 @@ struct Staging {
 /// Stores the consumer's part of a tile. By one thread. Returns the number of passes.
 __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order& order,
                                             const Peers& peers, int consumer,
-                                            const Staging& staging, const Stored& at, u32 pass) {
+                                            const Buffers& buffers, const Stored& at, u32 pass) {
   const Task todo = task_of(peers, at.owner);
   const u32 loads = todo == kAddAndFill ? RANKS - 1 : 0;  // passes
-  // Where slabs come from, or go to; and the first row and column of those in C.
+  // Where slabs come from, or go to; and the tile's place in C.
   char* slot = nullptr;
   Place place{};
   if (todo == kFillForOwner) {
     slot = in_slot(peers, at.owner, peers.rank - (peers.rank > at.owner ? 1 : 0), at.slot, consumer);
   } else {
     place = place_of(order, at.tile);
-    place.row += row_of(consumer);
   }
   if (todo == kAddAndFill) {
     slot = in_slot(peers, peers.rank, 0, at.slot, consumer);
     wait_until(&peers.words[peers.rank]->counters[at.group], peers.groups[at.group].arrivals);
     asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
   }
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(staging.task), "r"(static_cast<u32>(todo)) : "memory");
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffers.task), "r"(static_cast<u32>(todo)) : "memory");
   // Uses of buffers, one for each slab of each pass: granted, and finished.
   const u32 uses = (loads + 1) * kSlabsOfConsumer;
   u32 granted = 0;
@@ -271,10 +270,10 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order&
     const u32 load = use / kSlabsOfConsumer;
     const u32 slab = use % kSlabsOfConsumer;
     const u32 buffer = buffer_of(pass + load, slab);
-    const u32 barrier = staging.free + 8 * buffer;
+    const u32 barrier = buffers.free + 8 * buffer;
     if (load < loads && stores(order, slab)) {
       barrier_expect(barrier, kSlabBytes);
-      load_bytes(staging.slabs + buffer * kSlabBytes,
+      load_bytes(buffers.slabs + buffer * kSlabBytes,
                  slot + load * peers.slots * kTileBytes + slab * kSlabBytes, barrier, kSlabBytes);
     } else {
       barrier_arrive(barrier);
@@ -289,16 +288,16 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order&
     const u32 load = finished / kSlabsOfConsumer;
     const u32 slab = finished % kSlabsOfConsumer;
     const u32 buffer = buffer_of(pass + load, slab);
-    barrier_wait(staging.filled + 8 * buffer, uses_before(pass + load, slab) & 1);
+    barrier_wait(buffers.filled + 8 * buffer, uses_before(pass + load, slab) & 1);
     ++finished;
     if (load < loads) continue;  // nothing is stored
-    const u32 from = staging.slabs + buffer * kSlabBytes;
+    const u32 from = buffers.slabs + buffer * kSlabBytes;
     if (stores(order, slab)) {
       if (todo == kFillForOwner) {
         store_bytes(slot + slab * kSlabBytes, from, kSlabBytes);
       } else {
-        store_in_c(outputs, peers, at.owner, place.row + static_cast<int>(slab) / kSlabs * 64,
-                   place.column + static_cast<int>(slab) % kSlabs * kSlab, from);
+        store_in_c(outputs, peers, at.owner, place_of_slab(place, consumer, static_cast<int>(slab)),
+                   from);
       }
     }
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

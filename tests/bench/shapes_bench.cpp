@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,25 +42,32 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-/// The default tiles, alone and in clusters.
-std::vector<Tile> tiles() {
+/// The tiles that a search looks at, but only the deepest pipelines.
+std::vector<Tile> tiles_for(const Shape& shape) {
+  constexpr int kDepths = 2;
   const GpuLimits& limits = gpu_limits(90);
-  std::vector<Tile> all;
-  for (Tile tile : default_tiles(limits, Dtype::bf16)) {
-    if (tile.block_n < 64) continue;
-    for (tile.cluster = 1; tile.cluster <= 2; ++tile.cluster) {
-      if (is_feasible(tile, limits, Dtype::bf16)) all.push_back(tile);
-    }
-  }
+  const Problem problem{.op = Op::gemm_all_reduce,
+                        .m = shape.m,
+                        .n = shape.n,
+                        .k = shape.k,
+                        .dtype = Dtype::bf16,
+                        .ranks = 2};
+  std::vector<Tile> all = promising_tiles(limits, problem);
+  std::erase_if(all, [&](Tile tile) {
+    tile.stages += kDepths;
+    return is_feasible(tile, limits, Dtype::bf16);
+  });
   return all;
 }
 
 class Comparison {
  public:
   explicit Comparison(int sms) : sms_(sms) {
-    std::vector<TiledKernel> kernels;
-    for (const Tile& tile : tiles_) kernels.push_back({.tile = tile, .dtype = Dtype::bf16});
-    gemms_.compile(kernels, 0, 1);
+    std::set<TiledKernel> kernels;
+    for (const Shape& shape : shapes()) {
+      for (const Tile& tile : tiles_for(shape)) kernels.insert({.tile = tile});
+    }
+    gemms_.compile(std::vector(kernels.begin(), kernels.end()), 0, 1);
   }
 
   /// Prints a row. Returns the time of the fastest tile over that of the library.
@@ -72,7 +80,7 @@ class Comparison {
     kernels::fill_normal(stream, a.get(), Dtype::bf16, m * k, 1);
     kernels::fill_normal(stream, b.get(), Dtype::bf16, n * k, 2);
     std::vector<Entry> entries;
-    for (const Tile& tile : tiles_) {
+    for (const Tile& tile : tiles_for(shape)) {
       entries.push_back(entry(tile, shape, {.a = a.get(), .b = b.get(), .k = k}, c.get()));
     }
     run(entries, 2);
@@ -136,7 +144,6 @@ class Comparison {
   }
 
   int sms_;
-  std::vector<Tile> tiles_ = tiles();
   World world_{make_id(), 0, 1, false};
   GemmLibrary library_{world_};
   GeneratedGemms gemms_{};

@@ -42,20 +42,29 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
   const GpuLimits& limits = gpu_limits(90);
   for (const Tile& tile :
        {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{256, 128, 64, 4, 1},
-        Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}, Tile{192, 256, 64, 3, 1}}) {
+        Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}, Tile{192, 256, 64, 3, 1},
+        Tile{160, 256, 64, 3, 2}, Tile{112, 128, 64, 6, 2}, Tile{16, 64, 64, 7, 1}}) {
     EXPECT_TRUE(is_feasible(tile, limits, Dtype::bf16)) << to_string(tile);
+    EXPECT_FALSE(tile.is_transposed() && is_feasible(tile, gpu_limits(89), Dtype::bf16));
   }
   EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits, Dtype::bf16));  // 65,536 accumulators
   EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits, Dtype::bf16));  // 240 KiB of stages
   EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits, Dtype::bf16));
+  EXPECT_FALSE(is_feasible({160, 96, 64, 4, 1}, limits, Dtype::bf16));  // no multiple of 64 at all
+  EXPECT_FALSE(is_feasible({168, 128, 64, 4, 1}, limits, Dtype::bf16));
   EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits, Dtype::bf16));
+}
+
+Problem problem_of(Op op, std::int64_t m, std::int64_t n) {
+  return {.op = op, .m = m, .n = n, .k = 512, .dtype = Dtype::bf16, .ranks = 8};
 }
 
 TEST(Gpu, tiles_are_narrow_only_where_c_is) {
   const GpuLimits& limits = gpu_limits(90);
   const auto widths = [&](std::int64_t n) {
     std::set<int> found;
-    for (const Tile& tile : promising_tiles(limits, Dtype::bf16, n)) found.insert(tile.block_n);
+    for (const Tile& tile : promising_tiles(limits, problem_of(Op::gemm_all_reduce, 512, n)))
+      found.insert(tile.block_n);
     return found;
   };
   EXPECT_EQ(*widths(8192).begin(), 64);
@@ -63,8 +72,26 @@ TEST(Gpu, tiles_are_narrow_only_where_c_is) {
   EXPECT_EQ(*widths(40).begin(), 48);
   EXPECT_EQ(*widths(8).begin(), 16);
   EXPECT_EQ(*widths(8).rbegin(), 256);
-  EXPECT_EQ(promising_tiles(limits, Dtype::bf16, 1).size(),
-            feasible_tiles(limits, Dtype::bf16).size());
+}
+
+TEST(Gpu, transposed_tiles_are_promising_only_where_they_save_rows) {
+  const GpuLimits& limits = gpu_limits(90);
+  const auto heights = [&](Op op, std::int64_t m) {
+    std::set<int> found;
+    for (const Tile& tile : promising_tiles(limits, problem_of(op, m, 8192))) {
+      if (tile.is_transposed()) found.insert(tile.block_m);
+    }
+    return found;
+  };
+  using Set = std::set<int>;
+  EXPECT_EQ(heights(Op::gemm_all_reduce, 4096), Set{});
+  // 2056 rows: 33 panels of 64 rows are 2112; 160 and 208 rows make 2080 of them.
+  EXPECT_EQ(heights(Op::gemm_all_reduce, 2056), (Set{80, 160, 208}));
+  // The rows of one rank count: 257, of which panels of 64 rows make 320.
+  EXPECT_EQ(heights(Op::gemm_reduce_scatter, 2056), (Set{96, 144}));
+  EXPECT_EQ(heights(Op::all_gather_gemm, 8 * 150), (Set{80, 160, 176}));
+  // Tiles of less than 64 rows are promising for as few rows only.
+  EXPECT_EQ(heights(Op::gemm_all_reduce, 9), (Set{16, 32, 48}));
 }
 
 TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {

@@ -109,7 +109,9 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
         Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1},
         Tile{128, 80, 64, 7, 1}, Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
         Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}, Tile{192, 256, 64, 3, 1},
-        Tile{192, 208, 64, 3, 2}, Tile{192, 240, 64, 3, 1}}) {
+        Tile{192, 208, 64, 3, 2}, Tile{192, 240, 64, 3, 1}, Tile{160, 256, 64, 3, 2},
+        Tile{112, 128, 64, 6, 1}, Tile{240, 192, 64, 3, 1}, Tile{208, 192, 64, 3, 2},
+        Tile{176, 64, 64, 6, 2}, Tile{16, 256, 64, 5, 1}}) {
     EXPECT_LT(error_of(gemms, shape, tile, 2, 1), kBf16) << to_string(tile);
   }
   // 5 tiles to a column and 9 columns: on 8 SMs every CTA has several tiles, clusters of two share
@@ -121,6 +123,9 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
   EXPECT_LT(
       error_of(gemms, {.rows = 1200, .n = 1096, .k = 808}, {256, 128, 64, 4, 1}, 3, 16, {.sms = 7}),
       kBf16);
+  EXPECT_LT(
+      error_of(gemms, {.rows = 1200, .n = 1096, .k = 808}, {208, 128, 64, 4, 2}, 3, 16, {.sms = 8}),
+      kBf16);
 }
 
 /// The consumers of these tiles take turns. A CTA has an odd number of tiles, an even one, one or
@@ -131,7 +136,8 @@ TEST_F(GeneratedGemmTest, consumers_take_turns) {
   for (const Tile& tile :
        {Tile{64, 256, 64, 3, 1}, Tile{64, 192, 64, 4, 2}, Tile{128, 192, 64, 5, 1},
         Tile{128, 192, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{128, 16, 64, 7, 1},
-        Tile{192, 128, 64, 5, 1}, Tile{192, 64, 64, 3, 2}, Tile{256, 96, 64, 3, 1}}) {
+        Tile{192, 128, 64, 5, 1}, Tile{192, 64, 64, 3, 2}, Tile{256, 96, 64, 3, 1},
+        Tile{144, 128, 64, 5, 2}, Tile{80, 64, 64, 6, 1}, Tile{96, 256, 64, 3, 1}}) {
     for (const std::int64_t k : {8, 200, 320, 384, 2056}) {
       for (const int sms : {2, 8, 22}) {
         EXPECT_LT(error_of(gemms, {.rows = 900, .n = 776, .k = k}, tile, 3, 16, {.sms = sms}),
@@ -150,7 +156,8 @@ TEST_F(GeneratedGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle)
   for (const Tile& tile :
        {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 3, 1}, Tile{256, 192, 64, 3, 1},
         Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1}, Tile{128, 80, 64, 7, 1},
-        Tile{64, 240, 64, 3, 1}, Tile{256, 64, 64, 3, 1}}) {
+        Tile{64, 240, 64, 3, 1}, Tile{256, 64, 64, 3, 1}, Tile{112, 128, 64, 6, 1},
+        Tile{160, 256, 64, 3, 1}, Tile{80, 64, 64, 3, 1}}) {
     for (const Shape& shape : {Shape{.rows = 200, .n = 424, .k = 1032},
                                Shape{.rows = 130, .blocks = 2, .n = 256, .k = 2048},
                                Shape{.rows = 7, .n = 520, .k = 4096, .dtype = Dtype::fp16}}) {

@@ -14,12 +14,12 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
     ASSERT_TRUE(layout) << layout.error().message;
     ++possible;
     EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
-    EXPECT_EQ(tile.block_m % (64 * layout->of_one_tile()), 0);
+    EXPECT_EQ(tile.down() % (64 * layout->of_one_tile()), 0);
     EXPECT_EQ(layout->threads(), 128 * (1 + layout->consumers));
     EXPECT_TRUE(layout->buffers >= 1 && layout->buffers <= layout->slabs);
     EXPECT_TRUE(!layout->in_turn || layout->consumers == 2);
-    EXPECT_EQ(tile.block_n % layout->slab, 0);
-    EXPECT_EQ(tile.block_n % layout->multiplied, 0);
+    EXPECT_EQ(tile.across() % layout->slab, 0);
+    EXPECT_EQ(tile.across() % layout->multiplied, 0);
     // PTX ISA, "wgmma.mma_async": N is a multiple of 8; and ptxas takes an instruction only where
     // its sums leave room among the registers that a thread starts with, 65,536 in all.
     EXPECT_EQ(layout->multiplied % 8, 0);
@@ -44,7 +44,9 @@ TEST(HopperGemm, compiles_without_spills) {
        {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
         Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
         Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
-        Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1}}) {
+        Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1},
+        Tile{160, 256, 64, 3, 2}, Tile{112, 128, 64, 6, 1}, Tile{240, 192, 64, 3, 1},
+        Tile{48, 64, 64, 7, 2}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
     for (const auto& [dtype, launches] :
          {std::pair{Dtype::bf16, HopperLaunches{.segments = 16}},
