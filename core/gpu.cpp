@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/staging.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -112,6 +114,16 @@ std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype) {
   return tile.stages * stage + output + kBarrierBytes;
 }
 
+namespace {
+
+bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+  return limits.compute_capability >= 90
+             ? staging_of(tile, limits, dtype).fits
+             : shared_memory_bytes(tile, dtype) <= limits.shared_memory_bytes;
+}
+
+}  // namespace
+
 bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
   const auto is_one_of = [](int size, int multiple, int largest) {
     return size >= multiple && size <= largest && size % multiple == 0;
@@ -122,8 +134,7 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
          tile.block_m * tile.block_n <= limits.largest_block_area &&
          tile.block_k == block_k_of(dtype) && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
-         tile.cluster <= limits.largest_cluster &&
-         shared_memory_bytes(tile, dtype) <= limits.shared_memory_bytes;
+         tile.cluster <= limits.largest_cluster && fits_shared_memory(tile, limits, dtype);
 }
 
 bool has_store_kernel(const Tile& tile, const GpuLimits& limits) {
@@ -164,7 +175,7 @@ std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype) {
   std::vector<Tile> tiles = feasible_tiles(limits, dtype);
   std::erase_if(tiles, [&](const Tile& tile) {
     Tile deeper = tile;
-    deeper.stages += limits.default_depths;
+    deeper.stages += tile.is_transposed() ? 1 : limits.default_depths;
     return tile.cluster != 1 || is_feasible(deeper, limits, dtype);
   });
   return tiles;

@@ -56,7 +56,8 @@ struct GpuLimits {
   return static_cast<int>(128 / bytes_of(dtype));
 }
 
-/// Bytes of shared memory that the load pipeline and the staged output block take.
+/// Bytes of shared memory that the load pipeline and the staged output block take. (A generated GEMM
+/// on Hopper may have smaller blocks: core/staging.hpp.)
 [[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype);
 
 /// Every tile that the limits allow, in ascending order.
@@ -72,6 +73,7 @@ struct GpuLimits {
 /// The tiles that generated GEMMs are compiled for ahead of time: without clusters, every shape of
 /// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
 /// capability 90 all of them; below it only the deepest, because a shallower pipeline hides less).
+/// Transposed tiles, which few problems need, have their deepest pipeline only.
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);

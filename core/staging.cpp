@@ -6,8 +6,7 @@ namespace overlaptune {
 namespace {
 
 constexpr int kRows = Tile::kInstructionRows;  // of a slab
-constexpr int kElementBytes = 2;
-/// Bytes of a row of A or B in one step of k: 64 elements.
+/// Bytes of a row of A or B in one step of k (`block_k_of`).
 constexpr int kRowBytes = 128;
 /// Alignment of the ring: the bytes of one pattern of the swizzle.
 constexpr int kAlignment = 1024;
@@ -16,11 +15,24 @@ int ring_bytes(const Tile& tile) {
   return tile.stages * (tile.block_m + tile.block_n) * kRowBytes + kAlignment;
 }
 
-/// Whether one consumer can hold the sums of a tile, and shared memory a buffer for each of two.
-bool takes_turns(const Tile& tile, const GpuLimits& limits) {
+int slab_of(const Tile& tile) {
+  return tile.across() % 64 == 0 ? 64 : tile.across() % 32 == 0 ? 32 : 16;
+}
+
+/// Fewest buffers of a consumer. With one of less than 64 columns it would wait for each store.
+int fewest_buffers(const Tile& tile) {
+  return slab_of(tile) == 64 ? 1 : 2;
+}
+
+int slab_bytes(const Tile& tile, Dtype dtype) {
+  return kRows * slab_of(tile) * static_cast<int>(bytes_of(dtype));
+}
+
+/// Whether one consumer can hold the sums of a tile, and shared memory the buffers of two.
+bool takes_turns(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
   constexpr int kMostSums = 192;  // of a thread, which leave it registers for the rest
   constexpr int kOtherBytes = 512;
-  const int buffers = 2 * kRows * std::min(tile.across(), 64) * kElementBytes;
+  const int buffers = 2 * fewest_buffers(tile) * slab_bytes(tile, dtype);
   return tile.down() / kRows * tile.across() / 2 <= kMostSums &&
          ring_bytes(tile) + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
@@ -34,33 +46,31 @@ int static_bytes(int stages, int buffers, int consumers) {
 /// As many buffers as fit, so that a consumer is soon free for the next tile. If their number
 /// divides that of the slabs, the kernel's compiler knows the buffer of each slab.
 template <class Fits>
-int most_buffers(int slabs, const Fits& fits) {
-  for (int buffers = slabs; buffers > 1; --buffers) {
+int most_buffers(int slabs, int fewest, const Fits& fits) {
+  for (int buffers = slabs; buffers > fewest; --buffers) {
     if (slabs % buffers == 0 && fits(buffers)) return buffers;
   }
   for (const int buffers : {4, 2}) {
-    if (buffers < slabs && fits(buffers)) return buffers;
+    if (buffers < slabs && buffers > fewest && fits(buffers)) return buffers;
   }
-  return 1;
+  return std::min(slabs, fewest);
 }
 
 }  // namespace
 
-Staging staging_of(const Tile& tile, const GpuLimits& limits) {
-  Staging staging{.in_turn = takes_turns(tile, limits)};
-  const int down = tile.down();
-  const int across = tile.across();
-  staging.consumers = staging.in_turn || down == 256 ? 2 : down / kRows;
-  staging.slab = across % 64 == 0 ? 64 : across % 32 == 0 ? 32 : 16;
-  staging.slabs = down / kRows / staging.of_one_tile() * (across / staging.slab);
+Staging staging_of(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+  Staging staging{.in_turn = takes_turns(tile, limits, dtype), .slab = slab_of(tile)};
+  const int parts = tile.down() / kRows;
+  staging.consumers = staging.in_turn || parts == 4 ? 2 : parts;
+  staging.slabs = parts / staging.of_one_tile() * (tile.across() / staging.slab);
   const auto bytes = [&](int buffers) {
-    return ring_bytes(tile) + staging.consumers * buffers * kRows * staging.slab * kElementBytes;
+    return ring_bytes(tile) + staging.consumers * buffers * slab_bytes(tile, dtype);
   };
   const auto fits = [&](int buffers) {
     return bytes(buffers) + static_bytes(tile.stages, buffers, staging.consumers) <=
            limits.shared_memory_bytes;
   };
-  staging.buffers = most_buffers(staging.slabs, fits);
+  staging.buffers = most_buffers(staging.slabs, fewest_buffers(tile), fits);
   staging.shared_bytes = bytes(staging.buffers);
   staging.fits = fits(staging.buffers);
   return staging;

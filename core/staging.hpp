@@ -24,7 +24,7 @@ struct Staging {
   [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
 };
 
-/// For a tile that is feasible (`is_feasible`) with elements of 2 bytes.
-[[nodiscard]] Staging staging_of(const Tile& tile, const GpuLimits& limits);
+/// For a tile whose `down` is 64, 128, 192 or 256, and whose `across` is a multiple of 16.
+[[nodiscard]] Staging staging_of(const Tile& tile, const GpuLimits& limits, Dtype dtype);
 
 }  // namespace overlaptune

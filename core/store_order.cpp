@@ -50,11 +50,11 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
   }
 }
 
-StoreCosts store_costs(const Tile& tile, const GpuLimits& limits) {
+StoreCosts store_costs(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
   // Where consumers take turns, most of it passes while the other one multiplies; not so with a
   // single buffer, because each slab then waits for its load (tests/bench/peer_store_bench).
   constexpr double kShown = 0.4;
-  const Staging staging = staging_of(tile, limits);
+  const Staging staging = staging_of(tile, limits, dtype);
   const double shown = staging.slabs * (staging.in_turn && staging.buffers > 1 ? kShown : 1.0);
   return {shown * limits.store_slab, shown * limits.store_add};
 }

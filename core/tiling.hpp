@@ -17,7 +17,8 @@ namespace overlaptune {
 /// The order of tiles. The m rows are `blocks` row blocks (see `row_blocks`); each is cut into
 /// panels of block_m rows (the last one shorter). A *swizzle group* is the next `raster` panels of
 /// every block; swizzle groups follow one another, and inside one the order is column by column,
-/// each column holding one tile of every panel in it. A prefix of whole swizzle groups is therefore
+/// each column holding one tile of every panel in it: down the first column, up the second one, and
+/// so on, so that neighbours share operands where columns meet, too. A prefix of whole swizzle groups is therefore
 /// contiguous in the standard layout (within each block), and a prefix of whole columns holds the
 /// same number of rows of each block.
 struct TileOrder {

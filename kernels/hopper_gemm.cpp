@@ -47,7 +47,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
                                  to_string(tile), tile.stages));
   }
   const HopperLayout layout{
-      staging_of(tile, limits),
+      staging_of(tile, limits, dtype),
       tile.down() == 192 && tile.across() > kMostOfThree ? tile.across() / 2 : tile.across()};
   if (!layout.fits) {
     return bad_input(

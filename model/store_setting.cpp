@@ -97,10 +97,10 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .sent = (adds_up ? whole_tile : of_c) / setting.rate,
                     .signal = parts.limits.store_signal.count(),
                     .waits = adds_up,
-                    .in_turn = staging_of(tile, parts.limits).in_turn,
+                    .in_turn = staging_of(tile, parts.limits, problem.dtype).in_turn,
                     .cuts = {0, order.tiles()}};
   if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;
-  const StoreCosts costs = store_costs(tile, parts.limits);
+  const StoreCosts costs = store_costs(tile, parts.limits, problem.dtype);
   if (adds_up) made.add_up = peers * costs.add.count();
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());

@@ -2,9 +2,9 @@
 // sums in fp32. A tile whose BLOCK_M is no multiple of 64 is computed as (B * A^T)^T. A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
 // tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
 // the consumers, CONSUMERS other warpgroups, multiply (wgmma): all of them a part of each tile, or
-// each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster compute
-// tiles that follow one another; where both tiles are in one column, each CTA loads half of B for
-// both. A kernel that was not made for clusters may be launched in clusters of two: then two CTAs
+// each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster
+// compute tiles that follow one another; where both tiles are in one column, or one row, they load B,
+// or A, for both. A kernel that was not made for clusters may be launched in clusters of two: then two CTAs
 // share a tile; each multiplies half of k, and stores half of the columns. Each wave group has a
 // counter; it is incremented when one of the group's tiles is in memory.
 // Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
@@ -28,10 +28,14 @@
 // descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
 // map".
 
+/// An operand that both CTAs of a cluster need. Each CTA loads half of B for both. A they load in
+/// turn, a step each: halves of A, too, made all loads slower.
+enum Shared : int { kNone, kA, kB };
+
 /// Where the operands of a tile are.
 struct Source {
   Place place;
-  bool shared;  // the other CTA of the cluster loads half of B for both
+  int shared;
 };
 
 /// `group`: as of `place_in`.
@@ -39,19 +43,20 @@ __device__ __forceinline__ Source source_of(const Order& order, const Peers& pee
                                             int& group) {
   if (!has_step(order, tile)) return {};
   const Place place = place_in(order, peers, computed(order, tile), group);
-  return {place, CLUSTER == 2 &&
-                     place_in(order, peers, computed(order, tile ^ 1), group).column == place.column};
+  if (CLUSTER == 1) return {place, kNone};
+  const Place other = place_in(order, peers, computed(order, tile ^ 1), group);
+  if (other.column == place.column) return {place, kB};
+  return {place, other.row == place.row && other.block == place.block ? kA : kNone};
 }
 
 __device__ __forceinline__ Source from_lane(const Source& source, int lane) {
-  return {from_lane(source.place, lane), CLUSTER == 2 && from_lane(source.shared ? 1 : 0, lane) != 0};
+  return {from_lane(source.place, lane), CLUSTER == 1 ? kNone : from_lane(source.shared, lane)};
 }
 
 /// The work of the loading warp. Every lane looks up one of the next 32 tiles; the first one loads.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
                                         const TensorMap* b, const Order& order, const Peers& peers,
                                         u32 stages, u32 full, u32 empty) {
-  const int rank = CLUSTER == 2 ? static_cast<int>(cluster_rank()) : 0;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   int stage = 0;
   u32 phase = 1;  // the ring is empty: the first waits are over at once
@@ -78,10 +83,15 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, kStageBytes);
       const u32 to = stages + stage * kStageBytes;
-      load(to, from, full + 8 * stage, step * kBlockK, place.row, place.block);
-      if (source.shared) {
-        load_for_both(to + kABytes + rank * kBLoadBytes, b, full + 8 * stage, step * kBlockK,
-                      place.column + rank * kBLoad, 0);
+      if (source.shared != kA) {
+        load(to, from, full + 8 * stage, step * kBlockK, place.row, place.block);
+      } else if (step % 2 == static_cast<int>(cluster_rank())) {
+        load_for_both(to, from, full + 8 * stage, step * kBlockK, place.row, place.block);
+      }
+      if (source.shared == kB) {
+        const u32 half = cluster_rank();
+        load_for_both(to + kABytes + half * kBLoadBytes, b, full + 8 * stage, step * kBlockK,
+                      place.column + static_cast<int>(half) * kBLoad, 0);
       } else {
 #pragma unroll
         for (int part = 0; part < CLUSTER; ++part) {
@@ -110,14 +120,15 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
     if (!is_mine(turn++, consumer)) continue;
     while (tile >= order.segments[segment].end) ++segment;
     const Segment& part = order.segments[segment];
-    const Place place = place_in(order, peers, tile);
+    Place first = first_slab(place_in(order, peers, tile), consumer);
+    first.row -= part.first_row;
+    first.column -= part.first_column;
     for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
       const u32 buffer = buffer_of(pass, slab);
       barrier_wait(filled + 8 * buffer, uses_before(pass, slab) & 1);
       if (stores(order, slab)) {
-        const Place at = place_of_slab(place, consumer, slab);
-        store(&outputs.c[segment], slabs + buffer * kSlabBytes, at.column - part.first_column,
-              at.row - part.first_row, place.block);
+        const Place at = place_of_slab(first, slab);
+        store(&outputs.c[segment], slabs + buffer * kSlabBytes, at.column, at.row, at.block);
       }
       asm volatile("cp.async.bulk.commit_group;" ::: "memory");
       const int read = slab - (BUFFERS - 1);  // the last one that no store reads any more, soon
@@ -186,31 +197,37 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
   }
 }
 
-/// Writes the sums of a slab as rows of C. The instruction stores four matrices of 8 x 8, each lane the
-/// address of one row: the sums of 16 rows and 16 columns of a wgmma. Of a transposed tile it stores
-/// the transpose of each.
-__device__ __forceinline__ void write_slab(const float* sums, u32 slab, int thread) {
+/// The 16 bytes of a slab that a thread gives the address of: `write_slab` stores four matrices of
+/// 8 x 8 at a time, each lane the address of one row. They are the sums of 16 rows and 16 columns of
+/// a wgmma: the upper rows of the first columns, the lower ones; the same of the next columns.
+struct SlabPart {
+  int row;
+  int chunk;
+};
+__device__ __forceinline__ SlabPart part_of(int thread) {
   const int warp = thread / 32;
   const int lane = thread % 32;
-  const int matrix = lane / 8;  // the lower rows in odd ones, the right columns in the last two
-  const int down = warp * 16 + (matrix & 1) * 8;
-  const int across = (matrix >> 1) * 8;
+  const int lower = lane / 8 & 1;
+  const int next = lane / 16;
+  if (kTransposed) return {8 * next + lane % 8, 2 * warp + lower};
+  return {16 * warp + 8 * lower + lane % 8, next};
+}
+
+/// Writes the sums of a slab as rows of C; of a transposed tile, it transposes each matrix.
+__device__ __forceinline__ void write_slab(const float* sums, u32 slab, const SlabPart& part) {
 #pragma unroll
   for (int pair = 0; pair < kSlab / 16; ++pair) {
     const float* sum = sums + 8 * pair;
-    const u32 parts[]{packed(sum[0], sum[1]), packed(sum[2], sum[3]), packed(sum[4], sum[5]),
-                      packed(sum[6], sum[7])};
-    if (kTransposed) {
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                       slab + slab_offset(16 * pair + across + lane % 8, down / 8)),
-                   "r"(parts[0]), "r"(parts[1]), "r"(parts[2]), "r"(parts[3])
-                   : "memory");
-    } else {
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                       slab + slab_offset(down + lane % 8, 2 * pair + across / 8)),
-                   "r"(parts[0]), "r"(parts[1]), "r"(parts[2]), "r"(parts[3])
-                   : "memory");
-    }
+#if BLOCK_M % 64
+    const u32 at = slab + slab_offset(part.row + 16 * pair, part.chunk);
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+#else
+    const u32 at = slab + slab_offset(part.row, part.chunk + 2 * pair);
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+#endif
+                 "r"(packed(sum[0], sum[1])), "r"(packed(sum[2], sum[3])),
+                 "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
+                 : "memory");
   }
 }
 
@@ -221,6 +238,8 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
                                         u32 stages, u32 slabs, u32 full, u32 empty, u32 filled,
                                         u32 free, u32 turns, u32 task) {
   const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int first_row = first_of(consumer);
+  const SlabPart slab_part = part_of(thread);
   int stage = 0;
   u32 phase = 0;
   u32 pass = 0;  // of the consumer's slabs through the staging buffers
@@ -249,7 +268,7 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
     for (int step = begin; step < end; ++step) {
       barrier_wait(full + 8 * stage, phase);
       const u32 from = stages + stage * kStageBytes;
-      const u32 rows = from + (kTransposed ? kABytes : 0) + first_of(consumer) * kRowBytes;
+      const u32 rows = from + (kTransposed ? kABytes : 0) + first_row * kRowBytes;
       const u64 columns = descriptor(from + (kTransposed ? 0 : kABytes));
       asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
@@ -328,7 +347,7 @@ __device__ __forceinline__ void consume(const Order& order, const Peers& peers, 
 #pragma unroll
     for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
       const u32 to = wait_for_buffer(slab);
-      if (stores(order, slab)) write_slab(sums_of(slab), to, thread);
+      if (stores(order, slab)) write_slab(sums_of(slab), to, slab_part);
       pass_on_buffer(slab);
     }
     ++pass;

@@ -94,9 +94,10 @@ __device__ __forceinline__ void barrier_wait(u32 barrier, u32 phase) {
       : "memory");
 }
 
+/// Read anew each time: a copy takes a register.
 __device__ __forceinline__ u32 cluster_rank() {
   u32 rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 
@@ -212,13 +213,15 @@ __device__ __forceinline__ bool is_mine(int turn, int consumer) {
 __device__ __forceinline__ int first_of(int consumer) {
   return IN_TURN ? 0 : consumer * kParts * 64;
 }
-/// The place of a consumer's slab in C. `tile`: the place of the tile.
-__device__ __forceinline__ Place place_of_slab(Place tile, int consumer, int slab) {
-  const int down = first_of(consumer) + slab / kSlabs * 64;
-  const int across = slab % kSlabs * kSlab;
-  tile.row += kTransposed ? across : down;
-  tile.column += kTransposed ? down : across;
+/// The place in C of a consumer's first slab, and of another one. `tile`: the place of the tile.
+__device__ __forceinline__ Place first_slab(Place tile, int consumer) {
+  (kTransposed ? tile.column : tile.row) += first_of(consumer);
   return tile;
+}
+__device__ __forceinline__ Place place_of_slab(Place first, int slab) {
+  (kTransposed ? first.column : first.row) += slab / kSlabs * 64;
+  (kTransposed ? first.row : first.column) += slab % kSlabs * kSlab;
+  return first;
 }
 
 // Slabs pass through the staging buffers of their consumer in turn: in a *pass*, all slabs of a tile

@@ -248,13 +248,13 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order&
                                             const Buffers& buffers, const Stored& at, u32 pass) {
   const Task todo = task_of(peers, at.owner);
   const u32 loads = todo == kAddAndFill ? RANKS - 1 : 0;  // passes
-  // Where slabs come from, or go to; and the tile's place in C.
+  // Where slabs come from, or go to; and the place of the first one in C.
   char* slot = nullptr;
-  Place place{};
+  Place first{};
   if (todo == kFillForOwner) {
     slot = in_slot(peers, at.owner, peers.rank - (peers.rank > at.owner ? 1 : 0), at.slot, consumer);
   } else {
-    place = place_of(order, at.tile);
+    first = first_slab(place_of(order, at.tile), consumer);
   }
   if (todo == kAddAndFill) {
     slot = in_slot(peers, peers.rank, 0, at.slot, consumer);
@@ -296,8 +296,7 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order&
       if (todo == kFillForOwner) {
         store_bytes(slot + slab * kSlabBytes, from, kSlabBytes);
       } else {
-        store_in_c(outputs, peers, at.owner, place_of_slab(place, consumer, static_cast<int>(slab)),
-                   from);
+        store_in_c(outputs, peers, at.owner, place_of_slab(first, static_cast<int>(slab)), from);
       }
     }
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

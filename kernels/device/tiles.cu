@@ -27,7 +27,8 @@ __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   const int height = left < order.raster ? left : order.raster;
   const int column_tiles = height * order.blocks;
   const int column = rest / column_tiles;
-  const int in_column = rest - column * column_tiles;
+  int in_column = rest - column * column_tiles;
+  if (column % 2 != 0) in_column = column_tiles - 1 - in_column;
   const int block = in_column / height;
   const int panel = swizzle * order.raster + in_column - block * height;
   return {block, panel * BLOCK_M, column * BLOCK_N};

@@ -45,19 +45,19 @@ class PeerStoreSimulation : public StrategySimulation {
     const Problem& problem = work.problem();
     const auto& config = work.config_as<PeerStore>();
     const TiledWork& tiled = work.tiled();
+    const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
     StorePlan plan{
         .order = store_order(problem, tiled.order, tiled.cuts),
         .sms = profile.gpu.sms,
         .adds_up = problem.op != Op::gemm_all_to_all,
         .spreads = problem.op == Op::gemm_all_reduce,
-        .in_turn = staging_of(config.tile, gpu_limits(profile.gpu.compute_capability)).in_turn,
+        .in_turn = staging_of(config.tile, limits, problem.dtype).in_turn,
         .link_rate = profile.copy.store_rate,
         .signal = profile.copy.store_latency + profile.launch.signal};
     const GemmKernel kernel{
         .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
     TileTimes times = tile_times(profile, kernel);
-    const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
-    const StoreCosts costs = store_costs(config.tile, limits);
+    const StoreCosts costs = store_costs(config.tile, limits, problem.dtype);
     for (double* time : {&times.whole, &times.right, &times.bottom, &times.corner}) {
       *time += costs.tile.count();
     }

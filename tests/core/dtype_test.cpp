@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/gpu.hpp"
+#include "core/staging.hpp"
 #include "core/platform.hpp"
 #include "core/tiling.hpp"
 
@@ -46,7 +47,7 @@ TEST(Dtype, its_bytes_say_what_rows_and_tiles_must_be) {
     for (const Tile& tile : feasible_tiles(gpu_limits(90), dtype)) {
       EXPECT_EQ(tile.block_k, block_k_of(dtype));
       const std::int64_t stage = bytes * (tile.block_m + tile.block_n) * tile.block_k;
-      const std::int64_t shared = shared_memory_bytes(tile, dtype);
+      const std::int64_t shared = staging_of(tile, gpu_limits(90), dtype).shared_bytes;
       EXPECT_LE(shared, 227 * 1024) << to_string(tile);
       EXPECT_GT(shared, tile.stages * stage) << to_string(tile);
     }

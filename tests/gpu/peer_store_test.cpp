@@ -215,7 +215,7 @@ TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
           Tile{256, 176, 64, 3, 1}, Tile{128, 96, 64, 6, 1}, Tile{128, 256, 64, 4, 2},
           Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}, Tile{192, 240, 64, 3, 1},
           Tile{192, 128, 64, 4, 1}, Tile{128, 128, 64, 5, 1}, Tile{144, 128, 64, 5, 1},
-          Tile{160, 256, 64, 3, 2}, Tile{240, 192, 64, 3, 1}, Tile{80, 64, 64, 6, 2}}) {
+          Tile{160, 256, 64, 4, 2}, Tile{240, 192, 64, 3, 1}, Tile{80, 64, 64, 6, 2}}) {
       for (const int ranks : {2, 3}) {
         EXPECT_LT(error_of({.op = op,
                             .ranks = ranks,
