@@ -131,13 +131,4 @@ double fed_slower(const GemmWork& work, const GemmConstants& constants, double t
   return tile_bounds(work, slower).time() / tile_bounds(work, constants).time();
 }
 
-double produced(double tile_time, std::int64_t tiles, int sms, double spread) {
-  const double share = static_cast<double>(tiles) / sms;
-  const double waves = std::ceil(share);
-  const double drift = spread * std::sqrt(waves);
-  const double apart = std::min(drift, 1.0);
-  constexpr double kLatest = 0.6;  // an SM that lagged further would not have got the tile
-  return tile_time * ((1 - apart) * waves + apart * (share + 0.5) + std::min(drift, kLatest));
-}
-
 }  // namespace overlaptune

@@ -67,6 +67,9 @@ TEST(BestStores, are_the_best_of_all_partitions) {
     // With a limit, it is found where it is faster, and nothing else is.
     EXPECT_NEAR(best_stores(problem, least * 1.0001).time, least, 1e-9);
     EXPECT_TRUE(best_stores(problem, least * 0.9999).ends.empty());
+    const StorePartition equal = best_equal_stores(problem, kAnyTime);
+    EXPECT_NEAR(store_time(problem, equal.ends), equal.time, 1e-9);
+    EXPECT_GE(equal.time, least - 1e-9);
   }
   EXPECT_GT(cut_up, 100);
 }
