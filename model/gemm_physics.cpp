@@ -62,14 +62,12 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
          spilled(results, cache_bytes) * results / waves;
 }
 
-/// Whether rows of A and B begin within a sector of L2, so that a load of 128 bytes takes five
-/// sectors of two lines.
+}  // namespace
+
 bool is_misaligned(const GemmWork& work) {
   constexpr std::int64_t kSectorBytes = 32;
   return work.k * work.order.element_bytes % kSectorBytes != 0;
 }
-
-}  // namespace
 
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const Tile& tile = work.tile;

@@ -62,6 +62,10 @@ struct TileBounds {
 /// load as much later.
 [[nodiscard]] double fed_slower(const GemmWork& work, const GemmConstants& constants, double times);
 
+/// Whether rows of A and B begin within a sector of L2, so that a load of 128 bytes takes five
+/// sectors of two lines.
+[[nodiscard]] bool is_misaligned(const GemmWork& work);
+
 /// The time until the first `tiles` tiles are done, if one takes `tile_time`. At first it is
 /// counted in whole waves. As the SMs drift apart (`spread`), it becomes proportional to the tiles,
 /// plus half a tile.

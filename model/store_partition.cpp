@@ -125,9 +125,18 @@ StoreStep advance(const StoreProblem& problem, const StoreState& from, const Sto
   step.state.delay += own * problem.add_up / problem.sms;
   if (problem.sum_sent > 0) {
     const double before = step.state.delay;
-    send(group.sums, step.arrived + problem.add_up, step.state);
+    const double others_sent = step.state.link;
+    const double earliest = step.arrived + problem.add_up;
+    send(group.sums, earliest, step.state);
     step.stalled += step.state.delay - before;
     step.arrived = step.state.link + problem.signal;
+    // Until the sums are there, the links carry tiles of the next group that are multiplied by
+    // then, of one wave at most.
+    const double next = group.sums.next + problem.tile_time + step.state.delay;
+    if (next < earliest) {
+      step.state.link =
+          std::max({others_sent, next, earliest - problem.sms * problem.sent}) + group.sums.all;
+    }
   }
   return step;
 }

@@ -55,9 +55,11 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);
   const double tile_time = model.tile_time(work);
-  const double clock = clock_slowdown_beside(parts.clock, problem, arrivals.background,
-                                             {model.produced(tile_time, order.tiles(), sms), tile},
-                                             arrivals.until(arrivals.bytes), {slowdown, 1});
+  // The rows of the last rank come last.
+  const double clock =
+      clock_slowdown_waiting(parts.clock, problem, arrivals.background,
+                             {model.produced(tile_time, order.tiles(), sms), tile},
+                             arrivals.until(arrivals.bytes), {slowdown, 1}, 1.0 / order.blocks);
   return {.tile_time = tile_time * clock,
           .per_launch = model.per_launch(true),
           .spread = model.constants().spread,
