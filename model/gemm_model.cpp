@@ -154,6 +154,7 @@ GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::ve
   for (const Tile& tile : menu) {
     GemmWork work = work_of(probe, tile, std::max(1, kLibraryRaster / blocks), sms);
     work.order.blocks = blocks;
+    work.library = true;
     const double time = whole(work, tile_bounds(work, constants).time(), constants);
     if (time < best_time) {
       best_time = time;
@@ -170,7 +171,11 @@ GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConsta
     work.ctas = row.ctas;
     return work;
   }
-  if (row.library_tile) return work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
+  if (row.library_tile) {
+    GemmWork work = work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
+    work.library = true;
+    return work;
+  }
   return library_work(row.probe, 1, row.sms, menu, constants);
 }
 

@@ -22,6 +22,7 @@ struct GemmWork {
   int sms = 0;
   int ctas = 1;
   bool persistent = true;  ///< if not, each tile has a CTA of its own
+  bool library = false;    ///< a library's kernel
 };
 
 /// The constants of one GPU, one family of kernels and one rate class of dtypes.
