@@ -34,9 +34,9 @@ struct ConfigGemm {
                                            const BackgroundLoad& background, const ConfigGemm& gemm,
                                            double collective, const Slowdown& slowdown);
 
-/// The same if the GEMM waits for what it sends or receives, and all SMs are its own until then: it
-/// ends as late as the collective, and its last part, `rest` of its time, comes after it. Waits
-/// stretch a GEMM as contention does.
+/// The same if the GEMM waits for what it sends or receives, and keeps its SMs while it waits. It
+/// ends no sooner than the collective and, after that, `rest` of its own time. Waits stretch a GEMM
+/// as contention does.
 [[nodiscard]] double clock_slowdown_waiting(const ClockModel& clock, const Problem& problem,
                                             const BackgroundLoad& background,
                                             const ConfigGemm& gemm, double collective,
