@@ -78,4 +78,13 @@ double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
   });
 }
 
+double clock_slowdown_waiting(const ClockModel& clock, const Problem& problem,
+                              const BackgroundLoad& background, const ConfigGemm& gemm,
+                              double collective, const Slowdown& slowdown, double rest) {
+  return clock_slowdown(clock, problem, background, gemm, collective, [&](double slowed) {
+    const double all = std::max(beside(slowed, collective, slowdown), collective + rest * slowed);
+    return RunTimes{all, all};
+  });
+}
+
 }  // namespace overlaptune

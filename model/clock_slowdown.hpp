@@ -34,4 +34,12 @@ struct ConfigGemm {
                                            const BackgroundLoad& background, const ConfigGemm& gemm,
                                            double collective, const Slowdown& slowdown);
 
+/// The same if the GEMM waits for what it sends or receives, and keeps its SMs while it waits. It
+/// ends no sooner than the collective and, after that, `rest` of its own time. Waits stretch a GEMM
+/// as contention does.
+[[nodiscard]] double clock_slowdown_waiting(const ClockModel& clock, const Problem& problem,
+                                            const BackgroundLoad& background,
+                                            const ConfigGemm& gemm, double collective,
+                                            const Slowdown& slowdown, double rest);
+
 }  // namespace overlaptune

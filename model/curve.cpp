@@ -43,11 +43,9 @@ Curve::Curve(std::vector<CurvePoint> points) : points_(std::move(points)) {
 
 double Curve::operator()(double bytes) const {
   if (bytes <= points_.front().bytes || points_.size() == 1) return points_.front().time;
-  auto above = std::lower_bound(points_.begin() + 1, points_.end() - 1, bytes,
-                                [](const CurvePoint& p, double b) { return p.bytes < b; });
-  const CurvePoint& high = *above;
-  const CurvePoint& low = *(above - 1);
-  return low.time + (high.time - low.time) * (bytes - low.bytes) / (high.bytes - low.bytes);
+  const auto above = std::lower_bound(points_.begin() + 1, points_.end() - 1, bytes,
+                                      [](const CurvePoint& p, double b) { return p.bytes < b; });
+  return on_segment(static_cast<std::size_t>(above - points_.begin()) - 1, bytes);
 }
 
 double Curve::least_time_per_byte(double bytes, double less) const {

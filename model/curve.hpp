@@ -1,6 +1,7 @@
 #pragma once
 // A time against bytes, from measured points. Times are microseconds throughout `model/`.
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,12 @@ class Curve {
   explicit Curve(std::vector<CurvePoint> points);
 
   [[nodiscard]] double operator()(double bytes) const;
+  /// The same, for sizes that are asked for in ascending order. `segment` is 0 at first.
+  [[nodiscard]] double ascending(double bytes, std::size_t& segment) const {
+    if (bytes <= points_.front().bytes || points_.size() == 1) return points_.front().time;
+    while (segment + 2 < points_.size() && points_[segment + 1].bytes < bytes) ++segment;
+    return on_segment(segment, bytes);
+  }
 
   /// The least time per byte of any piece of at most `bytes`. However `bytes` are split, the pieces
   /// together take at least `bytes` times this. `less` is taken off the time of each piece; it is
@@ -31,6 +38,13 @@ class Curve {
   [[nodiscard]] std::span<const CurvePoint> points() const { return points_; }
 
  private:
+  /// The time on the segment between a point and the next one, or beyond it.
+  [[nodiscard]] double on_segment(std::size_t segment, double bytes) const {
+    const CurvePoint& low = points_[segment];
+    const CurvePoint& high = points_[segment + 1];
+    return low.time + (high.time - low.time) * (bytes - low.bytes) / (high.bytes - low.bytes);
+  }
+
   std::vector<CurvePoint> points_;
 };
 

@@ -154,6 +154,7 @@ GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::ve
   for (const Tile& tile : menu) {
     GemmWork work = work_of(probe, tile, std::max(1, kLibraryRaster / blocks), sms);
     work.order.blocks = blocks;
+    work.library = true;
     const double time = whole(work, tile_bounds(work, constants).time(), constants);
     if (time < best_time) {
       best_time = time;
@@ -170,7 +171,11 @@ GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConsta
     work.ctas = row.ctas;
     return work;
   }
-  if (row.library_tile) return work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
+  if (row.library_tile) {
+    GemmWork work = work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
+    work.library = true;
+    return work;
+  }
   return library_work(row.probe, 1, row.sms, menu, constants);
 }
 
@@ -260,6 +265,13 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   GemmModel model;
   model.limits_ = limits;
   for (Row& row : rows) row.ctas = model.work(row.probe, row.sms).ctas;
+  // With few rows, operands from L2 bound no tile. A quick probe has four such GEMMs.
+  constexpr std::int64_t kManyRows = 512;
+  constexpr int kEnough = 4;
+  model.knows_misaligned_ =
+      std::count_if(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.probe.m >= kManyRows && is_misaligned(model.work(row.probe, row.sms));
+      }) >= kEnough;
   model.constants_ = fit_tiled(rows);
   model.correction_ = fit_correction(rows, {}, model.constants_);
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
@@ -338,7 +350,7 @@ double LayerResiduals::at(const Tile& tile, double log_m) const {
 
 Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,
                                                  const LaunchModel& launch, const ClockModel& clock,
-                                                 int all_sms) {
+                                                 int all_sms, const GemmModel* generated) {
   const std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
   std::vector<Row> whole_gpu;
   std::vector<Row> partial;
@@ -349,7 +361,12 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
   LibraryGemmModel model;
   model.dtype_ = rows.front().probe.dtype;
   model.menu_ = menu_of(rows);
-  model.constants_ = fit_constants(whole_gpu, model.menu_, typical(whole_gpu));
+  GemmConstants start = typical(whole_gpu);
+  // The rate is one of the GPU's, and generated GEMMs were probed with such rows on purpose.
+  if (generated != nullptr && generated->knows_misaligned()) {
+    start.per_misaligned_byte = generated->constants().per_misaligned_byte;
+  }
+  model.constants_ = fit_constants(whole_gpu, model.menu_, start);
   // A prediction takes the fastest tile of the menu, so on average it errs low. The correction is
   // fitted to such predictions, not to the tiles that the library told.
   for (Row& row : whole_gpu) row.library_tile.reset();

@@ -71,11 +71,14 @@ class GemmModel {
   [[nodiscard]] double fed_slower(const GemmProbe& probe, int sms, double times) const;
 
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
+  /// Whether enough probes have misaligned rows (`is_misaligned`), and many of them.
+  [[nodiscard]] bool knows_misaligned() const { return knows_misaligned_; }
 
  private:
   [[nodiscard]] GemmWork work(const GemmProbe& probe, int sms) const;
 
   GpuLimits limits_{};
+  bool knows_misaligned_ = false;
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};  // coefficients of `features`; the sum is added to the logarithm
                                   // of the tile time
@@ -87,10 +90,13 @@ class GemmModel {
 /// offer.
 class LibraryGemmModel {
  public:
-  /// Fits to the probes without a given tile, all of one rate class. Error: fewer than 26 of them.
+  /// Fits to the probes without a given tile, all of one rate class. `generated` tells how fast L2
+  /// serves misaligned rows, which few of these probes have; may be null.
+  /// Error: fewer than 26 of them.
   [[nodiscard]] static Expected<LibraryGemmModel> fit(std::span<const Measurement> measurements,
                                                       const LaunchModel& launch,
-                                                      const ClockModel& clock, int all_sms);
+                                                      const ClockModel& clock, int all_sms,
+                                                      const GemmModel* generated);
 
   /// Time of the whole GEMM at full clock on `sms` SMs.
   [[nodiscard]] double time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const {

@@ -62,14 +62,12 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
          spilled(results, cache_bytes) * results / waves;
 }
 
-/// Whether rows of A and B begin within a sector of L2, so that a load of 128 bytes takes five
-/// sectors of two lines.
+}  // namespace
+
 bool is_misaligned(const GemmWork& work) {
   constexpr std::int64_t kSectorBytes = 32;
   return work.k * work.order.element_bytes % kSectorBytes != 0;
 }
-
-}  // namespace
 
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const Tile& tile = work.tile;
@@ -97,10 +95,12 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const double feed =
       std::max(constants.per_operand_byte, constants.per_shared_byte * active * work.ctas) *
       operands * bytes;
-  // L2 is limited by requests there, and a cluster of two requests B once.
+  // L2 is limited by requests there, and a cluster of two requests B once. Kernels of libraries run
+  // in clusters: 657 of 692 that were probed on H200.
+  const int sharing = work.library ? 2 : tile.cluster;
   const double requested = is_misaligned(work)
                                ? constants.per_misaligned_byte * active * work.ctas *
-                                     (loaded_m + loaded_n / tile.cluster) * bytes
+                                     (loaded_m + loaded_n / sharing) * bytes
                                : 0;
   const double missed =
       constants.per_missed_byte * missed_bytes(work, active, constants.cache_bytes);
@@ -129,15 +129,6 @@ double fed_slower(const GemmWork& work, const GemmConstants& constants, double t
   slower.per_fragment *= times;
   slower.load_latency *= times;
   return tile_bounds(work, slower).time() / tile_bounds(work, constants).time();
-}
-
-double produced(double tile_time, std::int64_t tiles, int sms, double spread) {
-  const double share = static_cast<double>(tiles) / sms;
-  const double waves = std::ceil(share);
-  const double drift = spread * std::sqrt(waves);
-  const double apart = std::min(drift, 1.0);
-  constexpr double kLatest = 0.6;  // an SM that lagged further would not have got the tile
-  return tile_time * ((1 - apart) * waves + apart * (share + 0.5) + std::min(drift, kLatest));
 }
 
 }  // namespace overlaptune

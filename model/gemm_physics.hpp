@@ -2,6 +2,8 @@
 // The bounds on the time of a tile of a GEMM, as functions of few constants. Times are
 // microseconds.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include <Eigen/Core>
@@ -20,6 +22,7 @@ struct GemmWork {
   int sms = 0;
   int ctas = 1;
   bool persistent = true;  ///< if not, each tile has a CTA of its own
+  bool library = false;    ///< a library's kernel
 };
 
 /// The constants of one GPU, one family of kernels and one rate class of dtypes.
@@ -60,9 +63,22 @@ struct TileBounds {
 /// load as much later.
 [[nodiscard]] double fed_slower(const GemmWork& work, const GemmConstants& constants, double times);
 
+/// Whether rows of A and B begin within a sector of L2, so that a load of 128 bytes takes five
+/// sectors of two lines.
+[[nodiscard]] bool is_misaligned(const GemmWork& work);
+
 /// The time until the first `tiles` tiles are done, if one takes `tile_time`. At first it is
 /// counted in whole waves. As the SMs drift apart (`spread`), it becomes proportional to the tiles,
 /// plus half a tile.
-[[nodiscard]] double produced(double tile_time, std::int64_t tiles, int sms, double spread);
+[[nodiscard]] inline double produced(double tile_time, std::int64_t tiles, int sms, double spread) {
+  const double share = static_cast<double>(tiles) / sms;
+  // Searches call this very often, and `std::ceil` is a call of the C library.
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(share));
+  const double waves = whole < share ? whole + 1 : whole;
+  const double drift = spread * std::sqrt(waves);
+  const double apart = std::min(drift, 1.0);
+  constexpr double kLatest = 0.6;  // an SM that lagged further would not have got the tile
+  return tile_time * ((1 - apart) * waves + apart * (share + 0.5) + std::min(drift, kLatest));
+}
 
 }  // namespace overlaptune

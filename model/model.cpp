@@ -36,13 +36,14 @@ std::optional<Curve> copies_of(std::span<const Measurement> measurements,
   return Curve(std::move(points));
 }
 
+/// The last byte of a probe takes `signal` to be seen.
 std::optional<double> store_rate_of(std::span<const Measurement> measurements,
-                                    const LaunchModel& launch) {
+                                    const LaunchModel& launch, double signal) {
   std::optional<double> rate;
   CopyProbe most;
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CopyProbe>(&measurement.probe);
-    const double time = measurement.time.median.count() - launch.replay;
+    const double time = measurement.time.median.count() - launch.replay - signal;
     if (probe == nullptr || time <= 0) continue;
     if (probe->ctas == 0 ||
         std::pair(probe->ctas, probe->bytes) < std::pair(most.ctas, most.bytes)) {
@@ -59,9 +60,10 @@ std::optional<double> store_rate_of(std::span<const Measurement> measurements,
 Expected<ClassGemms> fit_gemms(std::span<const Measurement> measurements,
                                const Model::Parts& parts) {
   const int sms = parts.platform.sms;
-  auto library = LibraryGemmModel::fit(measurements, parts.launch, parts.clock, sms);
-  if (!library) return error_of(library);
   auto generated = GemmModel::fit(measurements, parts.launch, parts.clock, sms, parts.limits);
+  auto library = LibraryGemmModel::fit(measurements, parts.launch, parts.clock, sms,
+                                       generated ? &*generated : nullptr);
+  if (!library) return error_of(library);
   auto contention = ContentionModel::fit(measurements, parts.launch, parts.clock, parts.collectives,
                                          generated ? &*generated : nullptr, sms);
   ClassGemms gemms{.library = std::move(*library), .contention = std::move(contention)};
@@ -100,7 +102,7 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   if (!collectives) return error_of(collectives);
   parts->collectives = std::move(*collectives);
   parts->copies = copies_of(measurements, *launch);
-  parts->store_rate = store_rate_of(measurements, *launch);
+  parts->store_rate = store_rate_of(measurements, *launch, parts->limits.store_signal.count());
   parts->clock = ClockModel::of(measurements);
   std::optional<Error> too_few;
   for (const DtypeTraits& dtype : kDtypes) {

@@ -69,6 +69,7 @@ class Handicap {
   [[nodiscard]] double operator()(const OverlapState& state) const {
     return state.producer_end - share_ * state.consumer_end;
   }
+  [[nodiscard]] bool is_producer_end() const { return share_ == 0; }
 
  private:
   double share_ = 0;

@@ -2,6 +2,7 @@
 // The best partition of a signaled GEMM's waves into groups. Times are microseconds.
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <span>
@@ -46,11 +47,15 @@ struct PartitionProblem {
   /// Time of the collective (alone) of the group from cut `begin` to cut `end`, with its copy into
   /// place.
   [[nodiscard]] double group_time(std::size_t begin, std::size_t end) const {
-    const double bytes = cuts[end].bytes - cuts[begin].bytes;
+    const Curve& curve = last != nullptr && end + 1 == cuts.size() ? *last : *collective;
+    return group_time(begin, end, curve(cuts[end].bytes - cuts[begin].bytes));
+  }
+  /// The same, with a collective that takes `exchange`.
+  [[nodiscard]] double group_time(std::size_t begin, std::size_t end, double exchange) const {
     const bool contiguous = cuts[begin].contiguous && cuts[end].contiguous;
     const bool is_last = end + 1 == cuts.size();
-    const Curve& curve = last != nullptr && is_last ? *last : *collective;
-    const double time = curve(bytes) - shared + (contiguous ? 0 : reorder.time(bytes, is_last)) +
+    const double bytes = cuts[end].bytes - cuts[begin].bytes;
+    const double time = exchange - shared + (contiguous ? 0 : reorder.time(bytes, is_last)) +
                         (begin == 0 ? first_more : 0);
     return is_last ? std::max(time, least_last) : time;
   }
@@ -65,26 +70,6 @@ struct Partition {
 /// The pieces of a partition, for `overlap`.
 [[nodiscard]] std::vector<Piece> pieces(const PartitionProblem& problem,
                                         std::span<const std::size_t> ends);
-
-/// The least that groups take on the consumer alone, however the whole is divided.
-struct LeastTimes {
-  double one = 0;       ///< any group
-  double all = 0;       ///< all groups together
-  double in_a_row = 0;  ///< all groups with the gaps between them
-};
-
-/// The part of a partition problem that is known before its cuts.
-struct WholeProblem {
-  double start = 0;
-  double first = 0;     ///< production of the first wave, before which nothing is consumed
-  double produced = 0;  ///< production of everything
-  LeastTimes least{};
-  double first_more = 0;  ///< additional time of the first group
-  OverlapRates rates{};
-};
-
-/// A lower bound on the time of any partition.
-[[nodiscard]] double lower_bound(const WholeProblem& problem);
 
 /// The partition of least time, if its time is under `limit`; else `ends` is empty. Dynamic
 /// programming over the cuts keeps, at each cut, every state that no other one is ahead of. It is

@@ -14,9 +14,12 @@ namespace {
 constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 /// Most cuts that are looked at: as many as groups that a launch may have.
 constexpr std::int64_t kMostCuts = kMostRegions;
-constexpr std::int64_t kMostCutsOfSubset = 48;
+constexpr std::int64_t kMostCutsOfSubset = 32;
 /// Most combinations of tile and raster that the subset solves: those of least bound.
 constexpr std::size_t kSubset = 48;
+/// Share of its time that the first config of the subset may lose, because combinations that are
+/// hardly faster are left out. Where the links are the limit, all are about equally fast.
+constexpr double kSubsetLoss = 0.002;
 /// Smaller tiles load more for each product, and how traffic over the links slows them is known
 /// badly: they were predicted up to 9 % too fast. So they are proposed only where tiles of this
 /// size are few.
@@ -57,21 +60,36 @@ struct Combination {
   StoreProblem stores{};
 };
 
-/// The best config of a combination; none if none takes less than `limit`.
+Scored scored(const Combination& combination, const StorePartition& best, double start) {
+  PeerStore config{.tile = combination.tile, .raster = combination.raster};
+  std::int64_t before = 0;
+  for (const std::size_t end : best.ends) {
+    config.wave_groups.push_back(combination.stores.cuts[end] - before);
+    before = combination.stores.cuts[end];
+  }
+  return {std::move(config), us(start + best.time)};
+}
+
+/// The best config of a combination; none if none takes less than `limit`. Where there are more
+/// than `most_cuts` cuts, groups of about equal size may end at any of `kMostCuts` all the same:
+/// the links idle in large groups.
 std::optional<Scored> solve(const Problem& problem, Combination combination, std::int64_t most_cuts,
                             double start, double limit) {
   StoreProblem& stores = combination.stores;
   const TileOrder order = tile_order(problem, combination.tile, combination.raster);
-  stores.cuts = candidate_cuts(order, stores.sms, most_cuts);
-  const StorePartition best = best_stores(stores, limit - start);
-  if (best.ends.empty()) return std::nullopt;
-  PeerStore config{.tile = combination.tile, .raster = combination.raster};
-  std::int64_t before = 0;
-  for (const std::size_t end : best.ends) {
-    config.wave_groups.push_back(stores.cuts[end] - before);
-    before = stores.cuts[end];
+  std::optional<Scored> best;
+  const auto keep = [&](const StorePartition& found) {
+    if (found.ends.empty()) return;
+    best = scored(combination, found, start);
+    limit = best->time.count();
+  };
+  if (WaveCuts(order, stores.sms, Transport::peer_access).count() > most_cuts) {
+    stores.cuts = candidate_cuts(order, stores.sms, kMostCuts);
+    keep(best_equal_stores(stores, limit - start));
   }
-  return Scored{std::move(config), us(start + best.time)};
+  stores.cuts = candidate_cuts(order, stores.sms, most_cuts);
+  keep(best_stores(stores, limit - start));
+  return best;
 }
 
 std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
@@ -136,11 +154,13 @@ void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, L
   const auto setting = store_setting(parts, problem);
   if (!setting) return;
   const double start = parts.launch.start(launch);
-  const std::int64_t cuts = space == Space::subset ? kMostCutsOfSubset : kMostCuts;
+  const bool is_subset = space == Space::subset;
+  const std::int64_t cuts = is_subset ? kMostCutsOfSubset : kMostCuts;
   for (Combination& combination : combinations(parts, problem, *setting, space)) {
-    if (start + combination.bound >= best.limit() || best.stopped()) return;
-    auto scored = solve(problem, std::move(combination), cuts, start, best.limit());
-    if (scored) best.offer(std::move(*scored));
+    const double limit = best.limit() * (is_subset ? 1 - kSubsetLoss : 1);
+    if (start + combination.bound >= limit || best.stopped()) return;
+    auto found = solve(problem, std::move(combination), cuts, start, limit);
+    if (found) best.offer(std::move(*found));
   }
 }
 
@@ -175,10 +195,10 @@ std::optional<Scored> PeerStoreModel::adapted(const Model::Parts& parts, const P
   Combination combination{.tile = own.tile, .raster = raster};
   combination.stores = store_problem(parts, problem, *setting, own.tile, raster);
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();
-  auto scored = solve(problem, std::move(combination), kMostCutsOfSubset,
-                      parts.launch.start(launch), kAnyTime);
-  if (!scored || !check(problem, scored->config, parts.capabilities)) return std::nullopt;
-  return scored;
+  auto found = solve(problem, std::move(combination), kMostCutsOfSubset, parts.launch.start(launch),
+                     kAnyTime);
+  if (!found || !check(problem, found->config, parts.capabilities)) return std::nullopt;
+  return found;
 }
 
 }  // namespace overlaptune

@@ -98,7 +98,7 @@ std::optional<Scored> SignaledModel::adapted(const Model::Parts& parts, const Pr
   const Combination combination{.walk = &walk, .groups = &*groups};
   const CombinationSolver solver(parts, problem, combination, kSubsetCuts);
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();
-  return solver.is_spread() ? solver.settle(kAnyTime) : solver.solve(kAnyTime, kAnyTime);
+  return solver.is_spread() ? solver.refine(kAnyTime) : solver.solve(kAnyTime);
 }
 
 }  // namespace overlaptune

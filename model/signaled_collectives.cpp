@@ -10,17 +10,11 @@ namespace {
 
 /// Finds the least times of the groups, which depend on all other values.
 void set_least(GroupCollectives& groups) {
-  const auto both = [&](auto&& least_of) {
-    const double least = least_of(*groups.curve);
-    return groups.last == nullptr ? least : std::min(least, least_of(*groups.last));
-  };
-  const auto all = [&](double less) {
-    return groups.bytes *
-           both([&](const Curve& curve) { return curve.least_time_per_byte(groups.bytes, less); });
-  };
-  groups.least = {.one = both([](const Curve& curve) { return curve(0); }) - groups.shared,
-                  .all = all(groups.shared),
-                  .in_a_row = all(groups.shared - groups.rates.gap) - groups.rates.gap};
+  groups.least = least_times({.bytes = groups.bytes,
+                              .collective = groups.curve,
+                              .last = groups.last,
+                              .shared = groups.shared,
+                              .rates = groups.rates});
 }
 
 /// Adapts `groups` to peer access, where one kernel takes all groups. Another group costs it `gap`,

@@ -6,6 +6,7 @@
 
 #include "model/clock_slowdown.hpp"
 #include "model/partition.hpp"
+#include "model/partition_bound.hpp"
 
 namespace overlaptune::signaled {
 

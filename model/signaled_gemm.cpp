@@ -2,6 +2,26 @@
 
 namespace overlaptune::signaled {
 
+WholeProblem whole_problem(const ClockedGemm& gemm, const GroupCollectives& groups,
+                           double produced) {
+  return {.start = groups.start,
+          .first = gemm.first(1),
+          .produced = produced,
+          .bytes = groups.bytes,
+          .collective = groups.curve,
+          .last = groups.last,
+          .shared = groups.shared,
+          .first_more = groups.first_more,
+          .least = groups.least,
+          .rates = gemm.rates};
+}
+
+double closer_bound_of(const ClockedGemm& gemm, std::int64_t tiles, const GroupCollectives& groups,
+                       double enough) {
+  return groups.drain +
+         closer_bound(whole_problem(gemm, groups, gemm.least(tiles)), enough - groups.drain);
+}
+
 OverlapRates rates_beside(const GroupCollectives& groups, const Tile& tile, double fed_slower) {
   OverlapRates rates = groups.rates;
   rates.producer_slowdown =

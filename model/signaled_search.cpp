@@ -45,48 +45,37 @@ CutNumbers cut_numbers(Space space) {
     case Space::subset:
       return kSubsetCuts;
     case Space::every_cut:
-      return {.every = kAll, .spread = kAll};
+      return {.spread = kAll, .every = kAll};
   }
-  return {.every = 192, .spread = 96, .around = 192};
+  return {.spread = 96, .every = 192, .around = 192};
 }
 
-/// The most combinations that are settled.
-constexpr std::size_t kMostSettled = 8;
-constexpr std::size_t kMostSettledOfSubset = 2;
+/// The most combinations with more cuts than `CutNumbers::every` that are refined.
+constexpr std::size_t kMostRefined = 8;
+constexpr std::size_t kMostRefinedOfSubset = 2;
 
 bool by_bound(const Combination& a, const Combination& b) {
   return a.bound < b.bound;
 }
 
-/// A lower bound on the time of any partition, if all tiles take `produced` and the groups `least`.
-double end_of(const ClockedGemm& gemm, double produced, const GroupCollectives& groups,
-              const LeastTimes& least) {
-  return groups.drain + lower_bound({.start = groups.start,
-                                     .first = gemm.first(1),
-                                     .produced = produced,
-                                     .least = least,
-                                     .first_more = groups.first_more,
-                                     .rates = gemm.rates});
-}
-
 double bound_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
-  return end_of(gemm, gemm.least(walk.order.tiles()), groups, groups.least);
+  return groups.drain + lower_bound(whole_problem(gemm, groups, gemm.least(walk.order.tiles())));
 }
 
 /// An estimate, not a bound; it is nearer to the truth if waves are few. It counts whole waves, the
-/// first one on all SMs, and a collective of the last wave's results after them.
-double estimate_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups) {
+/// first one on all SMs, and a collective of the last wave's results after them. `bound` is a lower
+/// bound for a known production of everything.
+template <class Bound>
+double estimate_of(const ClockedGemm& gemm, const Walk& walk, const GroupCollectives& groups,
+                   const Bound& bound) {
   const std::int64_t tiles = walk.order.tiles();
   const std::int64_t first = std::min<std::int64_t>(tiles, gemm.all_sms);
   const double produced = gemm.until(tiles, first);
   const double last_bytes =
       groups.bytes * std::min(1.0, static_cast<double>(gemm.sms) / static_cast<double>(tiles));
-  // Groups so small that they take hardly more than their gaps would make the bound far too low.
-  LeastTimes least = groups.least;
-  least.all = least.in_a_row;
-  return std::max(end_of(gemm, produced, groups, least),
-                  groups.start + produced + gemm.rates.trigger +
-                      (*groups.curve)(last_bytes)-groups.shared + groups.drain);
+  return groups.drain + std::max(bound(whole_problem(gemm, groups, produced)),
+                                 groups.start + produced + gemm.rates.trigger +
+                                     (*groups.curve)(last_bytes)-groups.shared);
 }
 
 std::vector<Combination> all_combinations(const Model::Parts& parts, const Problem& problem,
@@ -107,28 +96,51 @@ std::vector<Combination> all_combinations(const Model::Parts& parts, const Probl
 std::vector<Combination> promising_combinations(const Model::Parts& parts, const Problem& problem,
                                                 const std::vector<Walk>& walks,
                                                 const std::vector<GroupCollectives>& collectives) {
-  std::vector<Combination> list;
-  list.reserve(walks.size() * collectives.size());
   const GroupCollectives& middle = collectives[collectives.size() / 2];
   const GemmModel& model = *middle.gemms->generated;
+  std::vector<ClockedGemm> gemms;
+  gemms.reserve(walks.size());
   for (const Walk& walk : walks) {
     const GemmWork work = model.work(walk.tile, walk.order, problem.k, middle.sms);
-    ClockedGemm gemm = clocked(parts.clock, problem, work, model.tile_time(work), middle);
+    gemms.push_back(clocked(parts.clock, problem, work, model.tile_time(work), middle));
+  }
+  const auto estimate = [&](const Walk& walk, const GroupCollectives& groups, const auto& bound) {
+    ClockedGemm& gemm = gemms[static_cast<std::size_t>(&walk - walks.data())];
+    gemm.sms = groups.sms;
+    gemm.rates = rates_beside(groups, walk.tile, gemm.fed_slower);
+    return estimate_of(gemm, walk, groups, bound);
+  };
+  std::vector<Combination> list;
+  list.reserve(walks.size() * collectives.size());
+  for (const Walk& walk : walks) {
     for (const GroupCollectives& groups : collectives) {
-      gemm.sms = groups.sms;
-      gemm.rates = rates_beside(groups, walk.tile, gemm.fed_slower);
-      list.push_back({estimate_of(gemm, walk, groups), &walk, &groups});
+      list.push_back({estimate(walk, groups, lower_bound), &walk, &groups});
     }
   }
-  const std::size_t kept = std::min(kSubset, list.size());
-  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(kept), list.end(),
-                    by_bound);
-  list.resize(kept);
-  for (Combination& combination : list) {
+  // A closer bound takes longer. It is computed while it may matter: the rough one is lower.
+  const auto is_later = [](const Combination& a, const Combination& b) { return by_bound(b, a); };
+  std::make_heap(list.begin(), list.end(), is_later);
+  std::vector<Combination> kept;  // a heap, too, with the largest estimate in front
+  const auto closer = [&](const WholeProblem& whole) {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    return closer_bound(whole, kept.size() < kSubset ? kNever : kept.front().bound);
+  };
+  while (!list.empty() && (kept.size() < kSubset || by_bound(list.front(), kept.front()))) {
+    std::pop_heap(list.begin(), list.end(), is_later);
+    Combination next = list.back();
+    list.pop_back();
+    next.bound = estimate(*next.walk, *next.groups, closer);
+    kept.push_back(next);
+    std::push_heap(kept.begin(), kept.end(), by_bound);
+    if (kept.size() <= kSubset) continue;
+    std::pop_heap(kept.begin(), kept.end(), by_bound);
+    kept.pop_back();
+  }
+  for (Combination& combination : kept) {
     const ClockedGemm gemm = gemm_of(parts, problem, *combination.walk, *combination.groups);
     combination.bound = bound_of(gemm, *combination.walk, *combination.groups);
   }
-  return list;
+  return kept;
 }
 
 /// Puts the combinations in the order in which they are solved. First comes one for each exchange,
@@ -154,24 +166,25 @@ class CombinationSearch {
 
   void solve(const Combination& combination) {
     const CombinationSolver solver(parts_, problem_, combination, numbers_);
-    auto scored = solver.solve(best_.limit(), best_.first());
+    auto scored = solver.solve(best_.limit());
     if (!scored) return;
     if (solver.is_spread()) spread_.push_back({scored->time.count(), &combination});
     best_.offer(std::move(*scored));
   }
 
-  /// Settles the combinations that may still become the first, at most so many.
-  void settle_first(std::size_t most) {
+  /// Refines the combinations that may still become the first; of long ones at most `most`.
+  void refine_first(std::size_t most) {
     std::sort(spread_.begin(), spread_.end(),
               [](const Spread& a, const Spread& b) { return a.time < b.time; });
-    if (spread_.size() > most) spread_.resize(most);
+    std::size_t refined = 0;
     for (const Spread& each : spread_) {
       if (each.time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;
-      const Combination* combination = each.combination;
-      auto finer =
-          CombinationSolver(parts_, problem_, *combination, numbers_).settle(best_.first());
+      const Combination& combination = *each.combination;
+      const CombinationSolver solver(parts_, problem_, combination, numbers_);
+      if (solver.is_long() && ++refined > most) continue;
+      auto finer = solver.refine(std::min(each.time, best_.limit()));
       if (!finer) continue;
-      best_.replace([&](const Config& config) { return is_of(*combination, config); },
+      best_.replace([&](const Config& config) { return is_of(combination, config); },
                     std::move(*finer));
     }
   }
@@ -272,7 +285,7 @@ void SignaledModel::search(const Model::Parts& parts, const Problem& problem, La
       break;  // ascending: nothing after it can enter
     }
   }
-  solver.settle_first(space == Space::subset ? kMostSettledOfSubset : kMostSettled);
+  solver.refine_first(space == Space::subset ? kMostRefinedOfSubset : kMostRefined);
 }
 
 }  // namespace overlaptune

@@ -25,17 +25,15 @@ CombinationSolver::CombinationSolver(const Model::Parts& parts, const Problem& p
       all_(walk_.order, groups_.sms, groups_.key.transport),
       gemm_(gemm_of(parts, problem, walk_, groups_)) {}
 
-std::optional<Scored> CombinationSolver::solve(double limit, double first) const {
+std::optional<Scored> CombinationSolver::solve(double limit) const {
   const std::int64_t spread = limited(numbers_.spread);
-  if (all_.count() <= spread) return config_of(best_of(spread_cuts(all_.count(), spread), limit));
-  const Solution quick = best_of(spread_cuts(all_.count(), spread), limit * (1 + kSpreadLoss));
-  if (quick.ends.empty() || is_spread() || quick.time > first * (1 + kSpreadLoss)) {
-    return config_of(quick);
-  }
-  return config_of(best_of(spread_cuts(all_.count(), all_.count()), limit));
+  if (is_spread()) limit *= 1 + kSpreadLoss;
+  if (closer_bound_of(gemm_, walk_.order.tiles(), groups_, limit) >= limit) return std::nullopt;
+  return config_of(best_of(spread_cuts(all_.count(), spread), limit));
 }
 
-std::optional<Scored> CombinationSolver::settle(double limit) const {
+std::optional<Scored> CombinationSolver::refine(double limit) const {
+  if (!is_long()) return config_of(best_of(spread_cuts(all_.count(), all_.count()), limit));
   constexpr int kRounds = 3;
   std::vector<std::int64_t> tried = spread_cuts(all_.count(), limited(numbers_.spread));
   // The limit is for the last round.

@@ -32,13 +32,13 @@ struct Combination {
 /// The number of cuts that the partition search looks at (docs/model.md, Partition). Its time grows
 /// with more than their square.
 struct CutNumbers {
-  std::int64_t every = 0;   ///< with at most this many cuts, a problem is solved with all of them
   std::int64_t spread = 0;  ///< any problem is first solved with this many, if it has more
-  std::int64_t around = 0;  ///< and, by `settle`, with this many around the ends of groups
+  std::int64_t every = 0;   ///< `refine` solves it with all of them, if it has at most this many,
+  std::int64_t around = 0;  ///< or else with this many around the ends of groups
 };
 
 /// The numbers for answers that must be fast.
-inline constexpr CutNumbers kSubsetCuts{.every = 48, .spread = 32, .around = 32};
+inline constexpr CutNumbers kSubsetCuts{.spread = 32, .every = 48, .around = 32};
 
 /// The share of its time that a combination may lose because `spread` cuts are not all (a test
 /// checks it).
@@ -51,12 +51,14 @@ class CombinationSolver {
                     const Combination& combination, const CutNumbers& numbers);
 
   /// Whether there are more cuts than `solve` looks at.
-  [[nodiscard]] bool is_spread() const { return all_.count() > limited(numbers_.every); }
-  /// The best partition, if its time is under `limit`, or if finer cuts may bring it there. It is
-  /// looked for with all cuts, unless `is_spread`, only if it may be faster than `first`.
-  [[nodiscard]] std::optional<Scored> solve(double limit, double first) const;
-  /// The same with cuts that get finer and finer around the ends of groups.
-  [[nodiscard]] std::optional<Scored> settle(double limit) const;
+  [[nodiscard]] bool is_spread() const { return all_.count() > limited(numbers_.spread); }
+  /// Whether there are more cuts than `refine` looks at.
+  [[nodiscard]] bool is_long() const { return all_.count() > limited(numbers_.every); }
+  /// The best partition, if its time is under `limit`, or if finer cuts may bring it there.
+  [[nodiscard]] std::optional<Scored> solve(double limit) const;
+  /// The same with all cuts or, if it `is_long`, with cuts that get finer and finer around the ends
+  /// of groups.
+  [[nodiscard]] std::optional<Scored> refine(double limit) const;
 
  private:
   struct Solution {

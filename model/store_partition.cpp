@@ -8,53 +8,70 @@
 namespace overlaptune {
 namespace {
 
-/// Tiles of a group that are sent one after the other: those of the other ranks, or the rank's own
-/// sums.
-struct Sending {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  double sent = 0;      ///< time of the links for one
-  double earliest = 0;  ///< none leaves before
-};
-
 /// Share of the SMs that end their tiles at the same time, when `tiles` tiles are done; the others
 /// have drifted apart (see `produced`).
 double together(const StoreProblem& problem, std::int64_t tiles) {
-  const double waves = std::ceil(static_cast<double>(tiles) / problem.sms);
+  const auto waves = static_cast<double>((tiles + problem.sms - 1) / problem.sms);
   return 1 - std::min(problem.spread * std::sqrt(waves), 1.0);
 }
 
-/// Sends tiles. Returns when the first one is there to be sent.
-double send(const StoreProblem& problem, const Sending& tiles, StoreState& state) {
-  const auto ends = [&](std::int64_t count) { return problem.produced(count) + state.delay; };
-  const auto there = [&](std::int64_t count) { return std::max(ends(count), tiles.earliest); };
-  const std::int64_t count = tiles.end - tiles.begin;
-  const double first = there(tiles.begin + 1);
-  const double all = static_cast<double>(count) * tiles.sent;
-  // An SM has at most two tiles that have not left it. So when the tile after these begins, all but
-  // the tiles of the last two waves have been sent, and those that begin with it.
-  const std::int64_t window = std::int64_t{2} * problem.sms + tiles.end % problem.sms;
-  const double mean_sent = problem.all_sent() / static_cast<double>(problem.tiles());
-  const double in_flight =
-      static_cast<double>(std::min(count, window)) * tiles.sent +
-      static_cast<double>(std::max<std::int64_t>(0, window - count)) * mean_sent;
-  const double next = problem.produced(tiles.end + 1) - problem.tile_time;
-  double delay = state.delay;
-  if (tiles.end > window) delay = std::max(delay, state.link + all - in_flight - next);
-  if (count > window) {
-    delay = std::max(delay, first + static_cast<double>(count - window) * tiles.sent - next);
+/// Tiles of a wave, and all after them, that leave one after the other when the wave ends.
+struct Leaving {
+  double produced = 0;  ///< end of the wave, with nothing to wait for
+  double sent = 0;      ///< time of the links from then on
+};
+
+/// Tiles of a group that are sent one after the other: those of the other ranks, or the rank's own
+/// sums. All is known but the state before them.
+struct Sending {
+  double first = 0;  ///< the first one is multiplied, with nothing to wait for
+  double all = 0;    ///< time of the links
+  /// The tile after these begins, with nothing to wait for, and then so much has not been sent yet.
+  double next = 0;
+  double in_flight = 0;
+  bool waits = false;  ///< the tile after these may wait for the links
+  double before = 0;   ///< time of the links for the tiles that have been sent by then; 0: none
+  Leaving last{};
+  Leaving last_but_one{};  ///< as `last`, if these tiles are of one wave
+
+  Sending() = default;
+  Sending(const StoreProblem& problem, std::int64_t begin, std::int64_t end, double sent) {
+    const std::int64_t count = end - begin;
+    first = problem.produced(begin + 1);
+    all = static_cast<double>(count) * sent;
+    next = problem.produced(end + 1) - problem.tile_time;
+    // An SM has at most two tiles that have not left it. So when the tile after these begins, all
+    // but the tiles of the last two waves have been sent, and those that begin with it.
+    const std::int64_t window = std::int64_t{2} * problem.sms + end % problem.sms;
+    const double mean_sent = problem.all_sent() / static_cast<double>(problem.tiles());
+    in_flight = static_cast<double>(std::min(count, window)) * sent +
+                static_cast<double>(std::max<std::int64_t>(0, window - count)) * mean_sent;
+    waits = end > window;
+    before = static_cast<double>(std::max<std::int64_t>(0, count - window)) * sent;
+    // The tiles of a wave end together. Those of the last two waves, and all after them, leave
+    // later.
+    const auto leaving = [&](std::int64_t wave_begin, std::int64_t wave_end) {
+      const auto left = static_cast<double>(end - std::max(begin, wave_begin));
+      return Leaving{problem.produced(wave_end), left * sent * together(problem, wave_end)};
+    };
+    const std::int64_t last_wave = (end - 1) / problem.sms * problem.sms;
+    last = leaving(last_wave, end);
+    last_but_one = last_wave > begin ? leaving(last_wave - problem.sms, last_wave) : last;
   }
-  double link = std::max(state.link, first) + all;
+};
+
+/// Sends tiles, none of which leaves before `earliest`. Returns when the first one is there to be
+/// sent.
+double send(const Sending& tiles, double earliest, StoreState& state) {
+  const auto there = [&](double produced) { return std::max(produced + state.delay, earliest); };
+  const double first = there(tiles.first);
+  double delay = state.delay;
+  if (tiles.waits) delay = std::max(delay, state.link + tiles.all - tiles.in_flight - tiles.next);
+  if (tiles.before > 0) delay = std::max(delay, first + tiles.before - tiles.next);
   state.delay = delay;
-  // The tiles of a wave end together. Those of the last two waves, and all after them, leave later.
-  const std::int64_t last_wave = (tiles.end - 1) / problem.sms * problem.sms;
-  const auto leave_after = [&](std::int64_t wave_begin, std::int64_t wave_end) {
-    const auto left = static_cast<double>(tiles.end - std::max(tiles.begin, wave_begin));
-    link = std::max(link, there(wave_end) + left * tiles.sent * together(problem, wave_end));
-  };
-  leave_after(last_wave, tiles.end);
-  if (last_wave > tiles.begin) leave_after(last_wave - problem.sms, last_wave);
-  state.link = link;
+  state.link = std::max({std::max(state.link, first) + tiles.all,
+                         there(tiles.last.produced) + tiles.last.sent,
+                         there(tiles.last_but_one.produced) + tiles.last_but_one.sent});
   return first;
 }
 
@@ -71,6 +88,59 @@ void wait(const StoreProblem& problem, std::int64_t begin, std::int64_t end, dou
   }
 }
 
+/// The tiles between two cuts as one group. All is known but the state before it.
+struct StoreGroup {
+  std::int64_t others = 0;  ///< the end of the tiles of the other ranks
+  std::int64_t end = 0;     ///< the end of the rank's own tiles
+  bool has_others = false;
+  double computed = 0;  ///< the first tile is multiplied, with nothing to wait for
+  Sending of_others{};
+  Sending sums{};
+
+  StoreGroup(const StoreProblem& problem, std::size_t begin_cut, std::size_t end_cut)
+      : end(problem.cuts[end_cut]) {
+    const std::int64_t begin = problem.cuts[begin_cut];
+    const std::int64_t own = (end - begin + problem.ranks - 1) / problem.ranks;
+    others = end - own;
+    has_others = others > begin;
+    computed = problem.produced(begin + 1);
+    if (has_others) of_others = Sending(problem, begin, others, problem.sent);
+    if (problem.sum_sent > 0) sums = Sending(problem, others, end, problem.sum_sent);
+  }
+};
+
+/// Computes a group.
+StoreStep advance(const StoreProblem& problem, const StoreState& from, const StoreGroup& group) {
+  StoreStep step{.state = from};
+  step.computed = group.computed + from.delay;
+  if (group.has_others) {
+    constexpr double kAnyTime = -std::numeric_limits<double>::infinity();
+    step.computed = send(group.of_others, kAnyTime, step.state);
+  }
+  step.start = std::max(from.link, step.computed);
+  step.arrived = step.state.link + problem.signal;
+  if (problem.waits) wait(problem, group.others, group.end, step.arrived, step.state);
+  step.stalled = step.state.delay - from.delay;
+  const auto own = static_cast<double>(group.end - group.others);
+  step.state.delay += own * problem.add_up / problem.sms;
+  if (problem.sum_sent > 0) {
+    const double before = step.state.delay;
+    const double others_sent = step.state.link;
+    const double earliest = step.arrived + problem.add_up;
+    send(group.sums, earliest, step.state);
+    step.stalled += step.state.delay - before;
+    step.arrived = step.state.link + problem.signal;
+    // Until the sums are there, the links carry tiles of the next group that are multiplied by
+    // then, of one wave at most.
+    const double next = group.sums.next + problem.tile_time + step.state.delay;
+    if (next < earliest) {
+      step.state.link =
+          std::max({others_sent, next, earliest - problem.sms * problem.sent}) + group.sums.all;
+    }
+  }
+  return step;
+}
+
 /// Groups of about this many waves.
 std::vector<std::size_t> equal_groups(const StoreProblem& problem, std::int64_t waves) {
   const std::int64_t tiles = waves * problem.sms;
@@ -82,18 +152,6 @@ std::vector<std::size_t> equal_groups(const StoreProblem& problem, std::int64_t 
     begin = problem.cuts[cut];
   }
   return ends;
-}
-
-/// The best of a few partitions into equal groups, with which the search prunes from the beginning.
-StorePartition best_equal_groups(const StoreProblem& problem, double limit) {
-  StorePartition best{.time = limit};
-  for (std::int64_t waves = problem.ranks;; waves *= 2) {
-    std::vector<std::size_t> ends = equal_groups(problem, waves);
-    const std::size_t groups = ends.size();
-    const double time = store_time(problem, ends);
-    if (time < best.time) best = {time, std::move(ends)};
-    if (groups == 1) return best;
-  }
 }
 
 /// A state at a cut, and how it was reached.
@@ -108,18 +166,31 @@ class StoreSearch {
   StoreSearch(const StoreProblem& problem, double limit)
       : problem_(problem),
         last_(problem.cuts.size() - 1),
-        whole_(problem.produced(problem.tiles())),
-        best_(best_equal_groups(problem, limit)),
+        ends_(last_ + 1),
+        best_{.time = limit},
         fronts_(problem.cuts.size()) {
     const double per_tile = problem.all_sent() / static_cast<double>(problem.tiles());
     for (const std::int64_t cut : problem.cuts) {
       left_.push_back(per_tile * static_cast<double>(problem.tiles() - cut));
     }
+    // The last group begins at a cut or at a later one. Without delays, and with links that are
+    // free, it ends then at the earliest.
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    double least = kNever;
+    for (std::size_t cut = last_; cut-- > 0;) {
+      const StoreState earliest{.delay = 0, .link = -kNever};
+      least = std::min(least, end_of(problem, advance(problem, earliest, cut, last_)));
+      ends_[cut] = least;
+    }
   }
 
   [[nodiscard]] StorePartition solve() {
-    add({.state = first_state(problem_)});
+    const StoreState first = first_state(problem_);
+    if (bound(first, 0) >= best_.time) return std::move(best_);
+    best_ = best_equal_stores(problem_, best_.time);
+    add({.state = first});
     for (std::size_t cut = 0; cut < last_; ++cut) {
+      groups_.clear();
       for (const std::size_t at : fronts_[cut]) extend(at);
     }
     return std::move(best_);
@@ -128,7 +199,7 @@ class StoreSearch {
  private:
   /// A lower bound on the end of any partition with this state at this cut.
   [[nodiscard]] double bound(const StoreState& state, std::size_t cut) const {
-    return std::max(whole_ + state.delay, state.link + left_[cut] + problem_.signal);
+    return std::max(ends_[cut] + state.delay, state.link + left_[cut] + problem_.signal);
   }
 
   /// Appends one more group to a node, in every possible way.
@@ -136,7 +207,9 @@ class StoreSearch {
     const Node from = nodes_[at];
     if (bound(from.state, from.cut) >= best_.time) return;
     for (std::size_t end = from.cut + 1; end <= last_; ++end) {
-      const StoreStep step = advance(problem_, from.state, from.cut, end);
+      const std::size_t number = end - from.cut - 1;
+      if (number == groups_.size()) groups_.emplace_back(problem_, from.cut, end);
+      const StoreStep step = advance(problem_, from.state, groups_[number]);
       if (end == last_) {
         close(end_of(problem_, step), at);
       } else if (bound(step.state, end) < best_.time) {
@@ -171,10 +244,11 @@ class StoreSearch {
 
   const StoreProblem& problem_;
   std::size_t last_;
-  double whole_;
+  std::vector<double> ends_;  // least end of everything, by the cut where a group begins
   StorePartition best_;
   std::vector<std::vector<std::size_t>> fronts_;  // by cut
   std::vector<double> left_{};                    // time of the links for what comes after a cut
+  std::vector<StoreGroup> groups_{};  // those that begin at the cut whose states are extended
   std::vector<Node> nodes_{};
 };
 
@@ -200,34 +274,7 @@ StoreState first_state(const StoreProblem& problem) {
 
 StoreStep advance(const StoreProblem& problem, const StoreState& from, std::size_t begin,
                   std::size_t end) {
-  const std::int64_t first = problem.cuts[begin];
-  const std::int64_t last = problem.cuts[end];
-  const std::int64_t own = (last - first + problem.ranks - 1) / problem.ranks;
-  const std::int64_t others = last - own;  // the end of the tiles of the other ranks
-  StoreStep step{.state = from};
-  const double link = from.link;
-  step.computed = problem.produced(first + 1) + from.delay;
-  if (others > first) {
-    step.computed =
-        send(problem, {.begin = first, .end = others, .sent = problem.sent}, step.state);
-  }
-  step.start = std::max(link, step.computed);
-  step.arrived = step.state.link + problem.signal;
-  if (problem.waits) wait(problem, others, last, step.arrived, step.state);
-  step.stalled = step.state.delay - from.delay;
-  step.state.delay += static_cast<double>(own) * problem.add_up / problem.sms;
-  if (problem.sum_sent > 0) {
-    const double before = step.state.delay;
-    send(problem,
-         {.begin = others,
-          .end = last,
-          .sent = problem.sum_sent,
-          .earliest = step.arrived + problem.add_up},
-         step.state);
-    step.stalled += step.state.delay - before;
-    step.arrived = step.state.link + problem.signal;
-  }
-  return step;
+  return advance(problem, from, StoreGroup(problem, begin, end));
 }
 
 double end_of(const StoreProblem& problem, const StoreStep& last) {
@@ -243,6 +290,17 @@ double store_time(const StoreProblem& problem, std::span<const std::size_t> ends
     begin = end;
   }
   return end_of(problem, step);
+}
+
+StorePartition best_equal_stores(const StoreProblem& problem, double limit) {
+  StorePartition best{.time = limit};
+  for (std::int64_t waves = problem.ranks;; waves *= 2) {
+    std::vector<std::size_t> ends = equal_groups(problem, waves);
+    const std::size_t groups = ends.size();
+    const double time = store_time(problem, ends);
+    if (time < best.time) best = {time, std::move(ends)};
+    if (groups == 1) return best;
+  }
 }
 
 StorePartition best_stores(const StoreProblem& problem, double limit) {

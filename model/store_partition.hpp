@@ -69,10 +69,13 @@ struct StorePartition {
   std::vector<std::size_t> ends{};
 };
 
+/// The best of the partitions into groups of 1, 2, 4, ... times `ranks` waves, or nearly so. A
+/// limit: partitions that take as long are not wanted; then `ends` is empty.
+[[nodiscard]] StorePartition best_equal_stores(const StoreProblem& problem, double limit);
+
 /// The partition of least `store_time`: dynamic programming over the cuts, with all states of which
-/// neither number is larger than that of another one, exact. A limit: partitions that take as long
-/// are not wanted; then `ends` is empty. Of partitions that take equally long the first of those
-/// with groups of 1, 2, 4, ... times `ranks` waves is taken.
+/// neither number is larger than that of another one, exact. A limit as above. Of partitions that
+/// take equally long the first of `best_equal_stores` is taken.
 [[nodiscard]] StorePartition best_stores(const StoreProblem& problem, double limit);
 
 }  // namespace overlaptune

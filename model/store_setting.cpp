@@ -106,8 +106,8 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const double alone = made.produced(order.tiles());
   // Stores are spread over the whole GEMM, so the slowdown is that of their mean rate.
   const double slowdown = 1 + (setting.slowdown - 1) * std::min(1.0, sent / alone);
-  made.tile_time *= slowdown * clock_slowdown_beside(parts.clock, problem, setting.background,
-                                                     {alone, tile}, sent, {slowdown, 1});
+  made.tile_time *= slowdown * clock_slowdown_waiting(parts.clock, problem, setting.background,
+                                                      {alone, tile}, sent, {slowdown, 1}, 0);
   made.tile_time += costs.tile.count();
   return made;
 }

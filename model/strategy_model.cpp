@@ -28,7 +28,7 @@ std::span<const StrategyModel* const> strategy_models() {
   static const WaitingModel kWaiting;
   static const PeerStoreModel kPeerStore;
   static const std::array<const StrategyModel*, kStrategies.size()> kModels{
-      &kSequential, &kSignaled, &kChunked, &kWaiting, &kPeerStore};
+      &kSequential, &kChunked, &kWaiting, &kPeerStore, &kSignaled};
   return kModels;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/arrivals.hpp"
 #include "model/clock_slowdown.hpp"
@@ -54,9 +55,11 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);
   const double tile_time = model.tile_time(work);
-  const double clock = clock_slowdown_beside(parts.clock, problem, arrivals.background,
-                                             {model.produced(tile_time, order.tiles(), sms), tile},
-                                             arrivals.until(arrivals.bytes), {slowdown, 1});
+  // The rows of the last rank come last.
+  const double clock =
+      clock_slowdown_waiting(parts.clock, problem, arrivals.background,
+                             {model.produced(tile_time, order.tiles(), sms), tile},
+                             arrivals.until(arrivals.bytes), {slowdown, 1}, 1.0 / order.blocks);
   return {.tile_time = tile_time * clock,
           .per_launch = model.per_launch(true),
           .spread = model.constants().spread,
@@ -108,19 +111,50 @@ std::vector<Cut> candidate_cuts(const ArrivalOrder& order) {
   return cuts;
 }
 
-/// The best config of a tile and a raster; none where no group count is allowed.
+/// A way, a tile and a raster, with a lower bound on their time.
+struct Combination {
+  double bound = 0;
+  const Arrivals* arrivals = nullptr;
+  Tile tile{};
+  int raster = 1;
+  ArrivalOrder order{};
+  WaitingGemm gemm{};
+};
+
+Combination combination_of(const Model::Parts& parts, const Problem& problem, Launch launch,
+                           const Arrivals& arrivals, const Tile& tile, int raster) {
+  Combination made{.arrivals = &arrivals,
+                   .tile = tile,
+                   .raster = raster,
+                   .order = arrival_order(problem, tile, raster)};
+  made.gemm = gemm_of(parts, problem, arrivals, tile, made.order);
+  const int last = made.order.blocks - 1;
+  const std::array<Cut, 2> ends{
+      arrival_cut(made.order, last, made.order.block.swizzle_groups() - 1),
+      arrival_cut(made.order, last, made.order.block.swizzle_groups())};
+  const auto groups = static_cast<std::size_t>(last);
+  made.bound = start_of(parts, launch, arrivals.way, groups) +
+               least_waiting_time(arrival_problem(arrivals, made.gemm, made.order, ends), groups);
+  return made;
+}
+
+/// The best config of a combination; none where no group count is allowed, or none takes less than
+/// `limit`.
 std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem, Launch launch,
-                              const Arrivals& arrivals, const Tile& tile, int raster) {
+                              const Combination& combination, double limit) {
   constexpr int kMostGroups = 64;
-  const ArrivalOrder order = arrival_order(problem, tile, raster);
-  const WaitingGemm gemm = gemm_of(parts, problem, arrivals, tile, order);
+  const ArrivalOrder& order = combination.order;
+  const CommSetting& way = combination.arrivals->way;
+  const auto fewest = static_cast<std::size_t>(order.blocks - 1);
   const std::vector<Cut> cuts = candidate_cuts(order);
-  const ArrivalPartition best = best_arrivals(arrival_problem(arrivals, gemm, order, cuts),
-                                              std::max(kMostGroups, order.blocks - 1));
-  Waiting config{.tile = tile,
-                 .raster = raster,
-                 .comm_ctas = arrivals.way.comm_ctas,
-                 .transport = arrivals.way.transport,
+  const ArrivalPartition best = best_arrivals(
+      arrival_problem(*combination.arrivals, combination.gemm, order, cuts),
+      std::max(kMostGroups, order.blocks - 1), limit - start_of(parts, launch, way, fewest));
+  if (best.ends.empty()) return std::nullopt;
+  Waiting config{.tile = combination.tile,
+                 .raster = combination.raster,
+                 .comm_ctas = way.comm_ctas,
+                 .transport = way.transport,
                  .wave_groups = {order.block.tiles()}};
   std::int64_t before = order.block.tiles();
   for (const std::size_t end : best.ends) {
@@ -128,8 +162,7 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
     before = cuts[end].tiles;
   }
   if (!check(problem, config, parts.capabilities)) return std::nullopt;
-  return Scored{std::move(config),
-                us(start_of(parts, launch, arrivals.way, best.ends.size()) + best.time)};
+  return Scored{std::move(config), us(start_of(parts, launch, way, best.ends.size()) + best.time)};
 }
 
 /// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and the widest
@@ -186,18 +219,27 @@ Expected<Prediction> WaitingModel::predict(const Model::Parts& parts, const Work
 
 void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
                           Space space, BestConfigs& best) const {
+  std::vector<Arrivals> ways;
   for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
-    const auto arrivals = arrivals_of(parts, problem, way);
-    if (!arrivals) continue;
-    for (const Tile& tile : promising_tiles(parts.limits, problem)) {
-      if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
+    if (const auto arrivals = arrivals_of(parts, problem, way)) ways.push_back(*arrivals);
+  }
+  std::vector<Combination> list;
+  for (const Tile& tile : promising_tiles(parts.limits, problem)) {
+    if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
+    const std::int64_t panels = arrival_order(problem, tile, 1).block.panels_per_block();
+    for (const Arrivals& arrivals : ways) {
       for (const int raster : kRasters) {
-        if (best.stopped()) return;
-        if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
-        auto scored = best_of(parts, problem, launch, *arrivals, tile, raster);
-        if (scored) best.offer(std::move(*scored));
+        if (raster > 1 && raster > panels) break;
+        list.push_back(combination_of(parts, problem, launch, arrivals, tile, raster));
       }
     }
+  }
+  std::sort(list.begin(), list.end(),
+            [](const Combination& a, const Combination& b) { return a.bound < b.bound; });
+  for (const Combination& combination : list) {
+    if (combination.bound >= best.limit() || best.stopped()) return;
+    auto scored = best_of(parts, problem, launch, combination, best.limit());
+    if (scored) best.offer(std::move(*scored));
   }
 }
 
@@ -232,7 +274,10 @@ std::optional<Scored> WaitingModel::adapted(const Model::Parts& parts, const Pro
   if (!arrivals) return std::nullopt;
   const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
   const int raster = static_cast<int>(std::min<std::int64_t>(own.raster, panels));
-  return best_of(parts, problem, launch, *arrivals, own.tile, raster);
+  const Combination combination =
+      combination_of(parts, problem, launch, *arrivals, own.tile, raster);
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  return best_of(parts, problem, launch, combination, kAnyTime);
 }
 
 }  // namespace overlaptune

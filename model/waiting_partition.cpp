@@ -24,8 +24,13 @@ double chain(const ArrivalProblem& problem, std::size_t number, std::size_t begi
   return arrived / problem.slowdown + problem.points[begin].rest;
 }
 
+/// When the last of so many groups has arrived.
+double last_arrival(const ArrivalProblem& problem, std::size_t groups) {
+  return problem.points.back().arrives + static_cast<double>(groups - 1) * problem.gap;
+}
+
 double time_of(const ArrivalProblem& problem, double chains, std::size_t groups) {
-  const double last = problem.points.back().arrives + static_cast<double>(groups - 1) * problem.gap;
+  const double last = last_arrival(problem, groups);
   return std::max(first_chain(problem, last), chains + last * lost_share(problem));
 }
 
@@ -41,28 +46,39 @@ double waiting_time(const ArrivalProblem& problem, std::span<const std::size_t> 
   return time_of(problem, chains, ends.size());
 }
 
-ArrivalPartition best_arrivals(const ArrivalProblem& problem, int most_groups) {
+double least_waiting_time(const ArrivalProblem& problem, std::size_t groups) {
+  const double last = last_arrival(problem, groups);
+  const ArrivalPoint& last_begin = problem.points[problem.points.size() - 2];
+  return std::max(first_chain(problem, last), last + last_begin.rest);
+}
+
+ArrivalPartition best_arrivals(const ArrivalProblem& problem, int most_groups, double limit) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const std::size_t last = problem.points.size() - 1;
   const auto most = std::min(static_cast<std::size_t>(most_groups), last);
   // The least of the latest chain of so many groups up to a point, and where the last one begins.
-  std::vector<std::vector<double>> least(most + 1, std::vector<double>(last + 1, kNever));
-  std::vector<std::vector<std::size_t>> from(most + 1, std::vector<std::size_t>(last + 1, 0));
+  std::vector<std::vector<double>> least{std::vector<double>(last + 1, kNever)};
+  std::vector<std::vector<std::size_t>> from{{}};
   least[0][0] = 0;
-  ArrivalPartition best;
+  ArrivalPartition best{.time = limit};
   std::size_t best_groups = 0;
   for (std::size_t groups = 1; groups <= most; ++groups) {
+    if (least_waiting_time(problem, groups) >= best.time) break;  // nor are more groups faster
+    const std::vector<double>& before = least.back();
+    std::vector<double> now(last + 1, kNever);
+    std::vector<std::size_t> begins(last + 1, 0);
     for (std::size_t end = 1; end <= last; ++end) {
       for (std::size_t begin = end; begin-- > 0;) {
-        const double chains =
-            std::max(least[groups - 1][begin], chain(problem, groups - 1, begin, end));
-        if (chains < least[groups][end]) {
-          least[groups][end] = chains;
-          from[groups][end] = begin;
+        const double chains = std::max(before[begin], chain(problem, groups - 1, begin, end));
+        if (chains < now[end]) {
+          now[end] = chains;
+          begins[end] = begin;
         }
         if (problem.points[begin].must_end) break;
       }
     }
+    least.push_back(std::move(now));
+    from.push_back(std::move(begins));
     if (least[groups][last] == kNever) continue;
     const double time = time_of(problem, least[groups][last], groups);
     if (time < best.time) {

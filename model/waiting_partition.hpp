@@ -31,14 +31,20 @@ struct ArrivalProblem {
 /// once, or when one of the groups has arrived, and goes on to its end without another stop.
 [[nodiscard]] double waiting_time(const ArrivalProblem& problem, std::span<const std::size_t> ends);
 
+/// A lower bound on `waiting_time` of any partition into at least so many groups. It looks at the
+/// last two points only.
+[[nodiscard]] double least_waiting_time(const ArrivalProblem& problem, std::size_t groups);
+
 struct ArrivalPartition {
   double time = std::numeric_limits<double>::infinity();
-  std::vector<std::size_t> ends{};
+  std::vector<std::size_t> ends{};  ///< empty: none takes less than the limit
 };
 
 /// The partition of least `waiting_time`, in at most `most_groups` groups after the rank's own:
 /// dynamic programming over the number of groups and the points, exact. `most_groups` is at least
-/// the number of points that must be ends.
-[[nodiscard]] ArrivalPartition best_arrivals(const ArrivalProblem& problem, int most_groups);
+/// the number of points that must be ends. Partitions that take as long as `limit` are not wanted.
+[[nodiscard]] ArrivalPartition best_arrivals(
+    const ArrivalProblem& problem, int most_groups,
+    double limit = std::numeric_limits<double>::infinity());
 
 }  // namespace overlaptune

@@ -61,13 +61,26 @@ BENCHMARK_CAPTURE(search_long, full_all_to_all_k_rows, Op::gemm_all_to_all, Spac
     ->RangeMultiplier(4)
     ->Range(64, 1024)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_long, full_all_gather_k_rows, Op::all_gather_gemm, Space::full)
+    ->RangeMultiplier(4)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(search_long, subset_all_reduce_k_rows, Op::gemm_all_reduce, Space::subset)
     ->RangeMultiplier(2)
-    ->Range(64, 1024)
+    ->Range(16, 1024)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(search_long, subset_reduce_scatter_k_rows, Op::gemm_reduce_scatter, Space::subset)
     ->RangeMultiplier(4)
     ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(search_long, subset_all_gather_k_rows, Op::all_gather_gemm, Space::subset)
+    ->RangeMultiplier(4)
+    ->Range(16, 1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(search_long, subset_all_to_all_k_rows, Op::gemm_all_to_all, Space::subset)
+    ->RangeMultiplier(4)
+    ->Range(16, 1024)
     ->Unit(benchmark::kMillisecond);
 
 /// The subset on problems of all sizes, one after the other; its regret, under the model, against

@@ -27,6 +27,17 @@ TEST(Curve, extrapolates_by_the_last_bandwidth_and_the_first_latency) {
   EXPECT_DOUBLE_EQ(curve(1), 10);
 }
 
+TEST(Curve, ascending_sizes_have_the_same_times) {
+  for (const Curve& curve : {Curve({{1000, 10}, {2000, 20}, {4000, 30}}), Curve({{1000, 10}})}) {
+    std::size_t segment = 0;
+    for (double bytes = 500; bytes < 9000; bytes *= 1.3) {
+      EXPECT_EQ(curve.ascending(bytes, segment), curve(bytes)) << bytes;
+    }
+    segment = 0;
+    EXPECT_EQ(curve.ascending(5000, segment), curve(5000));
+  }
+}
+
 /// Times of 8 x H200 all-reduce up to 1 MiB, as measured: not monotonic.
 TEST(Curve, pools_measured_latencies_that_fall) {
   const Curve curve({{4096, 23.6}, {16384, 20.3}, {65536, 22.3}, {262144, 22.7}, {1048576, 28.5}});

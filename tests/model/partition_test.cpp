@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "model/partition_bound.hpp"
 
 namespace overlaptune {
 namespace {
@@ -125,30 +128,41 @@ double least_produced(const PartitionProblem& problem) {
   return least;
 }
 
-TEST(Partition, no_partition_beats_the_lower_bound) {
-  for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    const RandomProblem random(seed, 2 + seed % 10);
-    const PartitionProblem& p = random.problem;
-    const double bytes = p.cuts.back().bytes;
-    const auto least_of_all = [&](double less) {
-      const double least = random.curve.least_time_per_byte(bytes, less);
-      return bytes * (p.last == nullptr
-                          ? least
-                          : std::min(least, random.other.least_time_per_byte(bytes, less)));
-    };
-    const double least =
-        p.last == nullptr ? random.curve(0) : std::min(random.curve(0), random.other(0));
-    const double bound =
-        lower_bound({.start = p.start,
-                     .first = p.produced(1, 1),
-                     .produced = least_produced(p),
-                     .least = {.one = least - p.shared,
-                               .all = least_of_all(p.shared),
-                               .in_a_row = least_of_all(p.shared - p.rates.gap) - p.rates.gap},
-                     .first_more = p.first_more,
-                     .rates = p.rates});
-    ASSERT_LE(bound, enumerated(p) + 1e-7) << "seed " << seed;
+/// What is known of a problem before its cuts.
+WholeProblem whole_of(const RandomProblem& random) {
+  const PartitionProblem& problem = random.problem;
+  WholeProblem whole{.start = problem.start,
+                     .first = problem.produced(1, 1),
+                     .produced = least_produced(problem),
+                     .bytes = problem.cuts.back().bytes,
+                     .collective = problem.collective,
+                     .last = problem.last,
+                     .least_last = problem.least_last,
+                     .shared = problem.shared,
+                     .first_more = problem.first_more,
+                     .rates = problem.rates};
+  whole.least = least_times(whole);
+  return whole;
+}
+
+TEST(Partition, no_partition_beats_the_lower_bounds) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  int closer = 0;
+  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+    const RandomProblem random(seed, 1 + seed % 10);
+    const WholeProblem whole = whole_of(random);
+    const double least = enumerated(random.problem);
+    const double bound = closer_bound(whole, kNever);
+    ASSERT_LE(lower_bound(whole), bound) << "seed " << seed;
+    ASSERT_LE(bound, least + 1e-7) << "seed " << seed;
+    if (bound > lower_bound(whole) * 1.01) ++closer;
+    // A bound that need not be closer than `enough` is about as close up to there.
+    const double enough = random.problem.start + 0.9 * (least - random.problem.start);
+    const double quick = closer_bound(whole, enough);
+    ASSERT_LE(quick, least + 1e-7) << "seed " << seed;
+    ASSERT_GE(quick, std::min(bound, enough) * (1 - 4e-3)) << "seed " << seed;
   }
+  EXPECT_GT(closer, 100);
 }
 
 TEST(Partition, a_limit_that_nothing_beats_gives_no_partition) {

@@ -81,6 +81,24 @@ TEST_F(SearchTest, the_subset_is_part_of_the_space) {
   }
 }
 
+TEST_F(SearchTest, the_subset_loses_little) {
+  std::vector<Problem> problems = held_out_problems(40, 8, 11);
+  for (const auto& [op, name] : NamesOf<Op>::all) {
+    for (const std::int64_t m : {65'536, 1 << 20}) {
+      problems.push_back({op, m, 8192, 3584, Dtype::bf16, 8});
+    }
+  }
+  double sum = 0;
+  for (const Problem& problem : problems) {
+    const auto full = search(model(), problem, Launch::graph, {});
+    const auto subset = search(model(), problem, Launch::graph, {.space = Space::subset});
+    const double loss = subset->front().time / full->front().time - 1;
+    EXPECT_LE(loss, problem.m > 40'000 ? 0.045 : 0.1) << to_string(problem);
+    sum += loss;
+  }
+  EXPECT_LE(sum / static_cast<double>(problems.size()), 0.01);
+}
+
 TEST_F(SearchTest, wanted_strategies_are_the_only_ones_beside_sequential) {
   const Problem problem{Op::gemm_reduce_scatter, 16384, 8192, 3584, Dtype::bf16, 8};
   const auto best =

@@ -67,6 +67,9 @@ TEST(BestStores, are_the_best_of_all_partitions) {
     // With a limit, it is found where it is faster, and nothing else is.
     EXPECT_NEAR(best_stores(problem, least * 1.0001).time, least, 1e-9);
     EXPECT_TRUE(best_stores(problem, least * 0.9999).ends.empty());
+    const StorePartition equal = best_equal_stores(problem, kAnyTime);
+    EXPECT_NEAR(store_time(problem, equal.ends), equal.time, 1e-9);
+    EXPECT_GE(equal.time, least - 1e-9);
   }
   EXPECT_GT(cut_up, 100);
 }
@@ -142,6 +145,33 @@ TEST(StoreTime, is_near_that_of_tiles_that_are_run_one_by_one) {
   }
   EXPECT_LT(sum / kRounds, 0.02);
   EXPECT_LT(largest, 0.25);
+}
+
+/// The links are the limit, and each group's sums have to wait for the peers' tiles.
+TEST(StoreTime, links_carry_the_next_group_until_the_sums_are_there) {
+  StoreProblem problem{.ranks = 8,
+                       .sms = 16,
+                       .tile_time = 10,
+                       .sent = 0.5,
+                       .sum_sent = 3.5,
+                       .add_up = 4,
+                       .signal = 4,
+                       .waits = true,
+                       .in_turn = true,
+                       .cuts = {0}};
+  problem.spread = 1e-9;
+  std::vector<std::int64_t> groups;
+  std::vector<std::size_t> ends;
+  for (std::size_t cut = 1; cut <= 12; ++cut) {
+    groups.push_back(32);
+    problem.cuts.push_back(problem.cuts.back() + groups.back());
+    ends.push_back(cut);
+  }
+  const double time = store_time(problem, ends);
+  EXPECT_NEAR(time / simulated(problem, groups), 1, 0.03);
+  // All that waits, waits once: at the end.
+  EXPECT_LT(time,
+            problem.produced(16) + problem.all_sent() + 3 * (problem.signal + problem.add_up));
 }
 
 TEST(BestStores, are_small_groups_where_the_links_are_the_limit) {

@@ -86,6 +86,12 @@ TEST(BestArrivals, are_the_best_of_all_partitions) {
     const ArrivalPartition best = best_arrivals(problem, 64);
     EXPECT_NEAR(best.time, least, 1e-9);
     EXPECT_NEAR(waiting_time(problem, best.ends), best.time, 1e-9);
+    // With a limit, it is found where it is faster, and nothing else is.
+    EXPECT_EQ(best_arrivals(problem, 64, least * 1.0001).ends, best.ends);
+    EXPECT_TRUE(best_arrivals(problem, 64, least * 0.9999).ends.empty());
+    const auto fewest = std::count_if(problem.points.begin() + 1, problem.points.end(),
+                                      [](const ArrivalPoint& point) { return point.must_end; });
+    EXPECT_LE(least_waiting_time(problem, static_cast<std::size_t>(fewest)), least + 1e-9);
   }
 }
 
