@@ -60,8 +60,8 @@ constexpr std::array<GpuLimits, 4> kLimits{{
                 .fewest_stages = 3,
                 .most_stages = 7,
                 .largest_cluster = 2,
-                // 192 rows of wgmmas take three warpgroups beside the one that loads; no registers are left
-                // for the sums of the other CTA.
+                // 192 rows of wgmmas take three warpgroups beside the one that loads; no registers
+                // are left for the sums of the other CTA.
                 .unshared_down = 192,
                 // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
                 .largest_store_area = 192 * 240,

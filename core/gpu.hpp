@@ -27,8 +27,8 @@ struct GpuLimits {
   int largest_block_area = 0;  ///< block_m * block_n: fp32 accumulators that fit the registers
   int fewest_stages = 0;
   int most_stages = 0;
-  int largest_cluster = 0;   ///< CTAs that can share operand loads, or a tile
-  int unshared_down = 0;     ///< two CTAs cannot share a tile that is so far down; 0: no such tile
+  int largest_cluster = 0;  ///< CTAs that can share operand loads, or a tile
+  int unshared_down = 0;    ///< two CTAs cannot share a tile that is so far down; 0: no such tile
   /// Largest block_m * block_n of `peer_store`, whose kernel needs registers for more than sums; 0:
   /// this GPU has no such kernel.
   int largest_store_area = 0;
@@ -56,15 +56,16 @@ struct GpuLimits {
   return static_cast<int>(128 / bytes_of(dtype));
 }
 
-/// Bytes of shared memory that the load pipeline and the staged output block take. (A generated GEMM
-/// on Hopper may have smaller blocks: core/staging.hpp.)
+/// Bytes of shared memory that the load pipeline and the staged output block take. (A generated
+/// GEMM on Hopper may have smaller blocks: core/staging.hpp.)
 [[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype);
 
 /// Every tile that the limits allow, in ascending order.
 [[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype);
 
 /// The feasible tiles that may be the fastest for a problem.
-/// - A tile that is less than 64 columns wide, or rows high, never was on GPUs, where C has as many:
+/// - A tile that is less than 64 columns wide, or rows high, never was on GPUs, where C has as
+/// many:
 ///   there it loads far more than it multiplies.
 /// - A transposed tile is worth its place in a search only where its panels have fewer rows beyond
 ///   the row block than panels of 64 rows have.

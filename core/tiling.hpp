@@ -18,9 +18,9 @@ namespace overlaptune {
 /// panels of block_m rows (the last one shorter). A *swizzle group* is the next `raster` panels of
 /// every block; swizzle groups follow one another, and inside one the order is column by column,
 /// each column holding one tile of every panel in it: down the first column, up the second one, and
-/// so on, so that neighbours share operands where columns meet, too. A prefix of whole swizzle groups is therefore
-/// contiguous in the standard layout (within each block), and a prefix of whole columns holds the
-/// same number of rows of each block.
+/// so on, so that neighbours share operands where columns meet, too. A prefix of whole swizzle
+/// groups is therefore contiguous in the standard layout (within each block), and a prefix of whole
+/// columns holds the same number of rows of each block.
 struct TileOrder {
   std::int64_t block_rows = 0;  ///< rows of one row block
   std::int64_t n = 0;

@@ -63,8 +63,7 @@ std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
     std::vector<std::pair<Microseconds, Probe>> timed;
-    for (const Tile& tile :
-         promising_tiles(gpu_limits(platform.compute_capability), problem)) {
+    for (const Tile& tile : promising_tiles(gpu_limits(platform.compute_capability), problem)) {
       std::optional<std::pair<Microseconds, Probe>> best;
       for (const int raster : {2, 4, 8, 16}) {
         const Probe probe = GemmProbe{.m = problem.m,

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/gpu.hpp"
-#include "core/staging.hpp"
 #include "core/platform.hpp"
+#include "core/staging.hpp"
 #include "core/tiling.hpp"
 
 namespace overlaptune {

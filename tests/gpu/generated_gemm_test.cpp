@@ -105,13 +105,13 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
   GeneratedGemms gemms;
   const Shape shape{.rows = 640, .n = 1096, .k = 328};
   for (const Tile& tile :
-       {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
-        Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1}, Tile{128, 96, 64, 6, 1},
-        Tile{128, 80, 64, 7, 1}, Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
-        Tile{64, 128, 64, 6, 2}, Tile{256, 112, 64, 4, 2}, Tile{192, 256, 64, 3, 1},
+       {Tile{64, 256, 64, 4, 1},  Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
+        Tile{256, 192, 64, 3, 1}, Tile{256, 16, 64, 5, 1},  Tile{128, 96, 64, 6, 1},
+        Tile{128, 80, 64, 7, 1},  Tile{128, 256, 64, 3, 1}, Tile{128, 256, 64, 4, 2},
+        Tile{64, 128, 64, 6, 2},  Tile{256, 112, 64, 4, 2}, Tile{192, 256, 64, 3, 1},
         Tile{192, 208, 64, 3, 2}, Tile{192, 240, 64, 3, 1}, Tile{160, 256, 64, 4, 2},
-        Tile{112, 128, 64, 7, 1}, Tile{256, 160, 64, 4, 2}, Tile{240, 192, 64, 3, 1}, Tile{208, 192, 64, 3, 2},
-        Tile{176, 64, 64, 6, 2}, Tile{16, 256, 64, 5, 1}}) {
+        Tile{112, 128, 64, 7, 1}, Tile{256, 160, 64, 4, 2}, Tile{240, 192, 64, 3, 1},
+        Tile{208, 192, 64, 3, 2}, Tile{176, 64, 64, 6, 2},  Tile{16, 256, 64, 5, 1}}) {
     EXPECT_LT(error_of(gemms, shape, tile, 2, 1), kBf16) << to_string(tile);
   }
   // 5 tiles to a column and 9 columns: on 8 SMs every CTA has several tiles, clusters of two share

@@ -58,29 +58,5 @@ TEST(AmpereGemm, says_what_it_cannot_be) {
   EXPECT_FALSE(ampere_gemm({256, 192, 64, 3, 1}, gpu_limits(90), Dtype::bf16, 1));
 }
 
-TEST(AmpereGemm, compiles_without_spills) {
-  const auto compiler = Compiler::load();
-  if (!compiler) GTEST_SKIP() << compiler.error().message;
-  const auto check = [&](const Tile& tile, const char* architecture, int capability, Dtype dtype,
-                         int waits = 0) {
-    const auto source =
-        ampere_gemm(tile, gpu_limits(capability), dtype, waits > 0 ? 1 : 192, waits);
-    ASSERT_TRUE(source) << source.error().message;
-    const auto cubin = compiler->compile(*source, architecture);
-    ASSERT_TRUE(cubin) << cubin.error().message;
-    EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
-    EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
-    EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
-  };
-  // The tiles that take the most registers, and the smallest.
-  check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16);
-  check({128, 256, 64, 3, 1}, "sm_80", 80, Dtype::fp16);
-  check({192, 96, 64, 2, 1}, "sm_89", 89, Dtype::bf16);
-  check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16);
-  check({64, 16, 64, 7, 1}, "sm_90a", 90, Dtype::fp16);
-  check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16, 192);
-  check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16, 16);
-}
-
 }  // namespace
 }  // namespace overlaptune::kernels

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/registry.hpp"
 #include "tests/kernels/sources.hpp"
 
 namespace overlaptune::kernels {
@@ -126,21 +125,6 @@ TEST_F(CompilerTest, the_key_holds_all_that_decides_the_cubin) {
   other = source;
   other.macros.insert(other.macros.begin(), {"X", ""});
   EXPECT_NE(key, compiler->key(other, "sm_90a"));
-}
-
-// A few of the kernels; scripts/test compiles all.
-TEST_F(CompilerTest, registered_kernels_compile_without_spills_and_local_memory) {
-  for (const char* architecture : {"sm_80", "sm_89", "sm_90a"}) {
-    const auto sources = kernels_of(architecture);
-    for (std::size_t i = 0; i < sources.size(); i += 71) {
-      const KernelSource& source = sources[i];
-      const auto cubin = compiler->compile(source, architecture);
-      ASSERT_TRUE(cubin) << cubin.error().message;
-      EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(source);
-      EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(source);
-      EXPECT_THAT(cubin->bytes, HasSubstr(".text." + source.name));
-    }
-  }
 }
 
 TEST(CompilerLoad, without_nvrtc_it_says_what_is_missing) {

@@ -37,36 +37,5 @@ TEST(HopperGemm, says_what_it_cannot_be) {
   EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Dtype::bf16, {}));
 }
 
-TEST(HopperGemm, compiles_without_spills) {
-  const auto compiler = Compiler::load();
-  if (!compiler) GTEST_SKIP() << compiler.error().message;
-  for (const Tile& tile :
-       {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
-        Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
-        Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
-        Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1},
-        Tile{160, 256, 64, 4, 2}, Tile{112, 128, 64, 7, 1}, Tile{240, 192, 64, 3, 1},
-        Tile{48, 64, 64, 7, 2}}) {
-    // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
-    for (const auto& [dtype, launches] :
-         {std::pair{Dtype::bf16, HopperLaunches{.segments = 16}},
-          {Dtype::fp16, HopperLaunches{.segments = 16}},
-          {Dtype::bf16, HopperLaunches{.waits = 16}},
-          {Dtype::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
-          {Dtype::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
-      const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
-      if (launches.ranks > 0 && large) continue;
-      const auto source = hopper_gemm(tile, dtype, launches);
-      ASSERT_TRUE(source);
-      const auto cubin = compiler->compile(*source, "sm_90a");
-      ASSERT_TRUE(cubin) << cubin.error().message;
-      EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
-      EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
-      EXPECT_LE(cubin->properties.static_shared_bytes, 512) << to_string(tile);
-      EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
-    }
-  }
-}
-
 }  // namespace
 }  // namespace overlaptune::kernels

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -11,16 +12,21 @@
 namespace overlaptune {
 namespace {
 
-TEST(LeaksTest, TenThousandCyclesLeaveNothingBehind) {
+TEST(LeaksTest, ManyCyclesLeaveNothingBehind) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  setenv("SANITIZED", "1", 1);  // LeakSanitizer finds leaks, and the program then fails
+  // LeakSanitizer finds a leak of a single cycle, and the program then fails. Use of memory that
+  // grows slowly is judged without a sanitizer.
+  setenv("SANITIZED", "1", 1);
+  const std::string cycles = "1000";
+#else
+  const std::string cycles = "10000";
 #endif
   // Small blocks that malloc keeps for a thread would be counted as in use.
   setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
   const samples::Folder folder;
   stored::put_winners(folder / "a.db", 3);
-  const auto said =
-      output_of(std::string(OPEN_AND_CLOSE) + " '" + std::string(folder / "a.db") + "' 10000 2>&1");
+  const auto said = output_of(std::string(OPEN_AND_CLOSE) + " '" + std::string(folder / "a.db") +
+                              "' " + cycles + " 2>&1");
   std::cout << said;
 }
 

@@ -1,0 +1,90 @@
+// Generated kernels fit the registers that they have. NVRTC works for most of a minute here, and it
+// is no code of this program: a sanitizer would make it slower and find nothing.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/gpu.hpp"
+#include "kernels/ampere_gemm.hpp"
+#include "kernels/hopper_gemm.hpp"
+#include "kernels/registry.hpp"
+#include "tests/kernels/sources.hpp"
+
+namespace overlaptune::kernels {
+namespace {
+
+using ::testing::HasSubstr;
+using RegisteredKernels = WithNvrtc;
+
+TEST(HopperGemm, compiles_without_spills) {
+  const auto compiler = Compiler::load();
+  if (!compiler) GTEST_SKIP() << compiler.error().message;
+  for (const Tile& tile :
+       {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
+        Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
+        Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
+        Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1},
+        Tile{160, 256, 64, 4, 2}, Tile{112, 128, 64, 7, 1}, Tile{240, 192, 64, 3, 1},
+        Tile{48, 64, 64, 7, 2}}) {
+    // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
+    for (const auto& [dtype, launches] :
+         {std::pair{Dtype::bf16, HopperLaunches{.segments = 16}},
+          {Dtype::fp16, HopperLaunches{.segments = 16}},
+          {Dtype::bf16, HopperLaunches{.waits = 16}},
+          {Dtype::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
+          {Dtype::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+      const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
+      if (launches.ranks > 0 && large) continue;
+      const auto source = hopper_gemm(tile, dtype, launches);
+      ASSERT_TRUE(source);
+      const auto cubin = compiler->compile(*source, "sm_90a");
+      ASSERT_TRUE(cubin) << cubin.error().message;
+      EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
+      EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
+      EXPECT_LE(cubin->properties.static_shared_bytes, 512) << to_string(tile);
+      EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
+    }
+  }
+}
+
+TEST(AmpereGemm, compiles_without_spills) {
+  const auto compiler = Compiler::load();
+  if (!compiler) GTEST_SKIP() << compiler.error().message;
+  const auto check = [&](const Tile& tile, const char* architecture, int capability, Dtype dtype,
+                         int waits = 0) {
+    const auto source =
+        ampere_gemm(tile, gpu_limits(capability), dtype, waits > 0 ? 1 : 192, waits);
+    ASSERT_TRUE(source) << source.error().message;
+    const auto cubin = compiler->compile(*source, architecture);
+    ASSERT_TRUE(cubin) << cubin.error().message;
+    EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
+    EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
+    EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
+  };
+  // The tiles that take the most registers, and the smallest.
+  check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16);
+  check({128, 256, 64, 3, 1}, "sm_80", 80, Dtype::fp16);
+  check({192, 96, 64, 2, 1}, "sm_89", 89, Dtype::bf16);
+  check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16);
+  check({64, 16, 64, 7, 1}, "sm_90a", 90, Dtype::fp16);
+  check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16, 192);
+  check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16, 16);
+}
+
+// A few of the kernels; scripts/test compiles all.
+TEST_F(RegisteredKernels, compile_without_spills_and_local_memory) {
+  for (const char* architecture : {"sm_80", "sm_89", "sm_90a"}) {
+    const auto sources = kernels_of(architecture);
+    for (std::size_t i = 0; i < sources.size(); i += 71) {
+      const KernelSource& source = sources[i];
+      const auto cubin = compiler->compile(source, architecture);
+      ASSERT_TRUE(cubin) << cubin.error().message;
+      EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(source);
+      EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(source);
+      EXPECT_THAT(cubin->bytes, HasSubstr(".text." + source.name));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune::kernels
