@@ -14,7 +14,7 @@ from pointwise import EAGER, Pointwise
 from products import Problems, by_torch
 from rounds import Replay
 from torch import Tensor
-from ways import captured
+from ways import Captured
 
 from overlaptune import Problem
 
@@ -84,7 +84,7 @@ def graph_of(call: Call, layers: list[Layer]) -> tuple[Replay, int]:
         for layer in runs:
             call(layer)
 
-    return captured(all_runs), len(runs)
+    return Captured(all_runs), len(runs)
 
 
 def attention_tflops(stack: Stack, tokens: int, us: float) -> float:

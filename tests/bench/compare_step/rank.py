@@ -19,7 +19,7 @@ from pointwise import EAGER, Pointwise, compiled
 from products import Plans, Problems, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
 from rounds import Rounds
 from step_table import layer_figures, report
-from ways import captured
+from ways import Captured
 
 from overlaptune import Database
 from overlaptune.run import SEQUENTIAL
@@ -76,7 +76,7 @@ def captured_way(stack: Stack, pointwise: Pointwise, product: Product) -> Way:
     def call() -> None:
         last[:] = [forward(stack, pointwise, product, stack.h.dtype)]
 
-    replay = captured(call)
+    replay = Captured(call)
     return Way(replay, last[0])
 
 

@@ -62,14 +62,20 @@ class Lent:
         self.__cuda_array_interface__ = {"shape": shape, "typestr": "<i2", "data": (address, False), "version": 3}
 
 
-def captured(call: Callable[[], Any]) -> Callable[[], None]:
-    call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+class Captured:
+    """A call as a CUDA graph. A graph does not hold the tensors that it reads and writes: this does, with the call. Else
+    PyTorch would give their memory to others, and a replay would write there."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._call = call
         call()
-    replay: Callable[[], None] = graph.replay
-    return replay
+        torch.cuda.synchronize()
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+            call()
+
+    def __call__(self) -> None:
+        self._graph.replay()
 
 
 def group_name() -> str:
@@ -92,7 +98,7 @@ def of_plan(kind: str, name: str, world: World, plan: Plan, operands: Operands) 
     if shared is not None:
         lent = torch.as_tensor(Lent(shared, (plan.problem.m, plan.problem.n)), device="cuda")
         y = lent.view(operands.x.dtype)
-    replay = captured(lambda: world.enqueue(plan, operands.x, operands.weight, y))
+    replay = Captured(lambda: world.enqueue(plan, operands.x, operands.weight, y))
     # A collective alone comes with another product, whose result is not that of the problem.
     return Way(kind, name, replay, None if kind == "collective" else lambda: y)
 
@@ -132,7 +138,7 @@ def plain_way(operands: Operands) -> Way:
     def call() -> None:
         last[:] = [plain(operands.problem, operands.x, operands.weight)]
 
-    return Way("plain", "matmul, NCCL", captured(call), lambda: last[0])
+    return Way("plain", "matmul, NCCL", Captured(call), lambda: last[0])
 
 
 def gemm_alone(operands: Operands, library: str) -> Way:
@@ -141,7 +147,7 @@ def gemm_alone(operands: Operands, library: str) -> Way:
     before = torch.backends.cuda.preferred_blas_library()
     torch.backends.cuda.preferred_blas_library(library)
     try:
-        return Way("gemm", library, captured(lambda: torch.matmul(a, weight, out=c)))
+        return Way("gemm", library, Captured(lambda: torch.matmul(a, weight, out=c)))
     finally:
         torch.backends.cuda.preferred_blas_library(before)
 
@@ -150,9 +156,9 @@ def collective_alone(operands: Operands) -> Way:
     """NCCL's collective, on zeros, which an all-reduce leaves as they are."""
     problem = operands.problem
     if problem.op == Op.ALL_GATHER_GEMM:
-        return Way("collective", "NCCL", captured(lambda: gathered(problem, operands.x)))
+        return Way("collective", "NCCL", Captured(lambda: gathered(problem, operands.x)))
     partial = torch.zeros((problem.m, problem.n), dtype=operands.x.dtype, device="cuda")
-    return Way("collective", "NCCL", captured(lambda: exchanged(problem, partial)))
+    return Way("collective", "NCCL", Captured(lambda: exchanged(problem, partial)))
 
 
 def two_shot_alone(operands: Operands) -> Way:
