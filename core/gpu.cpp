@@ -175,8 +175,8 @@ std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype) {
   std::vector<Tile> tiles = feasible_tiles(limits, dtype);
   std::erase_if(tiles, [&](const Tile& tile) {
     Tile deeper = tile;
-    deeper.stages += tile.is_transposed() ? 1 : limits.default_depths;
-    return tile.cluster != 1 || is_feasible(deeper, limits, dtype);
+    deeper.stages += limits.default_depths;
+    return tile.cluster != 1 || tile.is_transposed() || is_feasible(deeper, limits, dtype);
   });
   return tiles;
 }

@@ -63,18 +63,16 @@ struct GpuLimits {
 /// Every tile that the limits allow, in ascending order.
 [[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype);
 
-/// The feasible tiles that may be the fastest for a problem.
-/// - A tile that is less than 64 columns wide, or rows high, never was on GPUs, where C has as
-/// many:
-///   there it loads far more than it multiplies.
-/// - A transposed tile is worth its place in a search only where its panels have fewer rows beyond
-///   the row block than panels of 64 rows have.
+/// The feasible tiles that may be the fastest for a problem. A tile that is less than 64 columns
+/// wide, or rows high, never was on GPUs, where C has as many: there it loads far more than it
+/// multiplies. A transposed tile is worth its place in a search only where its panels have fewer
+/// rows beyond the row block than panels of 64 rows have.
 [[nodiscard]] std::vector<Tile> promising_tiles(const GpuLimits& limits, const Problem& problem);
 
 /// The tiles that generated GEMMs are compiled for ahead of time: without clusters, every shape of
-/// `feasible_tiles`, with the deepest pipelines that fit it, `default_depths` of them (on compute
-/// capability 90 all of them; below it only the deepest, because a shallower pipeline hides less).
-/// Transposed tiles, which few problems need, have their deepest pipeline only.
+/// `feasible_tiles` that is not transposed (few problems need those), with the deepest pipelines
+/// that fit it, `default_depths` of them (on compute capability 90 all of them; below it only the
+/// deepest, because a shallower pipeline hides less).
 [[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
 
 [[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);

@@ -46,6 +46,10 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
                     to_string(tile), tile.stages, limits.compute_capability));
   }
   if (tile.cluster > 1) return bad_input("cluster = 2: our kernel has no clusters");
+  if (tile.is_transposed() || shared_memory_bytes(tile, dtype) > limits.shared_memory_bytes) {
+    return bad_input(fmt::format("tile {} with {} stages: only the kernel with wgmma has it",
+                                 to_string(tile), tile.stages));
+  }
   if (tile.block_m * tile.block_n > kMostSums) {
     return bad_input(fmt::format("tile {}: {} sums: expected at most {}, which fit the registers",
                                  to_string(tile), tile.block_m * tile.block_n, kMostSums));

@@ -90,8 +90,6 @@ std::optional<double> SecondRun::overlap_of(const Candidate& winner,
     }
     return std::nullopt;
   }
-  // The GEMM of `peer_store` is its own exchange: no trace tells them apart.
-  if (strategy_of(winner.config) == Strategy::peer_store) return std::nullopt;
   const auto fraction = overlap_fraction(busy(activities).mean);
   if (!fraction) {
     spdlog::warn(
