@@ -23,7 +23,7 @@ struct Tile {
   int cluster = 0;  ///< CTAs that share operand loads: 1 or 2
   friend auto operator<=>(const Tile&, const Tile&) = default;
   [[nodiscard]] bool is_library() const { return block_m == 0; }
-  /// Of a generated GEMM: rows that no stack of instructions has.
+  /// Whether block_m is a height that no stack of instructions has. For tiles of generated GEMMs.
   [[nodiscard]] bool is_transposed() const { return block_m % kInstructionRows != 0; }
   [[nodiscard]] int down() const { return is_transposed() ? block_n : block_m; }
   [[nodiscard]] int across() const { return is_transposed() ? block_m : block_n; }

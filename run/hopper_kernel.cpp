@@ -205,8 +205,7 @@ class HopperKernel : public GeneratedKernel {
   }
 
   Tile tile_;
-  // Of C, in a slab:
-  int slab_columns_;
+  int slab_columns_;  // columns and rows of C in a slab
   int slab_rows_;
   Dtype dtype_;
   LaunchRoom room_;

@@ -1,10 +1,12 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
-// sums in fp32. A tile whose BLOCK_M is no multiple of 64 is computed as (B * A^T)^T. A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
+// sums in fp32. A tile whose BLOCK_M is no multiple of 64 is computed as (B * A^T)^T.
+// A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
 // tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
 // the consumers, CONSUMERS other warpgroups, multiply (wgmma): all of them a part of each tile, or
 // each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster
 // compute tiles that follow one another; where both tiles are in one column, or one row, they load B,
-// or A, for both. A kernel that was not made for clusters may be launched in clusters of two: then two CTAs
+// or A, for both. A kernel that was not made for clusters may be launched in clusters of two: then two
+// CTAs
 // share a tile; each multiplies half of k, and stores half of the columns. Each wave group has a
 // counter; it is incremented when one of the group's tiles is in memory.
 // Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
