@@ -20,8 +20,10 @@ TileRange StoreOrder::share(std::size_t group, int owner) const {
 }
 
 StoreOrder store_order(const Problem& problem, const TileOrder& order, std::span<const Cut> cuts) {
-  StoreOrder made{
-      .part = order, .ranks = problem.ranks, .owns_blocks = problem.op != Op::gemm_all_reduce};
+  StoreOrder made{.part = order,
+                  .ranks = problem.ranks,
+                  .owns_blocks = problem.op != Op::gemm_all_reduce,
+                  .own_later = own_tiles_come_later(problem)};
   made.part.blocks = 1;
   std::int64_t begin = 0;
   std::int64_t slot = 0;
@@ -34,20 +36,32 @@ StoreOrder store_order(const Problem& problem, const TileOrder& order, std::span
   return made;
 }
 
+bool own_tiles_come_later(const Problem& problem) {
+  constexpr std::int64_t kLongProduct = 2048;
+  return problem.op == Op::gemm_all_reduce || problem.k < kLongProduct;
+}
+
 StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position) {
-  for (std::size_t group = 0;; ++group) {
-    for (int turn = 1; turn <= order.ranks; ++turn) {
+  const std::size_t later = order.own_later ? 1 : 0;
+  const auto found = [&](std::size_t group, int owner) {
+    return StoredTile{.group = group,
+                      .owner = owner,
+                      .tile = order.share(group, owner).begin + position,
+                      .slot = order.groups[group].slot + position};
+  };
+  for (std::size_t group = 0; group < order.groups.size(); ++group) {
+    for (int turn = 1; turn < order.ranks; ++turn) {
       const int owner = (rank + turn) % order.ranks;
-      const TileRange share = order.share(group, owner);
-      if (position < share.count()) {
-        return {.group = group,
-                .owner = owner,
-                .tile = share.begin + position,
-                .slot = order.groups[group].slot + position};
-      }
-      position -= share.count();
+      const std::int64_t count = order.share(group, owner).count();
+      if (position < count) return found(group, owner);
+      position -= count;
     }
+    if (group < later) continue;
+    const std::int64_t count = order.share(group - later, rank).count();
+    if (position < count) return found(group - later, rank);
+    position -= count;
   }
+  return found(order.groups.size() - 1, rank);
 }
 
 StoreCosts store_costs(const Tile& tile, const GpuLimits& limits, Dtype dtype) {

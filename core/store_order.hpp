@@ -22,10 +22,12 @@ struct TileRange {
 
 /// The order of tiles. In gemm_reduce_scatter and gemm_all_to_all, rank r owns row block r, and
 /// each group has the same tiles of every row block. In gemm_all_reduce there is one row block;
-/// rank r owns part r of each group, where a group is cut into `ranks` nearly equal parts. Inside a
-/// group, rank r computes the tiles of rank r + 1 first, then those of rank r + 2, ..., around, and
-/// its own last. At any time each rank then stores to another one, so all links are used evenly;
-/// and what a rank waits for was computed by its peers before their own tiles of the group.
+/// rank r owns part r of each group, where a group is cut into `ranks` nearly equal parts. Of each
+/// group, rank r computes the tiles of rank r + 1 first, then those of rank r + 2, ..., around. At
+/// any time each rank then stores to another one, so all links are used evenly. Then come its own
+/// tiles: those of the same group or, with `own_later`, those of the group before, whose other
+/// parts have had the time of a group to arrive. What a rank waits for was computed by its peers
+/// before they wait for anything of the same group.
 struct StoreOrder {
   struct Group {
     TileRange tiles{};      ///< of `part`
@@ -34,6 +36,7 @@ struct StoreOrder {
   TileOrder part{};  ///< the order inside a row block; `blocks` is 1
   int ranks = 1;
   bool owns_blocks = true;  ///< false: gemm_all_reduce
+  bool own_later = false;   ///< own tiles come after the peers' tiles of the next group
   std::vector<Group> groups{};
 
   [[nodiscard]] std::int64_t tiles() const { return part.tiles() * (owns_blocks ? ranks : 1); }
@@ -43,9 +46,14 @@ struct StoreOrder {
   [[nodiscard]] TileRange share(std::size_t group, int owner) const;
 };
 
-/// The order for a problem whose op `peer_store` runs. `cuts`: as of `group_cuts`.
+/// The order for a problem whose op `peer_store` runs. `cuts`: as of `group_cuts`. Own tiles come
+/// later in gemm_all_reduce, and where the product of a tile takes less time than its transfer, so
+/// that it would be waited for: where `k` is small. They do not elsewhere: then the tiles that run
+/// at once share columns of B. (docs/kernel-notes.md, "Groups of one wave"; it is not a field of a
+/// config, because it follows from the problem.)
 [[nodiscard]] StoreOrder store_order(const Problem& problem, const TileOrder& order,
                                      std::span<const Cut> cuts);
+[[nodiscard]] bool own_tiles_come_later(const Problem& problem);
 
 /// A tile, by its owner and its number in `StoreOrder::part`.
 struct StoredTile {

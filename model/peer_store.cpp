@@ -129,15 +129,25 @@ Expected<Prediction> PeerStoreModel::predict(const Model::Parts& parts, const Wo
 
   Prediction prediction{.gemm_alone = us(stores.produced(stores.tiles())),
                         .collective_alone = us(stores.all_sent() + stores.signal)};
+  std::vector<GroupTimes>& groups = prediction.timeline.groups;
+  const auto end_own_tiles = [&](GroupTimes& group, const StoreStep& step) {
+    group.end = std::max(group.end, us(start + step.sums_arrived));
+    group.exposed += us(step.own_stalled);
+  };
   StoreStep step{.state = first_state(stores)};
-  for (std::size_t end = 1; end < stores.cuts.size(); ++end) {
-    step = advance(stores, step.state, end - 1, end);
-    prediction.timeline.groups.push_back({.group = static_cast<int>(end - 1),
-                                          .ready = us(start + step.computed),
-                                          .start = us(start + step.start),
-                                          .end = us(start + step.arrived),
-                                          .exposed = us(step.stalled)});
+  const std::size_t last = stores.cuts.size() - 1;
+  for (std::size_t end = 1; end <= last; ++end) {
+    step = advance(stores, step.state, {std::max<std::size_t>(end, 2) - 2, end - 1, end});
+    groups.push_back({.group = static_cast<int>(end - 1),
+                      .ready = us(start + step.computed),
+                      .start = us(start + step.start),
+                      .end = us(start + step.others_arrived),
+                      .exposed = us(step.others_stalled)});
+    const std::size_t later = stores.own_later ? 1 : 0;
+    if (groups.size() > later) end_own_tiles(groups[groups.size() - 1 - later], step);
   }
+  step = finish(stores, step, last - 1);
+  if (stores.own_later) end_own_tiles(groups.back(), step);
   const double end = end_of(stores, step);
   const double gemm_end = stores.produced(stores.tiles()) + step.state.delay;
   prediction.time = us(start + end);

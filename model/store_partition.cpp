@@ -30,7 +30,9 @@ struct Sending {
   double next = 0;
   double in_flight = 0;
   bool waits = false;  ///< the tile after these may wait for the links
-  double before = 0;   ///< time of the links for the tiles that have been sent by then; 0: none
+  double freed = 0;  ///< the last tile that it may wait for is multiplied, with nothing to wait for
+  double begun = 0;  ///< all tiles before these are, too
+  double before = 0;  ///< time of the links for the tiles that have been sent by then; 0: none
   Leaving last{};
   Leaving last_but_one{};  ///< as `last`, if these tiles are of one wave
 
@@ -47,6 +49,8 @@ struct Sending {
     in_flight = static_cast<double>(std::min(count, window)) * sent +
                 static_cast<double>(std::max<std::int64_t>(0, window - count)) * mean_sent;
     waits = end > window;
+    freed = waits ? problem.produced(end - window) : 0;
+    begun = problem.produced(begin);
     before = static_cast<double>(std::max<std::int64_t>(0, count - window)) * sent;
     // The tiles of a wave end together. Those of the last two waves, and all after them, leave
     // later.
@@ -66,7 +70,14 @@ double send(const Sending& tiles, double earliest, StoreState& state) {
   const auto there = [&](double produced) { return std::max(produced + state.delay, earliest); };
   const double first = there(tiles.first);
   double delay = state.delay;
-  if (tiles.waits) delay = std::max(delay, state.link + tiles.all - tiles.in_flight - tiles.next);
+  if (tiles.waits) {
+    // If the links stood still since then, that tile left by as much too late as the last one
+    // before these does.
+    const double late = std::max(state.delay, state.link - tiles.begun);
+    const double left =
+        std::min(state.link + tiles.all - tiles.in_flight, tiles.freed + late + tiles.before);
+    delay = std::max(delay, left - tiles.next);
+  }
   if (tiles.before > 0) delay = std::max(delay, first + tiles.before - tiles.next);
   state.delay = delay;
   state.link = std::max({std::max(state.link, first) + tiles.all,
@@ -88,8 +99,12 @@ void wait(const StoreProblem& problem, std::int64_t begin, std::int64_t end, dou
   }
 }
 
-/// The tiles between two cuts as one group. All is known but the state before it.
-struct StoreGroup {
+std::int64_t own_tiles(const StoreProblem& problem, std::size_t begin, std::size_t end) {
+  return (problem.cuts[end] - problem.cuts[begin] + problem.ranks - 1) / problem.ranks;
+}
+
+/// A step. All is known but the state before it.
+struct Step {
   std::int64_t others = 0;  ///< the end of the tiles of the other ranks
   std::int64_t end = 0;     ///< the end of the rank's own tiles
   bool has_others = false;
@@ -97,45 +112,54 @@ struct StoreGroup {
   Sending of_others{};
   Sending sums{};
 
-  StoreGroup(const StoreProblem& problem, std::size_t begin_cut, std::size_t end_cut)
-      : end(problem.cuts[end_cut]) {
-    const std::int64_t begin = problem.cuts[begin_cut];
-    const std::int64_t own = (end - begin + problem.ranks - 1) / problem.ranks;
-    others = end - own;
+  Step(const StoreProblem& problem, const StoreCuts& cuts) {
+    const std::int64_t own = own_tiles(problem, cuts.begin, cuts.end);
+    const std::int64_t own_now =
+        problem.own_later ? own_tiles(problem, cuts.before, cuts.begin) : own;
+    const std::int64_t begin = problem.cuts[cuts.begin] - (problem.own_later ? own_now : 0);
+    others = begin + problem.cuts[cuts.end] - problem.cuts[cuts.begin] - own;
+    end = others + own_now;
     has_others = others > begin;
     computed = problem.produced(begin + 1);
     if (has_others) of_others = Sending(problem, begin, others, problem.sent);
-    if (problem.sum_sent > 0) sums = Sending(problem, others, end, problem.sum_sent);
+    if (problem.sum_sent > 0 && own_now > 0) {
+      sums = Sending(problem, others, end, problem.sum_sent);
+    }
   }
 };
 
-/// Computes a group.
-StoreStep advance(const StoreProblem& problem, const StoreState& from, const StoreGroup& group) {
+/// Computes a step.
+StoreStep advance(const StoreProblem& problem, const StoreState& from, const Step& tiles) {
   StoreStep step{.state = from};
-  step.computed = group.computed + from.delay;
-  if (group.has_others) {
+  step.computed = tiles.computed + from.delay;
+  if (tiles.has_others) {
     constexpr double kAnyTime = -std::numeric_limits<double>::infinity();
-    step.computed = send(group.of_others, kAnyTime, step.state);
+    step.computed = send(tiles.of_others, kAnyTime, step.state);
+    step.state.arrived = step.state.link + problem.signal;
   }
   step.start = std::max(from.link, step.computed);
-  step.arrived = step.state.link + problem.signal;
-  if (problem.waits) wait(problem, group.others, group.end, step.arrived, step.state);
-  step.stalled = step.state.delay - from.delay;
-  const auto own = static_cast<double>(group.end - group.others);
+  step.others_arrived = step.state.arrived;
+  step.others_stalled = step.state.delay - from.delay;
+  if (tiles.end == tiles.others) return step;
+  const double arrived = problem.own_later ? from.arrived : step.state.arrived;
+  double before = step.state.delay;
+  if (problem.waits) wait(problem, tiles.others, tiles.end, arrived, step.state);
+  step.own_stalled = step.state.delay - before;
+  const auto own = static_cast<double>(tiles.end - tiles.others);
   step.state.delay += own * problem.add_up / problem.sms;
   if (problem.sum_sent > 0) {
-    const double before = step.state.delay;
+    before = step.state.delay;
     const double others_sent = step.state.link;
-    const double earliest = step.arrived + problem.add_up;
-    send(group.sums, earliest, step.state);
-    step.stalled += step.state.delay - before;
-    step.arrived = step.state.link + problem.signal;
+    const double earliest = arrived + problem.add_up;
+    send(tiles.sums, earliest, step.state);
+    step.own_stalled += step.state.delay - before;
+    step.sums_arrived = step.state.link + problem.signal;
     // Until the sums are there, the links carry tiles of the next group that are multiplied by
     // then, of one wave at most.
-    const double next = group.sums.next + problem.tile_time + step.state.delay;
+    const double next = tiles.sums.next + problem.tile_time + step.state.delay;
     if (next < earliest) {
       step.state.link =
-          std::max({others_sent, next, earliest - problem.sms * problem.sent}) + group.sums.all;
+          std::max({others_sent, next, earliest - problem.sms * problem.sent}) + tiles.sums.all;
     }
   }
   return step;
@@ -154,75 +178,92 @@ std::vector<std::size_t> equal_groups(const StoreProblem& problem, std::int64_t 
   return ends;
 }
 
-/// A state at a cut, and how it was reached.
+/// A state after a group, and how it was reached.
 struct Node {
   StoreState state{};
-  std::size_t cut = 0;
+  std::size_t begin = 0;  ///< cuts of the group
+  std::size_t end = 0;
   std::size_t parent = 0;
 };
 
 class StoreSearch {
  public:
   StoreSearch(const StoreProblem& problem, double limit)
-      : problem_(problem),
-        last_(problem.cuts.size() - 1),
-        ends_(last_ + 1),
-        best_{.time = limit},
-        fronts_(problem.cuts.size()) {
+      : problem_(problem), last_(problem.cuts.size() - 1), best_{.time = limit} {
     const double per_tile = problem.all_sent() / static_cast<double>(problem.tiles());
     for (const std::int64_t cut : problem.cuts) {
       left_.push_back(per_tile * static_cast<double>(problem.tiles() - cut));
     }
-    // The last group begins at a cut or at a later one. Without delays, and with links that are
-    // free, it ends then at the earliest.
-    constexpr double kNever = std::numeric_limits<double>::infinity();
-    double least = kNever;
-    for (std::size_t cut = last_; cut-- > 0;) {
-      const StoreState earliest{.delay = 0, .link = -kNever};
-      least = std::min(least, end_of(problem, advance(problem, earliest, cut, last_)));
-      ends_[cut] = least;
-    }
+    ends_ = ends_of_last_groups();
   }
 
   [[nodiscard]] StorePartition solve() {
     const StoreState first = first_state(problem_);
     if (bound(first, 0) >= best_.time) return std::move(best_);
     best_ = best_equal_stores(problem_, best_.time);
+    fronts_.resize(problem_.own_later ? last_ * (last_ + 1) / 2 + 1 : last_);
     add({.state = first});
     for (std::size_t cut = 0; cut < last_; ++cut) {
-      groups_.clear();
-      for (const std::size_t at : fronts_[cut]) extend(at);
+      // Without `own_later` it does not matter where the group before began.
+      const std::size_t fronts = problem_.own_later ? std::max<std::size_t>(1, cut) : 1;
+      for (std::size_t before = 0; before < fronts; ++before) {
+        steps_.clear();
+        for (const std::size_t at : fronts_[front_of(before, cut)]) extend(at);
+      }
     }
     return std::move(best_);
   }
 
  private:
+  /// The least end of everything, by the cut where a group begins.
+  [[nodiscard]] std::vector<double> ends_of_last_groups() const {
+    const double multiplied = problem_.produced(problem_.tiles());
+    std::vector<double> ends(last_ + 1, multiplied + (problem_.sum_sent > 0 ? problem_.signal : 0));
+    if (problem_.own_later) return ends;
+    // The last group begins at a cut or at a later one. Without delays, and with links that are
+    // free, it ends then at the earliest.
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const StoreState earliest{.delay = 0, .link = -kNever, .arrived = -kNever};
+    double least = kNever;
+    for (std::size_t cut = last_; cut-- > 0;) {
+      const StoreStep step = advance(problem_, earliest, {cut, cut, last_});
+      least = std::min(least, end_of(problem_, step));
+      ends[cut] = least;
+    }
+    return ends;
+  }
+
   /// A lower bound on the end of any partition with this state at this cut.
   [[nodiscard]] double bound(const StoreState& state, std::size_t cut) const {
     return std::max(ends_[cut] + state.delay, state.link + left_[cut] + problem_.signal);
   }
 
+  [[nodiscard]] std::size_t front_of(std::size_t begin, std::size_t end) const {
+    return problem_.own_later && end > 0 ? end * (end - 1) / 2 + begin + 1 : end;
+  }
+
   /// Appends one more group to a node, in every possible way.
   void extend(std::size_t at) {
     const Node from = nodes_[at];
-    if (bound(from.state, from.cut) >= best_.time) return;
-    for (std::size_t end = from.cut + 1; end <= last_; ++end) {
-      const std::size_t number = end - from.cut - 1;
-      if (number == groups_.size()) groups_.emplace_back(problem_, from.cut, end);
-      const StoreStep step = advance(problem_, from.state, groups_[number]);
+    if (bound(from.state, from.end) >= best_.time) return;
+    for (std::size_t end = from.end + 1; end <= last_; ++end) {
+      const std::size_t number = end - from.end - 1;
+      if (number == steps_.size()) steps_.push_back({problem_, {from.begin, from.end, end}});
+      const StoreStep step = advance(problem_, from.state, steps_[number]);
       if (end == last_) {
-        close(end_of(problem_, step), at);
+        close(end_of(problem_, finish(problem_, step, from.end)), at);
       } else if (bound(step.state, end) < best_.time) {
-        add({.state = step.state, .cut = end, .parent = at});
+        add({.state = step.state, .begin = from.end, .end = end, .parent = at});
       }
     }
   }
 
   /// Keeps a node unless another one is ahead of it.
   void add(const Node& node) {
-    std::vector<std::size_t>& front = fronts_[node.cut];
-    const auto ahead = [](const StoreState& a, const StoreState& b) {
-      return a.delay <= b.delay && a.link <= b.link;
+    std::vector<std::size_t>& front = fronts_[front_of(node.begin, node.end)];
+    const auto ahead = [&](const StoreState& a, const StoreState& b) {
+      return a.delay <= b.delay && a.link <= b.link &&
+             (!problem_.own_later || a.arrived <= b.arrived);
     };
     for (const std::size_t at : front) {
       if (ahead(nodes_[at].state, node.state)) return;
@@ -236,19 +277,19 @@ class StoreSearch {
     if (time >= best_.time) return;
     best_.time = time;
     best_.ends = {last_};
-    for (std::size_t at = parent; nodes_[at].cut != 0; at = nodes_[at].parent) {
-      best_.ends.push_back(nodes_[at].cut);
+    for (std::size_t at = parent; nodes_[at].end != 0; at = nodes_[at].parent) {
+      best_.ends.push_back(nodes_[at].end);
     }
     std::reverse(best_.ends.begin(), best_.ends.end());
   }
 
   const StoreProblem& problem_;
   std::size_t last_;
-  std::vector<double> ends_;  // least end of everything, by the cut where a group begins
   StorePartition best_;
-  std::vector<std::vector<std::size_t>> fronts_;  // by cut
-  std::vector<double> left_{};                    // time of the links for what comes after a cut
-  std::vector<StoreGroup> groups_{};  // those that begin at the cut whose states are extended
+  std::vector<double> left_{};  // time of the links for what comes after a cut
+  std::vector<double> ends_{};
+  std::vector<std::vector<std::size_t>> fronts_{};
+  std::vector<Step> steps_{};  // those that follow the nodes of one front
   std::vector<Node> nodes_{};
 };
 
@@ -272,29 +313,35 @@ StoreState first_state(const StoreProblem& problem) {
   return {.link = problem.signal};
 }
 
-StoreStep advance(const StoreProblem& problem, const StoreState& from, std::size_t begin,
-                  std::size_t end) {
-  return advance(problem, from, StoreGroup(problem, begin, end));
+StoreStep advance(const StoreProblem& problem, const StoreState& from, const StoreCuts& cuts) {
+  return advance(problem, from, Step(problem, cuts));
+}
+
+StoreStep finish(const StoreProblem& problem, const StoreStep& last, std::size_t begin) {
+  if (!problem.own_later) return last;
+  const std::size_t end = problem.cuts.size() - 1;
+  return advance(problem, last.state, {begin, end, end});
 }
 
 double end_of(const StoreProblem& problem, const StoreStep& last) {
   const double computed = problem.produced(problem.tiles()) + last.state.delay;
-  return std::max(computed, last.arrived + (problem.sum_sent > 0 ? 0 : problem.add_up));
+  if (problem.sum_sent > 0) return std::max(computed, last.sums_arrived);
+  return std::max(computed, last.others_arrived + problem.add_up);
 }
 
 double store_time(const StoreProblem& problem, std::span<const std::size_t> ends) {
   StoreStep step{.state = first_state(problem)};
-  std::size_t begin = 0;
+  StoreCuts cuts;
   for (const std::size_t end : ends) {
-    step = advance(problem, step.state, begin, end);
-    begin = end;
+    cuts = {cuts.begin, cuts.end, end};
+    step = advance(problem, step.state, cuts);
   }
-  return end_of(problem, step);
+  return end_of(problem, finish(problem, step, cuts.begin));
 }
 
 StorePartition best_equal_stores(const StoreProblem& problem, double limit) {
   StorePartition best{.time = limit};
-  for (std::int64_t waves = problem.ranks;; waves *= 2) {
+  for (std::int64_t waves = 1;; waves *= 2) {
     std::vector<std::size_t> ends = equal_groups(problem, waves);
     const std::size_t groups = ends.size();
     const double time = store_time(problem, ends);

@@ -18,12 +18,13 @@ struct StoreProblem {
   double tile_time = 0;
   double per_launch = 0;
   double spread = 0;
-  double sent = 0;       ///< time of the links for one tile, to its owner
-  double sum_sent = 0;   ///< time of the links for one sum, to all other ranks; 0: it stays
-  double add_up = 0;     ///< time by which an own tile is longer than another one
-  double signal = 0;     ///< from the end of a store until its owner sees the signal
-  bool waits = false;    ///< an own tile waits for the tiles of the peers, to add them up
-  bool in_turn = false;  ///< an SM multiplies the next tile while an own tile waits
+  double sent = 0;         ///< time of the links for one tile, to its owner
+  double sum_sent = 0;     ///< time of the links for one sum, to all other ranks; 0: it stays
+  double add_up = 0;       ///< time by which an own tile is longer than another one
+  double signal = 0;       ///< from the end of a store until its owner sees the signal
+  bool waits = false;      ///< an own tile waits for the tiles of the peers, to add them up
+  bool own_later = false;  ///< as `StoreOrder::own_later`
+  bool in_turn = false;    ///< an SM multiplies the next tile while an own tile waits
   /// Where groups may end: tiles, ascending. The first is 0, the last all tiles.
   std::vector<std::int64_t> cuts{};
 
@@ -36,29 +37,45 @@ struct StoreProblem {
   [[nodiscard]] double least_time() const;
 };
 
-/// The state between two groups. What follows depends on nothing else, and is later, or as late, if
-/// one of the two is.
+/// The state between two groups. What follows depends on nothing else but the cuts where the last
+/// one lies, and is later, or as late, if one of these is.
 struct StoreState {
-  double delay = 0;  ///< of the SMs, compared with a GEMM that never waits
-  double link = 0;   ///< the links have sent everything so far
+  double delay = 0;    ///< of the SMs, compared with a GEMM that never waits
+  double link = 0;     ///< the links have sent everything so far
+  double arrived = 0;  ///< all tiles of peers so far, and their signals, have arrived
 };
 
-/// One group.
+/// A group lies between the cuts `begin` and `end`; the group before it began at the cut `before`.
+struct StoreCuts {
+  std::size_t before = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// The tiles of the peers of one group, and the own tiles that follow them: of the same group or,
+/// with `own_later`, of the group before.
 struct StoreStep {
-  StoreState state{};   ///< after it
-  double computed = 0;  ///< its first tile for a peer is multiplied
-  double start = 0;     ///< the first byte leaves
-  double arrived = 0;   ///< all bytes and their signals have arrived
-  double stalled = 0;   ///< the SMs stood still for it, on average
+  StoreState state{};         ///< after it
+  double computed = 0;        ///< the first tile for a peer is multiplied
+  double start = 0;           ///< its first byte leaves
+  double others_arrived = 0;  ///< the peers' tiles and their signals have arrived
+  double sums_arrived = 0;    ///< the sums of the own tiles have arrived; 0: there are none
+  double others_stalled = 0;  ///< the SMs stood still for tiles of the peers, on average
+  double own_stalled = 0;     ///< ... and for own tiles
 };
 
 [[nodiscard]] StoreState first_state(const StoreProblem& problem);
 
-/// Computes the tiles between two cuts as one group.
+/// Computes a step.
 [[nodiscard]] StoreStep advance(const StoreProblem& problem, const StoreState& from,
-                                std::size_t begin, std::size_t end);
+                                const StoreCuts& cuts);
 
-/// The end of the kernel, after the last group.
+/// Computes the own tiles of the last group, which begins at the cut `begin`, if none were computed
+/// with it (`own_later`); else returns `last`.
+[[nodiscard]] StoreStep finish(const StoreProblem& problem, const StoreStep& last,
+                               std::size_t begin);
+
+/// The end of the kernel, after `finish`.
 [[nodiscard]] double end_of(const StoreProblem& problem, const StoreStep& last);
 
 /// Time of a partition whose groups end at these cuts (ascending, the last one is the last cut).
@@ -69,13 +86,13 @@ struct StorePartition {
   std::vector<std::size_t> ends{};
 };
 
-/// The best of the partitions into groups of 1, 2, 4, ... times `ranks` waves, or nearly so. A
+/// The best of the partitions into groups of 1, 2, 4, ... waves, or nearly so. A
 /// limit: partitions that take as long are not wanted; then `ends` is empty.
 [[nodiscard]] StorePartition best_equal_stores(const StoreProblem& problem, double limit);
 
 /// The partition of least `store_time`: dynamic programming over the cuts, with all states of which
-/// neither number is larger than that of another one, exact. A limit as above. Of partitions that
-/// take equally long the first of `best_equal_stores` is taken.
+/// no number is smaller than that of another one left out, exact. A limit as above. Of partitions
+/// that take equally long the first of `best_equal_stores` is taken.
 [[nodiscard]] StorePartition best_stores(const StoreProblem& problem, double limit);
 
 }  // namespace overlaptune

@@ -1,10 +1,11 @@
 #include "model/store_setting.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/staging.hpp"
+#include "core/statistics.hpp"
 #include "core/store_order.hpp"
 
 namespace overlaptune {
@@ -23,25 +24,62 @@ TileOrder walked(const TileOrder& order) {
   return all;
 }
 
-/// Bytes that a rank sends.
-double sent_bytes(const Problem& problem) {
-  const double times = problem.op == Op::gemm_all_reduce ? 2 : 1;
-  return times * static_cast<double>(collective_bytes(problem).count) * (problem.ranks - 1) /
-         problem.ranks;
+/// What stores from shared memory cost a GEMM, as a share of what an exchange does that sends as
+/// much: that one also reads all that it sends from memory. Measured on 2 H100: K = 1024, links
+/// busy at all times (docs/kernel-notes.md).
+constexpr double kStoredShare = 0.5;
+
+/// An exchange by peer access beside a GEMM.
+struct Beside {
+  double rate = 0;      ///< bytes that a rank sends per microsecond
+  double slowdown = 1;  ///< of the GEMM
+  int ctas = 0;
+};
+
+/// The exchanges of a collective that were probed.
+std::vector<Beside> probed_exchanges(const Model::Parts& parts, const ClassGemms& gemms,
+                                     Collective collective, int ranks, std::int64_t k) {
+  constexpr double kBytes = 16 << 20;  // those that are probed beside a GEMM
+  const double times = collective == Collective::all_reduce ? 2 : 1;
+  const double sent = times * kBytes * (ranks - 1) / ranks;
+  std::vector<Beside> list;
+  for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, ranks)) {
+    if (key.transport != Transport::peer_access || !gemms.contention.knows(key)) continue;
+    const Slowdown beside = gemms.contention(key, kBytes, k, GemmFamily::generated);
+    const double time = (*parts.collectives.find(key))(kBytes)*beside.collective;
+    list.push_back({.rate = sent / time, .slowdown = beside.gemm, .ctas = key.comm_ctas});
+  }
+  return list;
 }
 
-/// The exchange by peer access with the fewest CTAs that was probed beside a GEMM. Few CTAs request
-/// no more than the links carry, and neither do stores that wait for the links. More CTAs make a
-/// queue, in which the GEMM waits.
-Expected<CollectiveKey> quiet_exchange(const Model::Parts& parts, const ClassGemms& gemms,
-                                       const Problem& problem) {
-  const Collective collective = collective_of(problem.op);
-  std::optional<CollectiveKey> found;
-  for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, problem.ranks)) {
-    if (key.transport != Transport::peer_access) continue;
-    if (!found || (!gemms.contention.knows(*found) && gemms.contention.knows(key))) found = key;
+/// What traffic over the links adds to the time of a GEMM, relative, for each byte that a rank
+/// sends per microsecond. It is the median over all exchanges by peer access beside which a GEMM
+/// was probed, because one probe of a GEMM is often off by its clock. An exchange whose CTAs each
+/// send much less than those of another one makes a queue, in which the GEMM waits; it is left out,
+/// because stores that wait for the links make none.
+double cost_of_traffic(const Model::Parts& parts, const ClassGemms& gemms, const Problem& problem) {
+  constexpr double kLeastShare = 0.8;
+  std::vector<double> costs;
+  for (const Named<Collective>& collective : NamesOf<Collective>::all) {
+    const auto list = probed_exchanges(parts, gemms, collective.value, problem.ranks, problem.k);
+    double best = 0;
+    for (const Beside& each : list) best = std::max(best, each.rate / each.ctas);
+    for (const Beside& each : list) {
+      if (each.rate / each.ctas < kLeastShare * best) continue;
+      costs.push_back((each.slowdown - 1) / each.rate);
+    }
   }
-  if (found) return *found;
+  return costs.empty() ? 0 : quantile(costs, 0.5);
+}
+
+/// Error: none of the problem's collective by peer access was probed on as many ranks.
+Expected<void> check_peer_access(const Model::Parts& parts, const Problem& problem) {
+  const Collective collective = collective_of(problem.op);
+  const auto settings = parts.collectives.overlap_settings(collective, problem.ranks);
+  const bool probed = std::any_of(settings.begin(), settings.end(), [](const CollectiveKey& key) {
+    return key.transport == Transport::peer_access;
+  });
+  if (probed) return {};
   const std::string ranks = std::to_string(problem.ranks);
   return bad_input("model: no " + std::string(to_string(collective)) + " on " + ranks +
                    " ranks by peer_access is stored for this platform: run `overlaptune probe "
@@ -61,15 +99,10 @@ Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& p
         "model: no copy into a peer's memory by CTAs is stored for this platform: run `overlaptune "
         "probe` first");
   }
-  const auto alike = quiet_exchange(parts, **gemms, problem);
-  if (!alike) return error_of(alike);
-  const auto bytes = static_cast<double>(collective_bytes(problem).count);
-  const Slowdown beside = (*gemms)->contention(*alike, bytes, problem.k, GemmFamily::generated);
-  const double time = (*parts.collectives.find(*alike))(bytes)*beside.collective;
-  // What traffic adds to the time of a GEMM is in proportion to its bytes.
-  const double traffic = sent_bytes(problem) / time;
-  const double slowdown =
-      std::min(1 + (beside.gemm - 1) * *parts.store_rate / traffic, kLargestGemmSlowdown);
+  if (auto probed = check_peer_access(parts, problem); !probed) return error_of(probed);
+  const double traffic =
+      kStoredShare * cost_of_traffic(parts, **gemms, problem) * *parts.store_rate;
+  const double slowdown = std::min(1 + traffic, kLargestGemmSlowdown);
   return StoreSetting{.gemms = *gemms,
                       .rate = *parts.store_rate,
                       .slowdown = slowdown,
@@ -97,6 +130,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .sent = (adds_up ? whole_tile : of_c) / setting.rate,
                     .signal = parts.limits.store_signal.count(),
                     .waits = adds_up,
+                    .own_later = own_tiles_come_later(problem),
                     .in_turn = staging_of(tile, parts.limits, problem.dtype).in_turn,
                     .cuts = {0, order.tiles()}};
   if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;

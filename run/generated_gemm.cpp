@@ -80,10 +80,13 @@ std::vector<std::byte> packed_stores(const GeneratedStores& stores, const Launch
     int adds;
     int slots;
     int groups_count;
+    int own_later;
     std::uint32_t done;
+    std::uint32_t unused;
   };
   struct Group {
     int end;
+    int computed;
     int slot;
     std::uint32_t arrivals;
   };
@@ -92,6 +95,7 @@ std::vector<std::byte> packed_stores(const GeneratedStores& stores, const Launch
                   .adds = stores.adds ? 1 : 0,
                   .slots = static_cast<int>(stores.slots),
                   .groups_count = static_cast<int>(stores.groups.size()),
+                  .own_later = stores.own_later ? 1 : 0,
                   .done = stores.done};
   std::vector<void*> slots;
   std::vector<kernels::StoreWords*> words;
@@ -102,7 +106,8 @@ std::vector<std::byte> packed_stores(const GeneratedStores& stores, const Launch
   std::vector<Group> groups(room.groups);
   for (std::size_t i = 0; i < stores.groups.size(); ++i) {
     const GeneratedStores::Group& group = stores.groups[i];
-    groups[i] = {static_cast<int>(group.end), static_cast<int>(group.slot), group.arrivals};
+    groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
+                 static_cast<int>(group.slot), group.arrivals};
   }
   std::vector<std::byte> all =
       packed<Head, void*, kernels::StoreWords*, Group>({&head, 1}, slots, words, groups);

@@ -44,10 +44,12 @@ struct GeneratedRows {
 /// The tiles of a GEMM that stores each at the rank that owns it. Tiles are in the order of
 /// `StoreOrder`.
 struct GeneratedStores {
-  /// A wave group: tiles of `StoreOrder::part` up to `end` (exclusive), the owner's slot of its
-  /// first tile, and the value of this rank's counter when all that it owns has arrived.
+  /// A wave group: tiles of `StoreOrder::part` up to `end` (exclusive), the tiles that this rank
+  /// has computed before those of the next group, the owner's slot of its first tile, and the value
+  /// of this rank's counter when all that it owns has arrived.
   struct Group {
     std::int64_t end = 0;
+    std::int64_t computed = 0;
     std::int64_t slot = 0;
     std::uint32_t arrivals = 0;
   };
@@ -60,6 +62,7 @@ struct GeneratedStores {
   };
   int rank = 0;
   bool owns_blocks = true;
+  bool own_later = false;
   bool adds = true;        ///< the result is the sum of all ranks
   std::int64_t slots = 0;  ///< of one rank, for each peer
   std::uint32_t done = 0;  ///< `StoreWords::done` when all tiles of the peers have arrived in C

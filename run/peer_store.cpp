@@ -156,14 +156,21 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
   };
   GeneratedStores made{.rank = rank,
                        .owns_blocks = order.owns_blocks,
+                       .own_later = order.own_later,
                        .adds = collective_of(problem.op) != Collective::all_to_all,
                        .slots = order.slots(),
                        .peers = std::move(peers)};
   std::int64_t into_c = 0;  // tiles that peers store into this rank's C
+  std::int64_t computed = 0;
+  std::int64_t own_before = 0;
   for (std::size_t i = 0; i < order.groups.size(); ++i) {
     const StoreOrder::Group& group = order.groups[i];
     const std::int64_t own = order.share(i, rank).count();
+    const std::int64_t all = group.tiles.count() * (order.owns_blocks ? order.ranks : 1);
+    computed += all - own + (order.own_later ? own_before : own);
+    own_before = own;
     made.groups.push_back({.end = group.tiles.end,
+                           .computed = computed,
                            .slot = group.slot,
                            .arrivals = made.adds ? signals((order.ranks - 1) * own) : 0});
     if (!made.adds) into_c += (order.ranks - 1) * own;

@@ -38,6 +38,7 @@ struct StoreWords {
 /// A wave group of `StoreOrder` (core/store_order.hpp).
 struct Group {
   int end;       // tiles of a row block (gemm_all_reduce: of C) up to the end of the group
+  int computed;  // tiles that this rank has computed before those of the next group
   int slot;      // slot of an owner's first tile
   u32 arrivals;  // the group's counter when all that this rank owns has arrived
 };
@@ -48,6 +49,7 @@ struct Peers {
   int adds;         // the sum of all ranks is the result; else each tile is
   int slots;        // of a rank, for each peer
   int groups_count;
+  int own_later;  // 1: own tiles come after the peers' tiles of the next group; 0: of the same one
   u32 done;  // the value of `done` when all tiles of the peers have arrived in C; 0: none come
   char* slots_of[RANKS];
   StoreWords* words[RANKS];
@@ -62,39 +64,47 @@ struct Stored {
   int slot;
 };
 
-/// `group`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile.
-__device__ __forceinline__ Stored stored(const Peers& peers, int position, int& group) {
-  const int times = peers.owns_blocks ? RANKS : 1;
-  group = group < 0 ? 0 : group;
-  while (position >= peers.groups[group].end * times) ++group;
-  while (group > 0 && position < peers.groups[group - 1].end * times) --group;
+/// The tiles of a group that a rank owns: `TileRange` of core/store_order.hpp.
+struct Share {
+  int begin;
+  int count;
+};
+__device__ __forceinline__ Share share(const Peers& peers, int group, int owner) {
   const int first = group > 0 ? peers.groups[group - 1].end : 0;
   const int count = peers.groups[group].end - first;
-  int rest = position - first * times;
-  int begin = first;
-  int owner = peers.rank + 1;
-  if (peers.owns_blocks) {
-    for (; rest >= count; rest -= count) ++owner;
-    owner %= RANKS;
-  } else {
-#pragma unroll 1  // unrolled, these loops take too many registers
-    for (int turn = 1; turn <= RANKS; ++turn) {
-      owner = (peers.rank + turn) % RANKS;
-      begin = first + static_cast<int>(static_cast<long long>(count) * owner / RANKS);
-      const int size =
-          first + static_cast<int>(static_cast<long long>(count) * (owner + 1) / RANKS) - begin;
-      if (rest < size) break;
-      rest -= size;
-    }
-  }
-  return {group, owner, begin + rest, peers.groups[group].slot + rest};
+  if (peers.owns_blocks) return {first, count};
+  const auto begin_of = [&](long long rank) { return static_cast<int>(count * rank / RANKS); };
+  return {first + begin_of(owner), begin_of(owner + 1) - begin_of(owner)};
 }
 
-/// The place of a tile. In `order` there is one block. `group`: as of `stored`.
+/// `step`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile. A
+/// step has the peers' tiles of the group with its number, and the own tiles that follow them. With
+/// `own_later` there is one step more, which has only own tiles.
+__device__ __forceinline__ Stored stored(const Peers& peers, int position, int& step) {
+  const int last = peers.groups_count - 1 + peers.own_later;
+  step = step < 0 ? 0 : step;
+  while (step < last && position >= peers.groups[step].computed) ++step;
+  while (step > 0 && position < peers.groups[step - 1].computed) --step;
+  int rest = position - (step > 0 ? peers.groups[step - 1].computed : 0);
+  if (step < peers.groups_count) {
+#pragma unroll 1  // unrolled, it takes too many registers
+    for (int turn = 1; turn < RANKS; ++turn) {
+      const int owner = (peers.rank + turn) % RANKS;
+      const Share part = share(peers, step, owner);
+      if (rest < part.count) return {step, owner, part.begin + rest, peers.groups[step].slot + rest};
+      rest -= part.count;
+    }
+  }
+  const int group = step - peers.own_later;
+  return {group, peers.rank, share(peers, group, peers.rank).begin + rest,
+          peers.groups[group].slot + rest};
+}
+
+/// The place of a tile. In `order` there is one block. `step`: as of `stored`.
 template <class Order>
 __device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int position,
-                                          int& group) {
-  const Stored at = stored(peers, position, group);
+                                          int& step) {
+  const Stored at = stored(peers, position, step);
   Place place = place_of(order, at.tile);
   place.block = peers.owns_blocks ? at.owner : 0;
   return place;
@@ -315,11 +325,11 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Order& ord
                                         u32 free, u32 task) {
   meet(peers);
   if (threadIdx.x % 32 != 0) return;
-  int group = -1;
+  int step = -1;
   u32 pass = 0;
   for (int tile = first_tile_of(order, consumer); tile < order.tiles;
        tile = next_tile_of(order, tile)) {
-    const Stored at = stored(peers, tile, group);
+    const Stored at = stored(peers, tile, step);
     pass += deliver_tile(outputs, order, peers, consumer, {slabs, filled, free, task}, at, pass);
     signal_stored(order, peers, at);
   }

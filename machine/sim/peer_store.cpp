@@ -33,7 +33,8 @@ Expected<CollectiveRun> as_collective(const Profile& profile, const Work& work, 
   if (!run) return run;
   run->wire_bytes = sent;
   run->link_load = busy;
-  run->demand = busy;
+  // Copies read what they send from memory; stores from shared memory do not.
+  run->demand = busy / 2;
   return run;
 }
 

@@ -45,7 +45,7 @@ StoreRank::StoreRank(const StorePlan& plan, const StoreVariation& variation, int
 /// Gives a tile to an SM. `leave(t)` is asked what becomes of a tile that is multiplied at t.
 template <class Leave>
 void StoreRank::compute(std::int64_t tile, std::size_t group, const Leave& leave) {
-  const Sm sm = sms_.take();
+  Sm& sm = sms_.take();
   groups_[sm.group].stalled += sm.stalled;
   const double time = time_of(tile) * factor_ * (1 + spread_ * noise_.normal(count_++));
   const double multiplied = sm.next + time;
@@ -54,8 +54,7 @@ void StoreRank::compute(std::int64_t tile, std::size_t group, const Leave& leave
   const double released = plan_.in_turn ? multiplied : left.summed;
   const double next = std::max(released, sm.done);
   const double worked = multiplied + (plan_.in_turn ? 0 : left.added);
-  sms_.give(
-      {.next = next, .done = left.done, .stalled = std::max(0.0, next - worked), .group = group});
+  sm = {.next = next, .done = left.done, .stalled = std::max(0.0, next - worked), .group = group};
   multiplied_ = std::max(multiplied_, multiplied);
   done_ = std::max(done_, left.done);
 }
@@ -65,6 +64,7 @@ void StoreRank::send_shares(std::size_t index) {
   for (int turn = 1; turn < plan_.order.ranks; ++turn) {
     const int owner = (number_ + turn) % plan_.order.ranks;
     const TileRange share = plan_.order.share(index, owner);
+    double& last_sent = sent_to_[static_cast<std::size_t>(owner)];
     for (std::int64_t tile = share.begin; tile < share.end; ++tile) {
       // A slot holds a whole tile. C has no room for what lies outside.
       const double bytes =
@@ -72,9 +72,10 @@ void StoreRank::send_shares(std::size_t index) {
       compute(tile, index, [&](double multiplied) {
         group.computed = std::min(group.computed, multiplied);
         group.start = std::min(group.start, std::max(multiplied, link_.free()));
-        return Left{.summed = multiplied, .done = link_.send(multiplied, bytes)};
+        const double sent = link_.send(multiplied, bytes);
+        last_sent = std::max(last_sent, sent);
+        return Left{.summed = multiplied, .done = sent};
       });
-      sent_to_[static_cast<std::size_t>(owner)] = link_.free();
     }
   }
   group.sent = *std::max_element(sent_to_.begin(), sent_to_.end());
@@ -87,12 +88,14 @@ void StoreRank::compute_own(std::size_t index, double arrived) {
     compute(tile, index, [&](double multiplied) {
       if (!plan_.adds_up) return Left{.summed = multiplied, .done = multiplied};
       Left left{.summed = std::max(multiplied, arrived) + added, .added = added};
-      left.done = plan_.spreads ? link_.send(left.summed, bytes_of(tile) * (plan_.order.ranks - 1))
-                                : left.summed;
+      left.done = left.summed;
+      if (plan_.spreads) {
+        left.done = link_.send(left.summed, bytes_of(tile) * (plan_.order.ranks - 1));
+        groups_[index].sent = std::max(groups_[index].sent, left.done);
+      }
       return left;
     });
   }
-  if (plan_.spreads) groups_[index].sent = link_.free();
 }
 
 double StoreRank::time_of(std::int64_t tile) const {

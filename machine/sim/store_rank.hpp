@@ -83,25 +83,21 @@ struct Sm {
   std::size_t group = 0;  ///< group of its last tile
 };
 
-/// The SMs of one rank; the next tile goes to the one that may begin first.
+/// The SMs of one rank, which take tiles in turn.
 class Sms {
  public:
   Sms(int count, double start)
-      : heap_(static_cast<std::size_t>(count), Sm{.next = start, .done = start}) {}
-  [[nodiscard]] Sm take() {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    const Sm sm = heap_.back();
-    heap_.pop_back();
+      : all_(static_cast<std::size_t>(count), Sm{.next = start, .done = start}) {}
+  /// The SM of the next tile.
+  [[nodiscard]] Sm& take() {
+    Sm& sm = all_[turn_];
+    turn_ = turn_ + 1 < all_.size() ? turn_ + 1 : 0;
     return sm;
-  }
-  void give(const Sm& sm) {
-    heap_.push_back(sm);
-    std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
  private:
-  static bool later(const Sm& a, const Sm& b) { return a.next > b.next; }
-  std::vector<Sm> heap_;
+  std::vector<Sm> all_;
+  std::size_t turn_ = 0;
 };
 
 /// An SM has at most two tiles that have not left it: one that it multiplies, and the one before.

@@ -19,11 +19,20 @@ class Ranks {
   }
 
   void run() {
-    for (std::size_t group = 0; group < plan_.order.groups.size(); ++group) {
-      for (StoreRank& rank : ranks_) rank.send_shares(group);
-      std::vector<double> arrivals;
-      for (std::size_t r = 0; r < ranks_.size(); ++r) arrivals.push_back(arrival(r));
-      for (std::size_t r = 0; r < ranks_.size(); ++r) ranks_[r].compute_own(group, arrivals[r]);
+    const std::size_t groups = plan_.order.groups.size();
+    const std::size_t later = plan_.order.own_later ? 1 : 0;
+    std::vector<std::vector<double>> arrivals;  // of each group, at each rank
+    for (std::size_t step = 0; step < groups + later; ++step) {
+      if (step < groups) {
+        for (StoreRank& rank : ranks_) rank.send_shares(step);
+        std::vector<double>& all = arrivals.emplace_back();
+        for (std::size_t r = 0; r < ranks_.size(); ++r) all.push_back(arrival(r));
+      }
+      if (step < later) continue;
+      const std::size_t group = step - later;
+      for (std::size_t r = 0; r < ranks_.size(); ++r) {
+        ranks_[r].compute_own(group, arrivals[group][r]);
+      }
     }
   }
 

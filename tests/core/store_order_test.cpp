@@ -4,8 +4,10 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -16,8 +18,11 @@ namespace {
 
 using Tiles = std::vector<std::int64_t>;
 
-Problem problem_of(Op op, std::int64_t m, std::int64_t n, int ranks) {
-  return {.op = op, .m = m, .n = n, .k = 64, .ranks = ranks};
+constexpr std::int64_t kShort = 64;   // k with which own tiles come later
+constexpr std::int64_t kLong = 4096;  // k with which they do not, but in all-reduce
+
+Problem problem_of(Op op, std::int64_t m, std::int64_t n, int ranks, std::int64_t k = kLong) {
+  return {.op = op, .m = m, .n = n, .k = k, .ranks = ranks};
 }
 
 StoreOrder order_of(const Problem& problem, const TileOrder& tiles, const Tiles& groups) {
@@ -44,6 +49,15 @@ TEST(StoreOrder, of_three_row_blocks_by_hand) {
                                      "1:2", "1:3", "2:2", "2:3", "0:2", "0:3"}));
   EXPECT_EQ(walk_of(order, 2), (Walk{"0:0", "0:1", "1:0", "1:1", "2:0", "2:1",  //
                                      "0:2", "0:3", "1:2", "1:3", "2:2", "2:3"}));
+  Problem quick = problem;
+  quick.k = kShort;
+  const StoreOrder later = order_of(quick, tiles, {6, 6});
+  EXPECT_EQ(walk_of(later, 0), (Walk{"1:0", "1:1", "2:0", "2:1",                //
+                                     "1:2", "1:3", "2:2", "2:3", "0:0", "0:1",  //
+                                     "0:2", "0:3"}));
+  EXPECT_EQ(walk_of(later, 2), (Walk{"0:0", "0:1", "1:0", "1:1",                //
+                                     "0:2", "0:3", "1:2", "1:3", "2:0", "2:1",  //
+                                     "2:2", "2:3"}));
   EXPECT_EQ(order.slots(), 4);
   EXPECT_EQ(slot_bytes(order), 128 * 128 * 2);
 }
@@ -54,8 +68,8 @@ TEST(StoreOrder, of_one_row_block_by_hand) {
   const TileOrder tiles = tile_order(problem, {128, 128, 64, 4, 1}, 1);
   const StoreOrder order = order_of(problem, tiles, {4, 3});
   using Walk = std::vector<std::string>;
-  EXPECT_EQ(walk_of(order, 0), (Walk{"1:2", "1:3", "0:0", "0:1", "1:5", "1:6", "0:4"}));
-  EXPECT_EQ(walk_of(order, 1), (Walk{"0:0", "0:1", "1:2", "1:3", "0:4", "1:5", "1:6"}));
+  EXPECT_EQ(walk_of(order, 0), (Walk{"1:2", "1:3", "1:5", "1:6", "0:0", "0:1", "0:4"}));
+  EXPECT_EQ(walk_of(order, 1), (Walk{"0:0", "0:1", "0:4", "1:2", "1:3", "1:5", "1:6"}));
   EXPECT_EQ(order.slots(), 4);
 }
 
@@ -73,7 +87,8 @@ Drawn draw(std::mt19937& random) {
   const Op op = std::array{Op::gemm_reduce_scatter, Op::gemm_all_to_all, Op::gemm_all_reduce}.at(
       random() % 3);
   const auto ranks = static_cast<int>(from(2, 8));
-  Drawn drawn{.problem = problem_of(op, ranks * from(1, 500), 8 * from(1, 90), ranks)};
+  Drawn drawn{.problem = problem_of(op, ranks * from(1, 500), 8 * from(1, 90), ranks,
+                                    random() % 2 == 0 ? kShort : kLong)};
   drawn.tiles = tile_order(drawn.problem, {64, 64, 64, 4, 1}, static_cast<int>(from(1, 5)));
   const auto tiles = enumerated_tiles(drawn.tiles);
   const auto every = static_cast<unsigned>(from(1, 8));
@@ -135,35 +150,42 @@ std::vector<std::set<Place>> groups_of(const Drawn& drawn) {
   return groups;
 }
 
+/// Where a tile comes among those of its rank, as the order is described: by step, then by the
+/// distance of its owner, then by number. A step has the peers' tiles of a group.
+using Rank = std::tuple<std::size_t, int, std::int64_t>;
+
+Rank place_in_order(const StoreOrder& order, int rank, const StoredTile& tile) {
+  const int distance = (tile.owner - rank + order.ranks - 1) % order.ranks + 1;
+  const bool is_own = distance == order.ranks;
+  return {tile.group + (is_own && order.own_later ? 1 : 0), distance, tile.tile};
+}
+
 TEST(StoreOrder, groups_are_those_of_the_tile_order_and_ranks_take_turns_inside_them) {
   std::mt19937 random(4);
+  int later = 0;
   for (int round = 0; round < 200; ++round) {
     const Drawn drawn = draw(random);
     const StoreOrder order = order_of(drawn.problem, drawn.tiles, drawn.groups);
     const auto expected = groups_of(drawn);
     ASSERT_EQ(order.groups.size(), expected.size());
+    later += order.own_later ? 1 : 0;
     for (int rank = 0; rank < order.ranks; ++rank) {
       std::vector<std::set<Place>> groups(expected.size());
-      std::size_t group = 0;
-      int turn = 1;  // distance of the owner from the rank, from 1 to `ranks`
-      std::int64_t last = -1;
+      std::optional<Rank> last;
       for (std::int64_t position = 0; position < order.tiles(); ++position) {
         const StoredTile tile = stored_tile(order, rank, position);
         groups.at(tile.group).insert(place_of(order, tile));
-        const int distance = (tile.owner - rank + order.ranks - 1) % order.ranks + 1;
-        const bool same = tile.group == group && distance == turn;
-        ASSERT_TRUE(same || tile.group == group + 1 || (tile.group == group && distance > turn) ||
-                    position == 0);
-        if (same) {
-          ASSERT_TRUE(last == -1 || tile.tile == last + 1);
+        const Rank place = place_in_order(order, rank, tile);
+        if (last) {
+          ASSERT_LT(*last, place);
         }
-        group = tile.group;
-        turn = distance;
-        last = tile.tile;
+        last = place;
       }
       ASSERT_EQ(groups, expected);
     }
   }
+  EXPECT_GT(later, 100);
+  EXPECT_LT(later, 180);
 }
 
 TEST(StoreOrder, the_shares_of_a_group_are_nearly_equal_and_cover_it) {

@@ -14,7 +14,7 @@ constexpr double kStart = 2;   // us
 constexpr double kSignal = 3;  // us
 
 /// A row of tiles of 128 x 128 for each rank, in groups of these numbers of tiles. A tile takes
-/// `sent` microseconds on the links.
+/// `sent` microseconds on the links. Own tiles come with their group.
 StorePlan plan_of(Op op, std::int64_t columns, int ranks, int sms, double sent,
                   const std::vector<std::int64_t>& groups) {
   const std::int64_t rows = op == Op::gemm_all_reduce ? 128 : 128 * ranks;
@@ -30,6 +30,7 @@ StorePlan plan_of(Op op, std::int64_t columns, int ranks, int sms, double sent,
                  .adds_up = op != Op::gemm_all_to_all,
                  .spreads = op == Op::gemm_all_reduce,
                  .signal = kSignal};
+  plan.order.own_later = false;
   plan.link_rate = static_cast<double>(slot_bytes(plan.order)) / sent;
   return plan;
 }
@@ -109,6 +110,20 @@ TEST(StoreRun, an_sm_that_takes_turns_goes_on_while_its_tile_waits) {
   EXPECT_NEAR(end_of(plan), kStart + 4 * kTile + kLate, 1e-9);
   plan.in_turn = false;
   EXPECT_NEAR(end_of(plan), kStart + 4 * kTile + 2 * kLate + kMeet, 1e-9);
+}
+
+TEST(StoreRun, own_tiles_that_come_later_do_not_wait) {
+  // Groups of two waves. The peer's tiles arrive later than an own tile is multiplied that comes
+  // with its group, and sooner than one that comes after another wave.
+  StorePlan plan = plan_of(Op::gemm_reduce_scatter, 16, 2, 4, 0.8 * kTile / 4, {8, 8, 8, 8});
+  const double waits = end_of(plan);
+  EXPECT_GT(waits, kStart + 8 * kTile + 1);
+  plan.order.own_later = true;
+  EXPECT_NEAR(end_of(plan), kStart + 8 * kTile, 1e-9);
+  // The last peer's tiles come late, with nothing behind which their sum could come.
+  plan = plan_of(Op::gemm_reduce_scatter, 4, 2, 4, 5, {8});
+  plan.order.own_later = true;
+  EXPECT_NEAR(end_of(plan), kStart + kTile + 4 * 5 + kSignal, 1e-9);
 }
 
 TEST(StoreRun, adding_up_lengthens_own_tiles_only) {

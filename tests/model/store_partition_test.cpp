@@ -28,6 +28,7 @@ StoreProblem random_problem(std::mt19937& random, std::size_t cuts) {
   problem.waits = op != 1;
   if (op == 2) problem.sum_sent = problem.sent * (problem.ranks - 1);
   problem.in_turn = random() % 2 == 0;
+  problem.own_later = random() % 2 == 0;
   if (problem.waits && !problem.in_turn) problem.add_up = dice(10) / 5.0;
   problem.cuts = {0};
   for (std::size_t i = 0; i < cuts; ++i) {
@@ -80,16 +81,21 @@ TEST(StoreStates, that_are_ahead_stay_ahead) {
     return most * static_cast<double>(random() % 1000) / 1000;
   };
   for (int i = 0; i < 20'000; ++i) {
-    const StoreProblem problem = random_problem(random, 3);
-    const StoreState ahead{.delay = up_to(30), .link = up_to(200)};
-    const StoreState behind{.delay = ahead.delay + up_to(20) * static_cast<double>(random() % 2),
-                            .link = ahead.link + up_to(50) * static_cast<double>(random() % 2)};
-    const StoreStep first = advance(problem, ahead, 1, 2);
-    const StoreStep second = advance(problem, behind, 1, 2);
+    const StoreProblem problem = random_problem(random, 4);
+    const auto later = [&](double most) { return up_to(most) * static_cast<double>(random() % 2); };
+    const StoreState ahead{.delay = up_to(30), .link = up_to(200), .arrived = up_to(200)};
+    const StoreState behind{.delay = ahead.delay + later(20),
+                            .link = ahead.link + later(50),
+                            .arrived = ahead.arrived + later(50)};
+    const StoreStep first = advance(problem, ahead, {1, 2, 3});
+    const StoreStep second = advance(problem, behind, {1, 2, 3});
     ASSERT_LE(first.state.delay, second.state.delay + 1e-9);
     ASSERT_LE(first.state.link, second.state.link + 1e-9);
-    ASSERT_LE(end_of(problem, advance(problem, first.state, 2, 3)),
-              end_of(problem, advance(problem, second.state, 2, 3)) + 1e-9);
+    ASSERT_LE(first.state.arrived, second.state.arrived + 1e-9);
+    const auto end_after = [&](const StoreStep& step) {
+      return end_of(problem, finish(problem, advance(problem, step.state, {2, 3, 4}), 3));
+    };
+    ASSERT_LE(end_after(first), end_after(second) + 1e-9);
   }
 }
 
@@ -118,6 +124,7 @@ double simulated(const StoreProblem& problem, const std::vector<std::int64_t>& g
                       .in_turn = problem.in_turn,
                       .signal = problem.signal,
                       .add_up = problem.add_up};
+  plan.order.own_later = problem.own_later;
   plan.link_rate = static_cast<double>(slot_bytes(plan.order)) / problem.sent;
   const auto run = sim::run_stores(plan, {.noise = sim::Noise(1)});
   return *std::max_element(run.rank_ends.begin(), run.rank_ends.end());
