@@ -91,12 +91,12 @@ def shared_matrix(problem: Problem, dtype: torch.dtype) -> torch.Tensor:
 
 
 def of_plan(kind: str, name: str, world: World, plan: Plan, operands: Operands) -> Way:
-    """A captured plan. The result of an all-reduce lies in shared memory where the plan exchanges it there, as that of
-    PyTorch's two-shot all-reduce does; all other results are in the caller's memory."""
-    shared = plan.buffers()[1] if plan.problem.op == Op.GEMM_ALL_REDUCE else None
+    """A captured plan. The result lies in shared memory where the plan exchanges it there, as that of PyTorch's two-shot
+    all-reduce does; else it is in the caller's memory."""
+    shared = plan.buffers()[1]
     y = operands.result()
     if shared is not None:
-        lent = torch.as_tensor(Lent(shared, (plan.problem.m, plan.problem.n)), device="cuda")
+        lent = torch.as_tensor(Lent(shared, (y.shape[0], y.shape[1])), device="cuda")
         y = lent.view(operands.x.dtype)
     replay = Captured(lambda: world.enqueue(plan, operands.x, operands.weight, y))
     # A collective alone comes with another product, whose result is not that of the problem.
