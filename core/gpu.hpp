@@ -39,6 +39,8 @@ struct GpuLimits {
   Microseconds copy_gap{};  ///< cost of the flags and start of a copy by `copy_engine`, a peer
   Microseconds push_gap{};  ///< cost of one more piece that is pushed, and its flag, by `waiting`
   Microseconds store_signal{};  ///< from a store at a peer until its signal is seen there
+  /// From that signal until the sum is stored, but for `store_add`.
+  Microseconds store_receive{};
   // What storing tiles at their owners costs a GEMM apart from the links:
   Microseconds store_run{};   ///< the begin and end of a run
   Microseconds store_slab{};  ///< each slab of a consumer (core/staging.hpp)

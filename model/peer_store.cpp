@@ -11,7 +11,9 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
+/// Where there are so many panels. Tiles of two groups run at once; with lower swizzle groups they
+/// used more of B at once than L2 holds, and took up to 10 % longer (docs/kernel-notes.md).
+constexpr std::array<int, 2> kRasters{8, 16};
 /// Most cuts that are looked at: as many as groups that a launch may have.
 constexpr std::int64_t kMostCuts = kMostRegions;
 constexpr std::int64_t kMostCutsOfSubset = 32;
@@ -101,11 +103,13 @@ std::vector<Combination> combinations(const Model::Parts& parts, const Problem& 
         !in_store_subset(tile, problem, parts.platform.sms, parts.limits)) {
       continue;
     }
-    for (const int raster : kRasters) {
-      if (raster > 1 && raster > tile_order(problem, tile, 1).panels_per_block()) break;
+    const auto panels = static_cast<int>(tile_order(problem, tile, 1).panels_per_block());
+    for (const int most : kRasters) {
+      const int raster = std::min(most, panels);
       StoreProblem stores = store_problem(parts, problem, setting, tile, raster);
       const double bound = stores.least_time();
       list.push_back({bound, tile, raster, std::move(stores)});
+      if (raster == panels) break;
     }
   }
   std::stable_sort(list.begin(), list.end(),
@@ -184,8 +188,8 @@ std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSet
     config.tile = shape[draws.dice.roll(shape.size())];
   } while (!is_proposed(config.tile, problem, draws.sms, draws.limits));
   const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
-  config.raster =
-      static_cast<int>(std::clamp<std::int64_t>(draws.rasters.deal(draws.dice), 1, panels));
+  config.raster = static_cast<int>(
+      std::min<std::int64_t>(std::max(draws.rasters.deal(draws.dice), kRasters.front()), panels));
   const TileOrder order = tile_order(problem, config.tile, config.raster);
   std::vector<Cut> cuts;
   for (const std::int64_t tiles : candidate_cuts(order, draws.sms, kMostCuts)) {

@@ -141,7 +141,7 @@ StoreStep advance(const StoreProblem& problem, const StoreState& from, const Ste
   step.others_arrived = step.state.arrived;
   step.others_stalled = step.state.delay - from.delay;
   if (tiles.end == tiles.others) return step;
-  const double arrived = problem.own_later ? from.arrived : step.state.arrived;
+  const double arrived = (problem.own_later ? from.arrived : step.state.arrived) + problem.receive;
   double before = step.state.delay;
   if (problem.waits) wait(problem, tiles.others, tiles.end, arrived, step.state);
   step.own_stalled = step.state.delay - before;
@@ -326,7 +326,7 @@ StoreStep finish(const StoreProblem& problem, const StoreStep& last, std::size_t
 double end_of(const StoreProblem& problem, const StoreStep& last) {
   const double computed = problem.produced(problem.tiles()) + last.state.delay;
   if (problem.sum_sent > 0) return std::max(computed, last.sums_arrived);
-  return std::max(computed, last.others_arrived + problem.add_up);
+  return std::max(computed, last.others_arrived + problem.receive + problem.add_up);
 }
 
 double store_time(const StoreProblem& problem, std::span<const std::size_t> ends) {

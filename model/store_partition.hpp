@@ -22,6 +22,7 @@ struct StoreProblem {
   double sum_sent = 0;     ///< time of the links for one sum, to all other ranks; 0: it stays
   double add_up = 0;       ///< time by which an own tile is longer than another one
   double signal = 0;       ///< from the end of a store until its owner sees the signal
+  double receive = 0;      ///< from that signal until an own tile is added up
   bool waits = false;      ///< an own tile waits for the tiles of the peers, to add them up
   bool own_later = false;  ///< as `StoreOrder::own_later`
   bool in_turn = false;    ///< an SM multiplies the next tile while an own tile waits

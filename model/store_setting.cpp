@@ -135,7 +135,10 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .cuts = {0, order.tiles()}};
   if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;
   const StoreCosts costs = store_costs(tile, parts.limits, problem.dtype);
-  if (adds_up) made.add_up = peers * costs.add.count();
+  if (adds_up) {
+    made.add_up = peers * costs.add.count();
+    made.receive = parts.limits.store_receive.count();
+  }
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
   // Stores are spread over the whole GEMM, so the slowdown is that of their mean rate.

@@ -66,6 +66,7 @@ class PeerStoreSimulation : public StrategySimulation {
     const double once = static_cast<double>(tiled.cuts.back().bytes.count) * peers / problem.ranks;
     if (plan.adds_up) {
       times.memory_bytes += 2 * once;  // into the slots, and from them
+      plan.receive = limits.store_receive.count();
       plan.add_up = peers * costs.add.count();
     }
     const double sent = plan.spreads ? 2 * once : once;

@@ -87,7 +87,7 @@ void StoreRank::compute_own(std::size_t index, double arrived) {
   for (std::int64_t tile = share.begin; tile < share.end; ++tile) {
     compute(tile, index, [&](double multiplied) {
       if (!plan_.adds_up) return Left{.summed = multiplied, .done = multiplied};
-      Left left{.summed = std::max(multiplied, arrived) + added, .added = added};
+      Left left{.summed = std::max(multiplied, arrived + plan_.receive) + added, .added = added};
       left.done = left.summed;
       if (plan_.spreads) {
         left.done = link_.send(left.summed, bytes_of(tile) * (plan_.order.ranks - 1));

@@ -24,6 +24,7 @@ struct StorePlan {
   bool in_turn = false;  ///< an SM multiplies the next tile while its own tile waits
   double link_rate = 0;  ///< bytes that a rank sends per microsecond, and as many that it receives
   double signal = 0;     ///< time from the end of a store until its owner sees the signal
+  double receive = 0;    ///< time from that signal until an own tile may be added up
   double add_up = 0;     ///< time by which reading and adding the peers' tiles lengthens a tile
 };
 

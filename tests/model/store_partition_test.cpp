@@ -26,6 +26,7 @@ StoreProblem random_problem(std::mt19937& random, std::size_t cuts) {
   problem.signal = dice(6);
   const int op = dice(3);
   problem.waits = op != 1;
+  problem.receive = problem.waits ? dice(4) - 1 : 0;
   if (op == 2) problem.sum_sent = problem.sent * (problem.ranks - 1);
   problem.in_turn = random() % 2 == 0;
   problem.own_later = random() % 2 == 0;
@@ -123,6 +124,7 @@ double simulated(const StoreProblem& problem, const std::vector<std::int64_t>& g
                       .spreads = sums,
                       .in_turn = problem.in_turn,
                       .signal = problem.signal,
+                      .receive = problem.receive,
                       .add_up = problem.add_up};
   plan.order.own_later = problem.own_later;
   plan.link_rate = static_cast<double>(slot_bytes(plan.order)) / problem.sent;
