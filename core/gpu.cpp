@@ -21,11 +21,11 @@ constexpr GpuLimits with_costs(GpuLimits limits) {
   limits.push_gap = us(4.2);
   // To be measured on several GPUs. Estimated from the smallest exchange by peer access on 4 GPUs:
   // 7 us, in which ranks meet and part, so signals cross the links twice.
-  limits.store_signal = us(4);
+  limits.store_signal = us(3.5);
   limits.store_receive = us(3);
   // From one H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and
   // reduce-scatter against all-to-all, with tiles of which two or three consumers have rows.
-  limits.store_run = us(1.2);
+  limits.store_run = us(5.5);
   limits.store_slab = us(0.12);
   limits.store_add = us(0.27);
   // NCCL 2.28 chooses 16 to 32, by bytes and collective.

@@ -22,6 +22,9 @@ struct Staging {
   bool fits = false;     ///< a block has so much memory
   /// Consumers that store a part of each tile.
   [[nodiscard]] int of_one_tile() const { return in_turn ? 1 : consumers; }
+  /// Share of a tile that the buffers hold. A consumer is free for its next tile when the rest has
+  /// left.
+  [[nodiscard]] double held() const { return static_cast<double>(buffers) / slabs; }
 };
 
 /// For a tile whose `down` is 64, 128, 192 or 256, and whose `across` is a multiple of 16.

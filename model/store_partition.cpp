@@ -23,12 +23,23 @@ struct Leaving {
 
 /// Tiles of a group that are sent one after the other: those of the other ranks, or the rank's own
 /// sums. All is known but the state before them.
+/// What tiles that end in one wave cost the SMs, if they are sent. The links carry them together,
+/// and a consumer is free again when its staging buffers hold what has not left; and its buffers
+/// are, when the tile is signalled. Where consumers take turns, the other one multiplies its tile
+/// meanwhile. Where they do not, SMs drift apart, and wait for half of it.
+double time_held_up(const StoreProblem& problem, std::int64_t tiles, double sent) {
+  const double handed_over = (1 - problem.held) * static_cast<double>(tiles) * sent;
+  if (!problem.in_turn) return handed_over / 2;
+  return tiles == 0 ? 0 : std::max(0.0, handed_over + problem.signal - problem.tile_time);
+}
+
 struct Sending {
   double first = 0;  ///< the first one is multiplied, with nothing to wait for
   double all = 0;    ///< time of the links
   /// The tile after these begins, with nothing to wait for, and then so much has not been sent yet.
   double next = 0;
   double in_flight = 0;
+  double held_up = 0;  ///< the SMs are later for these tiles
   bool waits = false;  ///< the tile after these may wait for the links
   double freed = 0;  ///< the last tile that it may wait for is multiplied, with nothing to wait for
   double begun = 0;  ///< all tiles before these are, too
@@ -52,6 +63,13 @@ struct Sending {
     freed = waits ? problem.produced(end - window) : 0;
     begun = problem.produced(begin);
     before = static_cast<double>(std::max<std::int64_t>(0, count - window)) * sent;
+    const std::int64_t first_wave_end = std::min(end, (begin / problem.sms + 1) * problem.sms);
+    const std::int64_t rest = end - first_wave_end;
+    const auto held_up_by = [&](std::int64_t ending) {
+      return time_held_up(problem, ending, sent);
+    };
+    held_up = held_up_by(first_wave_end - begin) + held_up_by(rest % problem.sms) +
+              static_cast<double>(rest / problem.sms) * held_up_by(problem.sms);
     // The tiles of a wave end together. Those of the last two waves, and all after them, leave
     // later.
     const auto leaving = [&](std::int64_t wave_begin, std::int64_t wave_end) {
@@ -69,7 +87,7 @@ struct Sending {
 double send(const Sending& tiles, double earliest, StoreState& state) {
   const auto there = [&](double produced) { return std::max(produced + state.delay, earliest); };
   const double first = there(tiles.first);
-  double delay = state.delay;
+  double delay = state.delay + tiles.held_up;
   if (tiles.waits) {
     // If the links stood still since then, that tile left by as much too late as the last one
     // before these does.

@@ -24,6 +24,7 @@ struct StoreProblem {
   double signal = 0;       ///< from the end of a store until its owner sees the signal
   double receive = 0;      ///< from that signal until an own tile is added up
   bool waits = false;      ///< an own tile waits for the tiles of the peers, to add them up
+  double held = 1;         ///< as `Staging::held`
   bool own_later = false;  ///< as `StoreOrder::own_later`
   bool in_turn = false;    ///< an SM multiplies the next tile while an own tile waits
   /// Where groups may end: tiles, ascending. The first is 0, the last all tiles.

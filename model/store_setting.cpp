@@ -121,6 +121,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const double of_c = static_cast<double>(collective_bytes(problem).count) / tiles;
   const double peers = problem.ranks - 1;
 
+  const Staging staging = staging_of(tile, parts.limits, problem.dtype);
   StoreProblem made{.ranks = problem.ranks,
                     .sms = sms,
                     .tile_time = model.tile_time(work),
@@ -130,8 +131,9 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .sent = (adds_up ? whole_tile : of_c) / setting.rate,
                     .signal = parts.limits.store_signal.count(),
                     .waits = adds_up,
+                    .held = staging.held(),
                     .own_later = own_tiles_come_later(problem),
-                    .in_turn = staging_of(tile, parts.limits, problem.dtype).in_turn,
+                    .in_turn = staging.in_turn,
                     .cuts = {0, order.tiles()}};
   if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;
   const StoreCosts costs = store_costs(tile, parts.limits, problem.dtype);
