@@ -47,11 +47,13 @@ class PeerStoreSimulation : public StrategySimulation {
     const auto& config = work.config_as<PeerStore>();
     const TiledWork& tiled = work.tiled();
     const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
+    const Staging staging = staging_of(config.tile, limits, problem.dtype);
     StorePlan plan{.order = store_order(problem, tiled.order, tiled.cuts),
                    .sms = profile.gpu.sms,
                    .adds_up = problem.op != Op::gemm_all_to_all,
                    .spreads = problem.op == Op::gemm_all_reduce,
-                   .in_turn = staging_of(config.tile, limits, problem.dtype).in_turn,
+                   .in_turn = staging.in_turn,
+                   .held = staging.held(),
                    .link_rate = profile.copy.store_rate,
                    .signal = profile.copy.store_latency + profile.launch.signal};
     const GemmKernel kernel{

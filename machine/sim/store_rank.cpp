@@ -7,9 +7,9 @@ namespace {
 
 /// What becomes of a tile once it is multiplied.
 struct Left {
-  double summed = 0;  ///< its consumers are free
-  double done = 0;    ///< it has left the SM
-  double added = 0;   ///< part of the time until `summed` in which they worked
+  double free = 0;   ///< its consumers are free
+  double done = 0;   ///< it has left the SM
+  double added = 0;  ///< part of the time until `free` in which they worked
 };
 
 /// Whether a tile lies at the right edge, and at the bottom.
@@ -42,21 +42,33 @@ StoreRank::StoreRank(const StorePlan& plan, const StoreVariation& variation, int
       groups_(plan.order.groups.size()),
       sent_to_(static_cast<std::size_t>(plan.order.ranks)) {}
 
-/// Gives a tile to an SM. `leave(t)` is asked what becomes of a tile that is multiplied at t.
+/// Gives a tile to an SM. `leave(t, e)` is asked what becomes of a tile that is multiplied at t,
+/// and whose consumer's buffers are empty at e.
 template <class Leave>
 void StoreRank::compute(std::int64_t tile, std::size_t group, const Leave& leave) {
   Sm& sm = sms_.take();
   groups_[sm.group].stalled += sm.stalled;
   const double time = time_of(tile) * factor_ * (1 + spread_ * noise_.normal(count_++));
   const double multiplied = sm.next + time;
-  const Left left = leave(multiplied);
+  // The consumer's tile before was handed over to the buffers.
+  const Left left = leave(multiplied, plan_.in_turn ? sm.before : sm.done);
   // Without turns, the consumers of this tile are those of the next one.
-  const double released = plan_.in_turn ? multiplied : left.summed;
-  const double next = std::max(released, sm.done);
+  const double next = plan_.in_turn ? std::max(multiplied, sm.free) : left.free;
   const double worked = multiplied + (plan_.in_turn ? 0 : left.added);
-  sm = {.next = next, .done = left.done, .stalled = std::max(0.0, next - worked), .group = group};
+  sm = {.next = next,
+        .free = left.free,
+        .done = left.done,
+        .before = sm.done,
+        .stalled = std::max(0.0, next - worked),
+        .group = group};
   multiplied_ = std::max(multiplied_, multiplied);
   done_ = std::max(done_, left.done);
+}
+
+StoreRank::Sent StoreRank::send(double time, double emptied, double bytes) {
+  const double held = plan_.held * bytes;
+  const double free = held < bytes ? link_.send(time, bytes - held) : time;
+  return {.free = std::max(free, emptied), .done = link_.send(time, held)};
 }
 
 void StoreRank::send_shares(std::size_t index) {
@@ -69,12 +81,12 @@ void StoreRank::send_shares(std::size_t index) {
       // A slot holds a whole tile. C has no room for what lies outside.
       const double bytes =
           plan_.adds_up ? static_cast<double>(slot_bytes(plan_.order)) : bytes_of(tile);
-      compute(tile, index, [&](double multiplied) {
+      compute(tile, index, [&](double multiplied, double emptied) {
         group.computed = std::min(group.computed, multiplied);
         group.start = std::min(group.start, std::max(multiplied, link_.free()));
-        const double sent = link_.send(multiplied, bytes);
-        last_sent = std::max(last_sent, sent);
-        return Left{.summed = multiplied, .done = sent};
+        const Sent sent = send(multiplied, emptied, bytes);
+        last_sent = std::max(last_sent, sent.done);
+        return Left{.free = sent.free, .done = sent.done};
       });
     }
   }
@@ -85,15 +97,13 @@ void StoreRank::compute_own(std::size_t index, double arrived) {
   const TileRange share = plan_.order.share(index, number_);
   const double added = plan_.add_up * factor_;
   for (std::int64_t tile = share.begin; tile < share.end; ++tile) {
-    compute(tile, index, [&](double multiplied) {
-      if (!plan_.adds_up) return Left{.summed = multiplied, .done = multiplied};
-      Left left{.summed = std::max(multiplied, arrived + plan_.receive) + added, .added = added};
-      left.done = left.summed;
-      if (plan_.spreads) {
-        left.done = link_.send(left.summed, bytes_of(tile) * (plan_.order.ranks - 1));
-        groups_[index].sent = std::max(groups_[index].sent, left.done);
-      }
-      return left;
+    compute(tile, index, [&](double multiplied, double emptied) {
+      if (!plan_.adds_up) return Left{.free = multiplied, .done = multiplied};
+      const double summed = std::max(multiplied, arrived + plan_.receive) + added;
+      if (!plan_.spreads) return Left{.free = summed, .done = summed, .added = added};
+      const Sent sent = send(summed, emptied, bytes_of(tile) * (plan_.order.ranks - 1));
+      groups_[index].sent = std::max(groups_[index].sent, sent.done);
+      return Left{.free = sent.free, .done = sent.done, .added = added};
     });
   }
 }

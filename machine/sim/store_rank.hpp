@@ -22,6 +22,7 @@ struct StorePlan {
   bool adds_up = false;  ///< a rank's own tile waits for the peers' tiles, and adds them to itself
   bool spreads = false;  ///< the sum goes to all ranks
   bool in_turn = false;  ///< an SM multiplies the next tile while its own tile waits
+  double held = 1;       ///< share of a tile that may leave after its consumer is free again
   double link_rate = 0;  ///< bytes that a rank sends per microsecond, and as many that it receives
   double signal = 0;     ///< time from the end of a store until its owner sees the signal
   double receive = 0;    ///< time from that signal until an own tile may be added up
@@ -79,7 +80,9 @@ class Link {
 /// An SM between two tiles.
 struct Sm {
   double next = 0;        ///< it may begin its next tile
+  double free = 0;        ///< the consumer of its last tile is free
   double done = 0;        ///< its last tile has left it
+  double before = 0;      ///< so has the one before
   double stalled = 0;     ///< time for which it stands still before `next`
   std::size_t group = 0;  ///< group of its last tile
 };
@@ -87,8 +90,7 @@ struct Sm {
 /// The SMs of one rank, which take tiles in turn.
 class Sms {
  public:
-  Sms(int count, double start)
-      : all_(static_cast<std::size_t>(count), Sm{.next = start, .done = start}) {}
+  Sms(int count, double start) : all_(static_cast<std::size_t>(count), Sm{.next = start}) {}
   /// The SM of the next tile.
   [[nodiscard]] Sm& take() {
     Sm& sm = all_[turn_];
@@ -101,7 +103,8 @@ class Sms {
   std::size_t turn_ = 0;
 };
 
-/// An SM has at most two tiles that have not left it: one that it multiplies, and the one before.
+/// The consumer of a tile is free when the tile has left it but for what is held in buffers. Where
+/// consumers take turns, the SM then multiplies a tile of the other one.
 class StoreRank {
  public:
   StoreRank(const StorePlan& plan, const StoreVariation& variation, int number);
@@ -125,6 +128,13 @@ class StoreRank {
   [[nodiscard]] double done() const { return done_; }
 
  private:
+  /// Sends a tile that is there from `time` on, and whose consumer's buffers are empty from
+  /// `emptied` on. Returns when the consumer is free, and when all of the tile has left.
+  struct Sent {
+    double free = 0;
+    double done = 0;
+  };
+  Sent send(double time, double emptied, double bytes);
   template <class Leave>
   void compute(std::int64_t tile, std::size_t group, const Leave& leave);
   [[nodiscard]] double time_of(std::int64_t tile) const;
