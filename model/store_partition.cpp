@@ -53,16 +53,18 @@ struct Sending {
     first = problem.produced(begin + 1);
     all = static_cast<double>(count) * sent;
     next = problem.produced(end + 1) - problem.tile_time;
-    // An SM has at most two tiles that have not left it. So when the tile after these begins, all
-    // but the tiles of the last two waves have been sent, and those that begin with it.
-    const std::int64_t window = std::int64_t{2} * problem.sms + end % problem.sms;
+    // An SM has at most two tiles that have not left it: one that was just multiplied, and what the
+    // buffers hold of the one before. So when the tile after these begins, all but such tiles have
+    // been sent, and those that begin with it.
+    const std::int64_t two_waves = std::int64_t{2} * problem.sms + end % problem.sms;
+    const double window = static_cast<double>(two_waves) - (1 - problem.held) * problem.sms;
     const double mean_sent = problem.all_sent() / static_cast<double>(problem.tiles());
-    in_flight = static_cast<double>(std::min(count, window)) * sent +
-                static_cast<double>(std::max<std::int64_t>(0, window - count)) * mean_sent;
-    waits = end > window;
-    freed = waits ? problem.produced(end - window) : 0;
+    const auto tiles = static_cast<double>(count);
+    in_flight = std::min(tiles, window) * sent + std::max(0.0, window - tiles) * mean_sent;
+    waits = end > two_waves;
+    freed = waits ? problem.produced(end - two_waves) : 0;
     begun = problem.produced(begin);
-    before = static_cast<double>(std::max<std::int64_t>(0, count - window)) * sent;
+    before = std::max(0.0, tiles - window) * sent;
     const std::int64_t first_wave_end = std::min(end, (begin / problem.sms + 1) * problem.sms);
     const std::int64_t rest = end - first_wave_end;
     const auto held_up_by = [&](std::int64_t ending) {

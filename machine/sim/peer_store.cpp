@@ -8,6 +8,9 @@
 namespace overlaptune::sim {
 namespace {
 
+/// What stores of tiles by TMA reach, as a share of what plain stores of many CTAs do.
+constexpr double kTileRate = 0.95;
+
 /// The tiles as they run at once: the panels of one row block, as a rank's tiles follow one
 /// another. A row block that ends within a tile has panels of its own.
 TileOrder at_once(const StoreOrder& order) {
@@ -54,7 +57,7 @@ class PeerStoreSimulation : public StrategySimulation {
                    .spreads = problem.op == Op::gemm_all_reduce,
                    .in_turn = staging.in_turn,
                    .held = staging.held(),
-                   .link_rate = profile.copy.store_rate,
+                   .link_rate = kTileRate * profile.copy.store_rate,
                    .signal = profile.copy.store_latency + profile.launch.signal};
     const GemmKernel kernel{
         .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
