@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "model/strategy_model.hpp"
 
@@ -94,17 +95,26 @@ Expected<LearnedScore> LearnedModel::score(const ProblemCorrections& corrections
 
 Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
                                      const SearchOptions& options) const {
-  auto scored = search(analytic_, problem, launch, options);
-  if (!scored) return error_of(scored);
-  const auto baseline =
-      search(analytic_, problem, launch, {.best = 1, .strategies = {Strategy::sequential}});
+  const auto baseline = search(analytic_, problem, launch, {.best = 1, .strategies = {kBaseline}});
   if (!baseline) return error_of(baseline);
-  scored->push_back(baseline->front());
+  // Each strategy has a list of its own, because the model's errors of two strategies have nothing
+  // in common: one that the corrections bring to the front may lie behind hundreds of others.
+  std::vector<Scored> scored;
+  for (const StrategyModel* each : strategy_models()) {
+    const Strategy strategy = each->strategy();
+    if (!considers(options, strategy)) continue;
+    SearchOptions alone = options;
+    alone.strategies = {strategy};
+    auto found = search(analytic_, problem, launch, alone);
+    if (!found) return error_of(found);
+    std::move(found->begin(), found->end(), std::back_inserter(scored));
+  }
+  scored.push_back(baseline->front());
   for (const Measured* neighbour : neighbours(problem, launch)) {
     for (const Scored& measured : neighbour->fastest) {
       auto own = model_of(strategy_of(measured.config))
                      .adapted(analytic_.parts(), problem, launch, measured.config);
-      if (own) scored->push_back(std::move(*own));
+      if (own) scored.push_back(std::move(*own));
     }
   }
   Ranking ranking;
@@ -113,7 +123,7 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
     return LearnedScore{each.config, each.time, ranking.corrections.of(each.config)};
   };
   ranking.sequential = learned(baseline->front());
-  for (const Scored& each : *scored) {
+  for (const Scored& each : scored) {
     const auto same = [&](const LearnedScore& known) { return known.config == each.config; };
     if (std::any_of(ranking.scores.begin(), ranking.scores.end(), same)) continue;
     LearnedScore score = learned(each);

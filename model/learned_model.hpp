@@ -60,8 +60,9 @@ class LearnedModel {
   [[nodiscard]] Expected<LearnedScore> score(const ProblemCorrections& corrections,
                                              const Config& config) const;
 
-  /// The best configs of the analytic search, and the best measured configs of the nearest problems
-  /// that were measured, adapted to this one, ranked by their corrected times. Error: as `search`.
+  /// The best configs of each strategy by the analytic search, and the best measured configs of the
+  /// nearest problems that were measured, adapted to this one, ranked by their corrected times.
+  /// Error: as `search`.
   [[nodiscard]] Expected<Ranking> rank(const Problem& problem, Launch launch,
                                        const SearchOptions& options) const;
 

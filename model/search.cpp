@@ -35,14 +35,14 @@ Config outline(const Config& config) {
 
 }  // namespace
 
+bool considers(const SearchOptions& options, Strategy strategy) {
+  const std::vector<Strategy>& list = options.strategies;
+  return list.empty() || std::find(list.begin(), list.end(), strategy) != list.end();
+}
+
 Expected<std::vector<Scored>> search(const Model& model, const Problem& problem, Launch launch,
                                      const SearchOptions& options) {
   const Model::Parts& parts = model.parts();
-  const auto wanted = [&](Strategy strategy) {
-    return options.strategies.empty() ||
-           std::find(options.strategies.begin(), options.strategies.end(), strategy) !=
-               options.strategies.end();
-  };
   BestConfigs baseline(1);
   model_of(kBaseline).search(parts, problem, launch, options.space, baseline);
   std::vector<Scored> sequential = std::move(baseline).take();
@@ -55,7 +55,8 @@ Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
   for (const StrategyModel* strategy : strategy_models()) {
     const StrategyTraits& traits = traits_of(strategy->strategy());
     if (traits.strategy != kBaseline && traits.ops.contains(problem.op) &&
-        parts.capabilities.strategies.contains(traits.strategy) && wanted(traits.strategy)) {
+        parts.capabilities.strategies.contains(traits.strategy) &&
+        considers(options, traits.strategy)) {
       strategy->search(parts, problem, launch, options.space, best);
     }
   }

@@ -35,6 +35,8 @@ struct SearchOptions {
   std::function<bool()> stop{};
 };
 
+[[nodiscard]] bool considers(const SearchOptions& options, Strategy strategy);
+
 /// The best configs, fastest first. The list is never empty, because `sequential` is always
 /// considered.
 /// Exact under the model unless stopped, or so long that not every wave is looked at: no config of

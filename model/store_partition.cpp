@@ -129,6 +129,7 @@ struct Step {
   std::int64_t end = 0;     ///< the end of the rank's own tiles
   bool has_others = false;
   double computed = 0;  ///< the first tile is multiplied, with nothing to wait for
+  double apart = 0;     ///< the SMs are later for waves of tiles of one kind
   Sending of_others{};
   Sending sums{};
 
@@ -141,6 +142,9 @@ struct Step {
     end = others + own_now;
     has_others = others > begin;
     computed = problem.produced(begin + 1);
+    const auto more_than_a_wave =
+        static_cast<double>(std::max<std::int64_t>(0, end - begin - problem.sms));
+    apart = problem.apart * more_than_a_wave / problem.sms;
     if (has_others) of_others = Sending(problem, begin, others, problem.sent);
     if (problem.sum_sent > 0 && own_now > 0) {
       sums = Sending(problem, others, end, problem.sum_sent);
@@ -151,6 +155,7 @@ struct Step {
 /// Computes a step.
 StoreStep advance(const StoreProblem& problem, const StoreState& from, const Step& tiles) {
   StoreStep step{.state = from};
+  step.state.delay += tiles.apart;
   step.computed = tiles.computed + from.delay;
   if (tiles.has_others) {
     constexpr double kAnyTime = -std::numeric_limits<double>::infinity();

@@ -18,12 +18,15 @@ struct StoreProblem {
   double tile_time = 0;
   double per_launch = 0;
   double spread = 0;
-  double sent = 0;         ///< time of the links for one tile, to its owner
-  double sum_sent = 0;     ///< time of the links for one sum, to all other ranks; 0: it stays
-  double add_up = 0;       ///< time by which an own tile is longer than another one
-  double signal = 0;       ///< from the end of a store until its owner sees the signal
-  double receive = 0;      ///< from that signal until an own tile is added up
-  bool waits = false;      ///< an own tile waits for the tiles of the peers, to add them up
+  double sent = 0;      ///< time of the links for one tile, to its owner
+  double sum_sent = 0;  ///< time of the links for one sum, to all other ranks; 0: it stays
+  double add_up = 0;    ///< time by which an own tile is longer than another one
+  double signal = 0;    ///< from the end of a store until its owner sees the signal
+  double receive = 0;   ///< from that signal until an own tile is added up
+  bool waits = false;   ///< an own tile waits for the tiles of the peers, to add them up
+  /// Time by which a wave is longer that has only tiles of peers, or only own tiles: it shares no
+  /// operands with the others.
+  double apart = 0;
   double held = 1;         ///< as `Staging::held`
   bool own_later = false;  ///< as `StoreOrder::own_later`
   bool in_turn = false;    ///< an SM multiplies the next tile while an own tile waits

@@ -8,6 +8,8 @@
 namespace overlaptune::sim {
 namespace {
 
+/// `StorePlan::apart`.
+constexpr double kApart = 0.015;
 /// What stores of tiles by TMA reach, as a share of what plain stores of many CTAs do.
 constexpr double kTileRate = 0.95;
 
@@ -56,6 +58,7 @@ class PeerStoreSimulation : public StrategySimulation {
                    .adds_up = problem.op != Op::gemm_all_to_all,
                    .spreads = problem.op == Op::gemm_all_reduce,
                    .in_turn = staging.in_turn,
+                   .apart = kApart,
                    .held = staging.held(),
                    .link_rate = kTileRate * profile.copy.store_rate,
                    .signal = profile.copy.store_latency + profile.launch.signal};

@@ -48,7 +48,7 @@ template <class Leave>
 void StoreRank::compute(std::int64_t tile, std::size_t group, const Leave& leave) {
   Sm& sm = sms_.take();
   groups_[sm.group].stalled += sm.stalled;
-  const double time = time_of(tile) * factor_ * (1 + spread_ * noise_.normal(count_++));
+  const double time = time_of(tile, group) * factor_ * (1 + spread_ * noise_.normal(count_++));
   const double multiplied = sm.next + time;
   // The consumer's tile before was handed over to the buffers.
   const Left left = leave(multiplied, plan_.in_turn ? sm.before : sm.done);
@@ -108,11 +108,15 @@ void StoreRank::compute_own(std::size_t index, double arrived) {
   }
 }
 
-double StoreRank::time_of(std::int64_t tile) const {
+double StoreRank::time_of(std::int64_t tile, std::size_t group) const {
   const auto [right, bottom] = edges_of(plan_.order.part, tile);
   const TileTimes& times = plan_.times;
-  if (right) return bottom ? times.corner : times.right;
-  return bottom ? times.bottom : times.whole;
+  const double time =
+      right ? (bottom ? times.corner : times.right) : (bottom ? times.bottom : times.whole);
+  const std::int64_t owners = plan_.order.owns_blocks ? plan_.order.ranks : 1;
+  const std::int64_t tiles = plan_.order.groups[group].tiles.count() * owners;
+  const double beyond_a_wave = std::max(0.0, 1 - plan_.sms / static_cast<double>(tiles));
+  return time * (1 + plan_.apart * beyond_a_wave);
 }
 
 double StoreRank::bytes_of(std::int64_t tile) const {

@@ -22,6 +22,9 @@ struct StorePlan {
   bool adds_up = false;  ///< a rank's own tile waits for the peers' tiles, and adds them to itself
   bool spreads = false;  ///< the sum goes to all ranks
   bool in_turn = false;  ///< an SM multiplies the next tile while its own tile waits
+  /// Share by which a tile takes longer where the tiles that run at once are all of peers, or all
+  /// own ones: they share no columns of B with the others.
+  double apart = 0;
   double held = 1;       ///< share of a tile that may leave after its consumer is free again
   double link_rate = 0;  ///< bytes that a rank sends per microsecond, and as many that it receives
   double signal = 0;     ///< time from the end of a store until its owner sees the signal
@@ -137,7 +140,7 @@ class StoreRank {
   Sent send(double time, double emptied, double bytes);
   template <class Leave>
   void compute(std::int64_t tile, std::size_t group, const Leave& leave);
-  [[nodiscard]] double time_of(std::int64_t tile) const;
+  [[nodiscard]] double time_of(std::int64_t tile, std::size_t group) const;
   [[nodiscard]] double bytes_of(std::int64_t tile) const;
 
   const StorePlan& plan_;
