@@ -24,13 +24,13 @@ Problem problem_of(Op op, std::int64_t m, std::int64_t k) {
   return {.op = op, .m = m, .n = 8192, .k = k, .ranks = 8};
 }
 
-/// Groups of as many waves as ranks.
+/// Groups of four waves.
 PeerStore config_of(const Problem& problem) {
   PeerStore config{.tile = kTile, .raster = 4};
   const auto cuts = wave_cuts(tile_order(problem, kTile, 4), 132, Transport::peer_access);
   std::int64_t before = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
-    if ((i + 1) % 8 != 0 && i + 1 != cuts.size()) continue;
+    if ((i + 1) % 4 != 0 && i + 1 != cuts.size()) continue;
     config.wave_groups.push_back(cuts[i].tiles - before);
     before = cuts[i].tiles;
   }
