@@ -21,8 +21,6 @@ struct Leaving {
   double sent = 0;      ///< time of the links from then on
 };
 
-/// Tiles of a group that are sent one after the other: those of the other ranks, or the rank's own
-/// sums. All is known but the state before them.
 /// What tiles that end in one wave cost the SMs, if they are sent. The links carry them together,
 /// and a consumer is free again when its staging buffers hold what has not left; and its buffers
 /// are, when the tile is signalled. Where consumers take turns, the other one multiplies its tile
@@ -33,6 +31,8 @@ double time_held_up(const StoreProblem& problem, std::int64_t tiles, double sent
   return tiles == 0 ? 0 : std::max(0.0, handed_over + problem.signal - problem.tile_time);
 }
 
+/// Tiles of a group that are sent one after the other: those of the other ranks, or the rank's own
+/// sums. All is known but the state before them.
 struct Sending {
   double first = 0;  ///< the first one is multiplied, with nothing to wait for
   double all = 0;    ///< time of the links
@@ -148,6 +148,10 @@ struct Step {
     if (has_others) of_others = Sending(problem, begin, others, problem.sent);
     if (problem.sum_sent > 0 && own_now > 0) {
       sums = Sending(problem, others, end, problem.sum_sent);
+      // In one wave, other SMs than those of the peers' tiles are held up for the sums.
+      if (end - begin <= problem.sms * 3 / 2) {
+        sums.held_up = std::max(0.0, sums.held_up - of_others.held_up);
+      }
     }
   }
 };

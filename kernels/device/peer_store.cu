@@ -144,8 +144,12 @@ __device__ __forceinline__ void check_patience(u32& since) {
   if (now - since > static_cast<u32>(PATIENCE >> 20)) asm volatile("trap;");
 }
 
+/// It looks at the clock now and then only: that takes about as long as a look at the word.
 __device__ __forceinline__ void wait_until(const u32* word, u32 value) {
-  for (u32 since = 0; !has_reached(word, value);) check_patience(since);
+  u32 since = 0;
+  for (u32 looks = 1; !has_reached(word, value); ++looks) {
+    if (looks % 16 == 0) check_patience(since);
+  }
 }
 
 __device__ __forceinline__ void increment(u32* word, u32 by) {
@@ -163,8 +167,7 @@ __device__ __forceinline__ void open(const Peers& peers) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int i = lane; i < 192; i += 32) own->counters[i] = 0;
   if (lane == 0) own->done = 0;
-  __threadfence_system();
-  __syncwarp();
+  __syncwarp();  // what a lane publishes comes after the other lanes' zeros
   for (int rank = lane; rank < RANKS; rank += 32) {
     const u32 run = own->runs[rank] + 1;
     publish(rank == peers.rank ? &own->open : &peers.words[rank]->ready[peers.rank], run);
@@ -172,7 +175,7 @@ __device__ __forceinline__ void open(const Peers& peers) {
 }
 
 /// Waits until all ranks may be stored to. Called by each storing warp once. The last one to know
-/// which run this is counts it, for the next launch.
+/// which run this is counts it, for the next launch. Lane 1 does so; lane 0, which stores, goes on.
 __device__ __forceinline__ void meet(const Peers& peers) {
   StoreWords* own = peers.words[peers.rank];
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -180,15 +183,16 @@ __device__ __forceinline__ void meet(const Peers& peers) {
   for (int rank = lane; rank < RANKS; rank += 32) {
     wait_until(rank == peers.rank ? &own->open : &own->ready[rank], own->runs[rank] + 1);
   }
-  __threadfence();  // `runs` is read before the ticket is taken
   __syncwarp();
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
-  u32 ticket = 0;
-  if (lane == 0) ticket = atomicAdd(&own->ticket, 1);
-  ticket = from_lane(static_cast<int>(ticket), 0);
-  if (ticket + 1 < gridDim.x * CONSUMERS) return;
-  for (int rank = lane; rank < RANKS; rank += 32) own->runs[rank] += 1;
-  if (lane == 0) own->ticket = 0;
+  if (lane == 0) {
+    asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
+  }
+  if (lane != 1) return;
+  __threadfence();  // `runs` is read before the ticket is taken
+  if (atomicAdd(&own->ticket, 1) + 1 < gridDim.x * CONSUMERS) return;
+#pragma unroll 1
+  for (int rank = 0; rank < RANKS; ++rank) own->runs[rank] += 1;
+  own->ticket = 0;
 }
 
 // The storing warp.
@@ -215,15 +219,15 @@ __device__ __forceinline__ char* in_slot(const Peers& peers, int owner, int sour
 }
 
 /// Starts the store of a slab of C at its owner; sums of gemm_all_reduce at all ranks, the owner
-/// first.
+/// last: its own memory is near.
 __device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& peers, int owner,
                                            const Place& slab, u32 buffer) {
   int rank = owner;
 #pragma unroll 1
   do {
+    if (!peers.owns_blocks) rank = rank + 1 < RANKS ? rank + 1 : 0;
     store(&outputs.c[rank], buffer, slab.column, slab.row, 0);
-    rank = rank + 1 < RANKS ? rank + 1 : 0;
-  } while (!peers.owns_blocks && rank != owner);
+  } while (rank != owner);
 }
 
 /// Tells the ranks to which the consumer has stored its part of a tile, once it is in memory.

@@ -79,7 +79,8 @@ TEST_F(LearnedModelTest, scores_ascend_each_config_once_and_all_are_legal) {
 TEST_F(LearnedModelTest, the_winner_next_door_is_considered) {
   // A config that the analytic model does not propose, and that turned out to be the fastest.
   LearnedModel taught = model();
-  const auto all = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, {.best = 60}));
+  const auto all = value_or_throw(search(taught.analytic(), kTuned, Launch::graph,
+                                         {.best = 60, .strategies = {Strategy::signaled}}));
   const Config& hidden = all.back().config;
   taught.learn(measured(kTuned, hidden, 0.95 * all.front().time));
   for (std::size_t i = 0; i < 6; ++i) {
@@ -147,9 +148,9 @@ TEST_F(LearnedModelTest, the_strategies_that_were_measured_are_known_for_each_op
 
 TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
   LearnedModel taught = model();
-  for (const Strategy strategy : {Strategy::peer_store, Strategy::signaled}) {
-    const auto some = value_or_throw(
-        search(taught.analytic(), kTuned, Launch::graph, {.best = 9, .strategies = {strategy}}));
+  for (const Strategy strategy : {Strategy::chunked, Strategy::peer_store, Strategy::signaled}) {
+    const SearchOptions options{.space = Space::subset, .best = 9, .strategies = {strategy}};
+    const auto some = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options));
     for (const Scored& each : some) taught.learn(measured(kTuned, each.config, 1.2 * each.time));
   }
   Problem near = kTuned;
