@@ -88,23 +88,36 @@ std::optional<Candidate> Proposals::most_promising() {
   auto chosen = by_model_.begin();
   if (proposed_ > 0 && best_) {
     const ProblemCorrections corrections = model_->around(chosen->problem, chosen->launch);
-    double most = kWorthwhile;
-    chosen = by_model_.end();
-    for (auto each = by_model_.begin(); each != by_model_.end(); ++each) {
-      const auto score = model_->score(corrections, each->config);
-      if (!score) continue;
-      const double improvement =
-          expected_improvement(std::log(*best_ / score->time()), score->correction.deviation);
-      if (improvement > most) {
-        most = improvement;
-        chosen = each;
+    const auto most_improving = [&](bool of_new_strategies) {
+      double most = kWorthwhile;
+      auto found = by_model_.end();
+      for (auto each = by_model_.begin(); each != by_model_.end(); ++each) {
+        if (of_new_strategies && has_tried(strategy_of(each->config))) continue;
+        const auto score = model_->score(corrections, each->config);
+        if (!score) continue;
+        const double improvement =
+            expected_improvement(std::log(*best_ / score->time()), score->correction.deviation);
+        if (improvement > most) {
+          most = improvement;
+          found = each;
+        }
       }
-    }
+      return found;
+    };
+    // One config of a strategy that may win tells more than another one of a strategy that was
+    // tried, of which there are many that are nearly alike.
+    chosen = most_improving(true);
+    if (chosen == by_model_.end()) chosen = most_improving(false);
     if (chosen == by_model_.end()) return std::nullopt;
   }
   Candidate candidate = std::move(*chosen);
   by_model_.erase(chosen);
   return candidate;
+}
+
+bool Proposals::has_tried(Strategy strategy) const {
+  return std::any_of(tried_.begin(), tried_.end(),
+                     [&](const Config& config) { return strategy_of(config) == strategy; });
 }
 
 void Proposals::judged(const Candidate& candidate) {

@@ -47,6 +47,7 @@ class Proposals : public CandidateSource {
  private:
   explicit Proposals(LearnedModel& model) : model_(&model) {}
   [[nodiscard]] std::optional<Candidate> most_promising();
+  [[nodiscard]] bool has_tried(Strategy strategy) const;
 
   LearnedModel* model_;
   int top_k_ = 0;

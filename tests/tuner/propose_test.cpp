@@ -160,9 +160,19 @@ TEST_F(ProposeTest, after_a_disappointment_other_configs_are_proposed) {
               comm_ctas(first) != comm_ctas(second) || transport_of(first) != transport_of(second));
 }
 
+TEST_F(ProposeTest, another_strategy_that_may_win_comes_before_a_second_config_of_the_first) {
+  // A long product, where all that overlaps takes about as long.
+  const Problem problem{Op::gemm_reduce_scatter, 4096, 8192, 14336, Dtype::bf16, 8};
+  const auto list = of(Origin::shortlist, proposed(problem, {.top_k = 4}));
+  ASSERT_GE(list.size(), 3U);
+  EXPECT_NE(strategy_of(list[0].config), strategy_of(list[1].config));
+  // One that cannot win is never tried: `chunked` is predicted to be much slower.
+  for (const Candidate& each : list) EXPECT_NE(strategy_of(each.config), Strategy::chunked);
+}
+
 TEST_F(ProposeTest, what_was_measured_before_is_known) {
   Prepared taught = prepared();
-  const auto before = proposed(taught, kLarge, {.top_k = 4},
+  const auto before = proposed(taught, kLarge, {.top_k = 20},
                                [](const Candidate& each) { return 1.2 * each.predicted; });
   Problem near = kLarge;
   near.m = 3968;
