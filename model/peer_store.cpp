@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "core/store_order.hpp"
 #include "model/store_setting.hpp"
 #include "model/subset.hpp"
 
@@ -16,6 +17,8 @@ namespace {
 constexpr std::array<int, 2> kRasters{8, 16};
 /// Most cuts that are looked at: as many as groups that a launch may have.
 constexpr std::int64_t kMostCuts = kMostRegions;
+/// The same where own tiles come later: then the time grows with the cube of it.
+constexpr std::int64_t kMostCutsOfLater = 64;
 constexpr std::int64_t kMostCutsOfSubset = 32;
 /// Most combinations of tile and raster that the subset solves: those of least bound.
 constexpr std::size_t kSubset = 48;
@@ -169,7 +172,9 @@ void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, L
   if (!setting) return;
   const double start = parts.launch.start(launch);
   const bool is_subset = space == Space::subset;
-  const std::int64_t cuts = is_subset ? kMostCutsOfSubset : kMostCuts;
+  const std::int64_t cuts = is_subset                       ? kMostCutsOfSubset
+                            : own_tiles_come_later(problem) ? kMostCutsOfLater
+                                                            : kMostCuts;
   for (Combination& combination : combinations(parts, problem, *setting, space)) {
     const double limit = best.limit() * (is_subset ? 1 - kSubsetLoss : 1);
     if (start + combination.bound >= limit || best.stopped()) return;
