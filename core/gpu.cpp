@@ -19,13 +19,14 @@ constexpr GpuLimits with_costs(GpuLimits limits) {
   limits.copy_gap = us(8);
   // From one GPU (tests/bench/waiting_bench): 32 copies from the host against one.
   limits.push_gap = us(4.2);
-  // To be measured on several GPUs. Estimated from the smallest exchange by peer access on 4 GPUs:
-  // 7 us, in which ranks meet and part, so signals cross the links twice.
+  // From 2 H100 (docs/kernel-notes.md, "Groups of one wave"): GEMMs of two tiles, all-to-all, and
+  // reduce-scatter against it.
   limits.store_signal = us(3.5);
   limits.store_receive = us(3);
+  // From the same: M = 1024, stores to the rank's own memory, against the plain GEMM.
+  limits.store_run = us(5.5);
   // From one H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and
   // reduce-scatter against all-to-all, with tiles of which two or three consumers have rows.
-  limits.store_run = us(5.5);
   limits.store_slab = us(0.12);
   limits.store_add = us(0.27);
   // NCCL 2.28 chooses 16 to 32, by bytes and collective.
