@@ -11,7 +11,7 @@ bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimit
   ++deeper.stages;
   const bool shared =
       ctas_per_tile(tile_order(problem, alone, 1), alone, problem.k, sms, limits) > 1;
-  return tile.cluster == (shared ? 1 : limits.largest_cluster) &&
+  return (tile.cluster == 1 || (tile.cluster == limits.largest_cluster && !shared)) &&
          !is_feasible(deeper, limits, problem.dtype);
 }
 

@@ -165,12 +165,13 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
   return Scored{std::move(config), us(start_of(parts, launch, way, best.ends.size()) + best.time)};
 }
 
-/// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and the widest
-/// cluster.
+/// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and no cluster
+/// or the widest one.
 bool in_subset(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
   Tile deeper = tile;
   ++deeper.stages;
-  return tile.cluster == limits.largest_cluster && !is_feasible(deeper, limits, dtype);
+  return (tile.cluster == 1 || tile.cluster == limits.largest_cluster) &&
+         !is_feasible(deeper, limits, dtype);
 }
 
 /// The timeline of the groups that travel; `ends` are their points.
