@@ -68,7 +68,8 @@ void StoreRank::compute(std::int64_t tile, std::size_t group, const Leave& leave
 StoreRank::Sent StoreRank::send(double time, double emptied, double bytes) {
   const double held = plan_.held * bytes;
   const double free = held < bytes ? link_.send(time, bytes - held) : time;
-  return {.free = std::max(free, emptied), .done = link_.send(time, held)};
+  const double done = held > 0 ? link_.send(time, held) : free;
+  return {.free = std::max(free, emptied), .done = done};
 }
 
 void StoreRank::send_shares(std::size_t index) {
