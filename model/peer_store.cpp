@@ -210,7 +210,8 @@ std::optional<Scored> PeerStoreModel::adapted(const Model::Parts& parts, const P
   const auto setting = store_setting(parts, problem);
   if (!setting) return std::nullopt;
   const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
-  const int raster = static_cast<int>(std::min<std::int64_t>(own.raster, panels));
+  const int raster =
+      static_cast<int>(std::min<std::int64_t>(std::max(own.raster, kRasters.front()), panels));
   Combination combination{.tile = own.tile, .raster = raster};
   combination.stores = store_problem(parts, problem, *setting, own.tile, raster);
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();

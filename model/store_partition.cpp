@@ -12,7 +12,8 @@ std::vector<std::size_t> equal_groups(const StoreProblem& problem, std::int64_t 
   std::vector<std::size_t> ends;
   std::int64_t begin = 0;
   for (std::size_t cut = 1; cut < problem.cuts.size(); ++cut) {
-    if (problem.cuts[cut] - begin < tiles && cut + 1 < problem.cuts.size()) continue;
+    // Cuts lie at whole columns, and so a little before the ends of waves.
+    if (cut + 1 < problem.cuts.size() && problem.cuts[cut + 1] - begin <= tiles) continue;
     ends.push_back(cut);
     begin = problem.cuts[cut];
   }

@@ -17,9 +17,9 @@ double together(const StoreProblem& problem, std::int64_t tiles) {
 }
 
 /// What tiles that end in one wave cost the SMs, if they are sent. The links carry them together,
-/// and a consumer is free again when its staging buffers hold what has not left; and its buffers
-/// are, when the tile is signalled. Where consumers take turns, the other one multiplies its tile
-/// meanwhile. Where they do not, SMs drift apart, and wait for half of it.
+/// and a consumer is free again when its staging buffers hold what has not left. Its buffers are
+/// free when the tile has been signalled. Where consumers take turns, the other one multiplies its
+/// tile meanwhile. Where they do not, SMs drift apart, and wait for half of it.
 double time_held_up(const StoreProblem& problem, std::int64_t tiles, double sent) {
   const double handed_over = (1 - problem.held) * static_cast<double>(tiles) * sent;
   if (!problem.in_turn) return handed_over / 2;
@@ -143,6 +143,7 @@ StoreState first_state(const StoreProblem& problem) {
 StoreStep advance(const StoreProblem& problem, const StoreState& from, const PreparedStep& tiles) {
   StoreStep step{.state = from};
   step.state.delay += tiles.apart;
+  const double begun = step.state.delay;
   step.computed = tiles.computed + from.delay;
   if (tiles.has_others) {
     constexpr double kAnyTime = -std::numeric_limits<double>::infinity();
@@ -151,7 +152,7 @@ StoreStep advance(const StoreProblem& problem, const StoreState& from, const Pre
   }
   step.start = std::max(from.link, step.computed);
   step.others_arrived = step.state.arrived;
-  step.others_stalled = step.state.delay - from.delay;
+  step.others_stalled = step.state.delay - begun;
   if (tiles.end == tiles.others) return step;
   const double arrived = (problem.own_later ? from.arrived : step.state.arrived) + problem.receive;
   double before = step.state.delay;

@@ -217,6 +217,17 @@ TEST(BestStores, are_small_groups_where_the_links_are_the_limit) {
   EXPECT_GT(best.ends.size(), 8U);
 }
 
+TEST(BestStores, of_equal_size_are_of_one_wave_where_cuts_lie_before_the_ends_of_waves) {
+  // As with columns of 16 tiles on 132 SMs: each wave is cut after its last whole column.
+  StoreProblem problem{.ranks = 2, .sms = 132, .tile_time = 10, .cuts = {0}};
+  for (int wave = 1; wave <= 40; ++wave) problem.cuts.push_back(132 * wave / 16 * 16);
+  problem.sent = 0.95 * problem.tile_time / 66;  // the links need nearly as long as the tiles
+  problem.held = 0.25;                           // many tiles of one wave hold up its consumers
+  problem.in_turn = true;
+  const StorePartition equal = best_equal_stores(problem, 1e9);
+  EXPECT_EQ(equal.ends.size(), 40U);
+}
+
 TEST(BestStores, end_with_a_small_group_where_sums_go_out) {
   // The sums of the last group go out when nothing is left to compute.
   StoreProblem problem{.ranks = 4,
