@@ -24,7 +24,7 @@ TileOrder walked(const TileOrder& order) {
   return all;
 }
 
-/// What a wave loses whose tiles are all of peers, or all own ones. From the same GPUs: K = 3584,
+/// What a wave loses whose tiles are all of peers, or all own ones. From 2 H100: K = 3584,
 /// groups of one wave and of more.
 constexpr double kApart = 0.015;
 

@@ -149,19 +149,15 @@ TEST_F(LearnedModelTest, the_strategies_that_were_measured_are_known_for_each_op
 TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
   LearnedModel taught = model();
   for (const Strategy strategy : {Strategy::chunked, Strategy::peer_store, Strategy::signaled}) {
-    const SearchOptions options{.space = Space::subset, .best = 9, .strategies = {strategy}};
+    const SearchOptions options{.space = Space::subset, .best = 16, .strategies = {strategy}};
     const auto some = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options));
     for (const Scored& each : some) taught.learn(measured(kTuned, each.config, 1.2 * each.time));
   }
   Problem near = kTuned;
   near.m = 5000;
-  const Scored best =
-      value_or_throw(search(taught.analytic(), near, Launch::graph, {.space = Space::subset}))
-          .front();
-  EXPECT_NEAR(predicted(taught, near, best.config) / best.time, 1.2, 0.05);
-  // What is ranked first is unlike what was measured, else it would not be first.
-  const LearnedScore first = ranked(taught, near).scores.front();
-  EXPECT_GT(first.time() / first.analytic, 1.1);
+  const Config config = ranked(taught, near).scores.front().config;
+  const auto analytic = taught.analytic().predict(near, config, Launch::graph);
+  EXPECT_NEAR(predicted(taught, near, config) / analytic->time, 1.2, 0.05);
 }
 
 }  // namespace
