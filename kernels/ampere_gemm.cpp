@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/patience.hpp"
+#include "kernels/rank_words.hpp"
 #include "kernels/registry.hpp"
 
 namespace overlaptune::kernels {
@@ -75,19 +75,23 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
                                    int segments, int waits) {
   const auto layout = ampere_layout(tile, limits, dtype);
   if (!layout) return error_of(layout);
-  return KernelSource{.name = "ampere_gemm",
-                      .text = embedded_source("tiles") + embedded_source("ampere_gemm"),
-                      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
-                                 {"BLOCK_N", std::to_string(tile.block_n)},
-                                 {"STAGES", std::to_string(tile.stages)},
-                                 {"WARPS_M", std::to_string(layout->warps_m)},
-                                 {"WARPS_N", std::to_string(layout->warps_n)},
-                                 {"SLAB", std::to_string(layout->slab)},
-                                 {"SEGMENTS", std::to_string(segments)},
-                                 {"WAITS", std::to_string(waits)},
-                                 {"RANKS", "0"},
-                                 {"PATIENCE", fmt::format("{}ull", kPatience)},
-                                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
+  return KernelSource{
+      .name = "ampere_gemm",
+      .text = embedded_source("tiles") +
+              (waits > 0 ? embedded_source("waits") + embedded_source("rows") : "") +
+              embedded_source("ampere_gemm"),
+      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
+                 {"BLOCK_N", std::to_string(tile.block_n)},
+                 {"STAGES", std::to_string(tile.stages)},
+                 {"WARPS_M", std::to_string(layout->warps_m)},
+                 {"WARPS_N", std::to_string(layout->warps_n)},
+                 {"SLAB", std::to_string(layout->slab)},
+                 {"SEGMENTS", std::to_string(segments)},
+                 {"WAITS", std::to_string(waits)},
+                 {"RANKS", "0"},
+                 {"QUEUED", waits > 0 ? "1" : "0"},
+                 {"MOST_RANKS", std::to_string(RankWords::kMostRanks)},
+                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 
 }  // namespace overlaptune::kernels

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/gpu.hpp"
-#include "kernels/patience.hpp"
+#include "kernels/rank_words.hpp"
 #include "kernels/registry.hpp"
 
 namespace overlaptune::kernels {
@@ -61,8 +61,12 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
 Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLaunches& launches) {
   const auto layout = hopper_layout(tile, dtype);
   if (!layout) return error_of(layout);
+  const bool queued = launches.waits > 0 || launches.ranks > 0;
+  const int most_ranks = launches.ranks > 0 ? launches.ranks : RankWords::kMostRanks;
   return KernelSource{.name = "hopper_gemm",
-                      .text = embedded_source("tiles") + embedded_source("hopper_parts") +
+                      .text = embedded_source("tiles") + (queued ? embedded_source("waits") : "") +
+                              (launches.waits > 0 ? embedded_source("rows") : "") +
+                              embedded_source("hopper_parts") +
                               (launches.ranks > 0 ? embedded_source("peer_store") : "") +
                               multiply_function(layout->multiplied, dtype) +
                               embedded_source("hopper_gemm"),
@@ -78,7 +82,8 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLa
                                  {"WAITS", std::to_string(launches.waits)},
                                  {"RANKS", std::to_string(launches.ranks)},
                                  {"GROUPS", std::to_string(launches.groups)},
-                                 {"PATIENCE", fmt::format("{}ull", kPatience)},
+                                 {"QUEUED", queued ? "1" : "0"},
+                                 {"MOST_RANKS", std::to_string(most_ranks)},
                                  {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
 }
 

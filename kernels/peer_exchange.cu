@@ -1,14 +1,11 @@
-// What each CTA does (kernels/meet.cuh says how the ranks meet):
-//
-//     meet: begun     every rank has reset its counters
-//     per piece: wait for all counters; load this CTA's share from all; store
-//     meet: done      no rank reads or writes this matrix any more
+// Each CTA takes shares of pieces from the queue. For each it waits until all ranks have the piece,
+// loads the share from all of them, and stores.
 
 #include <utility>
 
-#include "kernels/meet.cuh"
 #include "kernels/peer_exchange.hpp"
 #include "kernels/sum.cuh"
+#include "kernels/waits.cuh"
 
 namespace overlaptune::kernels {
 namespace {
@@ -19,14 +16,12 @@ constexpr int kThreads = 512;
 constexpr int kAhead = 16;
 
 struct Arguments {
-  uint4* matrices[PeerWords::kMostRanks];
-  std::uint32_t* words[PeerWords::kMostRanks];
+  device::Run run;
+  uint4* matrices[RankWords::kMostRanks];
   uint4* result;
   std::int64_t pitch;  ///< vectors of a row
   std::int64_t block;  ///< vectors of a row block
-  int rank;
-  int ranks;
-  int pieces;
+  int shares;  ///< of each piece
   PeerPiece piece[kMostRegions];  ///< columns are counted in vectors
 };
 
@@ -47,7 +42,7 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
   if constexpr (KIND == Collective::all_to_all) {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
-      const int peer = (all.rank + step) % PARTS;
+      const int peer = (all.run.rank + step) % PARTS;
       all.result[peer * all.block + offset] = parts[step];
     }
     return;
@@ -61,7 +56,7 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
   } else {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
-      all.matrices[(all.rank + step) % PARTS][offset] = rounded;
+      all.matrices[(all.run.rank + step) % PARTS][offset] = rounded;
     }
   }
 }
@@ -70,8 +65,8 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
 template <class Two, Collective KIND>
 __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offset) {
   Sum<Two> sum;
-  for (int step = 0; step < all.ranks; ++step) {
-    const int peer = (all.rank + step) % all.ranks;
+  for (int step = 0; step < all.run.ranks; ++step) {
+    const int peer = (all.run.rank + step) % all.run.ranks;
     const uint4 part = load(all.matrices[peer] + from + offset);
     if constexpr (KIND == Collective::all_to_all) {
       all.result[peer * all.block + offset] = part;
@@ -81,30 +76,30 @@ __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offse
   }
   if constexpr (KIND == Collective::reduce_scatter) all.result[offset] = sum.rounded();
   if constexpr (KIND == Collective::all_reduce) {
-    for (int step = 0; step < all.ranks; ++step) {
-      all.matrices[(all.rank + step) % all.ranks][offset] = sum.rounded();
+    for (int step = 0; step < all.run.ranks; ++step) {
+      all.matrices[(all.run.rank + step) % all.run.ranks][offset] = sum.rounded();
     }
   }
 }
 
-/// Exchanges this CTA's share of a piece. `PARTS`: the number of ranks, or 0 for any number.
+/// Exchanges a share of a piece. `PARTS`: the number of ranks, or 0 for any number.
 template <class Two, Collective KIND, int PARTS>
-__device__ void take(const Arguments& all, const PeerPiece& piece) {
+__device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
   constexpr int kAtOnce = PARTS == 0 ? 1 : kAhead / PARTS;
   const auto columns = static_cast<std::uint32_t>(piece.columns);
   const std::uint32_t vectors = columns * static_cast<std::uint32_t>(piece.rows);
   const bool shared_out = KIND == Collective::all_reduce;
-  const std::uint32_t share = shared_out ? (vectors + all.ranks - 1) / all.ranks : vectors;
-  const std::uint32_t begin = shared_out ? min(vectors, share * all.rank) : 0;
-  const std::uint32_t end = min(vectors, begin + share);
-  const std::int64_t from = shared_out ? 0 : all.rank * all.block;
+  const std::uint32_t own = shared_out ? (vectors + all.run.ranks - 1) / all.run.ranks : vectors;
+  const std::uint32_t begin = shared_out ? min(vectors, own * all.run.rank) : 0;
+  const std::uint32_t end = min(vectors, begin + own);
+  const std::int64_t from = shared_out ? 0 : all.run.rank * all.block;
   const auto offset_of = [&](std::uint32_t vector) {
     const std::uint32_t row = piece.rows == 1 ? 0 : vector / columns;
     return (piece.first_row + std::int64_t{row}) * all.pitch + piece.first_column +
            (vector - row * columns);
   };
-  const std::uint32_t step = gridDim.x * kThreads;
-  for (std::uint32_t at = begin + blockIdx.x * kThreads + threadIdx.x; at < end;
+  const std::uint32_t step = all.shares * kThreads;
+  for (std::uint32_t at = begin + number * kThreads + threadIdx.x; at < end;
        at += kAtOnce * step) {
     if constexpr (PARTS == 0) {
       take<Two, KIND>(all, from, offset_of(at));
@@ -117,7 +112,7 @@ __device__ void take(const Arguments& all, const PeerPiece& piece) {
         offsets[i] = offset_of(at + i * step);
 #pragma unroll
         for (int peer = 0; peer < PARTS; ++peer) {
-          parts[i][peer] = load(all.matrices[(all.rank + peer) % PARTS] + from + offsets[i]);
+          parts[i][peer] = load(all.matrices[(all.run.rank + peer) % PARTS] + from + offsets[i]);
         }
       }
 #pragma unroll
@@ -131,17 +126,17 @@ __device__ void take(const Arguments& all, const PeerPiece& piece) {
 template <class Two, Collective KIND, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
     peer_exchange(const __grid_constant__ Arguments all) {
-  meet(all.words, all.rank, all.ranks, Event::begun);
-  for (int i = 0; i < all.pieces; ++i) {
-    const PeerPiece& piece = all.piece[i];
-    if (threadIdx.x < all.ranks && piece.value > 0) {
-      wait_for(all.words[threadIdx.x] + piece.counter, piece.value);
+  const bool last = device::each_item(all.run, [&](int position) {
+    const int number = position / all.shares;
+    const PeerPiece& piece = all.piece[number];
+    if (threadIdx.x < all.run.ranks && piece.value > 0) {
+      device::wait_for(all.run, all.run.words[threadIdx.x]->counters + piece.counter, piece.value,
+                       device::kCounter, static_cast<unsigned>(piece.counter));
     }
     __syncthreads();
-    take<Two, KIND, PARTS>(all, piece);
-  }
-  __syncthreads();
-  meet(all.words, all.rank, all.ranks, Event::done);
+    take<Two, KIND, PARTS>(all, piece, position - number * all.shares);
+  });
+  device::part(all.run, last);
 }
 
 using Kernel = void (*)(Arguments);
@@ -174,18 +169,17 @@ Kernel kernel_for(Collective collective, int ranks) {
 
 }  // namespace
 
-void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const PeerPiece> pieces,
-              int ctas) {
-  Arguments all{.result = static_cast<uint4*>(what.result),
+cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
+                     std::span<const PeerPiece> pieces, int ctas) {
+  // As many shares as CTAs, so that a piece is exchanged as soon as it can be.
+  const int items = static_cast<int>(pieces.size()) * ctas;
+  Arguments all{.run = device::run_of(what.meeting, items, ctas),
+                .result = static_cast<uint4*>(what.result),
                 .pitch = what.n / kInVector,
                 .block = what.block_rows * (what.n / kInVector),
-                .rank = what.rank,
-                .ranks = what.ranks,
-                .pieces = static_cast<int>(pieces.size())};
-  for (int rank = 0; rank < what.ranks; ++rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    all.matrices[rank] = static_cast<uint4*>(what.matrices[r]);
-    all.words[rank] = what.words[r];
+                .shares = ctas};
+  for (int rank = 0; rank < what.meeting.ranks; ++rank) {
+    all.matrices[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     PeerPiece piece = pieces[i];
@@ -197,9 +191,9 @@ void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const Pee
     all.piece[i] = piece;
   }
   const Kernel kernel = what.dtype == Dtype::bf16
-                            ? kernel_for<__nv_bfloat162>(what.collective, what.ranks)
-                            : kernel_for<__half2>(what.collective, what.ranks);
-  kernel<<<static_cast<unsigned>(ctas), kThreads, 0, stream>>>(all);
+                            ? kernel_for<__nv_bfloat162>(what.collective, what.meeting.ranks)
+                            : kernel_for<__half2>(what.collective, what.meeting.ranks);
+  return launch(stream, static_cast<unsigned>(ctas), kThreads, kernel, all);
 }
 
 }  // namespace overlaptune::kernels

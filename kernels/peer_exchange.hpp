@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/problem.hpp"
-#include "kernels/peers.hpp"
+#include "kernels/meeting.hpp"
 
 namespace overlaptune::kernels {
 
@@ -35,24 +35,22 @@ struct PeerExchange {
   /// A piece has fewer elements than this.
   static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
 
+  Meeting meeting{};
   Collective collective = Collective::reduce_scatter;
   Dtype dtype = Dtype::bf16;
-  int rank = 0;
-  int ranks = 0;
   std::int64_t n = 0;           ///< columns, a multiple of 8
   std::int64_t block_rows = 0;  ///< rows of one row block
-  /// Every rank's matrix and words, by their addresses on this GPU (multiples of 16 bytes).
-  std::array<void*, PeerWords::kMostRanks> matrices{};
-  std::array<std::uint32_t*, PeerWords::kMostRanks> words{};  ///< `PeerWords`
-  void* result = nullptr;                                     ///< unused by all_reduce
+  /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
+  std::array<void*, RankWords::kMostRanks> matrices{};
+  void* result = nullptr;  ///< unused by all_reduce
 };
 
-/// Enqueues an exchange, on `ctas` CTAs without shared memory. With 2, 4 or 8 ranks an SM runs one
-/// of them, and the kernel is fastest. It ends on no rank before all have what they take from that
-/// rank, so each rank may overwrite its matrix afterwards. A wait of more than five minutes ends in
-/// an error of the device. There are at most `kMostRegions` pieces of less than `kMostElements`
-/// elements, and `PeerWords::kMostCtas` CTAs.
-void exchange(cudaStream_t stream, const PeerExchange& what, std::span<const PeerPiece> pieces,
-              int ctas);
+/// Enqueues an exchange, on `ctas` CTAs without shared memory, behind a gate (kernels/gate.hpp).
+/// With 2, 4 or 8 ranks an SM runs one of them, and the kernel is fastest. It ends on no rank
+/// before all have what they take from that rank, so each rank may overwrite its matrix afterwards.
+/// One CTA that runs is enough. There are at most `kMostRegions` pieces of less than
+/// `kMostElements` elements. Returns the status of the launch.
+[[nodiscard]] cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
+                                   std::span<const PeerPiece> pieces, int ctas);
 
 }  // namespace overlaptune::kernels

@@ -1,17 +1,37 @@
-#include "kernels/wait.cuh"
 #include "kernels/wait.hpp"
+#include "kernels/waits.cuh"
 
 namespace overlaptune::kernels {
 namespace {
 
-__global__ void wait_kernel(const std::uint32_t* address, std::uint32_t value) {
-  wait_for(address, value);
+constexpr int kLanes = 32;
+
+__global__ void __launch_bounds__(kLanes)
+    wait_kernel(const __grid_constant__ device::Run run, const std::uint32_t* counter,
+                std::uint32_t value) {
+  if (threadIdx.x == 0) device::wait_for(run, counter, value, device::kCounter, 0);
+}
+
+__global__ void __launch_bounds__(kLanes)
+    wait_for_flags_kernel(const __grid_constant__ device::Run run, Flags flags) {
+  for (int i = static_cast<int>(threadIdx.x); i < flags.rows * run.ranks; i += kLanes) {
+    const int rank = i % run.ranks;
+    if (rank == run.rank) continue;
+    std::uint32_t* const flag = flags.first + i / run.ranks * flags.stride + rank;
+    device::wait_for(run, flag, 1, device::kFlag, static_cast<unsigned>(rank));
+    *flag = 0;  // the peer raises it again only behind the next gate
+  }
 }
 
 }  // namespace
 
-void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint32_t value) {
-  wait_kernel<<<1, 1, 0, stream>>>(address, value);
+cudaError_t wait_for_counter(cudaStream_t stream, const Meeting& meeting,
+                             const std::uint32_t* counter, std::uint32_t value) {
+  return launch(stream, 1, kLanes, wait_kernel, device::run_of(meeting), counter, value);
+}
+
+cudaError_t wait_for_flags(cudaStream_t stream, const Meeting& meeting, const Flags& flags) {
+  return launch(stream, 1, kLanes, wait_for_flags_kernel, device::run_of(meeting), flags);
 }
 
 }  // namespace overlaptune::kernels

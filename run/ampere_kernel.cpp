@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels/ampere_gemm.hpp"
-#include "run/generated_kernel.hpp"
+#include "run/generated_queue.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -9,9 +9,10 @@ namespace {
 class AmpereKernel : public GeneratedKernel {
  public:
   AmpereKernel(kernels::KernelSource source, const kernels::AmpereLayout& layout,
-               const LaunchRoom& room)
+               const TiledKernel& kernel)
       : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
-        room_(room) {}
+        queued_({.tile = kernel.tile, .dtype = kernel.dtype}),
+        room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
                                         const GeneratedOperands& operands,
@@ -20,7 +21,8 @@ class AmpereKernel : public GeneratedKernel {
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
     check_room(operands, room_);
-    const Turns turns = turns_of(crew, tiles, 1);
+    const QueuedItems items = queued_items(queued_, operands, tiles, crew.sms);
+    const Turns turns = turns_of(crew, items.all, 1);
     const kernels::AmpereOperands head{.a = operands.a,
                                        .b = operands.b,
                                        .a_block_stride = order.block_rows * operands.k,
@@ -56,11 +58,16 @@ class AmpereKernel : public GeneratedKernel {
                                           packed<kernels::AmpereOrder, kernels::AmpereSegment>(
                                               {&places, 1}, segments)},
                            .blocks = turns.blocks};
-    if (room_.waits > 0) launch.parameters.push_back(packed_rows(order, operands, room_));
+    if (room_.waits > 0) {
+      launch.parameters.push_back(packed_rows(order, operands, queued_, items, room_));
+      launch.parameters.push_back(
+          packed_run(operands, items, turns.blocks, kernels::RankWords::kMostRanks));
+    }
     return launch;
   }
 
  private:
+  QueuedKernel queued_;
   LaunchRoom room_;
 };
 
@@ -76,7 +83,7 @@ Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kern
                                      static_cast<int>(room.segments), static_cast<int>(room.waits));
   if (!source) return error_of(source);
   return std::make_unique<AmpereKernel>(
-      std::move(*source), *kernels::ampere_layout(kernel.tile, limits, kernel.dtype), room);
+      std::move(*source), *kernels::ampere_layout(kernel.tile, limits, kernel.dtype), kernel);
 }
 
 }  // namespace overlaptune::run

@@ -52,7 +52,7 @@ Expected<void> make_ready(World& world, const CommKey& route) {
   }
   static_cast<void>(world.comm(route));
   if (!route.maps_memory()) return {};
-  constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::PeerWords::kMostRanks);
+  constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::RankWords::kMostRanks);
   const bool takes_part = world.rank() < route.ranks;
   const bool able = route.ranks <= kMostRanks && (!takes_part || world.reaches(route));
   if (world.largest(able ? 0 : 1) > 0) {

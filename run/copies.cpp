@@ -1,21 +1,19 @@
 // An exchange between ranks p and q, as p sees it. Flags of p are written by q and reset by p.
 //
-//     copies:  tell q "ready"; wait for q's      now earlier results may be overwritten
-//              wait for the signal of piece i; copy part q to q; tell q "arrived" i
+//     copies:  the gate                          now earlier results may be overwritten
+//              wait for the signal of piece i; copy part q to q; raise q's flag i
 //     own:     wait for the signal of piece i; move this rank's own part
-//     then:    wait for all of q's "arrived"
+//     then:    wait for all flags that q raises; lower them
 //
 // Lanes may share a hardware queue, in any order that their events allow (in a graph the driver
-// chooses one). So each wait for a flag from the peers comes after this rank has written its own
-// flags to them; where the two are on different lanes, an event orders them. Then two ranks never
-// wait for each other, in whatever order the lanes run.
+// chooses one). So what waits for a peer is a kernel of one warp, which needs no place at the head
+// of a queue; the driver waits only for this rank's own GEMM, which waits for nobody.
 //
 // The own part is moved by more CTAs than the GEMM leaves SMs for, so that they take all SMs once
 // the GEMM has ended. An own part that is not moved yet delays no copy to a peer.
 //
-// A flag is written again only after its reader has reset it: the next exchange of q waits for the
-// next "ready" of p, and p writes that after it has seen and reset all flags that q wrote in this
-// exchange.
+// A flag is raised again only behind the gate of the next exchange, which p reaches after it has
+// lowered all flags that q raised in this one.
 
 #include "run/copies.hpp"
 
@@ -25,6 +23,8 @@
 #include "core/error.hpp"
 #include "core/transport.hpp"
 #include "kernels/exchange.hpp"
+#include "kernels/wait.hpp"
+#include "run/peers.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -41,24 +41,23 @@ void copy(cudaStream_t stream, void* to, const void* from, std::int64_t bytes) {
       cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream));
 }
 
-static_assert((1 + Copies::kMostPieces) * Copies::kMostRanks <=
-              static_cast<int>(World::kCopyFlags));
+static_assert(Copies::kMostPieces * Copies::kMostRanks <= static_cast<int>(World::kCopyFlags));
 
 }  // namespace
 
-Copies::Copies(World& world, const CommKey& key, cudaStream_t stream) : world_(world), key_(key) {
+Copies::Copies(World& world, const CommKey& key, cudaStream_t stream, Begin begin)
+    : world_(world), key_(key) {
   const CopyLanes& lanes = world.copy_lanes();
   OVT_CHECK(cudaEventRecord(lanes.forked.get(), stream));
   OVT_CHECK(cudaStreamWaitEvent(lanes.copies.get(), lanes.forked.get(), 0));
   OVT_CHECK(cudaStreamWaitEvent(lanes.own.get(), lanes.forked.get(), 0));
-  tell_peers(on_copies_, Event::ready, 0);
-  on_copies_.enqueue(lanes.copies.get());  // before a signal is waited for
-  wait_for_peers(on_copies_, Event::ready, 0);
+  if (begin == Begin::gate) {
+    enqueue_gate(lanes.copies.get(), world, key, kernels::Counters::keep);
+  }
 }
 
-std::uint32_t* Copies::flag(int at, Event event, int piece, int from) const {
-  const int row = event == Event::ready ? 0 : 1 + piece;
-  return world_.flags_of(key_, at) + row * kMostRanks + from;
+std::uint32_t* Copies::flag(int at, int piece, int from) const {
+  return world_.flags_of(key_, at) + piece * kMostRanks + from;
 }
 
 void Copies::push(int peer, int piece, void* to, const void* from, std::int64_t bytes) {
@@ -69,7 +68,7 @@ void Copies::push(int peer, int piece, void* to, const void* from, std::int64_t 
   const cudaStream_t lane = world_.copy_lanes().copies.get();
   on_copies_.enqueue(lane);
   copy(lane, there(peer, to), from, bytes);
-  on_copies_.write(flag(peer, Event::arrived, piece, world_.rank()), 1);
+  on_copies_.write(flag(peer, piece, world_.rank()), 1);
   on_copies_.enqueue(lane);
 }
 
@@ -84,7 +83,7 @@ void Copies::finish_pushes(cudaStream_t stream) {
 }
 
 std::uint32_t* Copies::arrived(const World& world, const CommKey& key, int piece, int from) {
-  return world.flags_of(key, world.rank()) + (1 + piece) * kMostRanks + from;
+  return world.flags_of(key, world.rank()) + piece * kMostRanks + from;
 }
 
 std::byte* Copies::there(int rank, void* here) const {
@@ -96,17 +95,9 @@ std::byte* Copies::there(int rank, void* here) const {
   return world_.memory_of(key_, rank) + offset;
 }
 
-void Copies::tell_peers(MemoryOperations& operations, Event event, int piece) const {
+void Copies::tell_peers(int piece) {
   for (int peer = 0; peer < key_.ranks; ++peer) {
-    if (peer != world_.rank()) operations.write(flag(peer, event, piece, world_.rank()), 1);
-  }
-}
-
-void Copies::wait_for_peers(MemoryOperations& operations, Event event, int piece) const {
-  for (int peer = 0; peer < key_.ranks; ++peer) {
-    if (peer == world_.rank()) continue;
-    operations.wait(flag(world_.rank(), event, piece, peer), 1);
-    operations.write(flag(world_.rank(), event, piece, peer), 0);
+    if (peer != world_.rank()) on_copies_.write(flag(peer, piece, world_.rank()), 1);
   }
 }
 
@@ -140,9 +131,8 @@ void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal
   if (signal) on_copies_.wait(signal->counter, signal->value);
   on_copies_.enqueue(lanes.copies.get());
   push_parts(piece);
-  tell_peers(on_copies_, Event::arrived, pieces_);
+  tell_peers(pieces_);
   on_copies_.enqueue(lanes.copies.get());
-  wait_for_peers(at_the_end_, Event::arrived, pieces_);
 
   MemoryOperations on_own;
   if (signal) on_own.wait(signal->counter, signal->value);
@@ -155,7 +145,9 @@ void Copies::finish(cudaStream_t stream) {
   const CopyLanes& lanes = world_.copy_lanes();
   OVT_CHECK(cudaEventRecord(lanes.copied.get(), lanes.copies.get()));
   OVT_CHECK(cudaStreamWaitEvent(lanes.own.get(), lanes.copied.get(), 0));
-  at_the_end_.enqueue(lanes.own.get());
+  OVT_CHECK(kernels::wait_for_flags(
+      lanes.own.get(), world_.meeting(key_),
+      {.first = world_.flags_of(key_, world_.rank()), .rows = pieces_, .stride = kMostRanks}));
   OVT_CHECK(cudaEventRecord(lanes.moved.get(), lanes.own.get()));
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.moved.get(), 0));
 }
@@ -165,7 +157,7 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
   constexpr std::int64_t kMost = 8;
   constexpr std::int64_t kUnit = 16;
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
-  Copies copies(world, key, stream);
+  Copies copies(world, key, stream, Copies::Begin::gate);
   const std::int64_t pieces = std::clamp<std::int64_t>(bytes / kCopyPieceBytes, 1, kMost);
   const std::int64_t part = bytes / key.ranks;
   const bool to_all = collective == Collective::all_gather;

@@ -23,17 +23,22 @@ struct CopyPiece {
 };
 
 /// One exchange of up to `kMostPieces` pieces, enqueued on the copy lanes of the world. Its waits
-/// occupy no CTA. It may be captured. All ranks enqueue the same pieces. Between two exchanges all
-/// flags are zero.
+/// are kernels of one warp. It may be captured. All ranks enqueue the same pieces. Between two
+/// exchanges all flags are zero.
 class Copies {
  public:
   static constexpr int kMostPieces = 192;
   static constexpr int kMostRanks = 64;
 
+  enum class Begin {
+    gate,     ///< copies wait for all ranks, beside the work of the stream
+    at_once,  ///< there was a gate on the stream
+  };
+
   /// The exchange begins after the work that `stream` holds. `key.copies` is set, and `make_ready`
   /// was called for the key. Only one exchange runs at a time, because all use the world's lanes
   /// and flags.
-  Copies(World& world, const CommKey& key, cudaStream_t stream);
+  Copies(World& world, const CommKey& key, cudaStream_t stream, Begin begin);
 
   /// Enqueues a piece; call it at least once. The piece is sent once its signal has come, or at
   /// once where there is none.
@@ -57,21 +62,16 @@ class Copies {
                                               int from);
 
  private:
-  enum class Event { ready, arrived };
-  [[nodiscard]] std::uint32_t* flag(int at, Event event, int piece, int from) const;
+  [[nodiscard]] std::uint32_t* flag(int at, int piece, int from) const;
   [[nodiscard]] std::byte* there(int rank, void* here) const;
-  void tell_peers(MemoryOperations& operations, Event event, int piece) const;
-  void wait_for_peers(MemoryOperations& operations, Event event, int piece) const;
+  void tell_peers(int piece);
   void push_parts(const CopyPiece& piece) const;
   void move_own_part(const CopyPiece& piece) const;
 
   World& world_;
   CommKey key_;
   int pieces_ = 0;
-  // Operations that are not enqueued yet: the waits for the peers' "ready", which are enqueued
-  // together with the wait for the first signal, and the waits for the pieces that arrive.
-  MemoryOperations on_copies_{};
-  MemoryOperations at_the_end_{};
+  MemoryOperations on_copies_{};  ///< not enqueued yet
 };
 
 /// Enqueues a whole all_to_all or all_gather, in pieces as wave groups are. `bytes`: the size of

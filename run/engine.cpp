@@ -1,12 +1,9 @@
 #include "run/engine.hpp"
 
-#include "kernels/peer_exchange.hpp"
 #include "run/inventory.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
-
-static_assert(kMostChannels <= kernels::PeerWords::kMostCtas);
 
 Capabilities Engine::capabilities() const {
   const int capability = compute_capability();

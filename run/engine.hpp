@@ -13,6 +13,8 @@ struct Engine {
   GemmLibrary& library;
   GeneratedGemms& generated;
   int sms = 0;  ///< SMs of one GPU
+  /// Nothing else on these GPUs waits for ranks: plans start without a gate where they can.
+  bool exclusive = false;
 
   /// The configs that the world's ranks, the current GPU, its driver and NCCL can run. It does not
   /// say whether the GPUs reach one another's memory; `make_plan` finds that out.

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "core/arrivals.hpp"
 #include "core/error.hpp"
-#include "core/tiling.hpp"
 #include "kernels/compiler.hpp"
-#include "kernels/peers.hpp"
+#include "kernels/meeting.hpp"
 
 namespace overlaptune::run {
 
@@ -30,15 +30,26 @@ struct GeneratedSegment {
 /// The rows of A that a GEMM waits for. Tiles are in the order of `ArrivalOrder`.
 struct GeneratedRows {
   /// Consecutive tiles, up to tile `end` (exclusive), whose rows are there when `*counter` is at
-  /// least `value`; null: they are there.
+  /// least `value`; null: they are there. `sent`: the rows of this rank that the peer needs for its
+  /// group of the same number.
   struct Arrival {
     std::int64_t end = 0;
     const std::uint32_t* counter = nullptr;
     std::uint32_t value = 1;
+    ArrivingRows sent{};
+  };
+  /// Rows that the GEMM itself sends, beside its tiles. The counters of its groups are then those
+  /// of `GeneratedOperands::meeting`.
+  struct Pushes {
+    int ctas = 1;                   ///< that are to push at any time, while there are rows left
+    std::vector<void*> gathered{};  ///< every rank's matrix of all row blocks
+    bool leaves_out_a_group =
+        false;  ///< a plan that is wrong on purpose does not send the last one
   };
   const void* own = nullptr;  ///< this rank's row block, which is not in `a`
   int own_block = 0;          ///< its number: the rank
   std::vector<Arrival> arrivals{};
+  std::optional<Pushes> pushes{};
 };
 
 /// The tiles of a GEMM that stores each at the rank that owns it. Tiles are in the order of
@@ -56,16 +67,15 @@ struct GeneratedStores {
   /// What a rank has in the memory that all ranks reach, by its address on this GPU.
   struct Peer {
     void* slots = nullptr;
-    kernels::StoreWords* words = nullptr;
-    void* c =
-        nullptr;  ///< row 0 of the rows that this rank's tiles fill; null where there are none
+    /// Row 0 of the rows that this rank's tiles fill; null where there are none.
+    void* c = nullptr;
   };
   int rank = 0;
   bool owns_blocks = true;
   bool own_later = false;
   bool adds = true;        ///< the result is the sum of all ranks
   std::int64_t slots = 0;  ///< of one rank, for each peer
-  std::uint32_t done = 0;  ///< `StoreWords::done` when all tiles of the peers have arrived in C
+  std::uint32_t done = 0;  ///< `RankWords::done` when all tiles of the peers have arrived in C
   std::vector<Peer> peers{};
   std::vector<Group> groups{};
 };
@@ -77,6 +87,10 @@ struct GeneratedOperands {
   std::vector<GeneratedSegment> segments{};  ///< in the order of the tiles; they hold all tiles
   std::optional<GeneratedRows> rows{};       ///< for kernels that wait, and only for them
   std::optional<GeneratedStores> stores{};   ///< for kernels that store at ranks; no segments then
+  /// For kernels that wait or store at ranks: the ranks. `meets`: the launch itself meets them;
+  /// else a gate has, or nobody has to.
+  kernels::Meeting meeting{};
+  bool meets = false;
   // For plans that are wrong on purpose (run/mutant.hpp):
   std::int64_t left_out_k = 0;      ///< last elements of k that are not multiplied
   std::int64_t left_out_tiles = 0;  ///< last tiles that are not computed
@@ -141,16 +155,6 @@ struct LaunchRoom {
 /// Throws `Failure` (`bad_input`) where a launch has more segments or groups than its kernel was
 /// made for, or waits or stores at ranks with a kernel that does not, or the other way round.
 void check_room(const GeneratedOperands& operands, const LaunchRoom& room);
-
-/// The stores of a launch, as the text of kernels/device/peer_store.cu declares them.
-[[nodiscard]] std::vector<std::byte> packed_stores(const GeneratedStores& stores,
-                                                   const LaunchRoom& room);
-
-/// The rows of a launch, as the text of kernels/device/tiles.cu declares them; empty for a kernel
-/// that does not wait.
-[[nodiscard]] std::vector<std::byte> packed_rows(const TileOrder& order,
-                                                 const GeneratedOperands& operands,
-                                                 const LaunchRoom& room);
 
 /// The source of a kernel for one tile shape and a largest number of segments, and the function
 /// that makes its launches ready.

@@ -54,6 +54,10 @@ class StagedGroups : public GroupExchange {
     return static_cast<std::uint32_t*>(counters_.get());
   }
 
+  void begin(cudaStream_t stream) override {
+    OVT_CHECK(cudaMemsetAsync(counters(), 0, groups_.size() * sizeof(std::uint32_t), stream));
+  }
+
   [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {
     std::vector<GeneratedSegment> all;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -80,7 +84,7 @@ class CollectiveGroups : public StagedGroups {
   void enqueue(cudaStream_t stream, const Operands& operands,
                std::span<const std::optional<Signal>> signals) override {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (signals[i]) wait_for_signal(stream, *signals[i], wait_);
+      if (signals[i]) wait_for_signal(stream, world_.alone(), *signals[i], wait_);
       groups_[i].enqueue_exchange(stream, world_, operands);
     }
   }
@@ -92,16 +96,27 @@ class CollectiveGroups : public StagedGroups {
 /// All groups as the pieces of one exchange by copy engines, which itself waits for the signals.
 class CopiedGroups : public StagedGroups {
  public:
-  using StagedGroups::StagedGroups;
+  CopiedGroups(const Request& request, const GroupRoutes& routes)
+      : StagedGroups(request, routes),
+        gate_first_(!request.engine.exclusive && world_.rank() < route_.ranks) {}
+
+  void begin(cudaStream_t stream) override {
+    StagedGroups::begin(stream);
+    if (gate_first_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
+  }
 
   void enqueue(cudaStream_t stream, const Operands& operands,
                std::span<const std::optional<Signal>> signals) override {
-    Copies copies(world_, route_, stream);
+    Copies copies(world_, route_, stream,
+                  gate_first_ ? Copies::Begin::at_once : Copies::Begin::gate);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       copies.enqueue(groups_[i].copy_piece(operands), signals[i]);
     }
     copies.finish(stream);
   }
+
+ private:
+  bool gate_first_;
 };
 
 /// One overlaptune kernel exchanges all groups through the peers' memory, and polls the signals of
@@ -115,7 +130,8 @@ class PeerGroups : public GroupExchange {
         wait_(request.work.config_as<Signaled>().wait),
         problem_(request.work.problem()),
         block_rows_(request.work.tiled().order.block_rows),
-        takes_part_(world_.rank() < problem_.ranks) {
+        takes_part_(world_.rank() < problem_.ranks),
+        gate_first_(!request.engine.exclusive && takes_part_) {
     const TiledWork& tiled = request.work.tiled();
     if (!takes_part_) counters_ = device_memory(tiled.cuts.size() * sizeof(std::uint32_t));
     Cut before;
@@ -126,8 +142,13 @@ class PeerGroups : public GroupExchange {
   }
 
   [[nodiscard]] std::uint32_t* counters() const override {
-    return takes_part_ ? peer_counters(world_, route_)
-                       : static_cast<std::uint32_t*>(counters_.get());
+    if (!takes_part_) return static_cast<std::uint32_t*>(counters_.get());
+    return world_.meeting(route_).words[static_cast<std::size_t>(world_.rank())]->counters;
+  }
+
+  void begin(cudaStream_t stream) override {
+    if (gate_first_) return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+    OVT_CHECK(cudaMemsetAsync(counters(), 0, groups_.size() * sizeof(std::uint32_t), stream));
   }
 
   [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {
@@ -149,7 +170,8 @@ class PeerGroups : public GroupExchange {
   void enqueue(cudaStream_t stream, const Operands& operands,
                std::span<const std::optional<Signal>> signals) override {
     // The kernel starts after the first group's signal: until then the GEMM has all SMs.
-    if (signals.front()) wait_for_signal(stream, *signals.front(), wait_);
+    if (signals.front()) wait_for_signal(stream, world_.alone(), *signals.front(), wait_);
+    if (!gate_first_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
     enqueue_peers(stream, world_, route_,
                   {.collective = collective_of(problem_.op),
                    .dtype = problem_.dtype,
@@ -189,6 +211,7 @@ class PeerGroups : public GroupExchange {
   Problem problem_;
   std::int64_t block_rows_;
   bool takes_part_;
+  bool gate_first_;
   DeviceMemory counters_{};  ///< for a rank that takes no part
   std::vector<std::vector<Region>> groups_{};
 };

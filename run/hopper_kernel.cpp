@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "run/check.hpp"
-#include "run/generated_kernel.hpp"
+#include "run/generated_queue.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -110,6 +110,7 @@ class HopperKernel : public GeneratedKernel {
         slab_columns_(tile_.is_transposed() ? Tile::kInstructionRows : layout.slab),
         slab_rows_(tile_.is_transposed() ? layout.slab : Tile::kInstructionRows),
         dtype_(kernel.dtype),
+        of_one_tile_(layout.of_one_tile()),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -122,10 +123,17 @@ class HopperKernel : public GeneratedKernel {
     const bool one_block = operands.rows || operands.stores;  // of the order in the kernel
     const int ctas =
         ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
-    // Whole clusters, unless CTAs share tiles. The last cluster may have a tile for only one of its
-    // CTAs.
-    const Turns turns = ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * tiles)}
-                                 : turns_of(crew, tiles, tile_.cluster);
+    const QueuedKernel queued{.tile = tile_,
+                              .dtype = dtype_,
+                              .ctas_an_item = std::max(ctas, tile_.cluster),
+                              .tiles_an_item = tile_.cluster,
+                              .signals_a_share = of_one_tile_};
+    const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
+    // Whole clusters. The last one may have a tile for only one of its CTAs. CTAs that share a tile
+    // have no other item.
+    const Turns turns =
+        ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * items.all)}
+                 : turns_of(crew, (one_block ? items.all * tile_.cluster : tiles), tile_.cluster);
     const CUtensorMap a = tensor_map({.base = operands.a,
                                       .columns = k,
                                       .rows = order.block_rows,
@@ -171,7 +179,11 @@ class HopperKernel : public GeneratedKernel {
     GeneratedLaunch launch{.parameters = {packed<CUtensorMap>({&a, 1}),
                                           packed<CUtensorMap>({&b, 1}), packed<CUtensorMap>(maps),
                                           packed<OrderHead, Segment>({&head, 1}, segments)}};
-    if (operands.stores) launch.parameters.push_back(packed_stores(*operands.stores, room_));
+    const unsigned clusters = turns.blocks / static_cast<unsigned>(queued.ctas_an_item);
+    if (operands.stores) {
+      launch.parameters.push_back(packed_stores(*operands.stores, room_));
+      launch.parameters.push_back(packed_run(operands, items, clusters, room_.ranks));
+    }
     if (operands.rows) {
       const CUtensorMap own = tensor_map({.base = operands.rows->own,
                                           .columns = k,
@@ -179,7 +191,9 @@ class HopperKernel : public GeneratedKernel {
                                           .row_stride = operands.k,
                                           .block_stride = order.block_rows * operands.k},
                                          64, tile_.block_m, dtype_);
-      launch.parameters.push_back(packed_rows(order, operands, room_));
+      launch.parameters.push_back(packed_rows(order, operands, queued, items, room_));
+      launch.parameters.push_back(
+          packed_run(operands, items, clusters, kernels::RankWords::kMostRanks));
       launch.parameters.push_back(packed<CUtensorMap>({&own, 1}));
     }
     launch.blocks = turns.blocks;
@@ -208,6 +222,7 @@ class HopperKernel : public GeneratedKernel {
   int slab_columns_;  // columns and rows of C in a slab
   int slab_rows_;
   Dtype dtype_;
+  int of_one_tile_;  // consumers that have a part of each tile
   LaunchRoom room_;
 };
 

@@ -32,29 +32,17 @@ class PeerStorePlan : public Plan {
         order_(request.work.tiled().order),
         stored_(order_of(request.work)),
         crew_({.sms = request.engine.sms}),
+        exclusive_(request.engine.exclusive),
         mutant_(request.mutant),
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     if (world_.rank() >= problem_.ranks) return;
+    if (!exclusive_) enqueue_gate(stream, world_, route_, kernels::Counters::reset);
     gemm_.enqueue(stream, launches_[operands]);
   }
 
   void forget_addresses() override { launches_.clear(); }
-
-  /// Ends the waits for tiles of the peers. The driver writes the words: a memset may be a kernel,
-  /// and would wait for an SM while the GEMM waits on all of them.
-  void release(cudaStream_t aside) override {
-    if (world_.rank() >= problem_.ranks) return;
-    constexpr std::uint32_t kFar = 0x7f7f7f7f;  // more than any value that is waited for
-    kernels::StoreWords* const words = store_words(world_, route_, world_.rank());
-    MemoryOperations all;
-    for (std::size_t group = 0; group < stored_.groups.size(); ++group) {
-      all.write(words->counters + group, kFar);
-    }
-    all.write(&words->done, kFar);
-    all.enqueue(aside);
-  }
 
  private:
   [[nodiscard]] GeneratedLaunch prepared(const Operands& operands) const {
@@ -64,6 +52,8 @@ class PeerStorePlan : public Plan {
         .b = operands.b,
         .k = problem_.k,
         .stores = stores(operands),
+        .meeting = world_.meeting(route_),
+        .meets = exclusive_,
         .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
         .left_out_tiles = left_out_tiles()};
     return gemm_.prepare(order_, crew_, own, nullptr);
@@ -78,7 +68,6 @@ class PeerStorePlan : public Plan {
     for (int peer = 0; peer < problem_.ranks; ++peer) {
       const bool has_slots = bytes_of_slots(problem_, stored_) > 0;
       peers.push_back({.slots = has_slots ? there(peer, operands.workspace) : nullptr,
-                       .words = store_words(world_, route_, peer),
                        .c = rows_at(peer, operands)});
     }
     const int signals = gemm_.signals_a_tile();
@@ -128,6 +117,7 @@ class PeerStorePlan : public Plan {
   TileOrder order_;
   StoreOrder stored_;
   Crew crew_;
+  bool exclusive_;
   Mutant mutant_;
   Launches launches_;
 };

@@ -35,14 +35,11 @@ class Plan {
   /// were made again.
   virtual void forget_addresses() {}
 
-  /// Ends the waits of a run under way for signals of its own GPU, by work on the stream `aside`.
-  /// The result of that run is invalid. A watchdog calls this on every rank, because a stream's
-  /// wait on memory has no time limit of its own.
+  /// Ends the driver's waits of a run under way for signals of its own GPU, by work on the stream
+  /// `aside`: such a wait has no time limit. The result of that run is invalid. A plan that is
+  /// wrong on purpose needs it, because its signals may not come. (`Waits::abort` ends the waits of
+  /// kernels.)
   virtual void release(cudaStream_t /*aside*/) {}
-
-  /// Lowers signals that came after a release, or that it raised for no run. Call it on every rank
-  /// once the released runs have ended on all of them: otherwise the next plan finds them raised.
-  virtual void lower_signals(cudaStream_t /*stream*/) {}
 
  protected:
   Plan() = default;

@@ -16,29 +16,46 @@ std::vector<ArrivingRows> groups_of(const Work& work) {
                        work.tiled().cuts);
 }
 
-/// The number of groups whose rows are sent: a plan that is wrong on purpose leaves the last out.
-std::size_t sent_groups(const Request& request, std::size_t groups) {
-  return request.mutant == Mutant::missing_signal ? groups - 1 : groups;
-}
-
-/// Copy engines write the rows into the peers' workspaces, piece by piece, each with a flag behind
-/// it.
-class CopiedRows : public RowExchange {
+/// What both ways have.
+class RowsOfPeers : public RowExchange {
  public:
-  CopiedRows(const Request& request, const CommKey& route)
+  RowsOfPeers(const Request& request, const CommKey& route)
       : world_(request.engine.world),
         route_(route),
         problem_(request.work.problem()),
-        block_rows_(request.work.tiled().order.block_rows),
         groups_(groups_of(request.work)),
-        sent_(sent_groups(request, groups_.size())) {}
+        exclusive_(request.engine.exclusive),
+        leaves_out_(request.mutant == Mutant::missing_signal) {}
 
-  [[nodiscard]] Signal signal(std::size_t group) const override { return {flag(group), 1}; }
+ protected:
+  World& world_;
+  CommKey route_;
+  Problem problem_;
+  std::vector<ArrivingRows> groups_;
+  bool exclusive_;
+  bool leaves_out_;  ///< a plan that is wrong on purpose does not send the last group
+};
+
+/// Copy engines write the rows into the peers' workspaces, piece by piece, each with a flag behind
+/// it.
+class CopiedRows : public RowsOfPeers {
+ public:
+  CopiedRows(const Request& request, const CommKey& route)
+      : RowsOfPeers(request, route), block_rows_(request.work.tiled().order.block_rows) {}
+
+  void describe(const Operands& /*operands*/, GeneratedOperands& gemm) const override {
+    gemm.meeting = world_.meeting(route_);
+    for (std::size_t group = 1; group < groups_.size(); ++group) {
+      gemm.rows->arrivals[group].counter = flag(group);
+    }
+  }
 
   void begin(cudaStream_t stream, const Operands& operands) override {
-    copies_.emplace(world_, route_, stream);
+    if (!exclusive_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
+    copies_.emplace(world_, route_, stream,
+                    exclusive_ ? Copies::Begin::gate : Copies::Begin::at_once);
     const int rank = world_.rank();
-    for (std::size_t group = 1; group < sent_; ++group) {
+    for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
       const ArrivingRows& rows = groups_[group];
       const std::int64_t first_row = rank * block_rows_ + rows.first_row;
       copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
@@ -51,13 +68,11 @@ class CopiedRows : public RowExchange {
   void finish(cudaStream_t stream) override {
     copies_->finish_pushes(stream);
     copies_.reset();
-    // No peer raises them again before this rank says, in the next exchange, that it is ready.
-    write_flags(stream, 0);
+    // No peer raises them again before the gate of the next exchange.
+    MemoryOperations all;
+    for (std::size_t group = 1; group < groups_.size(); ++group) all.write(flag(group), 0);
+    all.enqueue(stream);
   }
-
-  void release(cudaStream_t aside) override { write_flags(aside, 1); }
-
-  void lower_signals(cudaStream_t stream) override { write_flags(stream, 0); }
 
  private:
   /// The group's rows come from the rank that is `block` ranks before this one.
@@ -66,81 +81,34 @@ class CopiedRows : public RowExchange {
     return Copies::arrived(world_, route_, static_cast<int>(group), source);
   }
 
-  void write_flags(cudaStream_t stream, std::uint32_t value) const {
-    MemoryOperations all;
-    for (std::size_t group = 1; group < groups_.size(); ++group) all.write(flag(group), value);
-    all.enqueue(stream);
-  }
-
-  World& world_;
-  CommKey route_;
-  Problem problem_;
   std::int64_t block_rows_;
-  std::vector<ArrivingRows> groups_;
-  std::size_t sent_;
   std::optional<Copies> copies_{};  ///< between `begin` and `finish`
 };
 
-/// The CTAs of one kernel store the rows into the peers' workspaces. The GEMM leaves SMs to them.
-class PushedByPeers : public RowExchange {
+/// The GEMM stores the rows into the peers' workspaces, beside its tiles.
+class PushedByGemm : public RowsOfPeers {
  public:
-  PushedByPeers(const Request& request, const CommKey& route)
-      : world_(request.engine.world),
-        route_(route),
-        problem_(request.work.problem()),
-        block_rows_(request.work.tiled().order.block_rows),
-        comm_(make_stream(Priority::high)),
-        fork_(make_event(false)),
-        join_(make_event(false)) {
-    const std::vector<ArrivingRows> groups = groups_of(request.work);
-    for (std::size_t group = 1; group < sent_groups(request, groups.size()); ++group) {
-      pieces_.push_back({.first_row = static_cast<std::int32_t>(groups[group].first_row),
-                         .rows = static_cast<std::int32_t>(groups[group].rows),
-                         .turn = groups[group].block,
-                         .counter = static_cast<std::int32_t>(group)});
+  using RowsOfPeers::RowsOfPeers;
+
+  void describe(const Operands& operands, GeneratedOperands& gemm) const override {
+    gemm.meeting = world_.meeting(route_);
+    gemm.meets = exclusive_;
+    GeneratedRows& rows = *gemm.rows;
+    const auto rank = static_cast<std::size_t>(world_.rank());
+    for (std::size_t group = 1; group < groups_.size(); ++group) {
+      rows.arrivals[group].counter = gemm.meeting.words[rank]->counters + group;
+      rows.arrivals[group].sent = groups_[group];
+    }
+    rows.pushes = {.ctas = route_.ctas, .leaves_out_a_group = leaves_out_};
+    const std::ptrdiff_t offset = offset_in(world_, operands.workspace);
+    for (int peer = 0; peer < problem_.ranks; ++peer) {
+      rows.pushes->gathered.push_back(world_.memory_of(route_, peer) + offset);
     }
   }
 
-  [[nodiscard]] Signal signal(std::size_t group) const override {
-    return {peer_counters(world_, route_) + group, static_cast<std::uint32_t>(route_.ctas)};
+  void begin(cudaStream_t stream, const Operands& /*operands*/) override {
+    if (!exclusive_) enqueue_gate(stream, world_, route_, kernels::Counters::reset);
   }
-
-  void begin(cudaStream_t stream, const Operands& operands) override {
-    set_counters(stream, 0);
-    OVT_CHECK(cudaEventRecord(fork_.get(), stream));
-    OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
-    push_to_peers(comm_.get(), world_, route_,
-                  {.row_bytes = problem_.k * bytes_of(problem_.dtype),
-                   .block_rows = block_rows_,
-                   .source = operands.a,
-                   .matrix = operands.workspace},
-                  pieces_);
-  }
-
-  void finish(cudaStream_t stream) override {
-    OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
-    OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
-  }
-
-  void release(cudaStream_t aside) override {
-    constexpr int kFar = 0x7f;  // more than any value that is waited for
-    set_counters(aside, kFar);
-  }
-
- private:
-  void set_counters(cudaStream_t stream, int every_byte) const {
-    OVT_CHECK(cudaMemsetAsync(peer_counters(world_, route_), every_byte,
-                              kernels::PeerWords::kCounters * sizeof(std::uint32_t), stream));
-  }
-
-  World& world_;
-  CommKey route_;
-  Problem problem_;
-  std::int64_t block_rows_;
-  std::vector<kernels::PushedRows> pieces_{};
-  Stream comm_;
-  Event fork_;
-  Event join_;
 };
 
 }  // namespace
@@ -150,7 +118,7 @@ Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request)
   const CommKey key = route(Collective::all_gather, request.work.problem().ranks, config.comm_ctas,
                             config.transport);
   if (auto ready = make_ready(request.engine.world, key); !ready) return error_of(ready);
-  if (key.peers) return std::make_unique<PushedByPeers>(request, key);
+  if (key.peers) return std::make_unique<PushedByGemm>(request, key);
   return std::make_unique<CopiedRows>(request, key);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The exchange of the rows of A for `waiting`: each rank sends its rows to its peers, whose GEMMs
-// wait for them group by group. To add another way: write a class in row_exchange.cpp, and add a
-// line in `make_row_exchange`.
+// wait for them group by group. Copy engines send them beside the GEMM, or the GEMM itself does. To
+// add another way: write a class in row_exchange.cpp, and add a line in `make_row_exchange`.
 
 #include <memory>
 #include <optional>
@@ -17,20 +17,16 @@ class RowExchange {
   RowExchange(const RowExchange&) = delete;
   RowExchange& operator=(const RowExchange&) = delete;
 
-  /// The signal that the rows of wave group `group` (at least 1) have arrived on this rank.
-  [[nodiscard]] virtual Signal signal(std::size_t group) const = 0;
+  /// What the GEMM is told: its ranks, the signals of the groups that arrive (number 1 and later of
+  /// `rows.arrivals`), and the rows that it sends.
+  virtual void describe(const Operands& operands, GeneratedOperands& gemm) const = 0;
 
-  /// Enqueues the exchange beside `stream`. It begins after the work that `stream` holds, and waits
-  /// for nothing that is enqueued later: so it gets on even where the GEMM, enqueued after it, is
-  /// on the same hardware queue.
+  /// Enqueues the gate, unless nothing else waits for ranks, and what runs beside the GEMM. It
+  /// waits for nothing that is enqueued later: so it gets on even where the GEMM, enqueued after
+  /// it, is on the same hardware queue.
   virtual void begin(cudaStream_t stream, const Operands& operands) = 0;
   /// Work that is enqueued on `stream` after this call may overwrite A and the gathered rows.
-  virtual void finish(cudaStream_t stream) = 0;
-
-  /// Raises all signals, by work on the stream `aside` (`Plan::release`).
-  virtual void release(cudaStream_t aside) = 0;
-  /// As `Plan::lower_signals`; nothing where each run begins by lowering them.
-  virtual void lower_signals(cudaStream_t /*stream*/) {}
+  virtual void finish(cudaStream_t /*stream*/) {}
 
  protected:
   RowExchange() = default;

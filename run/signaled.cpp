@@ -31,7 +31,7 @@ class SignaledPlan : public Plan {
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    set_counters(stream, 0);
+    exchange_->begin(stream);
     OVT_CHECK(cudaEventRecord(fork_.get(), stream));
     OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
     // The GEMM is enqueued before any wait for it.
@@ -48,8 +48,9 @@ class SignaledPlan : public Plan {
   }
 
   void release(cudaStream_t aside) override {
-    constexpr int kFar = 0x7f;  // more than any value that is waited for
-    set_counters(aside, kFar);
+    constexpr int kFar = 0x7f;  // every byte: more than any value that is waited for
+    OVT_CHECK(cudaMemsetAsync(exchange_->counters(), kFar, signals_.size() * sizeof(std::uint32_t),
+                              aside));
   }
 
  private:
@@ -59,11 +60,6 @@ class SignaledPlan : public Plan {
             .leaving = config.is_persistent() ? config.comm_ctas : 0,
             .early = request.work.tiled().cuts.front().tiles,
             .persistent = config.is_persistent()};
-  }
-
-  void set_counters(cudaStream_t stream, int every_byte) const {
-    OVT_CHECK(cudaMemsetAsync(exchange_->counters(), every_byte,
-                              signals_.size() * sizeof(std::uint32_t), stream));
   }
 
   /// The value of each group's counter when all its tiles are stored.

@@ -53,12 +53,12 @@ void wait_for_value(cudaStream_t stream, const std::uint32_t* address, std::uint
   }
 }
 
-void wait_for_signal(cudaStream_t stream, const Signal& signal, Wait wait) {
+void wait_for_signal(cudaStream_t stream, const kernels::Meeting& meeting, const Signal& signal,
+                     Wait wait) {
   if (wait == Wait::driver && can_wait_for_value()) {
     return wait_for_value(stream, signal.counter, signal.value);
   }
-  kernels::wait_for_value(stream, signal.counter, signal.value);
-  OVT_CHECK(cudaGetLastError());
+  OVT_CHECK(kernels::wait_for_counter(stream, meeting, signal.counter, signal.value));
 }
 
 void MemoryOperations::wait(const std::uint32_t* address, std::uint32_t value) {

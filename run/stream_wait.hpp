@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "kernels/meeting.hpp"
 
 namespace overlaptune::run {
 
@@ -26,8 +27,9 @@ struct Signal {
 
 /// Work that is enqueued on the stream later starts once the signal has come. `wait`, from the
 /// config, says whether the driver or a kernel waits; where the driver has no such wait, a kernel
-/// does.
-void wait_for_signal(cudaStream_t stream, const Signal& signal, Wait wait);
+/// does. The driver's wait has no time limit; but the GEMM waits for nobody.
+void wait_for_signal(cudaStream_t stream, const kernels::Meeting& meeting, const Signal& signal,
+                     Wait wait);
 
 /// A list of waits and writes, which the driver does in the order in which they were added. They
 /// are enqueued as few pieces of work.

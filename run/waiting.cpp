@@ -1,6 +1,6 @@
-// `waiting`: one generated GEMM, which begins with this rank's own rows of A. Beside it this rank's
-// rows are sent to its peers, piece by piece. Before the GEMM loads the first rows of a wave group
-// it polls the group's signal.
+// `waiting`: one generated GEMM, which begins with this rank's own rows of A. Beside its tiles this
+// rank's rows are sent to its peers, piece by piece. Before the GEMM loads the first rows of a wave
+// group it polls the group's signal.
 
 #include "core/arrivals.hpp"
 #include "run/generated_gemm.hpp"
@@ -16,7 +16,7 @@ int sms_of_exchange(const Request& request) {
   constexpr int kSmsOfCopies = 8;
   const auto& config = request.work.config_as<Waiting>();
   const bool copies = config.transport == Transport::copy_engine;
-  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : config.comm_ctas;
+  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : 0;
 }
 
 class WaitingPlan : public Plan {
@@ -25,6 +25,7 @@ class WaitingPlan : public Plan {
               std::unique_ptr<RowExchange> exchange)
       : gemm_(gemm),
         exchange_(std::move(exchange)),
+        world_(request.engine.world),
         rank_(request.engine.world.rank()),
         problem_(request.work.problem()),
         order_(request.work.tiled().order),
@@ -44,28 +45,14 @@ class WaitingPlan : public Plan {
   /// where the workspace gets its old address again.
   void forget_addresses() override { launches_.clear(); }
 
-  void release(cudaStream_t aside) override {
-    if (takes_part()) exchange_->release(aside);
-  }
-
-  void lower_signals(cudaStream_t stream) override {
-    if (takes_part()) exchange_->lower_signals(stream);
-  }
-
  private:
   [[nodiscard]] bool takes_part() const { return rank_ < problem_.ranks; }
 
   [[nodiscard]] GeneratedLaunch prepared(const Operands& operands) const {
     GeneratedRows rows{.own = operands.a, .own_block = rank_ % problem_.ranks};
-    for (std::size_t group = 0; group < cuts_.size(); ++group) {
-      rows.arrivals.push_back({.end = cuts_[group].tiles});
-      if (!takes_part() || group == 0 || mutant_ == Mutant::missing_wait) continue;
-      const Signal signal = exchange_->signal(group);
-      rows.arrivals.back().counter = signal.counter;
-      rows.arrivals.back().value = signal.value;
-    }
+    for (const Cut& cut : cuts_) rows.arrivals.push_back({.end = cut.tiles});
     const Region all{.end = order_.tiles(), .rows = order_.block_rows, .columns = problem_.n};
-    const GeneratedOperands own{
+    GeneratedOperands own{
         .a = operands.workspace,
         .b = operands.b,
         .k = problem_.k,
@@ -74,13 +61,19 @@ class WaitingPlan : public Plan {
                       .row_stride = problem_.n,
                       .block_stride = order_.block_rows * problem_.n}},
         .rows = std::move(rows),
+        .meeting = world_.alone(),
         .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
         .left_out_tiles = mutant_ == Mutant::skipped_tile ? 1 : 0};
+    if (takes_part()) exchange_->describe(operands, own);
+    if (mutant_ == Mutant::missing_wait) {
+      for (GeneratedRows::Arrival& arrival : own.rows->arrivals) arrival.counter = nullptr;
+    }
     return gemm_.prepare(order_, crew_, own, nullptr);
   }
 
   const GeneratedGemm& gemm_;
   std::unique_ptr<RowExchange> exchange_;
+  World& world_;
   int rank_;
   Problem problem_;
   TileOrder order_;

@@ -22,6 +22,7 @@ constexpr std::size_t kFirst = std::size_t{4} << 30;
 constexpr std::size_t kGranularity = std::size_t{64} << 20;
 
 constexpr std::size_t kFlagBytes = World::kFlags * sizeof(std::uint32_t);
+static_assert(World::kCopyFlags * sizeof(std::uint32_t) + sizeof(kernels::RankWords) <= kFlagBytes);
 
 /// The key that a communicator is made with. Copies and peer access need only its window, so they
 /// share one communicator, whatever their number of CTAs.
@@ -81,10 +82,12 @@ World::World(Comm comm, std::optional<std::chrono::seconds> patience)
       ranks_(count_of(comm.get())),
       patience_(patience),
       scratch_(device_memory(kScratch)),
+      own_words_(device_memory(sizeof(kernels::RankWords))),
       stream_(make_stream()),
       world_(std::move(comm)) {
   // On the stream that uses it: a memset on the default stream may come after later work.
   OVT_CHECK(cudaMemsetAsync(scratch_.get(), 0, kScratch, stream_.get()));
+  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream_.get()));
   ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
   if (shares_gpu()) {
     memory_ = std::make_unique<IpcMemory>(*this);
@@ -247,6 +250,34 @@ std::byte* World::memory_of(const CommKey& key, int peer) const {
 
 std::uint32_t* World::flags_of(const CommKey& key, int peer) const {
   return reinterpret_cast<std::uint32_t*>(memory_of(key, peer) + capacity_);
+}
+
+kernels::Meeting World::meeting(const CommKey& key) const {
+  kernels::Meeting meeting{
+      .rank = rank_, .ranks = key.ranks, .plan = waits_.plan(), .control = waits_.control()};
+  for (int rank = 0; rank < key.ranks; ++rank) {
+    meeting.words[static_cast<std::size_t>(rank)] =
+        reinterpret_cast<kernels::RankWords*>(flags_of(key, rank) + kCopyFlags);
+  }
+  return meeting;
+}
+
+kernels::Meeting World::alone() const {
+  return {.ranks = 1,
+          .plan = waits_.plan(),
+          .control = waits_.control(),
+          .words = {static_cast<kernels::RankWords*>(own_words_.get())}};
+}
+
+void World::revive() {
+  static_cast<void>(largest(0));  // no rank writes to the flags of another any more
+  if (capacity_ > 0) {
+    OVT_CHECK(cudaMemsetAsync(memory() + capacity_, 0, kFlagBytes, stream_.get()));
+  }
+  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream_.get()));
+  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  waits_.revive();
+  static_cast<void>(largest(0));
 }
 
 void World::wait_for_ranks() const {

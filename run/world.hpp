@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "kernels/meeting.hpp"
 #include "run/handles.hpp"
 #include "run/peer_memory.hpp"
+#include "run/waits.hpp"
 
 namespace overlaptune::run {
 
@@ -110,14 +112,23 @@ class World {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
-  /// The address on this GPU of rank `peer`'s `memory()`, and of its `kFlags` flags behind it. The
-  /// flags are zero between exchanges, except the counters of peer access. Both need
-  /// `reaches(key)`.
+  /// The address on this GPU of rank `peer`'s `memory()`, and of its `kFlags` flags behind it:
+  /// those of copy engines, which are zero between exchanges, then its `kernels::RankWords`. Both
+  /// need `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
   static constexpr std::size_t kFlags = std::size_t{1} << 15;
-  /// The first flags are for copies, the others for peer access.
   static constexpr std::size_t kCopyFlags = kFlags / 2;
+  /// The ranks of the key, for kernels that meet or wait for them. It needs `reaches(key)`.
+  [[nodiscard]] kernels::Meeting meeting(const CommKey& key) const;
+  /// For kernels that wait for work of this rank only.
+  [[nodiscard]] kernels::Meeting alone() const;
+  /// The waits of all kernels of this world.
+  [[nodiscard]] Waits& waits() { return waits_; }
+  [[nodiscard]] const Waits& waits() const { return waits_; }
+  /// Makes waits wait again after they have ended, and lowers all flags. Collective; on every rank
+  /// all work of the world has ended.
+  void revive();
   [[nodiscard]] const CopyLanes& copy_lanes() const { return copy_lanes_; }
   /// A zero in device memory.
   [[nodiscard]] const std::uint32_t* zero() const;
@@ -152,7 +163,9 @@ class World {
   std::size_t capacity_ = 0;
   std::uint64_t generation_ = 0;
   DeviceMemory scratch_;
+  DeviceMemory own_words_;  ///< `kernels::RankWords` that no peer reaches
   Stream stream_;
+  Waits waits_{kPatience};
   Comm world_;
   std::map<CommKey, Comm> comms_{};
   std::set<CommKey> used_{};  ///< keys of all communicators that were ever made

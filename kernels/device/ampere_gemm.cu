@@ -4,14 +4,15 @@
 // stages (cp.async), always STAGES - 1 steps of k ahead. They copy ahead past the end of a tile,
 // too: the first steps of the next tile arrive while C is stored. Each wave group has a counter; it
 // is incremented when one of the group's tiles is in memory. Compiled at run time, after the text
-// of tiles.cu; includes nothing. Macros, all given by the caller of the compiler
-// (kernels/ampere_gemm.cpp):
+// of tiles.cu and, where WAITS is not 0, those of waits.cu and rows.cu; includes nothing. Macros, all
+// given by the caller of the compiler (kernels/ampere_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
 //   STAGES            stages of the ring, 2 or more
 //   WARPS_M, WARPS_N  warps that share the rows, and the columns, of a tile
 //   SLAB              columns of C that a warp turns into whole rows at a time: 16, 32 or 64
 //   SEGMENTS          most segments that a launch may have
-//   WAITS, PATIENCE   as in tiles.cu
+//   WAITS             as in rows.cu; 0: all rows are there
+//   QUEUED            1: WAITS is not 0, and work comes from the queue of waits.cu
 //   HALF              1: fp16, 0: bf16
 //
 // Sources: PTX ISA 8.x, "Matrix fragments for mma.m16n8k16 with floating point type", "ldmatrix",
@@ -151,14 +152,90 @@ struct Cursor {
   int group;      // wave group whose rows this thread has waited for
 };
 
-__device__ __forceinline__ void go_to(Cursor& cursor, const Operands& operands, const Order& order,
-                                      const Peers& peers, int tile) {
+/// The tiles of this CTA, which it begins to copy long before it multiplies them.
+struct Tiles {
+  static constexpr int kKept = 16;  // more than the tiles whose steps fill the ring
+  int taken[kKept];
+  int count;
+  int next;  // position
+};
+
+#if QUEUED
+
+/// Takes the next tile from the queue, and works off the pushes before it. By all threads.
+/// `ahead`: the position after the next one, in thread 0.
+__device__ __forceinline__ int take_tile(const Run& run, const Order& order, const Peers& peers,
+                                         Tiles& tiles, Claim& ahead) {
+  while (true) {
+    __syncthreads();
+    const int position = tiles.next;
+    __syncthreads();
+    if (position >= run.items) return order.tiles;
+    if (threadIdx.x == 0) {
+      tiles.next = position_of(run, ahead);
+      if (tiles.next < run.items) {
+        ahead = claim(run);
+      } else {
+        ends_queue(run, tiles.next, false);
+      }
+    }
+    const Turn turn = turn_at(peers, position);
+    if (!turn.pushes) return turn.number;
+    Push push;
+    put_push(run, peers, turn.number, push);
+    // One vector at a time: the registers are full of sums.
+#pragma unroll 1
+    for (int at = static_cast<int>(threadIdx.x); at < push.vectors; at += kThreads) {
+      push.to[at] = push.from[at];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) increment(push.counter, 1);
+  }
+}
+
+/// The begin of a launch: the first position, and, if no gate has met the ranks, a meeting before
+/// rows are pushed.
+__device__ __forceinline__ Claim begin(const Run& run, const Peers& peers, Tiles& tiles) {
+  Claim ahead{};
+  if (threadIdx.x == 0) {
+    const int position = position_of(run, claim(run));
+    tiles.next = position;
+    if (position < run.items) {
+      ahead = claim(run);
+    } else {
+      ends_queue(run, position, false);
+    }
+  }
+  if (peers.pushes > 0 && run.meets != 0 && threadIdx.x < 32) {
+    __syncwarp();
+    if (tiles.next == 0) open(run);
+    meet(run, gridDim.x);
+  }
+  return ahead;
+}
+
+#endif
+
+/// Moves the cursor to the CTA's next tile. By all threads.
+__device__ __forceinline__ void go_on(Cursor& cursor, const Operands& operands, const Order& order,
+                                      const Peers& peers, const Run& run, Tiles& tiles,
+                                      Claim& ahead) {
+#if QUEUED
+  const int tile = take_tile(run, order, peers, tiles, ahead);
+#else
+  const int tile = cursor.tile < 0 ? first_tile(order) : next_tile(order, cursor.tile);
+#endif
+  if (threadIdx.x == 0) tiles.taken[tiles.count++ % Tiles::kKept] = tile;
   cursor.tile = tile;
   cursor.step = 0;
   if (tile >= order.tiles) return;
+#if QUEUED
   const Place place = place_in(order, peers, tile);
+  wait_for_rows(run, peers, tile, cursor.group);
+#else
+  const Place place = place_of(order, tile);
+#endif
   const int row = static_cast<int>(threadIdx.x) / 8;
-  wait_for_rows(peers, tile, cursor.group);
   cursor.a = static_cast<const char*>(operands.a) + 2 * place.block * operands.a_block_stride;
 #if WAITS
   if (place.block == peers.own_block) cursor.a = static_cast<const char*>(peers.own);
@@ -184,7 +261,8 @@ __device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, 
 
 /// Copies one step of k of A and B, if there is one left, and moves the cursor to the next.
 __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operands,
-                                          const Order& order, const Peers& peers, u32 stage) {
+                                          const Order& order, const Peers& peers, const Run& run,
+                                          Tiles& tiles, Claim& ahead, u32 stage) {
   if (cursor.tile < order.tiles) {
     const int row = static_cast<int>(threadIdx.x) / 8;
     const int chunk = static_cast<int>(threadIdx.x) % 8;
@@ -199,7 +277,7 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const Operands& operan
     load_rows<BLOCK_N>(to + kABytes, static_cast<const char*>(operands.b) + offset,
                        2 * operands.b_stride, cursor.column, operands.n - 1, bytes);
     if (++cursor.step == order.k_steps) {
-      go_to(cursor, operands, order, peers, next_tile(order, cursor.tile));
+      go_on(cursor, operands, order, peers, run, tiles, ahead);
     }
   }
   end_step();  // an empty step too, because waits count them
@@ -281,13 +359,19 @@ __device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], ch
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     ampere_gemm(const __grid_constant__ Operands operands, const __grid_constant__ Order order
-#if WAITS
+#if QUEUED
                 ,
-                const __grid_constant__ Peers peers
+                const __grid_constant__ Peers peers, const __grid_constant__ Run run
 #endif
     ) {
-#if !WAITS
+  __shared__ Tiles tiles;
+  if (threadIdx.x == 0) tiles.count = 0;
+#if QUEUED
+  Claim ahead_in_queue = begin(run, peers, tiles);
+#else
   const Peers peers{};
+  const Run run{};
+  Claim ahead_in_queue{};
 #endif
   alignas(128) extern __shared__ char memory[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -306,11 +390,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const u32 b_offset = kABytes + b_row * kRowBytes + ((lane / 8 & 1) ^ (b_row & 7)) * 16;
 
   Cursor ahead;
+  ahead.tile = -1;
   ahead.group = -1;
-  go_to(ahead, operands, order, peers, first_tile(order));
+  go_on(ahead, operands, order, peers, run, tiles, ahead_in_queue);
 #pragma unroll 1
   for (u32 filled = ring; filled != end; filled += kStageBytes) {
-    load_step(ahead, operands, order, peers, filled);
+    load_step(ahead, operands, order, peers, run, tiles, ahead_in_queue, filled);
   }
   wait_for_steps<STAGES - 1>();
   __syncthreads();
@@ -319,7 +404,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
   u32 stage = ring;
   int index = 0;
-  for (int tile = first_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
+  for (int number = 0;; ++number) {
+    const int tile = tiles.taken[number % Tiles::kKept];
+    if (tile >= order.tiles) break;
     float sums[kDown][kAcross][4] = {};
 #pragma unroll 1
     for (int step = 0; step < order.k_steps; ++step) {
@@ -336,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
           wait_for_steps<STAGES - 2>();
           __syncthreads();
           load_fragments(fragments[0], next + a_offset, next + b_offset, 0);
-          load_step(ahead, operands, order, peers, stage);
+          load_step(ahead, operands, order, peers, run, tiles, ahead_in_queue, stage);
         }
 #pragma unroll
         for (int i = 0; i < kDown; ++i) {
@@ -351,7 +438,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
     while (tile >= order.segments[index].end) ++index;
     const Segment& segment = order.segments[index];
+#if QUEUED
     const Place place = place_in(order, peers, tile);
+#else
+    const Place place = place_of(order, tile);
+#endif
     char* c = static_cast<char*>(segment.c) +
               2 * (place.block * segment.block_stride - segment.first_row * segment.row_stride -
                    segment.first_column);

@@ -1,6 +1,6 @@
 // The parts of the GEMM on Hopper (hopper_gemm.cu says which macros there are): the shapes in shared
-// memory, the parameters of a launch, one function for each instruction, and which steps, slabs and
-// tiles a CTA and a consumer have.
+// memory, the parameters of a launch, one function for each instruction, the ring of items, and which
+// steps and slabs a CTA and a consumer have.
 
 constexpr int kBlockK = 64;
 constexpr int kRowBytes = 2 * kBlockK;
@@ -24,10 +24,12 @@ constexpr int kSlabsOfConsumer = kParts * kSlabs;    // of a tile
 constexpr int kAccumulators = kAcross / 2;
 
 // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have more
-// than it was launched with: 168 for each of 384 threads, 128 for each of 512. Storing at ranks takes
-// more of them in the first warpgroup, if the consumers can spare them.
+// than it was launched with: 168 for each of 384 threads, 128 for each of 512. Launches that wait for
+// ranks take more of them in the first warpgroup, if the consumers can spare them.
 constexpr bool kSpares =
-    RANKS > 0 && (CONSUMERS == 3 || CLUSTER == 1 || kParts * kAccumulators < 192);
+    RANKS   ? CONSUMERS == 3 || CLUSTER == 1 || kParts * kAccumulators < 192
+    : WAITS ? CONSUMERS == 3 && MULTIPLIED == kAcross
+            : false;
 constexpr int kLoaderRegisters = kSpares ? 56 : CONSUMERS == 3 ? 32 : 40;
 constexpr int kConsumerRegisters = CONSUMERS == 3   ? (kSpares ? 152 : 160)
                                    : CONSUMERS == 2 ? (kSpares ? 224 : 232)
@@ -113,6 +115,14 @@ __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
+/// Stores a word in the other CTA, whose barrier counts its bytes.
+__device__ __forceinline__ void send_to_other(u32 to, u32 value, u32 barrier) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(at_other(to)),
+      "r"(value), "r"(at_other(barrier))
+      : "memory");
+}
+
 __device__ __forceinline__ void barrier_arrive_at_other(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(at_other(barrier)) : "memory");
 }
@@ -175,9 +185,9 @@ __device__ __forceinline__ u32 slab_offset(int row, int chunk) {
   return static_cast<u32>(row * kColumns * 2 + (chunk ^ turn) * 16);
 }
 
-/// Whether a CTA has a step at this tile. A cluster takes part in its last step as a whole: a CTA
-/// that has no tile of its own left computes its partner's once more, and stores nothing.
-__device__ __forceinline__ bool has_step(const Order& order, int tile) {
+/// Whether a CTA has work at this tile. A cluster computes its last tile as a whole: a CTA that has no
+/// tile of its own left computes its partner's once more, and stores nothing.
+__device__ __forceinline__ bool has_tile(const Order& order, int tile) {
   return (CLUSTER == 2 ? tile & ~1 : tile) < order.tiles;
 }
 __device__ __forceinline__ int computed(const Order& order, int tile) {
@@ -201,13 +211,98 @@ constexpr int kFirstSlabs = (kSlabs + 1) / 2;
 __device__ __forceinline__ bool stores(const Order& order, int slab) {
   return !shares_tiles(order) || (slab % kSlabs < kFirstSlabs) == (cluster_rank() == 0);
 }
-__device__ __forceinline__ int own_tile(const Order& order) {
-  return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
+
+// A CTA's work reaches its warps through a ring of items in shared memory. The loading warp puts in
+// what comes next, and loads for it; the others take it out. Consumers that take turns have every
+// other item.
+
+constexpr int kItems = 4;  // of the ring: an even number
+constexpr int kStride = IN_TURN ? 2 : 1;
+
+enum What : int {
+  kTile,
+  kTwin,  // the tile of the other CTA of the cluster, once more; nothing is stored
+  kPush,  // rows for a peer, which pass through the stages
+  kEnd,
+};
+struct alignas(16) Item {
+  int what;
+  int block;  // of a tile: its place
+  int row;
+  int column;
+  int steps;  // of k that were loaded before it
+  int index;  // of the tile in the order; of a push; where tiles are stored at ranks, the wave group
+  int owner;  // of a tile that is stored at a rank, and its slot there
+  int slot;
+};
+
+struct alignas(16) Items {
+  Item items[kItems];
+  u64 full[kItems];
+  u64 empty[kItems];
+  // For the second CTA of a cluster: what the first one has taken from the queue for both.
+  u64 claimed[2];
+  u64 read[2];
+  int claims[2];
+  u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
+  int opens;             // whether the CTA has the queue's first item
+  volatile int ended;    // whether it has taken the last position that there is
+#if WAITS
+  // Of pushes, which lie in the slot of their item: the storing warp has put it there; the consumer
+  // knows that it is one; its last rows are in the ring of stages.
+  volatile Push pushes[kItems];
+  u64 described;
+  // The loading thread's own: it has few registers.
+  volatile int arrived;   // the last group whose rows are there
+  volatile u32 described_before;
+  u64 known[CONSUMERS];
+  u64 loaded[CONSUMERS];
+#endif
+};
+
+__device__ __forceinline__ void init(Items& items) {
+  items.ended = 0;
+  for (int i = 0; i < kItems; ++i) {
+    barrier_init(shared_address(items.full + i), 1);
+    barrier_init(shared_address(items.empty + i), kOfOneTile);
+  }
+  for (int i = 0; i < 2; ++i) {
+    barrier_init(shared_address(items.claimed + i), 1);
+    barrier_init(shared_address(items.read + i), 1);
+    barrier_expect(shared_address(items.claimed + i), sizeof(int));
+  }
+#if WAITS
+  items.arrived = -1;
+  items.described_before = 0;
+  barrier_init(shared_address(&items.described), 1);
+  for (int i = 0; i < CONSUMERS; ++i) {
+    barrier_init(shared_address(items.known + i), 128);
+    barrier_init(shared_address(items.loaded + i), 1);
+  }
+#endif
 }
 
-/// Whether the tile that is the CTA's `turn`th is multiplied by this consumer.
-__device__ __forceinline__ bool is_mine(int turn, int consumer) {
-  return !IN_TURN || turn % 2 == consumer;
+/// Waits until item number `number` may be put in. By one thread, as `put`.
+__device__ __forceinline__ void wait_for_slot(const Items& items, u32 number) {
+  barrier_wait(shared_address(items.empty + number % kItems), (number / kItems & 1) ^ 1);
+}
+
+__device__ __forceinline__ void put(Items& items, u32 number, const Item& item) {
+  const u32 slot = number % kItems;
+  items.items[slot] = item;
+  barrier_arrive(shared_address(items.full + slot));
+}
+
+/// Waits for item number `number`, and reads it. Every thread of a consumer may.
+__device__ __forceinline__ Item taken(const Items& items, u32 number) {
+  const u32 slot = number % kItems;
+  barrier_wait(shared_address(items.full + slot), number / kItems & 1);
+  return items.items[slot];
+}
+
+/// By one thread for each consumer of the item, after all threads of that consumer have read it.
+__device__ __forceinline__ void give_back(const Items& items, u32 number) {
+  barrier_arrive(shared_address(items.empty + number % kItems));
 }
 /// The first row of a consumer among the rows of a tile's wgmmas.
 __device__ __forceinline__ int first_of(int consumer) {

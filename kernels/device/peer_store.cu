@@ -16,24 +16,13 @@
 // still multiplied. So what peers have stored for an own tile is loaded beside the multiplication.
 //
 // Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come earlier
-// in the order of every rank, and the storing warp has then finished all its earlier tiles.
+// in the order of every rank (waits.cu).
 //
 // Macros:
 //   RANKS   ranks that exchange tiles, at least 2
 //   GROUPS  most wave groups of a launch
 // Source: the idea of an epilogue that stores into the owner's memory is FLUX's (Chang et al. 2024,
 // section 3).
-
-/// The words of a rank, which all ranks reach: `StoreWords` in kernels/peers.hpp.
-struct StoreWords {
-  u32 counters[192];  // of each group: the peers' increments for tiles stored here
-  u32 done;           // the peers' increments for tiles stored into C
-  u32 ticket;         // warps that know the run
-  u32 open;           // the run that `counters` and `done` are for
-  u32 unused;
-  u32 runs[64];   // runs with each rank, before this one
-  u32 ready[64];  // the run for which each rank may be stored to, by that rank
-};
 
 /// A wave group of `StoreOrder` (core/store_order.hpp).
 struct Group {
@@ -52,7 +41,6 @@ struct Peers {
   int own_later;  // 1: own tiles come after the peers' tiles of the next group; 0: of the same one
   u32 done;  // the value of `done` when all tiles of the peers have arrived in C; 0: none come
   char* slots_of[RANKS];
-  StoreWords* words[RANKS];
   Group groups[GROUPS];
 };
 
@@ -100,17 +88,13 @@ __device__ __forceinline__ Stored stored(const Peers& peers, int position, int& 
           peers.groups[group].slot + rest};
 }
 
-/// The place of a tile. In `order` there is one block. `step`: as of `stored`.
+/// The place of a tile. In `order` there is one block.
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int position,
-                                          int& step) {
-  const Stored at = stored(peers, position, step);
+__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, const Stored& at) {
   Place place = place_of(order, at.tile);
   place.block = peers.owns_blocks ? at.owner : 0;
   return place;
 }
-/// All rows are there.
-__device__ __forceinline__ void wait_for_rows(const Peers&, int, int&) {}
 
 /// What a consumer does with the slabs of a tile.
 enum Task : u32 {
@@ -126,86 +110,7 @@ __device__ __forceinline__ bool peers_see(const Peers& peers, int owner) {
   return owner != peers.rank || !peers.owns_blocks;
 }
 
-// Words and waits. Runs and counters are compared as numbers that wrap.
-
-__device__ __forceinline__ bool has_reached(const u32* word, u32 value) {
-  u32 now;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
-  return static_cast<int>(now - value) >= 0;
-}
-
-/// Ends in an error of the GPU where a wait that began at `since` takes too long. Times are in units
-/// of 2^20 ns; 0: now.
-__device__ __forceinline__ void check_patience(u32& since) {
-  u64 time;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-  const u32 now = static_cast<u32>(time >> 20);
-  if (since == 0) since = now;
-  if (now - since > static_cast<u32>(PATIENCE >> 20)) asm volatile("trap;");
-}
-
-/// It looks at the clock now and then only: that takes about as long as a look at the word.
-__device__ __forceinline__ void wait_until(const u32* word, u32 value) {
-  u32 since = 0;
-  for (u32 looks = 1; !has_reached(word, value); ++looks) {
-    if (looks % 16 == 0) check_patience(since);
-  }
-}
-
-__device__ __forceinline__ void increment(u32* word, u32 by) {
-  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(word), "r"(by) : "memory");
-}
-
-__device__ __forceinline__ void publish(u32* word, u32 value) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
-}
-
-/// The begin of a run, by one warp of the first CTA: what the last run counted is reset; then the
-/// peers may store here.
-__device__ __forceinline__ void open(const Peers& peers) {
-  StoreWords* own = peers.words[peers.rank];
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int i = lane; i < 192; i += 32) own->counters[i] = 0;
-  if (lane == 0) own->done = 0;
-  __syncwarp();  // what a lane publishes comes after the other lanes' zeros
-  for (int rank = lane; rank < RANKS; rank += 32) {
-    const u32 run = own->runs[rank] + 1;
-    publish(rank == peers.rank ? &own->open : &peers.words[rank]->ready[peers.rank], run);
-  }
-}
-
-/// Waits until all ranks may be stored to. Called by each storing warp once. The last one to know
-/// which run this is counts it, for the next launch. Lane 1 does so; lane 0, which stores, goes on.
-__device__ __forceinline__ void meet(const Peers& peers) {
-  StoreWords* own = peers.words[peers.rank];
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll 1
-  for (int rank = lane; rank < RANKS; rank += 32) {
-    wait_until(rank == peers.rank ? &own->open : &own->ready[rank], own->runs[rank] + 1);
-  }
-  __syncwarp();
-  if (lane == 0) {
-    asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
-  }
-  if (lane != 1) return;
-  __threadfence();  // `runs` is read before the ticket is taken
-  if (atomicAdd(&own->ticket, 1) + 1 < gridDim.x * CONSUMERS) return;
-#pragma unroll 1
-  for (int rank = 0; rank < RANKS; ++rank) own->runs[rank] += 1;
-  own->ticket = 0;
-}
-
 // The storing warp.
-
-/// The consumer's first tile, and the one after `tile`.
-__device__ __forceinline__ int first_tile_of(const Order& order, int consumer) {
-  const int tile = own_tile(order);
-  return is_mine(0, consumer) ? tile : next_tile(order, tile);
-}
-__device__ __forceinline__ int next_tile_of(const Order& order, int tile) {
-  tile = next_tile(order, tile);
-  return IN_TURN ? next_tile(order, tile) : tile;
-}
 
 constexpr long long kTileBytes = BLOCK_M * BLOCK_N * 2;
 
@@ -231,18 +136,18 @@ __device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& 
 }
 
 /// Tells the ranks to which the consumer has stored its part of a tile, once it is in memory.
-__device__ __forceinline__ void signal_stored(const Order& order, const Peers& peers,
-                                              const Stored& at) {
-  if (!peers_see(peers, at.owner)) return;
+__device__ __forceinline__ void signal_stored(const Run& run, const Order& order, const Peers& peers,
+                                              const Item& item) {
+  if (!peers_see(peers, item.owner)) return;
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-  if (task_of(peers, at.owner) == kFillForOwner) {
-    increment(&peers.words[at.owner]->counters[at.group], order.signal);
-  } else if (at.owner != peers.rank) {
-    increment(&peers.words[at.owner]->done, order.signal);
+  if (task_of(peers, item.owner) == kFillForOwner) {
+    increment(run.words[item.owner]->counters + item.index, order.signal);
+  } else if (item.owner != peers.rank) {
+    increment(&run.words[item.owner]->done, order.signal);
   } else if (!peers.owns_blocks) {
 #pragma unroll 1
     for (int rank = 0; rank < RANKS; ++rank) {
-      if (rank != peers.rank) increment(&peers.words[rank]->done, order.signal);
+      if (rank != peers.rank) increment(&run.words[rank]->done, order.signal);
     }
   }
 }
@@ -257,22 +162,24 @@ struct Buffers {
 };
 
 /// Stores the consumer's part of a tile. By one thread. Returns the number of passes.
-__device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order& order,
-                                            const Peers& peers, int consumer,
-                                            const Buffers& buffers, const Stored& at, u32 pass) {
-  const Task todo = task_of(peers, at.owner);
+__device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Run& run,
+                                            const Order& order, const Peers& peers, int consumer,
+                                            const Buffers& buffers, const Item& item, u32 pass) {
+  const Task todo = task_of(peers, item.owner);
   const u32 loads = todo == kAddAndFill ? RANKS - 1 : 0;  // passes
   // Where slabs come from, or go to; and the place of the first one in C.
   char* slot = nullptr;
   Place first{};
   if (todo == kFillForOwner) {
-    slot = in_slot(peers, at.owner, peers.rank - (peers.rank > at.owner ? 1 : 0), at.slot, consumer);
+    const int source = peers.rank - (peers.rank > item.owner ? 1 : 0);
+    slot = in_slot(peers, item.owner, source, item.slot, consumer);
   } else {
-    first = first_slab(place_of(order, at.tile), consumer);
+    first = first_slab({0, item.row, item.column}, consumer);
   }
   if (todo == kAddAndFill) {
-    slot = in_slot(peers, peers.rank, 0, at.slot, consumer);
-    wait_until(&peers.words[peers.rank]->counters[at.group], peers.groups[at.group].arrivals);
+    slot = in_slot(peers, peers.rank, 0, item.slot, consumer);
+    wait_for(run, own_words(run)->counters + item.index, peers.groups[item.index].arrivals, kCounter,
+             item.index);
     asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
   }
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffers.task), "r"(static_cast<u32>(todo)) : "memory");
@@ -310,7 +217,7 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order&
       if (todo == kFillForOwner) {
         store_bytes(slot + slab * kSlabBytes, from, kSlabBytes);
       } else {
-        store_in_c(outputs, peers, at.owner, place_of_slab(first, static_cast<int>(slab)), from);
+        store_in_c(outputs, peers, item.owner, place_of_slab(first, static_cast<int>(slab)), from);
       }
     }
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -322,24 +229,32 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Order&
   return loads + 1;
 }
 
-/// The work of the warp that stores for one consumer; after all ranks have met, one thread of it does
-/// all. The first CTA's ends when all that peers store into C is there.
-__device__ __forceinline__ void deliver(const Outputs& outputs, const Order& order,
-                                        const Peers& peers, int consumer, u32 slabs, u32 filled,
-                                        u32 free, u32 task) {
-  meet(peers);
+/// The work of the warp that stores for one consumer, after all ranks have met; one thread of it does
+/// all. In the CTA that took the end of the queue, it ends when all that peers store into C is there.
+__device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, const Order& order,
+                                        const Peers& peers, int consumer, const Items& items, u32,
+                                        u32, u32, u32 slabs, u32 filled, u32 free) {
   if (threadIdx.x % 32 != 0) return;
-  int step = -1;
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
+  const u32 task = shared_address(items.tasks + consumer);
   u32 pass = 0;
-  for (int tile = first_tile_of(order, consumer); tile < order.tiles;
-       tile = next_tile_of(order, tile)) {
-    const Stored at = stored(peers, tile, step);
-    pass += deliver_tile(outputs, order, peers, consumer, {slabs, filled, free, task}, at, pass);
-    signal_stored(order, peers, at);
+  u32 number = IN_TURN ? consumer : 0;
+  Item item = taken(items, number);
+  while (item.what != kEnd) {
+    if (item.what == kTile) {
+      pass += deliver_tile(outputs, run, order, peers, consumer, {slabs, filled, free, task}, item,
+                           pass);
+      give_back(items, number);
+      signal_stored(run, order, peers, item);
+    } else {
+      give_back(items, number);
+    }
+    number += kStride;
+    item = taken(items, number);
   }
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-  if (blockIdx.x == 0 && consumer == 0 && peers.done != 0) {
-    wait_until(&peers.words[peers.rank]->done, peers.done);
+  if (item.index != 0 && consumer == 0 && peers.done != 0) {
+    wait_for(run, &own_words(run)->done, peers.done, kDone, 0);
   }
 }
 

@@ -1,9 +1,7 @@
-// The common part of the generated GEMMs, in front of the text of each: the tiles that a CTA
-// computes, the place of a tile, the wait for its rows of A, and small helpers. It uses the macros
-// BLOCK_M, BLOCK_N and HALF of the text that follows, and
-//   WAITS     most wave groups whose rows a launch waits for; 0: all rows are there
-//   RANKS     ranks at which a launch stores its tiles (peer_store.cu); 0: it stores into C
-//   PATIENCE  nanoseconds after which a wait ends in an error of the GPU
+// The common part of the generated GEMMs, in front of the text of each: the place of a tile, the tiles
+// that a CTA computes in a launch that never waits for other ranks (launches that do take them from a
+// queue: waits.cu), and small helpers. It uses the macros BLOCK_M, BLOCK_N, HALF and QUEUED of the
+// text that follows.
 
 using u64 = unsigned long long;
 
@@ -40,6 +38,8 @@ __device__ __forceinline__ int from_lane(int value, int lane) {
 __device__ __forceinline__ Place from_lane(const Place& place, int lane) {
   return {from_lane(place.block, lane), from_lane(place.row, lane), from_lane(place.column, lane)};
 }
+
+#if !QUEUED
 
 constexpr int kNoTile = 0x7ffffffe;
 
@@ -82,71 +82,10 @@ __device__ __forceinline__ int nth_tile(const Order& order, int tile, int n) {
   return tile + n * (all - order.leaving);
 }
 
-#if WAITS
-/// Consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when `*counter` is at
-/// least `value`.
-struct Arrival {
-  int end;
-  u32 value;
-  const u32* counter;  // null: they are there
-};
-
-/// The rows that the peers of a launch send: `ArrivalOrder` (core/arrivals.hpp).
-struct Peers {
-  const void* own;  // the row block that needs no copy; its number is `own_block`
-  int own_block;
-  int blocks;  // row blocks
-  int block_tiles;
-  int arrivals_count;
-  Arrival arrivals[WAITS];
-};
-
-/// The place of a tile: row block after row block, from the rank's own one downwards. In `order`
-/// there is one block.
-template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int tile,
-                                          int /*group*/ = -1) {
-  const int turn = tile / peers.block_tiles;
-  Place place = place_of(order, tile - turn * peers.block_tiles);
-  place.block = peers.own_block - turn + (turn > peers.own_block ? peers.blocks : 0);
-  return place;
-}
-
-/// Waits until the rows of the tile are there. `group`: the wave group that this thread waited for
-/// last, -1 at first; it ascends with the tiles. The rows may then be read in any way: by this
-/// thread, or by copies that it starts.
-__device__ __forceinline__ void wait_for_rows(const Peers& peers, int tile, int& group) {
-  if (group >= 0 && tile < peers.arrivals[group].end) return;
-  do {
-    ++group;
-  } while (tile >= peers.arrivals[group].end);
-  const u32* counter = peers.arrivals[group].counter;
-  if (counter == nullptr) return;
-  const u32 needed = peers.arrivals[group].value;
-  u64 start = 0;
-  // The clock is looked at now and then only: that takes about as long as a look at the counter.
-  for (u32 looks = 1;; ++looks) {
-    u32 value;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
-    if (value >= needed) break;
-    if (looks % 16 != 0) continue;
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    if (start == 0) start = now;
-    if (now - start > PATIENCE) asm volatile("trap;");
-  }
-#if __CUDA_ARCH__ >= 900
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
-#endif
-}
-#elif !RANKS
+// What a launch that waits has.
 struct Peers {};
-template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers&, int tile,
-                                          int /*group*/ = -1) {
-  return place_of(order, tile);
-}
-__device__ __forceinline__ void wait_for_rows(const Peers&, int, int&) {}
+struct Run {};
+struct Claim {};
 #endif
 
 __device__ __forceinline__ u32 shared_address(const void* pointer) {

@@ -9,6 +9,7 @@
 
 #include "core/statistics.hpp"
 #include "run/peer_store.hpp"
+#include "run/waits.hpp"
 #include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {
@@ -38,12 +39,12 @@ class Bench {
         b_(device_memory(bytes_of_elements(problem.n * problem.k))),
         c_(device_memory(bytes_of_elements(problem.m * problem.n))),
         there_(device_memory(bytes_of_elements(problem.m * problem.n))),
-        words_(device_memory(kRanks * sizeof(kernels::StoreWords))) {
+        words_(device_memory(kRanks * sizeof(kernels::RankWords))) {
     kernels::fill_normal(stream_.get(), a_.get(), Dtype::bf16, problem.m * problem.k, 1);
     kernels::fill_normal(stream_.get(), b_.get(), Dtype::bf16, problem.n * problem.k, 2);
     // The other rank is always ready.
-    OVT_CHECK(cudaMemset(words_.get(), 0, kRanks * sizeof(kernels::StoreWords)));
-    auto* const words = static_cast<kernels::StoreWords*>(words_.get());
+    OVT_CHECK(cudaMemset(words_.get(), 0, kRanks * sizeof(kernels::RankWords)));
+    auto* const words = static_cast<kernels::RankWords*>(words_.get());
     OVT_CHECK(cudaMemset(&words->ready[1], 0x3f, sizeof words->ready[1]));
 
     const TileOrder order = tile_order(problem, tile, raster);
@@ -57,13 +58,15 @@ class Bench {
                                           .regions = static_cast<int>(cuts.size()),
                                           .ranks = kRanks}));
     GeneratedOperands operands{.a = a_.get(), .b = b_.get(), .k = problem.k};
-    operands.stores = stores_of(
-        problem, stored, 0,
-        {{.slots = slots, .words = words, .c = c_.get()},
-         {.slots = slots + bytes_of_slots(problem, stored), .words = words + 1, .c = there_.get()}},
-        storing_->signals_a_tile());
+    operands.stores =
+        stores_of(problem, stored, 0,
+                  {{.slots = slots, .c = c_.get()},
+                   {.slots = slots + bytes_of_slots(problem, stored), .c = there_.get()}},
+                  storing_->signals_a_tile());
     for (GeneratedStores::Group& group : operands.stores->groups) group.arrivals = 0;
     operands.stores->done = 0;
+    operands.meeting = {.ranks = kRanks, .control = waits_.control(), .words = {words, words + 1}};
+    operands.meets = true;
     storing_launch_ = storing_->prepare(order, {.sms = sms}, operands, nullptr);
     const TileOrder together{.block_rows = problem.m,
                              .n = problem.n,
@@ -86,6 +89,7 @@ class Bench {
 
  private:
   Stream stream_ = make_stream();
+  Waits waits_{std::chrono::seconds(20)};
   DeviceMemory a_;
   DeviceMemory b_;
   DeviceMemory c_;

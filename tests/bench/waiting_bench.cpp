@@ -11,6 +11,7 @@
 #include "core/arrivals.hpp"
 #include "core/statistics.hpp"
 #include "run/stream_wait.hpp"
+#include "run/waits.hpp"
 #include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {
@@ -74,6 +75,11 @@ class Bench {
         .end = tiles.tiles(), .rows = tiles.block_rows, .columns = problem.n};
     operands.segments.front().block_stride = tiles.block_rows * problem.n;
     operands.rows = std::move(rows);
+    words_ = device_memory(sizeof(kernels::RankWords));
+    OVT_CHECK(cudaMemset(words_.get(), 0, sizeof(kernels::RankWords)));
+    operands.meeting = {.ranks = 1,
+                        .control = waits_.control(),
+                        .words = {static_cast<kernels::RankWords*>(words_.get())}};
     waiting_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
     for (GeneratedRows::Arrival& arrival : operands.rows->arrivals) arrival.counter = nullptr;
     no_flags_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
@@ -125,6 +131,8 @@ class Bench {
 
   Problem problem_;
   Stream stream_ = make_stream();
+  Waits waits_{std::chrono::seconds(20)};
+  DeviceMemory words_{};
   Stream lane_ = make_stream(Priority::high);
   Event fork_ = make_event(false);
   Event join_ = make_event(false);

@@ -1,6 +1,7 @@
 #pragma once
 // The common part of tests on a GPU.
 
+#include <cstdlib>
 #include <cuda_runtime_api.h>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace overlaptune::run {
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    // A kernel that is loaded at its first launch would wait for kernels that wait for it.
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
     stream_ = make_stream();

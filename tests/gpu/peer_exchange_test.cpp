@@ -5,16 +5,17 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <random>
+#include <thread>
 
 #include "core/units.hpp"
 #include "gpu.hpp"
+#include "ranks_on_one_gpu.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 using kernels::PeerExchange;
 using kernels::PeerPiece;
-using kernels::PeerWords;
 
 /// Small whole numbers: every sum is exact in either type, in whatever order.
 template <class T>
@@ -66,9 +67,9 @@ class PeerAccess : public GpuTest {
     const std::size_t result_bytes =
         static_cast<std::size_t>(result_rows * n * static_cast<std::int64_t>(sizeof(T)));
     const std::vector<PeerPiece> pieces = pieces_of(block_rows, n);
+    const RanksOnOneGpu meetings(ranks);
     PeerExchange exchange{.collective = collective,
                           .dtype = std::is_same_v<T, __half> ? Dtype::fp16 : Dtype::bf16,
-                          .ranks = ranks,
                           .n = n,
                           .block_rows = block_rows};
     std::vector<DeviceMemory> memory;
@@ -82,7 +83,6 @@ class PeerAccess : public GpuTest {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       exchange.matrices[r] = zeroed(bytes);
-      exchange.words[r] = static_cast<std::uint32_t*>(zeroed(PeerWords::kCount * 4));
       results.push_back(sums_all ? exchange.matrices[r] : zeroed(result_bytes));
       streams.push_back(make_stream());
     }
@@ -94,16 +94,20 @@ class PeerAccess : public GpuTest {
         inputs.emplace_back(rows, n);
         for (int& value : inputs.back().values) value = static_cast<int>(random() % 17) - 8;
         OVT_CHECK(cudaMemset(exchange.matrices[static_cast<std::size_t>(rank)], 0xff, bytes));
-        OVT_CHECK(cudaMemset(exchange.words[static_cast<std::size_t>(rank)], 0, 12));
       }
       OVT_CHECK(cudaDeviceSynchronize());
       for (int rank = 0; rank < ranks; ++rank) {
-        exchange.rank = rank;
+        exchange.meeting = meetings.meeting(rank);
         exchange.result = sums_all ? nullptr : results[static_cast<std::size_t>(rank)];
-        kernels::exchange(streams[static_cast<std::size_t>(rank)].get(), exchange, pieces,
-                          3 - round);
-        OVT_CHECK(cudaGetLastError());
+        const cudaStream_t own = streams[static_cast<std::size_t>(rank)].get();
+        meetings.enqueue_gate(own, rank);
+        OVT_CHECK(kernels::exchange(own, exchange, pieces, 3 - round));
       }
+      // The gates have reset the counters once the first of them has let its rank through.
+      while (on_host<std::uint32_t>(&meetings.words_of(ranks - 1)->ready[0], 1).front() !=
+             static_cast<std::uint32_t>(round + 1)) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
       for (int rank = ranks; rank-- > 0;) {
         const auto r = static_cast<std::size_t>(rank);
         const std::vector<T> elements = inputs[r].elements();
@@ -111,8 +115,8 @@ class PeerAccess : public GpuTest {
                                   cudaMemcpyHostToDevice, stream()));
         OVT_CHECK(cudaStreamSynchronize(stream()));
         const std::uint32_t counters[3] = {3, 2, 7};
-        OVT_CHECK(cudaMemcpyAsync(exchange.words[r], counters, sizeof counters,
-                                  cudaMemcpyHostToDevice, stream()));
+        OVT_CHECK(cudaMemcpyAsync(meetings.words_of(static_cast<int>(r))->counters, counters,
+                                  sizeof counters, cudaMemcpyHostToDevice, stream()));
         OVT_CHECK(cudaStreamSynchronize(stream()));
       }
       for (const Stream& each : streams) OVT_CHECK(cudaStreamSynchronize(each.get()));

@@ -8,6 +8,7 @@
 #include "core/gpu.hpp"
 #include "gpu.hpp"
 #include "kernels/support.hpp"
+#include "ranks_on_one_gpu.hpp"
 #include "run/generated_gemm.hpp"
 
 namespace overlaptune::run {
@@ -24,6 +25,7 @@ struct Case {
   int columns_a_group = 1;
   Dtype dtype = Dtype::bf16;
   bool waits = true;
+  bool gate = false;  ///< a gate meets the ranks, not the kernel
 };
 
 std::size_t bytes(std::int64_t elements) {
@@ -47,7 +49,6 @@ class PeerStoreTest : public GpuTest {
     DeviceMemory b{};
     DeviceMemory c{};
     DeviceMemory slots{};
-    DeviceMemory words{};
     Stream stream{};
     GeneratedLaunch launch{};
   };
@@ -86,15 +87,14 @@ class PeerStoreTest : public GpuTest {
     ASSERT_TRUE(gemm) << gemm.error().message;
     gemm_ = *gemm;
     ranks_.clear();
+    meetings_.emplace(of.ranks);
     for (int rank = 0; rank < of.ranks; ++rank) {
       Rank made;
       made.a = device_memory(bytes(of.m * of.k));
       made.b = device_memory(bytes(of.n * of.k));
       made.c = device_memory(bytes(result_rows(problem) * of.n));
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
-      made.words = device_memory(sizeof(kernels::StoreWords));
       made.stream = make_stream();
-      OVT_CHECK(cudaMemset(made.words.get(), 0, sizeof(kernels::StoreWords)));
       kernels::fill_normal(stream(), made.a.get(), of.dtype, of.m * of.k,
                            static_cast<std::uint64_t>(2 * rank + 1));
       kernels::fill_normal(stream(), made.b.get(), of.dtype, of.n * of.k,
@@ -109,8 +109,12 @@ class PeerStoreTest : public GpuTest {
         for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
         stores.done = 0;
       }
-      const GeneratedOperands operands{
-          .a = own.a.get(), .b = own.b.get(), .k = of.k, .stores = std::move(stores)};
+      const GeneratedOperands operands{.a = own.a.get(),
+                                       .b = own.b.get(),
+                                       .k = of.k,
+                                       .stores = std::move(stores),
+                                       .meeting = meetings_->meeting(rank),
+                                       .meets = !of.gate};
       own.launch = gemm_->prepare(order, {.sms = sms_ / of.ranks}, operands, nullptr);
     }
     OVT_CHECK(cudaStreamSynchronize(stream()));
@@ -124,9 +128,7 @@ class PeerStoreTest : public GpuTest {
       auto* c = static_cast<std::byte*>(there.c.get());
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
       if (of.op == Op::gemm_reduce_scatter && peer != rank) c = nullptr;
-      peers.push_back({.slots = there.slots.get(),
-                       .words = static_cast<kernels::StoreWords*>(there.words.get()),
-                       .c = c});
+      peers.push_back({.slots = there.slots.get(), .c = c});
     }
     return peers;
   }
@@ -140,8 +142,10 @@ class PeerStoreTest : public GpuTest {
     OVT_CHECK(cudaStreamSynchronize(stream()));
     for (Rank& rank : ranks_) {
       const bool last = &rank == &ranks_.back();
+      const auto number = static_cast<int>(&rank - ranks_.data());
       kernels::spin(rank.stream.get(),
                     static_cast<std::int64_t>(random_() % 100'000) + (last ? late : 0));
+      if (of.gate) meetings_->enqueue_gate(rank.stream.get(), number);
       gemm_->enqueue(rank.stream.get(), rank.launch);
     }
     for (Rank& rank : ranks_) OVT_CHECK(cudaStreamSynchronize(rank.stream.get()));
@@ -200,6 +204,7 @@ class PeerStoreTest : public GpuTest {
   GeneratedGemms gemms_{};
   const GeneratedGemm* gemm_ = nullptr;
   std::vector<Rank> ranks_{};
+  std::optional<RanksOnOneGpu> meetings_{};
   int sms_ = 0;
   std::mt19937 random_{1};
 };
@@ -224,7 +229,8 @@ TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
                             .k = 328,
                             .tile = tile,
                             .raster = 2,
-                            .columns_a_group = 2}),
+                            .columns_a_group = 2,
+                            .gate = ranks == 3}),
                   kBf16)
             << to_string(op) << " " << to_string(tile) << " " << ranks << " ranks";
       }

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "gpu.hpp"
+#include "ranks_on_one_gpu.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -13,6 +14,7 @@ using StreamWait = GpuTest;
 TEST_F(StreamWait, what_comes_later_starts_when_the_value_is_there_and_not_before) {
   const DeviceMemory memory = device_memory(sizeof(std::uint32_t));
   auto* const word = static_cast<std::uint32_t*>(memory.get());
+  const RanksOnOneGpu ranks(1);
   const Stream waiting = make_stream();
   const Event passed = make_event(false);
   const auto write = [&](int byte) {
@@ -20,7 +22,9 @@ TEST_F(StreamWait, what_comes_later_starts_when_the_value_is_there_and_not_befor
     OVT_CHECK(cudaStreamSynchronize(stream()));
   };
   for (const Wait by : {Wait::driver, Wait::kernel}) {
-    const auto wait = [&](cudaStream_t on) { wait_for_signal(on, {word, 0x02020202}, by); };
+    const auto wait = [&](cudaStream_t on) {
+      wait_for_signal(on, ranks.meeting(0), {word, 0x02020202}, by);
+    };
     const Graph graph = captured(waiting.get(), wait);
     const GraphExec replay = instantiated(graph);
     for (const bool in_graph : {false, true}) {

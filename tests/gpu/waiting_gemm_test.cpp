@@ -5,6 +5,7 @@
 #include "core/arrivals.hpp"
 #include "gpu.hpp"
 #include "kernels/support.hpp"
+#include "ranks_on_one_gpu.hpp"
 #include "run/generated_gemm.hpp"
 #include "run/stream_wait.hpp"
 
@@ -89,6 +90,7 @@ class WaitingGemmTest : public GpuTest {
     auto* const flag = static_cast<std::uint32_t*>(raised.get());
     OVT_CHECK(cudaMemsetAsync(raised.get(), flags == Flags::raised_at_once ? 1 : 0,
                               cuts.size() * sizeof(std::uint32_t), stream()));
+    const RanksOnOneGpu ranks(1);
     GeneratedRows rows{.own = own.get(), .own_block = of.own_block};
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       rows.arrivals.push_back({cuts[i].tiles, i == 0 ? nullptr : flag + i});
@@ -102,7 +104,8 @@ class WaitingGemmTest : public GpuTest {
                       .c = c.get(),
                       .row_stride = of.n,
                       .block_stride = of.block_rows * of.n}},
-        .rows = rows};
+        .rows = rows,
+        .meeting = ranks.meeting(0)};
     const auto gemm = gemms.gemm({.tile = of.tile,
                                   .dtype = of.dtype,
                                   .regions = static_cast<int>(cuts.size()),

@@ -96,6 +96,8 @@ std::vector<Microseconds> first_times(Workbench& bench) {
 /// the GPU's own timer.
 class TriggerTimer {
  public:
+  explicit TriggerTimer(const run::World& world) : world_(world) {}
+
   /// Forks from `producer`, and joins it again.
   void enqueue(cudaStream_t producer, Wait wait) const {
     OVT_CHECK(cudaMemsetAsync(memory_.get(), 0, kBytes, producer));
@@ -104,7 +106,7 @@ class TriggerTimer {
     // The kernel that signals is submitted before the wait, so no wait can be left without it.
     kernels::spin(producer, 60'000);
     kernels::stamp_and_signal(producer, stamps(), flag());
-    run::wait_for_signal(consumer_.get(), {flag(), 1}, wait);
+    run::wait_for_signal(consumer_.get(), world_.alone(), {flag(), 1}, wait);
     kernels::stamp(consumer_.get(), stamps() + 1);
     OVT_CHECK(cudaEventRecord(join_.get(), consumer_.get()));
     OVT_CHECK(cudaStreamWaitEvent(producer, join_.get(), 0));
@@ -126,6 +128,7 @@ class TriggerTimer {
     return reinterpret_cast<std::uint32_t*>(stamps() + 2);
   }
 
+  const run::World& world_;
   run::DeviceMemory memory_ = run::device_memory(kBytes);
   run::Stream consumer_ = run::make_stream(run::Priority::high);
   run::Event fork_ = run::make_event(false);
@@ -134,7 +137,7 @@ class TriggerTimer {
 
 std::vector<Microseconds> trigger_times(Workbench& bench, Launch launch, Wait wait) {
   const cudaStream_t stream = bench.world.stream();
-  const TriggerTimer timer;
+  const TriggerTimer timer(bench.world);
   std::optional<Replay> replay;
   if (launch == Launch::graph) {
     replay.emplace(bench.world, 1, [&](cudaStream_t to, int) { timer.enqueue(to, wait); });

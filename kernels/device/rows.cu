@@ -1,0 +1,126 @@
+// The rows of A that the ranks of an all-gather bring one another, for the generated GEMMs that wait
+// for them (`waiting`): which tiles need which rows, and the rows that this launch itself sends. In
+// front of these GEMMs, behind tiles.cu and waits.cu.
+//
+// Rows are sent by copy engines, or by the launch: then its queue has items that push rows beside
+// those that compute tiles (`PushOrder` in core/push_order.hpp).
+//
+// Macros: WAITS, the most wave groups that a launch waits for.
+
+/// A wave group: consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when
+/// `*counter` is at least `value`; and the rows of this rank that a peer's group of the same number
+/// needs. The group's rows come from the rank that is `block` ranks before this one, and this rank's
+/// rows go to the one that is `block` ranks after it.
+struct Arrival {
+  int end;
+  u32 value;
+  int first_row;
+  int rows;
+  int block;
+  int unused;
+  const u32* counter;  // null: the rows are there
+};
+
+struct Peers {
+  const void* own;  // the row block that needs no copy; its number is `own_block`
+  int own_block;
+  int blocks;  // row blocks
+  int block_tiles;
+  int arrivals_count;
+  // `PushOrder`, in items; `pushes` is 0 where the launch sends no rows.
+  int pushes;
+  int first;
+  int period_tiles;
+  int period_pushes;
+  int shares;          // of a group's rows; each is pushed by one CTA
+  int shares_an_item;  // 1, or 2 where the CTAs of a cluster push one each
+  int row_vectors;     // of 16 bytes
+  int block_rows;
+  char* gathered[MOST_RANKS];  // every rank's matrix of all row blocks
+  Arrival arrivals[WAITS];
+};
+
+/// The place of a tile: row block after row block, from the rank's own one downwards. In `order`
+/// there is one block.
+template <class Order>
+__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, int tile) {
+  const int turn = tile / peers.block_tiles;
+  Place place = place_of(order, tile - turn * peers.block_tiles);
+  place.block = peers.own_block - turn + (turn > peers.own_block ? peers.blocks : 0);
+  return place;
+}
+
+/// Waits until the rows of the tile are there. `group`: the wave group that this thread waited for
+/// last, -1 at first; it ascends with the tiles. The rows may then be read in any way: by this
+/// thread, or by copies that it starts.
+__device__ __forceinline__ void wait_for_rows(const Run& run, const Peers& peers, int tile,
+                                              int& group) {
+  if (group >= 0 && tile < peers.arrivals[group].end) return;
+  do {
+    ++group;
+  } while (tile >= peers.arrivals[group].end);
+  const Arrival& arrival = peers.arrivals[group];
+  if (arrival.counter == nullptr) return;
+  wait_for(run, arrival.counter, arrival.value, kCounter, group);
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
+#endif
+}
+
+/// An item of the queue: a push, or a tile, by its number among those.
+struct Turn {
+  bool pushes;
+  int number;
+};
+__device__ __forceinline__ Turn turn_at(const Peers& peers, int position) {
+  int before = position;  // pushes before it
+  bool pushes = position < peers.pushes;
+  if (position >= peers.first) {
+    const int period = peers.period_tiles + peers.period_pushes;
+    const int turn = (position - peers.first) / period;
+    const int extra = position - peers.first - turn * period - peers.period_tiles;
+    before = peers.first + turn * peers.period_pushes + (extra > 0 ? extra : 0);
+    pushes = extra >= 0 && before < peers.pushes;
+    before = before < peers.pushes ? before : peers.pushes;
+  }
+  return {pushes, pushes ? before : position - before};
+}
+
+/// A share of the rows of a group: vectors of 16 bytes for one rank, and that rank's counter of the
+/// group.
+struct Push {
+  const uint4* from;
+  uint4* to;
+  u32* counter;
+  int vectors;
+  int most;  // vectors of the largest share of the group
+};
+
+/// Hides that a value is the same as before, so that what follows from it is not kept in registers.
+__device__ __forceinline__ int anew(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
+/// Puts a share in its place, given its number, counted through all groups that are sent: one field
+/// after the other, by a thread that has few registers.
+template <class Place>
+__device__ __forceinline__ void put_push(const Run& run, const Peers& peers, int number,
+                                         Place& push) {
+  const int sent = number / peers.shares;
+  const int share = number - sent * peers.shares;
+  const int group = sent + 1;  // the first group needs no rows of others
+  const int vectors = peers.arrivals[group].rows * peers.row_vectors;
+  const int most = (vectors + peers.shares - 1) / peers.shares;
+  const int begin = share * most < vectors ? share * most : vectors;
+  push.vectors = vectors - begin < most ? vectors - begin : most;
+  push.most = most;
+  const long long first =
+      static_cast<long long>(peers.arrivals[anew(group)].first_row) * peers.row_vectors + begin;
+  push.from = static_cast<const uint4*>(peers.own) + first;
+  int rank = run.rank + peers.arrivals[anew(group)].block;
+  rank -= rank >= run.ranks ? run.ranks : 0;
+  push.to = reinterpret_cast<uint4*>(peers.gathered[rank]) +
+            static_cast<long long>(run.rank) * peers.block_rows * peers.row_vectors + first;
+  push.counter = run.words[anew(rank)]->counters + group;
+}

@@ -1,0 +1,181 @@
+// Waits for other ranks, and the queue from which the CTAs of a launch that waits take their work. In
+// front of the generated GEMMs that wait for rows (rows.cu) or store at ranks (peer_store.cu).
+//
+// The work of a launch is a sequence of *items*. Each waits only for items at smaller positions of the
+// same sequence on other ranks. A cluster takes the next item when it needs one, and works off what it
+// has taken in that order. So all ranks get to their ends if each has room for one cluster:
+// docs/kernel-notes.md, "Progress".
+//
+// Macros: MOST_RANKS, the most ranks that a launch reaches.
+
+/// `RankWords` in kernels/rank_words.hpp, which says what each word is for.
+struct RankWords {
+  u32 counters[192];
+  u32 done;
+  u32 dead;
+  u32 unused[30];
+  u32 claims;
+  u32 ticket;
+  u32 open;
+  u32 unused_too[29];
+  u32 runs[64];
+  u32 ready[64];
+};
+
+/// `WaitControl` and `Awaited` in kernels/wait_control.hpp.
+struct WaitControl {
+  u32 ended;
+  u32 limit;
+  u32 plan;
+  u32 what;
+  u32 index;
+  u32 waited;
+  u32 unused[2];
+};
+enum Awaited : u32 { kReady, kCounter, kDone, kFlag, kTold, kAborted };
+
+/// What a launch needs to take items, to meet its peers, and to end its waits.
+struct Run {
+  int rank;
+  int ranks;
+  int plan;      // a number for the host
+  int meets;     // 1: this launch meets the ranks itself; 0: a gate before it did
+  int items;     // in the queue
+  int clusters;  // of the launch; each takes items until there is none
+  WaitControl* control;
+  RankWords* words[MOST_RANKS];
+};
+
+__device__ __forceinline__ RankWords* own_words(const Run& run) { return run.words[run.rank]; }
+
+// Runs and counters are compared as numbers that wrap.
+
+__device__ __forceinline__ bool has_reached(const u32* word, u32 value) {
+  u32 now;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
+  return static_cast<int>(now - value) >= 0;
+}
+
+__device__ __forceinline__ void increment(u32* word, u32 by) {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(word), "r"(by) : "memory");
+}
+
+__device__ __forceinline__ void publish(u32* word, u32 value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ u32 seen(const u32* word) {
+  u32 value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+
+/// Tells the host, once, which wait ended, and the peers that this rank's waits end.
+__device__ __forceinline__ void give_up(const Run& run, u32 what, u32 index, u32 waited) {
+  constexpr u32 kToldHost = 2;
+  const u32 before = atomicMax(&own_words(run)->dead, kToldHost);
+  if (before == kToldHost) return;
+  volatile WaitControl* control = run.control;
+  if (control->ended == 0) {
+    control->plan = run.plan;
+    control->what = before == 0 ? what : static_cast<u32>(kTold);
+    control->index = index;
+    control->waited = waited;
+    publish(&run.control->ended, 1);
+  }
+#pragma unroll 1
+  for (int rank = 0; rank < run.ranks; ++rank) {
+    if (rank == run.rank) continue;
+    asm volatile("red.relaxed.sys.global.max.u32 [%0], 1;" ::"l"(&run.words[rank]->dead) : "memory");
+  }
+}
+
+/// Whether a wait that began at `since` has to end. Times are in units of 2^20 ns; 0: it begins now.
+__device__ __forceinline__ bool is_over(const Run& run, u32& since, u32 what, u32 index) {
+  u64 time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  const u32 now = static_cast<u32>(time >> 20);
+  if (since == 0) since = now;
+  const u32 waited = now - since;
+  bool over = seen(&own_words(run)->dead) != 0;
+  // Host memory is far: short waits do not look there.
+  if (!over && waited > 0) {
+    over = seen(&run.control->ended) != 0 || waited >= seen(&run.control->limit);
+  }
+  if (over) give_up(run, what, index, waited);
+  return over;
+}
+
+/// Waits until a word has reached `value`. False: the wait took too long, and nothing that follows
+/// from the word is there. The clock is looked at now and then only: that takes about as long as a
+/// look at the word.
+__device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 value, u32 what,
+                                         u32 index) {
+  u32 since = 0;
+  for (u32 looks = 1; !has_reached(word, value); ++looks) {
+    if (looks % 16 == 0 && is_over(run, since, what, index)) return false;
+  }
+  return true;
+}
+
+/// The begin of a run that no gate has begun, by one warp: what the last run counted is reset; then
+/// the peers may write here.
+__device__ __forceinline__ void open(const Run& run) {
+  RankWords* own = own_words(run);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int i = lane; i < 192; i += 32) own->counters[i] = 0;
+  if (lane == 0) own->done = 0;
+  __syncwarp();  // what a lane publishes comes after the other lanes' zeros
+  for (int rank = lane; rank < run.ranks; rank += 32) {
+    const u32 number = own->runs[rank] + 1;
+    publish(rank == run.rank ? &own->open : &run.words[rank]->ready[run.rank], number);
+  }
+}
+
+/// Waits until this rank's run is open and all peers have reached it. By each of `warps` warps of the
+/// launch, once. The last one to know which run this is counts it, for the next launch. Lane 1 does
+/// so; lane 0, which stores, goes on.
+__device__ __forceinline__ void meet(const Run& run, u32 warps) {
+  RankWords* own = own_words(run);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll 1
+  for (int rank = lane; rank < run.ranks; rank += 32) {
+    const u32* word = rank == run.rank ? &own->open : &own->ready[rank];
+    wait_for(run, word, own->runs[rank] + 1, kReady, rank);
+  }
+  __syncwarp();
+  if (lane != 1) return;
+  __threadfence();  // `runs` is read before the ticket is taken
+  if (atomicAdd(&own->ticket, 1) + 1 < warps) return;
+#pragma unroll 1
+  for (int rank = 0; rank < run.ranks; ++rank) own->runs[rank] += 1;
+  own->ticket = 0;
+}
+
+/// A position of the queue, asked for before it is needed. If it is not below `Run::items`, the queue
+/// is empty.
+struct Claim {
+  int position;
+  u32 dead;  // then the item is not worked on
+};
+
+/// Asks for the next position. The answer takes most of a microsecond: it is waited for where it is
+/// first looked at.
+__device__ __forceinline__ Claim claim(const Run& run) {
+  RankWords* own = own_words(run);
+  return {static_cast<int>(atomicAdd(&own->claims, 1)), seen(&own->dead)};
+}
+
+/// The position of a claim. In a world that has ended, the queue is emptied without work.
+__device__ __forceinline__ int position_of(const Run& run, Claim claimed) {
+  while (claimed.dead != 0 && claimed.position < run.items) claimed = claim(run);
+  return claimed.position;
+}
+
+/// Whether a position is the last one that anybody asks for: each cluster gets one that is none. Then
+/// the queue is reset for the next launch.
+__device__ __forceinline__ bool ends_queue(const Run& run, int position, bool one_each) {
+  const bool last = position == run.items - 1 + (one_each ? 0 : run.clusters);
+  if (last) own_words(run)->claims = 0;
+  return last;
+}

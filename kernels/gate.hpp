@@ -1,0 +1,22 @@
+#pragma once
+// The gate: a kernel before a plan's kernels, which ends when all ranks have reached the plan.
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/meeting.hpp"
+
+namespace overlaptune::kernels {
+
+/// What the gate does with the words that the plan's kernels count in.
+enum class Counters {
+  reset,  ///< all: the run before this one has ended on this rank
+  keep,   ///< none: work of this run is counting already
+};
+
+/// Enqueues a gate: one warp without shared memory and with 32 registers a thread, so that an SM
+/// takes it beside a GEMM. It tells the peers that this rank has reached its next run, and waits
+/// until they have told so. All earlier work of the stream has ended then, here and on the peers.
+/// It may be captured. Returns the status of the launch.
+[[nodiscard]] cudaError_t gate(cudaStream_t stream, const Meeting& meeting, Counters counters);
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,22 @@
+#pragma once
+// What a launch needs to meet its peers, and to end its waits.
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/rank_words.hpp"
+#include "kernels/wait_control.hpp"
+
+namespace overlaptune::kernels {
+
+/// The first `ranks` ranks of a world, as one of them sees them. All addresses are those on this
+/// GPU.
+struct Meeting {
+  int rank = 0;
+  int ranks = 0;
+  int plan = 0;  ///< the number of the plan, for the text of a time-out
+  WaitControl* control = nullptr;
+  std::array<RankWords*, RankWords::kMostRanks> words{};
+};
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,34 @@
+#pragma once
+// The words of a rank by which kernels that reach the peers' memory meet, count and signal.
+
+#include <cstdint>
+
+#include "core/tiling.hpp"
+
+namespace overlaptune::kernels {
+
+/// All ranks reach them. All are zero at first. kernels/device/waits.cu has the same struct.
+struct RankWords {
+  static constexpr int kMostRanks = 64;
+
+  /// For each wave group: tiles that this rank's GEMM has stored, or that the peers have stored
+  /// here, or shares of rows that they have sent. Zero when a run begins.
+  std::uint32_t counters[kMostRegions];
+  /// The peers' increments as they end: for tiles in this rank's C, or for CTAs that read nothing
+  /// of this rank any more. Zero when a run begins.
+  std::uint32_t done;
+  /// 0; 1: a peer says that a wait took too long there; 2: this rank has told its host.
+  std::uint32_t dead;
+  std::uint32_t unused[30];
+  /// The items of the queue that are taken. On a line of its own: the CTAs take one after another.
+  std::uint32_t claims;
+  std::uint32_t
+      ticket;          ///< storing warps that know the run, where the kernel itself meets the ranks
+  std::uint32_t open;  ///< the run that `counters` and `done` are for, likewise
+  std::uint32_t unused_too[29];
+  std::uint32_t runs[kMostRanks];   ///< runs with each rank, before this one
+  std::uint32_t ready[kMostRanks];  ///< the run that each rank has reached, by that rank
+};
+static_assert(kMostRegions == 192, "RankWords::counters in kernels/device/waits.cu");
+
+}  // namespace overlaptune::kernels

@@ -1,0 +1,88 @@
+#pragma once
+// The text of kernels/device/waits.cu for kernels that nvcc compiles, and the launch that begins each
+// of them.
+
+#include <cuda_runtime.h>
+
+#include "kernels/meeting.hpp"
+
+namespace overlaptune::kernels::device {
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+#define MOST_RANKS 64
+#include "kernels/device/waits.cu"
+#undef MOST_RANKS
+static_assert(sizeof(RankWords) == sizeof(kernels::RankWords));
+static_assert(sizeof(WaitControl) == sizeof(kernels::WaitControl));
+static_assert(kAborted == static_cast<u32>(kernels::Awaited::aborted));
+
+/// The parameter of a kernel that works off `items` of the queue on `ctas` CTAs, and never meets the
+/// ranks itself.
+inline Run run_of(const Meeting& meeting, int items = 0, int ctas = 1) {
+  Run run{.rank = meeting.rank,
+          .ranks = meeting.ranks,
+          .plan = meeting.plan,
+          .items = items,
+          .clusters = ctas,
+          .control = reinterpret_cast<WaitControl*>(meeting.control)};
+  for (int rank = 0; rank < meeting.ranks; ++rank) {
+    run.words[rank] =
+        reinterpret_cast<RankWords*>(meeting.words[static_cast<std::size_t>(rank)]);
+  }
+  return run;
+}
+
+/// Works off the items of the queue, one after the other, by all threads of a CTA. `work` is called
+/// with each position, and may meet at barriers. Returns whether this CTA took the end of the queue.
+template <class Work>
+__device__ bool each_item(const Run& run, const Work& work) {
+  constexpr int kLast = 0x7fffffff;
+  __shared__ int taken[2];
+  Claim ahead{};
+  if (threadIdx.x == 0) ahead = claim(run);
+  for (u32 number = 0;; ++number) {
+    if (threadIdx.x == 0) {
+      int position = position_of(run, ahead);
+      if (position < run.items) {
+        ahead = claim(run);
+      } else if (ends_queue(run, position, false)) {
+        position = kLast;
+      }
+      taken[number % 2] = position;
+    }
+    // Between two uses of a word there is another barrier, of the item between them.
+    __syncthreads();
+    const int position = taken[number % 2];
+    if (position >= run.items) return position == kLast;
+    work(position);
+  }
+}
+
+/// The end of an exchange, by all threads of a CTA: tells the peers that the CTA has nothing to do
+/// with their memory any more. The CTA that took the end of the queue waits until theirs have said
+/// so: then their work here has ended.
+__device__ inline void part(const Run& run, bool last) {
+  __syncthreads();
+  const int peer = static_cast<int>(threadIdx.x);
+  if (peer < run.ranks && peer != run.rank) increment(&run.words[peer]->done, 1);
+  if (!last || peer != 0) return;
+  wait_for(run, &own_words(run)->done, static_cast<u32>((run.ranks - 1) * run.clusters), kDone, 0);
+}
+
+}  // namespace overlaptune::kernels::device
+
+namespace overlaptune::kernels {
+
+/// Launches a kernel without shared memory. Returns the status of this launch.
+template <class... Parameters, class... Arguments>
+cudaError_t launch(cudaStream_t stream, unsigned ctas, unsigned threads,
+                   void (*kernel)(Parameters...), const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(ctas);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+}  // namespace overlaptune::kernels

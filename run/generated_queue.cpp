@@ -1,0 +1,181 @@
+#include "run/generated_queue.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace overlaptune::run {
+namespace {
+
+/// Bytes of the whole parameter: multiples of the alignment of its pointers.
+std::vector<std::byte> aligned(std::vector<std::byte> all) {
+  constexpr std::size_t kAlign = alignof(void*);
+  all.resize((all.size() + kAlign - 1) / kAlign * kAlign);
+  return all;
+}
+
+constexpr std::int64_t kVectorBytes = 16;
+
+/// The number of shares of a group's rows: one for each pushing CTA, unless they would be small.
+std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, int ctas_an_item) {
+  constexpr std::int64_t kSmallest = 32 << 10;
+  const std::int64_t wanted = std::clamp<std::int64_t>(bytes / kSmallest, 1, pushes.ctas);
+  return (wanted + ctas_an_item - 1) / ctas_an_item * ctas_an_item;
+}
+
+/// Pushes of a share that take as long as a tile, nominally: the order of items is made with it,
+/// and every order is right.
+double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_bytes) {
+  constexpr double kFlopsAnSm = 5e12;  // of wgmma on an H100, 132 SMs
+  constexpr double kBytesACta = 20e9;  // over NVLink 4, where 16 CTAs fill the links
+  const double tile = 2.0 * kernel.tile.block_m * kernel.tile.block_n * static_cast<double>(k);
+  return tile / kFlopsAnSm / (share_bytes / kBytesACta);
+}
+
+}  // namespace
+
+QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
+                         std::int64_t tiles, int sms) {
+  const std::int64_t of_tiles = (tiles + kernel.tiles_an_item - 1) / kernel.tiles_an_item;
+  QueuedItems items{.all = of_tiles};
+  if (!operands.rows || !operands.rows->pushes) return items;
+  const GeneratedRows& rows = *operands.rows;
+  std::int64_t most_rows = 0;
+  std::vector<std::int64_t> tiles_before;
+  for (std::size_t group = 1; group < rows.arrivals.size(); ++group) {
+    most_rows = std::max(most_rows, rows.arrivals[group].sent.rows);
+    tiles_before.push_back(rows.arrivals[group - 1].end / kernel.tiles_an_item);
+  }
+  const std::int64_t bytes = most_rows * operands.k * bytes_of(kernel.dtype);
+  items.shares = shares_of(*rows.pushes, bytes, kernel.ctas_an_item);
+  const double share = static_cast<double>(bytes) / static_cast<double>(items.shares);
+  items.order = push_order({.ctas = sms / kernel.ctas_an_item,
+                            .pushing = rows.pushes->ctas / kernel.ctas_an_item,
+                            .pushes_a_group = items.shares / kernel.ctas_an_item,
+                            .tiles_before = tiles_before,
+                            .pushes_a_tile = pushes_a_tile(kernel, operands.k, share)});
+  items.all += items.order.pushes;
+  return items;
+}
+
+std::vector<std::byte> packed_run(const GeneratedOperands& operands, const QueuedItems& items,
+                                  unsigned clusters, std::size_t most_ranks) {
+  struct Head {
+    int rank;
+    int ranks;
+    int plan;
+    int meets;
+    int items;
+    int clusters;
+    kernels::WaitControl* control;
+  };
+  const kernels::Meeting& meeting = operands.meeting;
+  const Head head{.rank = meeting.rank,
+                  .ranks = meeting.ranks,
+                  .plan = meeting.plan,
+                  .meets = operands.meets ? 1 : 0,
+                  .items = static_cast<int>(items.all),
+                  .clusters = static_cast<int>(clusters),
+                  .control = meeting.control};
+  return packed<Head, kernels::RankWords*>({&head, 1}, std::span(meeting.words).first(most_ranks));
+}
+
+std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperands& operands,
+                                   const QueuedKernel& kernel, const QueuedItems& items,
+                                   const LaunchRoom& room) {
+  struct Head {
+    const void* own;
+    int own_block;
+    int blocks;
+    int block_tiles;
+    int arrivals_count;
+    int pushes;
+    int first;
+    int period_tiles;
+    int period_pushes;
+    int shares;
+    int shares_an_item;
+    int row_vectors;
+    int block_rows;
+  };
+  struct Arrival {
+    int end;
+    std::uint32_t value;
+    int first_row;
+    int rows;
+    int block;
+    int unused;
+    const std::uint32_t* counter;
+  };
+  const GeneratedRows& rows = *operands.rows;
+  const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
+  const Head head{.own = rows.own,
+                  .own_block = rows.own_block,
+                  .blocks = order.blocks,
+                  .block_tiles = as_int(order.tiles() / order.blocks),
+                  .arrivals_count = as_int(static_cast<std::int64_t>(rows.arrivals.size())),
+                  .pushes = as_int(items.order.pushes),
+                  .first = as_int(items.order.first),
+                  .period_tiles = as_int(items.order.period_tiles),
+                  .period_pushes = as_int(items.order.period_pushes),
+                  .shares = as_int(std::max<std::int64_t>(items.shares, 1)),
+                  .shares_an_item = kernel.ctas_an_item,
+                  .row_vectors = as_int(operands.k * bytes_of(kernel.dtype) / kVectorBytes),
+                  .block_rows = as_int(order.block_rows)};
+  std::vector<void*> gathered(kernels::RankWords::kMostRanks);
+  if (rows.pushes)
+    std::copy(rows.pushes->gathered.begin(), rows.pushes->gathered.end(), gathered.begin());
+  std::vector<Arrival> arrivals(room.waits);
+  for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
+    const GeneratedRows::Arrival& arrival = rows.arrivals[i];
+    const bool last = i + 1 == rows.arrivals.size();
+    const bool left_out = rows.pushes && rows.pushes->leaves_out_a_group && last;
+    arrivals[i] = {.end = as_int(arrival.end),
+                   .value = arrival.value,
+                   .first_row = as_int(arrival.sent.first_row),
+                   .rows = left_out ? 0 : as_int(arrival.sent.rows),
+                   .block = arrival.sent.block,
+                   .counter = arrival.counter};
+    if (!rows.pushes || i == 0 || arrival.counter == nullptr) continue;
+    // One more than ever comes, for a plan that is wrong on purpose.
+    arrivals[i].value =
+        static_cast<std::uint32_t>(items.shares * kernel.signals_a_share) + (left_out ? 1 : 0);
+  }
+  return aligned(packed<Head, void*, Arrival>({&head, 1}, gathered, arrivals));
+}
+
+std::vector<std::byte> packed_stores(const GeneratedStores& stores, const LaunchRoom& room) {
+  struct Head {
+    int rank;
+    int owns_blocks;
+    int adds;
+    int slots;
+    int groups_count;
+    int own_later;
+    std::uint32_t done;
+    std::uint32_t unused;
+  };
+  struct Group {
+    int end;
+    int computed;
+    int slot;
+    std::uint32_t arrivals;
+  };
+  const Head head{.rank = stores.rank,
+                  .owns_blocks = stores.owns_blocks ? 1 : 0,
+                  .adds = stores.adds ? 1 : 0,
+                  .slots = static_cast<int>(stores.slots),
+                  .groups_count = static_cast<int>(stores.groups.size()),
+                  .own_later = stores.own_later ? 1 : 0,
+                  .done = stores.done};
+  std::vector<void*> slots;
+  for (const GeneratedStores::Peer& peer : stores.peers) slots.push_back(peer.slots);
+  std::vector<Group> groups(room.groups);
+  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
+    const GeneratedStores::Group& group = stores.groups[i];
+    groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
+                 static_cast<int>(group.slot), group.arrivals};
+  }
+  return aligned(packed<Head, void*, Group>({&head, 1}, slots, groups));
+}
+
+}  // namespace overlaptune::run

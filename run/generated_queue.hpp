@@ -1,0 +1,47 @@
+#pragma once
+// The parameters of generated GEMMs whose work comes from a queue (kernels/device/waits.cu): for
+// kernels that wait for rows (rows.cu), and for those that store at ranks (peer_store.cu).
+
+#include "core/push_order.hpp"
+#include "run/generated_kernel.hpp"
+
+namespace overlaptune::run {
+
+/// What the queue of a launch takes from the kernel and its tiles.
+struct QueuedKernel {
+  Tile tile{};
+  Dtype dtype = Dtype::bf16;
+  int ctas_an_item = 1;     ///< 2: a cluster takes an item for both of its CTAs
+  int tiles_an_item = 1;    ///< 2: each CTA of a cluster has a tile
+  int signals_a_share = 1;  ///< increments of a group's counter for each share of rows
+};
+
+/// The items of a launch.
+struct QueuedItems {
+  std::int64_t all = 0;
+  std::int64_t shares = 0;  ///< of the rows of a group, each pushed by one CTA
+  PushOrder order{};
+};
+
+/// `tiles`: those that are computed. `sms`: SMs of a launch.
+[[nodiscard]] QueuedItems queued_items(const QueuedKernel& kernel,
+                                       const GeneratedOperands& operands, std::int64_t tiles,
+                                       int sms);
+
+/// The run of a launch of `clusters` clusters, as waits.cu declares it. `most_ranks`: those that
+/// the kernel was made for.
+[[nodiscard]] std::vector<std::byte> packed_run(const GeneratedOperands& operands,
+                                                const QueuedItems& items, unsigned clusters,
+                                                std::size_t most_ranks);
+
+/// The rows of a launch, as rows.cu declares them.
+[[nodiscard]] std::vector<std::byte> packed_rows(const TileOrder& order,
+                                                 const GeneratedOperands& operands,
+                                                 const QueuedKernel& kernel,
+                                                 const QueuedItems& items, const LaunchRoom& room);
+
+/// The stores of a launch, as peer_store.cu declares them.
+[[nodiscard]] std::vector<std::byte> packed_stores(const GeneratedStores& stores,
+                                                   const LaunchRoom& room);
+
+}  // namespace overlaptune::run

@@ -1,0 +1,173 @@
+"""Times of the same configs in two builds, in turn, in one process on each GPU: what a change of the kernels costs or
+gains. Started by scripts/compare-builds under torchrun."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import gzip
+import importlib
+import inspect
+import json
+import math
+import os
+import re
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from timing import Stopwatch
+
+#: Two builds cannot share one Python package: it opens one library.
+PACKAGE = "overlaptune"
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+@dataclass
+class Build:
+    """One build's Python package and a world on all ranks."""
+
+    name: str
+    package: Any
+    world: Any
+
+
+def imported(python: str, libraries: str) -> Any:
+    for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
+        del sys.modules[name]
+    os.environ["OVERLAPTUNE_RUN_LIBRARY"] = os.path.join(libraries, "liboverlaptune-run.so.0")
+    os.environ["OVERLAPTUNE_LIBRARY"] = os.path.join(libraries, "liboverlaptune.so.0")
+    sys.path.insert(0, python)
+    package = importlib.import_module(PACKAGE)
+    importlib.import_module(f"{PACKAGE}.run").load()
+    importlib.import_module(f"{PACKAGE}.torch")
+    sys.path.pop(0)
+    return package
+
+
+def build(name: str, package: Any, **options: Any) -> Build:
+    world = sys.modules[f"{package.__name__}.torch"].World if package is sys.modules[PACKAGE] else package.torch.World
+    known = inspect.signature(world).parameters
+    return Build(name, package, world(**{key: value for key, value in options.items() if key in known}))
+
+
+def answer_of(package: Any, line: str) -> Any:
+    """The answer with the config of a canonical line."""
+    strategy, *words = line.split()
+    fields = dict(word.split("=", 1) for word in words)
+    values: dict[str, Any] = {"strategy": package.Strategy[strategy.upper()]}
+    if "tile" in fields:
+        sides = re.fullmatch(r"(\d+)x(\d+)x(\d+)", fields["tile"])
+        assert sides is not None, line
+        values.update(zip(("block_m", "block_n", "block_k"), map(int, sides.groups())))
+    for name, field in (("stages", "stages"), ("cluster", "cluster"), ("raster", "raster"), ("ctas", "comm_ctas"),
+                        ("chunks", "chunks")):
+        if name in fields:
+            values[field] = int(fields[name])
+    if "groups" in fields:
+        values["wave_groups"] = tuple(map(int, fields["groups"].split(",")))
+    transport = fields.get("transport", "peer_access" if strategy == "peer_store" else "ring").split(",")[0]
+    values["transport"] = package.Transport[transport.split("+")[0].upper()]
+    if "wait" in fields:
+        values["wait"] = package.Wait[fields["wait"].upper()]
+    return dataclasses.replace(package.run.SEQUENTIAL, **values)
+
+
+def plan_call(of: Build, problem: dict[str, Any], config: str) -> Callable[[], None]:
+    package = of.package
+    asked = package.Problem(package.Op[problem["op"].upper()], problem["m"], problem["n"], problem["k"],
+                            package.Dtype[problem["dtype"].upper()], problem["ranks"])
+    answer = answer_of(package, config)
+    of.world.reserve(package.run.sizes(asked, answer).shared_bytes)
+    plan = of.world.plan_with(asked, answer)
+    gathers = problem["op"] == "all_gather_gemm"
+    scatters = problem["op"] == "gemm_reduce_scatter"
+    device, dtype, ranks = of.world.device, DTYPES[problem["dtype"]], problem["ranks"]
+    x = torch.randn(problem["m"] // (ranks if gathers else 1), problem["k"], device=device).to(dtype)
+    w = torch.randn(problem["n"], problem["k"], device=device).to(dtype)
+    y = torch.empty(problem["m"] // (ranks if scatters else 1), problem["n"], device=device, dtype=dtype)
+    lent = plan.buffers()[1]
+    into = y.data_ptr() if lent is None else lent
+
+    def run() -> None:
+        plan.run(x.data_ptr(), w.data_ptr(), into, torch.cuda.current_stream().cuda_stream)
+
+    run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        run()
+
+    def replay() -> None:
+        graph.replay()
+
+    replay.kept = (graph, x, w, y, plan)  # type: ignore[attr-defined]
+    return replay
+
+
+def close(call: Callable[[], None]) -> None:
+    call.kept[0].reset()  # type: ignore[attr-defined]
+    call.kept[4].close()  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--before", required=True, help="PYTHON:LIBRARIES of the build before")
+    parser.add_argument("--after", required=True)
+    parser.add_argument("--export", required=True, help="an exported database (.json.gz): its winners are run")
+    parser.add_argument("--strategies", default="peer_store,waiting,signaled")
+    parser.add_argument("--most", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--json", default="")
+    arguments = parser.parse_args()
+    rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+    with gzip.open(arguments.export) as file:
+        winners = [row["candidate"] for row in json.load(file)["winners"]]
+    wanted = arguments.strategies.split(",")
+    chosen = [row for row in winners if row["config"].split()[0] in wanted and row["problem"]["ranks"] == dist.get_world_size()]
+    before = imported(*arguments.before.split(":"))
+    builds = [build("before", before)]
+    after = imported(*arguments.after.split(":"))
+    builds.append(build("exclusive", after, exclusive=True))
+    builds.append(build("gate", after))
+    for one in builds:
+        one.world.reserve(6 << 30)
+    watch = Stopwatch()
+    rows: list[dict[str, Any]] = []
+    for row in chosen[: arguments.most]:
+        try:
+            calls = [plan_call(one, row["problem"], row["config"]) for one in builds]
+        except Exception as error:  # the same on every rank
+            if rank == 0:
+                print(f"skipped: {row['problem']} {row['config'][:60]}: {str(error)[:150]}", flush=True)
+            continue
+        timed = watch.timed(calls, arguments.rounds)
+        times = [statistics.median(one.times_us) for one in timed]
+        for call in calls:
+            close(call)
+        rows.append({"problem": row["problem"], "config": row["config"], "us": times})
+        if rank == 0:
+            problem = row["problem"]
+            print(f"{problem['op']:20s} {problem['m']:6d} {problem['n']:6d} {problem['k']:6d} {row['config'].split()[0]:10s} "
+                  f"before {times[0]:8.1f}  exclusive {times[1]:8.1f} {times[1] / times[0]:6.3f}  "
+                  f"gate {times[2]:8.1f} {times[2] - times[1]:+6.1f} us", flush=True)
+    if rank == 0 and rows:
+        ratios = [row["us"][1] / row["us"][0] for row in rows]
+        gates = [row["us"][2] - row["us"][1] for row in rows]
+        mean = math.exp(statistics.fmean(map(math.log, ratios)))
+        print(f"{len(rows)} shapes: exclusive / before: geometric mean {mean:.4f}, most {max(ratios):.3f}; "
+              f"gate: median {statistics.median(gates):+.2f} us, most {max(gates):+.2f} us")
+        if arguments.json:
+            with open(arguments.json, "w") as out:
+                json.dump(rows, out)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
