@@ -29,6 +29,8 @@ ovt_status status_of(ErrorKind kind) {
     case ErrorKind::machine_unavailable:
     case ErrorKind::cannot_write:
       return OVT_ERROR_UNAVAILABLE;
+    case ErrorKind::out_of_memory:
+      return OVT_ERROR_MEMORY;
     default:
       return OVT_ERROR_INTERNAL;
   }

@@ -123,12 +123,11 @@ void Copies::push_parts(const CopyPiece& piece) const {
 
 void Copies::move_own_part(const CopyPiece& piece) const {
   const int me = world_.rank();
-  kernels::move(world_.copy_lanes().own.get(),
-                {.to = at(piece.receive, me * piece.stride),
-                 .from = at(piece.send, me * piece.send_stride),
-                 .row_bytes = piece.part},
-                key_.ctas == kAnySms ? kernels::kCtasOfAnySms : key_.ctas);
-  OVT_CHECK(cudaGetLastError());
+  OVT_CHECK(kernels::move(world_.copy_lanes().own.get(),
+                          {.to = at(piece.receive, me * piece.stride),
+                           .from = at(piece.send, me * piece.send_stride),
+                           .row_bytes = piece.part},
+                          key_.ctas == kAnySms ? kernels::kCtasOfAnySms : key_.ctas));
 }
 
 void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal) {

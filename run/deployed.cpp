@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "kernels/support.hpp"
+#include "run/agreed.hpp"
 #include "run/make_plan.hpp"
 #include "run/patience.hpp"
 
@@ -45,16 +46,6 @@ bool goes_through_world(const Problem& problem, const Config& config) {
       return problem.op == Op::gemm_all_reduce;  // other ops exchange the workspace
   }
   return true;
-}
-
-/// Runs a step. A `Failure` that it throws is returned as an error.
-template <class Step>
-Expected<void> caught(const Step& step) {
-  try {
-    return step();
-  } catch (const Failure& failure) {
-    return tl::make_unexpected(Error{failure.kind(), failure.what()});
-  }
 }
 
 DeviceMemory scratch(bool needed, std::int64_t elements, Dtype dtype) {
@@ -108,11 +99,8 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   const Problem& problem = work.problem();
   std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work));
   World& world = engine.world;
-  // If one rank cannot do a step, no rank goes on: the others would wait for it.
-  const auto on_all_ranks = [&](const auto& step) -> Expected<void> {
-    Expected<void> here = caught(step);
-    if (world.largest(here ? 0 : 1) == 0 || !here) return here;
-    return bad_input("another rank cannot make this plan; its error says why");
+  const auto on_all_ranks = [&](const auto& step) {
+    return agreed(world, caught(step), "make this plan");
   };
   DeviceMemory a;
   DeviceMemory b;
@@ -131,10 +119,10 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   // Normally distributed numbers: the SM clock depends on the data, and the fastest algorithm on
   // the clock.
   const auto seed = static_cast<std::uint64_t>(world.rank());
-  kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
-                       elements_of_a(problem), 2 * seed);
-  kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
-                       2 * seed + 1);
+  OVT_CHECK(kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
+                                 elements_of_a(problem), 2 * seed));
+  OVT_CHECK(kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
+                                 2 * seed + 1));
   const auto planned = on_all_ranks([&]() -> Expected<void> {
     auto plan = make_plan(engine, work, std::span(&operands, 1));
     if (!plan) return error_of(plan);

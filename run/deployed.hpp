@@ -23,8 +23,9 @@ class DeployedPlan {
  public:
   /// Collective. `World::memory` must have room for `deployed_sizes(work).shared()`. Makes the plan
   /// on random operands of its own, as `tune` does, and runs it once, so that kernels are loaded
-  /// and connections are made. Error, on every rank: a rank has not enough memory, or its
-  /// `make_plan` fails. Throws `Failure` where the first run does not end.
+  /// and connections are made. Error, on every rank: a rank has too little memory
+  /// (`out_of_memory`), or its `make_plan` fails. Throws `Failure` where the first run does not
+  /// end.
   [[nodiscard]] static Expected<std::unique_ptr<DeployedPlan>> make(const Engine& engine,
                                                                     const Work& work);
 

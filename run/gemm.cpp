@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/gpu.hpp"
+#include "run/agreed.hpp"
 #include "run/occupied.hpp"
 
 namespace overlaptune::run {
@@ -163,13 +164,14 @@ void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const Gem
   OVT_CHECK(multiply(stream, shape, choice.algorithm, operands));
 }
 
-std::vector<double> GemmLibrary::times(const GemmShape& shape,
-                                       std::span<const cublasLtMatmulAlgo_t> algorithms,
-                                       std::span<const GemmOperands> operands, int rounds) {
+/// Lowers `best` to the shortest times on this rank.
+void GemmLibrary::time_here(const GemmShape& shape,
+                            std::span<const cublasLtMatmulAlgo_t> algorithms,
+                            std::span<const GemmOperands> operands, int rounds,
+                            std::span<double> best) {
   const cudaStream_t stream = world_->stream();
   std::vector<Event> events;
   for (std::size_t i = 0; i < 2 * algorithms.size(); ++i) events.push_back(make_event(true));
-  std::vector<double> best(algorithms.size(), kNever);
   std::size_t turn = 0;
   for (int round = 0; round < rounds; ++round) {
     std::vector<bool> ran(algorithms.size());
@@ -189,6 +191,18 @@ std::vector<double> GemmLibrary::times(const GemmShape& shape,
       if (ran[i]) best[i] = std::min(best[i], static_cast<double>(ms));
     }
   }
+}
+
+/// The shortest time of each algorithm, on the rank where it is longest.
+std::vector<double> GemmLibrary::times(const GemmShape& shape,
+                                       std::span<const cublasLtMatmulAlgo_t> algorithms,
+                                       std::span<const GemmOperands> operands, int rounds) {
+  std::vector<double> best(algorithms.size(), kNever);
+  auto timed = caught([&]() -> Expected<void> {
+    time_here(shape, algorithms, operands, rounds, best);
+    return {};
+  });
+  value_or_throw(agreed(*world_, std::move(timed), "time cuBLASLt's algorithms"));
   return world_->largest(best);
 }
 

@@ -51,7 +51,7 @@ class GemmLibrary {
   /// heuristics run twice each, then the best eight run three times; the one with the shortest time
   /// on its slowest rank is taken. For a shape with an SM budget, the other SMs are occupied
   /// meanwhile. The runs alternate between the `operands` and overwrite them. Error (`bad_input`):
-  /// the library has no algorithm that runs.
+  /// the library has no algorithm that runs. Throws `Failure` on every rank where one fails.
   [[nodiscard]] Expected<GemmChoice> choose(const GemmShape& shape,
                                             std::span<const GemmOperands> operands);
 
@@ -70,6 +70,8 @@ class GemmLibrary {
   [[nodiscard]] std::vector<double> times(const GemmShape& shape,
                                           std::span<const cublasLtMatmulAlgo_t> algorithms,
                                           std::span<const GemmOperands> operands, int rounds);
+  void time_here(const GemmShape& shape, std::span<const cublasLtMatmulAlgo_t> algorithms,
+                 std::span<const GemmOperands> operands, int rounds, std::span<double> best);
 
   World* world_;
   int sms_ = 0;

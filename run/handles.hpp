@@ -45,6 +45,7 @@ enum class Priority { normal, high };
 [[nodiscard]] Stream make_stream(Priority priority = Priority::normal);
 /// `timed`: the event's time can be read.
 [[nodiscard]] Event make_event(bool timed);
+/// Throws `Failure` (`out_of_memory`) where so much is not free.
 [[nodiscard]] DeviceMemory device_memory(std::size_t bytes);
 
 /// A graph of the work that `submit(stream)` enqueues.

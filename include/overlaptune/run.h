@@ -110,7 +110,8 @@ OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* 
  * they are not in the cache), times cuBLASLt's algorithms and keeps the fastest, as tuning did, and
  * runs the plan once. It reads only the config of `answer`. OVT_ERROR_ARGUMENT: the number of ranks
  * is not the world's, the config cannot run here, or too little memory was reserved.
- * OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
+ * OVT_ERROR_MEMORY, on every rank: a rank has too little free GPU memory for the operands on which
+ * the plan is tried. OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
 OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,
                                    const ovt_answer* answer, ovt_plan** plan);
 

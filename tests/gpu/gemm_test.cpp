@@ -31,20 +31,21 @@ class LibraryGemm : public GpuTest {
     const DeviceMemory list = device_memory(all.size() * 8);
     OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
     const cudaStream_t on = world_->stream();
-    kernels::fill_normal(on, a.get(), shape.dtype, rows * shape.k, 1);
-    kernels::fill_normal(on, b.get(), shape.dtype, shape.n * shape.k, 2);
+    OVT_CHECK(kernels::fill_normal(on, a.get(), shape.dtype, rows * shape.k, 1));
+    OVT_CHECK(kernels::fill_normal(on, b.get(), shape.dtype, shape.n * shape.k, 2));
     OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, on));
-    kernels::add_products(on, a.get(), b.get(), static_cast<double*>(sums.get()), shape.dtype, rows,
-                          shape.n, shape.k);
+    OVT_CHECK(kernels::add_products(on, a.get(), b.get(), static_cast<double*>(sums.get()),
+                                    shape.dtype, rows, shape.n, shape.k));
     const GemmOperands operands{a.get(), b.get(), c.get()};
     const GemmChoice choice = value_or_throw(library_->choose(shape, std::span(&operands, 1)));
     EXPECT_GE(choice.tried, 1);
     OVT_CHECK(cudaMemsetAsync(c.get(), 0xff, static_cast<std::size_t>(rows * shape.n) * 2, on));
     library_->enqueue(on, shape, choice, operands);
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), on));
-    kernels::compare(on, c.get(), rows * shape.n, shape.dtype, static_cast<double*>(sums.get()),
-                     static_cast<std::int64_t*>(list.get()), rows, shape.n,
-                     static_cast<kernels::Deviation*>(deviation.get()));
+    OVT_CHECK(kernels::compare(on, c.get(), rows * shape.n, shape.dtype,
+                               static_cast<double*>(sums.get()),
+                               static_cast<std::int64_t*>(list.get()), rows, shape.n,
+                               static_cast<kernels::Deviation*>(deviation.get())));
     OVT_CHECK(cudaStreamSynchronize(on));
     const auto seen = on_host<kernels::Deviation>(deviation.get(), 1).front();
     EXPECT_EQ(seen.not_finite, 0U);

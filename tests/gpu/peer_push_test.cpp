@@ -173,8 +173,8 @@ TEST_F(PeerPushTest, gemms_of_all_ranks_wait_for_the_rows_of_the_others) {
     const TileOrder tiles = tile_order(problem, tile, 2);
     auto* const all_of_a = static_cast<std::byte*>(filled(matrix_bytes(), 0));
     void* const b = filled(2 * kN * kK, 0);
-    kernels::fill_normal(stream(), all_of_a, problem.dtype, problem.m * kK, 1);
-    kernels::fill_normal(stream(), b, problem.dtype, kN * kK, 2);
+    OVT_CHECK(kernels::fill_normal(stream(), all_of_a, problem.dtype, problem.m * kK, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b, problem.dtype, kN * kK, 2));
     std::vector<Rank> all;
     std::vector<Stream> gemm_streams;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -202,7 +202,7 @@ TEST_F(PeerPushTest, gemms_of_all_ranks_wait_for_the_rows_of_the_others) {
       gemm_streams.push_back(make_stream());
     }
     // A kernel that is loaded at its first launch would wait for the GEMMs.
-    kernels::spin(stream(), 0);
+    OVT_CHECK(kernels::spin(stream(), 0));
     OVT_CHECK(cudaDeviceSynchronize());
     // Each GEMM is there before the rows that it waits for: they are sent last, and late.
     for (int rank = 0; rank < ranks; ++rank) {
@@ -213,7 +213,7 @@ TEST_F(PeerPushTest, gemms_of_all_ranks_wait_for_the_rows_of_the_others) {
       const auto r = static_cast<std::size_t>(rank);
       push_.rank = rank;
       push_.source = all[r].a;
-      kernels::spin(streams_[r].get(), static_cast<std::int64_t>(random_() % 500'000));
+      OVT_CHECK(kernels::spin(streams_[r].get(), static_cast<std::int64_t>(random_() % 500'000)));
       kernels::push(streams_[r].get(), push_, pieces, kCtas);
       OVT_CHECK(cudaGetLastError());
     }
@@ -226,13 +226,14 @@ TEST_F(PeerPushTest, gemms_of_all_ranks_wait_for_the_rows_of_the_others) {
     const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
     OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
     OVT_CHECK(cudaMemset(sums.get(), 0, elements * 8));
-    kernels::add_products(stream(), all_of_a, b, static_cast<double*>(sums.get()), problem.dtype,
-                          problem.m, kN, kK);
+    OVT_CHECK(kernels::add_products(stream(), all_of_a, b, static_cast<double*>(sums.get()),
+                                    problem.dtype, problem.m, kN, kK));
     for (const Rank& each : all) {
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      kernels::compare(stream(), each.c, problem.m * kN, problem.dtype,
-                       static_cast<double*>(sums.get()), static_cast<std::int64_t*>(list.get()),
-                       problem.m, kN, static_cast<kernels::Deviation*>(seen.get()));
+      OVT_CHECK(kernels::compare(stream(), each.c, problem.m * kN, problem.dtype,
+                                 static_cast<double*>(sums.get()),
+                                 static_cast<std::int64_t*>(list.get()), problem.m, kN,
+                                 static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();
       EXPECT_EQ(found.not_finite, 0u) << ranks;
       EXPECT_LT(found.largest, 1.0 / 256) << ranks;

@@ -14,7 +14,7 @@ Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_mul
   OVT_CHECK(cudaGetDeviceProperties(&properties, device));
   sms = properties.multiProcessorCount;
   l2_bytes = properties.l2CacheSize;
-  const Replay nothing(world, 1, [](cudaStream_t to, int) { kernels::nothing(to); });
+  const Replay nothing(world, 1, [](cudaStream_t to, int) { OVT_CHECK(kernels::nothing(to)); });
   const auto task = [&](cudaStream_t to, int turn) { nothing(to, turn); };
   static_cast<void>(timer.rounds({task}, 3));
   std::vector<double> times;

@@ -70,9 +70,10 @@ std::vector<run::Operands> operand_sets(Bench& bench, const Stopwatch& stopwatch
     std::byte* const a = take(sizes.a_bytes);
     std::byte* const b = take(sizes.b_bytes);
     const auto seed = static_cast<std::uint64_t>(16 * bench.process().rank() + 2 * i);
-    kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype, sizes.a_bytes / element, seed);
-    kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype, sizes.b_bytes / element,
-                         seed + 1);
+    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype,
+                                   sizes.a_bytes / element, seed));
+    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype,
+                                   sizes.b_bytes / element, seed + 1));
     sets.push_back({.a = a, .b = b, .c = take(sizes.c_bytes)});
   }
   for (run::Operands& set : sets) set.workspace = free;
