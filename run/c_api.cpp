@@ -12,6 +12,7 @@
 #include "include/overlaptune/run.h"
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
+#include "run/options.hpp"
 #include "run/ranks.hpp"
 
 using namespace overlaptune;
@@ -19,6 +20,7 @@ using c::present;
 using c::Refusal;
 using run::OnDevice;
 using run::Ranks;
+using run::WorldOptions;
 
 namespace {
 
@@ -45,15 +47,38 @@ ovt_status guarded(const Call& call) noexcept {
   throw Refusal{OVT_ERROR_ARGUMENT, std::move(message)};
 }
 
-bool multicast_allowed(const ovt_world_options* options) {
-  if (options == nullptr) return false;
-  c::check_input(options, "ovt_world_options");
-  if (options->reserved != 0) refuse("ovt_world_options.reserved: expected 0");
-  if (options->allow_multicast != 0 && options->allow_multicast != 1) {
-    refuse(fmt::format("ovt_world_options.allow_multicast = {}: expected 0 or 1",
-                       options->allow_multicast));
+bool is_set(std::int32_t value, const char* name) {
+  if (value == 0 || value == 1) return value == 1;
+  refuse(fmt::format("ovt_world_options.{} = {}: expected 0 or 1", name, value));
+}
+
+/// A count of something, from 0 on.
+std::int32_t counted(std::int32_t value, const char* name) {
+  if (value >= 0) return value;
+  refuse(fmt::format("ovt_world_options.{} = {}: expected 0 or more", name, value));
+}
+
+WorldOptions options_of(const ovt_world_options* given) {
+  WorldOptions options;
+  if (given != nullptr) {
+    c::check_input(given, "ovt_world_options");
+    options.allow_multicast = is_set(given->allow_multicast, "allow_multicast");
+    options.exclusive = is_set(given->exclusive, "exclusive");
+    options.free_sms = counted(given->free_sms, "free_sms");
+    options.time_limit = std::chrono::milliseconds(counted(given->time_limit_ms, "time_limit_ms"));
   }
-  return options->allow_multicast == 1;
+  const bool has_limit = given != nullptr && given->time_limit_ms > 0;
+  if (!has_limit) options.time_limit = value_or_throw(run::usual_time_limit());
+  return options;
+}
+
+/// Refuses options that this GPU cannot have.
+void check_on(int device, const WorldOptions& options) {
+  const int sms = run::sms_of(device);
+  if (options.free_sms >= sms) {
+    refuse(fmt::format("ovt_world_options.free_sms = {}: expected fewer than the {} SMs of the GPU",
+                       options.free_sms, sms));
+  }
 }
 
 void check_multicast(int device) {
@@ -68,7 +93,7 @@ void decline(ncclComm_t comm) noexcept {
   if (comm == nullptr) return;
   try {
     const OnDevice current(run::device_of(comm));
-    run::World::decline(comm);
+    run::World::decline(comm, run::usual_time_limit().value_or(WorldOptions{}.time_limit));
   } catch (...) {  // the others wait as for a lost rank; the caller gets the first error
   }
 }
@@ -147,6 +172,26 @@ void wait_for_plans() {
   OVT_CHECK(cudaDeviceSynchronize());
 }
 
+/// A call that uses the ranks: one at a time, on their GPU, and only while their world goes on.
+class Call {
+ public:
+  explicit Call(Ranks& ranks) : ranks_(ranks), lock_(ranks.calls), current_(ranks.device) {
+    if (auto ended = ranks.world.failure()) throw Refusal{OVT_ERROR_UNAVAILABLE, *ended};
+  }
+  /// If the world ended during the call, its communicators end here, and with them the kernels that
+  /// wait for other ranks.
+  ~Call() {
+    if (ranks_.world.failure()) ranks_.world.abandon();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  Ranks& ranks_;
+  std::lock_guard<std::timed_mutex> lock_;
+  OnDevice current_;
+};
+
 void check_operand(const void* pointer, const char* name) {
   constexpr std::uintptr_t kAlign = 256;
   if (pointer == nullptr) refuse(fmt::format("{}: NULL", name));
@@ -177,25 +222,30 @@ const char* ovt_run_last_error() {
 
 ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, ovt_world** world) {
   return guarded([&] {
-    bool multicast = false;
+    WorldOptions checked;
+    std::optional<OnDevice> current;
+    std::optional<run::World::Scratch> scratch;
     try {
       (void)present(world, "world");
-      multicast = multicast_allowed(options);
+      checked = options_of(options);
       if (comm == nullptr) refuse("comm: NULL");
-      if (!multicast) check_multicast(run::device_of(comm));
+      const int device = run::device_of(comm);
+      check_on(device, checked);
+      if (!checked.allow_multicast) check_multicast(device);
+      current.emplace(device);
+      scratch = run::World::Scratch::make();
     } catch (...) {
       decline(comm);
       throw;
     }
-    const OnDevice current(run::device_of(comm));
-    *world = new ovt_world{std::make_shared<Ranks>(comm, multicast)};
+    *world = new ovt_world{std::make_shared<Ranks>(comm, checked, std::move(*scratch))};
   });
 }
 
 ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   return guarded([&] {
     Ranks& ranks = *present(world, "world")->ranks;
-    const OnDevice current(ranks.device);
+    const Call call(ranks);
     wait_for_plans();
     const bool refused = bytes < 0;
     const std::vector<double> asked =
@@ -212,6 +262,27 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   });
 }
 
+ovt_status ovt_world_abort(ovt_world* world) {
+  return guarded([&] {
+    constexpr std::chrono::seconds kCall{5};
+    const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
+    ranks->world.abort();
+    // A call of another thread that waits for ranks sees this and ends the communicators. So does a
+    // call that is inside NCCL, when NCCL lets it go.
+    const std::unique_lock lock(ranks->calls, kCall);
+    if (!lock) return;
+    const OnDevice current(ranks->device);
+    ranks->world.abandon();
+  });
+}
+
+ovt_status ovt_world_check(ovt_world* world) {
+  return guarded([&] {
+    const auto ended = present(world, "world")->ranks->world.failure();
+    if (ended) throw Refusal{OVT_ERROR_UNAVAILABLE, *ended};
+  });
+}
+
 void ovt_world_destroy(ovt_world* world) {
   if (world == nullptr) return;
   (void)guarded([&] {
@@ -224,10 +295,10 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
   return guarded([&] {
     const std::size_t size = c::size_of(platform, "ovt_platform");
     Ranks& ranks = *present(world, "world")->ranks;
-    const OnDevice current(ranks.device);
+    const Call call(ranks);
     wait_for_plans();
-    c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, ranks.allow_multicast)),
-             platform);
+    const bool multicast = ranks.world.options().allow_multicast;
+    c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, multicast)), platform);
     c::zero_beyond(size, platform);
   });
 }
@@ -251,7 +322,7 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
                            ovt_plan** plan) {
   return guarded([&] {
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
-    const OnDevice current(ranks->device);
+    const Call call(*ranks);
     wait_for_plans();
     std::optional<Work> work;
     try {
@@ -272,6 +343,7 @@ ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers) {
   return guarded([&] {
     const std::size_t size = c::size_of(buffers, "ovt_buffers");
     run::DeployedPlan& deployed = *present(plan, "plan")->plan;
+    const Call call(*plan->ranks);
     deployed.find_memory();
     buffers->a = deployed.exchanged_a();
     buffers->c = deployed.exchanged_c();
@@ -286,7 +358,7 @@ ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
     check_operand(a, "a");
     check_operand(b, "b");
     check_operand(c, "c");
-    const OnDevice current(plan->ranks->device);
+    const Call call(*plan->ranks);
     plan->plan->find_memory();
     plan->ranks->graphs.note(stream);
     plan->plan->enqueue(stream, a, b, c);

@@ -6,15 +6,11 @@
 #include "kernels/support.hpp"
 #include "run/agreed.hpp"
 #include "run/make_plan.hpp"
-#include "run/patience.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 constexpr std::int64_t kAlign = 4096;
-/// Time limit of the first run; kernels are compiled before it. Ranks that share a GPU run in turn,
-/// and wait longer.
-constexpr std::chrono::seconds kFirstRun{60};
 
 std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlign - 1) / kAlign * kAlign;
@@ -99,6 +95,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   const Problem& problem = work.problem();
   std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work));
   World& world = engine.world;
+  const World::Compilation compilation(world);
   const auto on_all_ranks = [&](const auto& step) {
     return agreed(world, caught(step), "make this plan");
   };
@@ -132,8 +129,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   if (!planned) return error_of(planned);
   made->enqueue(world.stream(), operands.a, operands.b, operands.c);
   try {
-    finish(world.stream(), world.shares_gpu() ? World::kPatience : kFirstRun,
-           "the first run of the plan");
+    world.finish(world.stream(), "the first run of the plan");
   } catch (const Failure&) {
     // Freeing memory would wait for the run that has not ended.
     for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();

@@ -102,4 +102,10 @@ std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
   return addresses;
 }
 
+void IpcMemory::forget() {
+  for (Mapping& each : mappings_) each.leak();
+  mappings_.clear();
+  memory_.leak();
+}
+
 }  // namespace overlaptune::run

@@ -1,6 +1,8 @@
 #pragma once
 // The ranks of another program's communicator, and the parts that all plans on it share.
 
+#include <mutex>
+
 #include "run/captured_graphs.hpp"
 #include "run/engine.hpp"
 
@@ -20,16 +22,19 @@ class OnDevice {
 };
 
 [[nodiscard]] int device_of(ncclComm_t comm);
+/// SMs of a GPU.
+[[nodiscard]] int sms_of(int device);
 
 /// Whether the GPU has NVLink multicast, and the environment does not forbid it to NCCL
 /// (NCCL_NVLS_ENABLE=0).
 [[nodiscard]] bool multicast_is_on(int device);
 
 struct Ranks {
-  /// Collective. The communicator's GPU must be the current one.
-  Ranks(ncclComm_t comm, bool multicast);
+  /// Collective. The communicator's GPU must be the current one. Throws `Failure` on every rank if
+  /// one fails, or gives other options than the others.
+  Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratch);
   /// Collective, because no rank may free memory that another rank still reads. A rank waits at
-  /// most 10 s for one that is lost.
+  /// most `WorldOptions::time_limit` for one that is lost.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -38,14 +43,17 @@ struct Ranks {
 
   int device;
   int sms;
-  bool allow_multicast;
   World world;
   GemmLibrary library;
   GeneratedGemms generated{};
-  CapturedGraphs graphs{};  ///< graphs that hold plans on these ranks
+  CapturedGraphs graphs{};   ///< graphs that hold plans on these ranks
+  std::timed_mutex calls{};  ///< held by a call that uses the ranks
 };
 
 /// Collective: the value `mine` of every rank, in the order of the ranks.
 [[nodiscard]] std::vector<std::uint64_t> told(World& world, std::uint64_t mine);
+
+/// The first difference of the options of two ranks, by the names of the C interface; empty: none.
+[[nodiscard]] std::string difference(const WorldOptions& mine, const WorldOptions& theirs);
 
 }  // namespace overlaptune::run

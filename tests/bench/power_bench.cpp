@@ -108,7 +108,7 @@ class Bench {
 
   Nvml nvml_;
   int sms_;
-  World world_{make_id(), 0, 1, false};
+  World world_{make_id(), 0, 1, {}};
   GemmLibrary library_{world_};
   GeneratedGemms gemms_{};
 };

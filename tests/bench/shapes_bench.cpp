@@ -144,7 +144,7 @@ class Comparison {
   }
 
   int sms_;
-  World world_{make_id(), 0, 1, false};
+  World world_{make_id(), 0, 1, {}};
   GemmLibrary library_{world_};
   GeneratedGemms gemms_{};
 };

@@ -14,7 +14,7 @@ class LibraryGemm : public GpuTest {
     if (IsSkipped()) return;
     ncclUniqueId id{};
     OVT_CHECK(ncclGetUniqueId(&id));
-    world_ = std::make_unique<World>(id, 0, 1, false);
+    world_ = std::make_unique<World>(id, 0, 1, WorldOptions{});
     library_ = std::make_unique<GemmLibrary>(*world_);
   }
 

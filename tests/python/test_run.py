@@ -44,6 +44,21 @@ class Library(unittest.TestCase):
             run.World(0, allow_multicast=True)
         self.assertEqual(caught.exception.status, 1)
 
+    def test_options_of_a_world_are_checked(self):
+        for options, words in (({"exclusive": 2}, "exclusive = 2: expected 0 or 1"),
+                               ({"free_sms": -1}, "free_sms = -1: expected 0 or more"),
+                               ({"free_sms": 2**31}, "free_sms = 2147483648: does not fit"),
+                               ({"time_limit": 0}, "time_limit = 0: expected seconds"),
+                               ({"time_limit": 1e7}, "time_limit = 10000000.0: expected seconds"),
+                               ({"exclusive": True, "free_sms": 8, "time_limit": 0.5}, "comm: NULL")):
+            with self.assertRaisesRegex(ot.ArgumentError, words):
+                run.World(0, allow_multicast=True, **options)
+
+    def test_a_time_limit_of_the_environment_is_checked(self):
+        done = built.python("import overlaptune.run as run; run.World(0)",
+                            OVERLAPTUNE_RUN_LIBRARY=built.RUN_LIBRARY, OVERLAPTUNE_TIME_LIMIT="5s")
+        self.assertIn("ArgumentError: OVERLAPTUNE_TIME_LIMIT = 5s: expected seconds", done.stderr)
+
 
 class Loading(unittest.TestCase):
     def test_a_package_without_it_says_who_needs_it(self):

@@ -7,7 +7,10 @@ namespace overlaptune::cuda {
 
 Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
                      const run::Nvml& gpu)
-    : world(id, rank, ranks, allow_multicast), library(world), timer(world), nvml(gpu) {
+    : world(id, rank, ranks, {.allow_multicast = allow_multicast}),
+      library(world),
+      timer(world),
+      nvml(gpu) {
   int device = 0;
   cudaDeviceProp properties{};
   OVT_CHECK(cudaGetDevice(&device));

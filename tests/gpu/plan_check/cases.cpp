@@ -390,11 +390,11 @@ void check_refusals(Bench& bench, Results& results) {
           first ? "expected 0 or more" : "another rank refused");
   check_multicast(bench, results);
   ovt_world_options options{.size = sizeof(ovt_world_options)};
-  options.reserved = first ? 1 : 0;
+  options.exclusive = first ? 2 : 0;
   ovt_world* another = nullptr;
   const ovt_status declined = ovt_world_create(bench.comm(), &options, &another);
   refused("one rank's mistake in making a world", declined, ovt_run_last_error(),
-          first ? "ovt_world_options.reserved" : "another rank refused");
+          first ? "ovt_world_options.exclusive = 2" : "another rank refused");
 
   const MadePlan plan(bench, of, Config{});
   const run::DeviceMemory memory = run::device_memory(512);
