@@ -10,6 +10,7 @@
 #include "core/hash.hpp"
 #include "core/work.hpp"
 #include "include/overlaptune/run.h"
+#include "run/agreed.hpp"
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
 #include "run/options.hpp"
@@ -155,14 +156,13 @@ void agree(run::World& world, const Work& work) {
 
 /// Refuses to grow the world's memory to `bytes` where graphs hold plans.
 void refuse_graphs(Ranks& ranks, std::size_t bytes) {
-  const int here = ranks.graphs.alive();
-  const double most = ranks.world.largest(here);
-  if (most == 0) return;
+  const std::string held = run::held_captures(ranks);
+  if (held.empty()) return;
   refuse(
-      fmt::format("bytes = {}: {} are there, and {} captures of plans into CUDA graphs, which "
-                  "hold their addresses{}: destroy these graphs on every rank, reserve, then "
-                  "capture again",
-                  bytes, ranks.world.capacity(), most, here == 0 ? ", on another rank" : ""));
+      fmt::format("bytes = {}: {} are there, and CUDA graphs that plans were captured into hold "
+                  "their addresses ({}): destroy these graphs on every rank, reserve, then capture "
+                  "again",
+                  bytes, ranks.world.capacity(), held));
 }
 
 /// Waits until this GPU is idle. Collectives of the world run on a stream of its own; beside a plan
@@ -283,11 +283,28 @@ ovt_status ovt_world_check(ovt_world* world) {
   });
 }
 
-void ovt_world_destroy(ovt_world* world) {
-  if (world == nullptr) return;
-  (void)guarded([&] {
-    const OnDevice current(world->ranks->device);
+ovt_status ovt_world_destroy(ovt_world* world) {
+  return guarded([&] {
+    if (world == nullptr) return;
+    const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
+    const std::lock_guard lock(ranks->calls);
+    const OnDevice current(ranks->device);
+    Expected<void> ended;
+    if (!ranks->world.failure()) {
+      ended = run::caught([&]() -> Expected<void> {
+        if (const std::string held = run::held_captures(*ranks); !held.empty()) {
+          refuse(fmt::format(
+              "CUDA graphs hold plans of this world ({}): destroy these graphs on every "
+              "rank, then destroy the world",
+              held));
+        }
+        ranks->world.close();
+        return {};
+      });
+    }
+    ranks->world.abandon();
     delete world;
+    if (!ended) throw Refusal{OVT_ERROR_UNAVAILABLE, std::move(ended.error().message)};
   });
 }
 

@@ -89,12 +89,19 @@ Ranks::Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratc
       world(comm, options, std::move(scratch)),
       library(library_of(world)) {}
 
-Ranks::~Ranks() {
-  try {
-    if (!world.failure()) world.part();
-  } catch (const Failure&) {  // a rank is lost; a destructor cannot report it
+std::string held_captures(Ranks& ranks) {
+  const auto here = static_cast<std::uint64_t>(ranks.graphs.alive());
+  return captures_in_words(told(ranks.world, here));
+}
+
+std::string captures_in_words(std::span<const std::uint64_t> by_rank) {
+  std::string words;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank] == 0) continue;
+    const char* const noun = !words.empty() ? "" : by_rank[rank] == 1 ? " capture" : " captures";
+    words += fmt::format("{}{}{} on rank {}", words.empty() ? "" : ", ", by_rank[rank], noun, rank);
   }
-  if (world.failure()) world.abandon();
+  return words;
 }
 
 std::string difference(const WorldOptions& mine, const WorldOptions& theirs) {

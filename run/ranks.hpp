@@ -33,9 +33,6 @@ struct Ranks {
   /// Collective. The communicator's GPU must be the current one. Throws `Failure` on every rank if
   /// one fails, or gives other options than the others.
   Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratch);
-  /// Collective, because no rank may free memory that another rank still reads. A rank waits at
-  /// most `WorldOptions::time_limit` for one that is lost.
-  ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
@@ -52,6 +49,11 @@ struct Ranks {
 
 /// Collective: the value `mine` of every rank, in the order of the ranks.
 [[nodiscard]] std::vector<std::uint64_t> told(World& world, std::uint64_t mine);
+
+/// Collective: the captures of plans that CUDA graphs of any rank hold, in words: "2 captures on
+/// rank 0, 1 on rank 3". Empty: none.
+[[nodiscard]] std::string held_captures(Ranks& ranks);
+[[nodiscard]] std::string captures_in_words(std::span<const std::uint64_t> by_rank);
 
 /// The first difference of the options of two ranks, by the names of the C interface; empty: none.
 [[nodiscard]] std::string difference(const WorldOptions& mine, const WorldOptions& theirs);

@@ -121,12 +121,19 @@ World::~World() {
   }
 }
 
-void World::part() {
+void World::close() {
   barrier(stream());
   finish(stream(), "the end of the world");
   memory_->detach();
   barrier(stream());
   finish(stream(), "the end of the world");
+  end_.set("the world is destroyed: make another one, and its plans");
+  comms_.clear();
+  memories_.clear();
+  world_ = {};
+  memory_.reset();  // waits for all work of this GPU, as every cudaFree does
+  capacity_ = 0;
+  ++generation_;
 }
 
 void World::abort() {

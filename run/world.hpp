@@ -87,9 +87,10 @@ class World {
 
   [[nodiscard]] const WorldOptions& options() const { return options_; }
 
-  /// Call it before the destructor: no rank may free memory that another one still reaches. Throws
-  /// `Failure` where a rank does not come.
-  void part();
+  /// Ends the communicators and frees the memory, when no rank reaches the memory of another one
+  /// any more. No CUDA graph may hold work of this world: NCCL would wait for it. Throws `Failure`
+  /// where a rank does not come. Afterwards, as after `abandon`.
+  void close();
   /// Ends all waits of this world, without the other ranks. Any thread may call it. Then `failure`
   /// says so, and somebody calls `abandon`.
   void abort();

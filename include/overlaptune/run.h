@@ -83,8 +83,8 @@ OVT_API const char* ovt_run_version(void);
  */
 OVT_API const char* ovt_run_last_error(void);
 
-/* Splits a communicator for the world from `comm`. `comm` stays the caller's and must live as long
- * as the world; nothing may run on it during this call. `options` may be NULL: all are 0.
+/* Splits a communicator for the world from `comm`. `comm` stays the caller's;
+ * nothing may run on it during this call. `options` may be NULL: all are 0.
  * OVT_ERROR_ARGUMENT: also where another rank refused its arguments or gives other options, and
  * where NVLink multicast is on in this process (NCCL's default where the GPUs have it) and was not
  * allowed, because times measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first
@@ -104,9 +104,16 @@ OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* op
  * need memory are refused until a later call has reserved it again. */
 OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
 
-/* Destroys the communicators and frees the memory; if plans are left, the last one to be destroyed
- * does so. No plan may still be running. NULL is allowed. */
-OVT_API void ovt_world_destroy(ovt_world* world);
+/* Destroys the communicators and frees the memory. Plans that are left can only be destroyed. No
+ * plan may still be running, and the graphs that plans were captured into must be destroyed,
+ * because NCCL waits for their end. NULL is allowed. `comm` may have been destroyed before.
+ * OVT_ERROR_ARGUMENT, on every rank: graphs hold plans, and the message says how many on which
+ * rank; nothing was changed: destroy the graphs, then the world again. After any other status,
+ * `world` is gone. OVT_ERROR_UNAVAILABLE: a rank did not come within the limit; this rank's
+ * communicators are aborted, and its memory is given back when their work has ended. A world that
+ * has ended before is given up so at once, without the other ranks, and the status is OVT_OK. A
+ * process may also exit without this call. */
+OVT_API ovt_status ovt_world_destroy(ovt_world* world);
 
 /* Ends all waits of the world for other ranks, on this rank's GPU and on its host, so that the
  * program can end or go on without a rank that is lost. Not collective. Any thread may call it at

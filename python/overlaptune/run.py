@@ -165,10 +165,15 @@ class World:
         check(load().ovt_world_check(self._open_pointer()))
 
     def close(self) -> None:
-        """Destroys the world; closing again is allowed. Its plans are closed first."""
-        if self._pointer is not None:
-            load().ovt_world_destroy(self._pointer)
+        """Destroys the world; closing again is allowed. Plans that are left can only be closed.
+        ArgumentError, on every rank: CUDA graphs hold plans; delete the graphs and close again.
+        UnavailableError: another rank did not come; the world is closed here."""
+        if self._pointer is None:
+            return
+        status = load().ovt_world_destroy(self._pointer)
+        if status != ArgumentError.status:
             self._pointer = None
+        check(status)
 
     def _open_pointer(self) -> ctypes.c_void_p:
         if self._pointer is None:

@@ -46,7 +46,7 @@ def _signatures() -> Signatures:
         "ovt_run_last_error": (c_char_p, []),
         "ovt_world_create": (c_int32, [c_void_p, POINTER(CWorldOptions), POINTER(c_void_p)]),
         "ovt_world_reserve": (c_int32, [c_void_p, c_int64]),
-        "ovt_world_destroy": (None, [c_void_p]),
+        "ovt_world_destroy": (c_int32, [c_void_p]),
         "ovt_world_abort": (c_int32, [c_void_p]),
         "ovt_world_check": (c_int32, [c_void_p]),
         "ovt_platform_detect": (c_int32, [c_void_p, POINTER(CPlatform)]),

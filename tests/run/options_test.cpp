@@ -41,6 +41,13 @@ TEST(WorldOptionsTest, ADifferenceIsNamed) {
             "time_limit_ms = 7, this rank 300000");
 }
 
+TEST(CapturesTest, AreToldByRank) {
+  const auto words = [](std::vector<std::uint64_t> by_rank) { return captures_in_words(by_rank); };
+  EXPECT_EQ(words({0, 0}), "");
+  EXPECT_EQ(words({0, 1}), "1 capture on rank 1");
+  EXPECT_EQ(words({140, 0, 3}), "140 captures on rank 0, 3 on rank 2");
+}
+
 TEST(WaitUntilTest, HasALimit) {
   try {
     wait_until([] { return false; }, milliseconds(20), "the other rank");

@@ -275,7 +275,7 @@ void check_multicast(Bench& bench, Results& results) {
   ovt_world* world = nullptr;
   const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
   setenv("NCCL_NVLS_ENABLE", "0", 1);
-  ovt_world_destroy(world);
+  check(ovt_world_destroy(world));
   const bool right = (status == OVT_OK) == (supported == 0);
   results.row("multicast that nobody allowed", bench.largest(right ? 0 : 1) == 0,
               status == OVT_OK ? "these GPUs have none" : ovt_run_last_error());

@@ -25,7 +25,8 @@ constexpr std::int64_t kAlign = 4096;
 /// Times as tuning does, with the same configs in turn: `sequential`, the winner, GEMM and
 /// collective alone.
 struct Stopwatch {
-  explicit Stopwatch(ncclComm_t comm) : world(comm, {}, run::World::Scratch::make()), library(world), timer(world) {
+  explicit Stopwatch(ncclComm_t comm)
+      : world(comm, {}, run::World::Scratch::make()), library(world), timer(world) {
     int device = 0;
     int bytes = 0;
     OVT_CHECK(cudaGetDevice(&device));
