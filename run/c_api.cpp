@@ -165,11 +165,13 @@ void refuse_graphs(Ranks& ranks, std::size_t bytes) {
                   bytes, ranks.world.capacity(), held));
 }
 
-/// Waits until this GPU is idle. Collectives of the world run on a stream of its own; beside a plan
-/// that waits for its peers on all SMs, the ranks could wait for each other. And a plan that is
-/// made runs in the memory that all plans share.
-void wait_for_plans() {
-  OVT_CHECK(cudaDeviceSynchronize());
+/// Waits for the runs of this world's plans. A plan that is made runs in the memory that all plans
+/// share. And beside a plan that waits for its peers on all SMs, collectives of the world, which
+/// run on a stream of its own, could wait for it on one rank and it for them on another. Runs in
+/// graphs are not seen.
+void wait_for_plans(Ranks& ranks) {
+  if (ranks.last_run.end() == nullptr) return;
+  ranks.world.finish(ranks.last_run.end(), "a plan that was enqueued before");
 }
 
 /// A call that uses the ranks: one at a time, on their GPU, and only while their world goes on.
@@ -212,6 +214,31 @@ struct ovt_plan {
   std::unique_ptr<run::DeployedPlan> plan;
 };
 
+namespace {
+
+struct Given {
+  const void* a;
+  const void* b;
+  void* c;
+};
+
+/// Enqueues a plan after the run before it, on whatever stream that was.
+void enqueue_in_order(ovt_plan& plan, cudaStream_t stream, const Given& operands) {
+  Ranks& ranks = *plan.ranks;
+  const auto enqueue = [&] { plan.plan->enqueue(stream, operands.a, operands.b, operands.c); };
+  if (ranks.graphs.note(stream)) return enqueue();
+  ranks.last_run.order(stream);
+  try {
+    enqueue();
+  } catch (...) {
+    ranks.last_run.note(stream);  // a part of it may be enqueued
+    throw;
+  }
+  ranks.last_run.note(stream);
+}
+
+}  // namespace
+
 const char* ovt_run_version() {
   return c::version();
 }
@@ -246,7 +273,7 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   return guarded([&] {
     Ranks& ranks = *present(world, "world")->ranks;
     const Call call(ranks);
-    wait_for_plans();
+    wait_for_plans(ranks);
     const bool refused = bytes < 0;
     const std::vector<double> asked =
         ranks.world.largest(std::array{static_cast<double>(bytes), refused ? 1.0 : 0.0});
@@ -313,7 +340,7 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
     const std::size_t size = c::size_of(platform, "ovt_platform");
     Ranks& ranks = *present(world, "world")->ranks;
     const Call call(ranks);
-    wait_for_plans();
+    wait_for_plans(ranks);
     const bool multicast = ranks.world.options().allow_multicast;
     c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, multicast)), platform);
     c::zero_beyond(size, platform);
@@ -340,7 +367,7 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
   return guarded([&] {
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
     const Call call(*ranks);
-    wait_for_plans();
+    wait_for_plans(*ranks);
     std::optional<Work> work;
     try {
       (void)present(plan, "plan");
@@ -377,8 +404,7 @@ ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
     check_operand(c, "c");
     const Call call(*plan->ranks);
     plan->plan->find_memory();
-    plan->ranks->graphs.note(stream);
-    plan->plan->enqueue(stream, a, b, c);
+    enqueue_in_order(*plan, stream, {a, b, c});
   });
 }
 

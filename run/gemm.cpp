@@ -184,7 +184,7 @@ void GemmLibrary::time_here(const GemmShape& shape,
         OVT_CHECK(cudaEventRecord(events[2 * i + 1].get(), stream));
       }
     }
-    OVT_CHECK(cudaStreamSynchronize(stream));
+    world_->finish(stream, "cuBLASLt's GEMMs");
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
       float ms = 0;
       OVT_CHECK(cudaEventElapsedTime(&ms, events[2 * i].get(), events[2 * i + 1].get()));
@@ -247,7 +247,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
     static_cast<void>(multiply(world_->stream(), shape, algorithm, operands.front()));
   }
-  OVT_CHECK(cudaStreamSynchronize(world_->stream()));
+  world_->finish(world_->stream(), "cuBLASLt's GEMMs");
   const std::vector<double> first = times(shape, algorithms, operands, 2);
   std::vector<std::size_t> order(algorithms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

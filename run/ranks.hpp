@@ -5,6 +5,7 @@
 
 #include "run/captured_graphs.hpp"
 #include "run/engine.hpp"
+#include "run/last_run.hpp"
 
 namespace overlaptune::run {
 
@@ -44,6 +45,7 @@ struct Ranks {
   GemmLibrary library;
   GeneratedGemms generated{};
   CapturedGraphs graphs{};   ///< graphs that hold plans on these ranks
+  LastRun last_run{};        ///< of the plans on these ranks
   std::timed_mutex calls{};  ///< held by a call that uses the ranks
 };
 

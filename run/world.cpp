@@ -176,7 +176,7 @@ ncclComm_t World::comm(const CommKey& key) {
 }
 
 void World::release_memory() {
-  OVT_CHECK(cudaDeviceSynchronize());
+  finish(stream(), "the work of this world");  // freeing the memory then waits for the whole GPU
   memory_->detach();
   memories_.clear();
   static_cast<void>(largest(0));  // no rank reaches the memory of another any more
@@ -248,8 +248,8 @@ Expected<void> World::allocate(std::size_t bytes) {
                                  gib(bytes + kFlagBytes),
                                  made ? "another rank has not" : made.error().message));
   }
-  OVT_CHECK(cudaMemset(memory() + bytes, 0, kFlagBytes));
-  OVT_CHECK(cudaDeviceSynchronize());
+  OVT_CHECK(cudaMemsetAsync(memory() + bytes, 0, kFlagBytes, stream()));
+  finish(stream(), "zeros in new memory");
   if (auto opened = memory_->open(); !opened) {
     release_memory();
     return opened;

@@ -17,8 +17,9 @@
  * ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is
  * collective: every rank calls it, in the same order. All ranks of a plan give the same problem and
  * the same answer (else ovt_plan_create fails on all), and run their plans in the same order.
- * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait until this GPU is idle, so that
- * they meet no running plan; CUDA allows this only while no stream of the GPU is captured.
+ * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the world's plans that run
+ * already. They do not see runs in graphs, which must have ended before; other work may run beside
+ * them. CUDA allows these calls only while no stream of the GPU is captured.
  *
  * Time: a wait for another rank ends after ovt_world_options.time_limit_ms. In ovt_plan_create it
  * takes five minutes at least, because ranks compile kernels there; in NCCL's own calls, which make
@@ -27,8 +28,9 @@
  *
  * Threads: one thread at a time may use a world and its plans, except for ovt_world_abort and
  * ovt_world_check. Plans of one world share its memory, so no two of them may run on the GPU at
- * once. One stream ensures this; on several streams, or in branches of a graph, the caller must
- * order them.
+ * once. Runs that are not captured come one after another, whatever their streams: one that is
+ * enqueued on another stream waits for the one before it. Graphs with plans, and plans in branches
+ * of a graph, are ordered by the caller.
  *
  * Structs, statuses and the rule about errors are those of overlaptune.h; ovt_run_last_error gives
  * the message of an error. docs/run.md has an example for each language. */
