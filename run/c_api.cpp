@@ -194,14 +194,6 @@ class Call {
   OnDevice current_;
 };
 
-void check_operand(const void* pointer, const char* name) {
-  constexpr std::uintptr_t kAlign = 256;
-  if (pointer == nullptr) refuse(fmt::format("{}: NULL", name));
-  if (reinterpret_cast<std::uintptr_t>(pointer) % kAlign != 0) {
-    refuse(fmt::format("{}: expected memory aligned to {} bytes", name, kAlign));
-  }
-}
-
 }  // namespace
 
 /// Plans hold the ranks too, so a world and its plans may be destroyed in any order.
@@ -399,11 +391,11 @@ ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                         cudaStream_t stream) {
   return guarded([&] {
     (void)present(plan, "plan");
-    check_operand(a, "a");
-    check_operand(b, "b");
-    check_operand(c, "c");
     const Call call(*plan->ranks);
     plan->plan->find_memory();
+    if (std::string mistake = plan->plan->mistake_in(a, b, c); !mistake.empty()) {
+      refuse(std::move(mistake));
+    }
     enqueue_in_order(*plan, stream, {a, b, c});
   });
 }

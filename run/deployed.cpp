@@ -21,6 +21,15 @@ std::int64_t exchanged_bytes(const Problem& problem) {
   return (gathers ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
 }
 
+OperandBytes bytes_of_operands(const Problem& problem) {
+  const auto bytes = [&](std::int64_t elements) {
+    return static_cast<std::size_t>(elements * bytes_of(problem.dtype));
+  };
+  return {.a = bytes(elements_of_a(problem)),
+          .b = bytes(elements_of_b(problem)),
+          .c = bytes(elements_of_c(problem))};
+}
+
 /// Whether NCCL sends from rank to rank. In a captured graph NCCL 2.28 lets a send write directly
 /// into the receiver's memory if the memory of either rank is registered, as the world's is. If the
 /// other rank's memory is not registered, the two ranks wait for each other.
@@ -69,6 +78,7 @@ DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
       sizes_(deployed_sizes(work)),
       generation_(world_.generation()),
       gathers_(work.problem().op == Op::all_gather_gemm),
+      bytes_(bytes_of_operands(work.problem())),
       operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))) {
   locate();
 }
@@ -137,6 +147,14 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
     throw;
   }
   return made;
+}
+
+std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) const {
+  const WrittenMemory written{.begin = world_.memory(),
+                              .bytes = static_cast<std::size_t>(sizes_.shared()),
+                              .a = exchanged_a(),
+                              .c = exchanged_c()};
+  return run::mistake_in({.a = a, .b = b, .c = c}, bytes_, written);
 }
 
 void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {

@@ -4,6 +4,7 @@
 // world's.
 
 #include "run/engine.hpp"
+#include "run/operands.hpp"
 #include "run/plan.hpp"
 #include "run/sizes.hpp"
 
@@ -33,6 +34,9 @@ class DeployedPlan {
   /// `Failure` (`bad_input`) where the world has lost its memory.
   void find_memory();
 
+  /// The mistake in operands that a caller gives (run/operands.hpp). Call `find_memory` first.
+  [[nodiscard]] std::string mistake_in(const void* a, const void* b, void* c) const;
+
   /// Enqueues the plan on the caller's operands. It may be captured. Call `find_memory` first.
   void enqueue(cudaStream_t stream, const void* a, const void* b, void* c);
 
@@ -48,6 +52,7 @@ class DeployedPlan {
   DeployedSizes sizes_;
   std::uint64_t generation_;  ///< of `World::memory`, when the addresses below were found
   bool gathers_;
+  OperandBytes bytes_;
   std::size_t operand_bytes_;  ///< bytes of A (all_gather_gemm) or C (other ops)
   void* exchanged_ = nullptr;
   void* workspace_ = nullptr;
