@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "core/gpu.hpp"
 #include "run/agreed.hpp"
@@ -86,7 +88,8 @@ Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::i
   return result;
 }
 
-/// The alignment in bytes that all operands have: the library may rely on it.
+}  // namespace
+
 std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOperands> operands) {
   constexpr std::uint64_t kMost = 256;
   const auto pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
@@ -100,8 +103,6 @@ std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOpera
   }
   return static_cast<std::uint32_t>(all & (~all + 1));  // the lowest bit that is set in any
 }
-
-}  // namespace
 
 struct GemmLibrary::Descriptors {
   Operation operation{};
@@ -161,7 +162,8 @@ cublasStatus_t GemmLibrary::multiply(cudaStream_t stream, const GemmShape& shape
 
 void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
                           const GemmOperands& operands) const {
-  OVT_CHECK(multiply(stream, shape, choice.algorithm, operands));
+  const bool is_aligned = common_alignment(shape, std::span(&operands, 1)) >= choice.alignment;
+  OVT_CHECK(multiply(stream, shape, is_aligned ? choice.algorithm : choice.less_aligned, operands));
 }
 
 /// Lowers `best` to the shortest times on this rank.
@@ -207,8 +209,8 @@ std::vector<double> GemmLibrary::times(const GemmShape& shape,
 }
 
 /// The algorithms that the library's heuristics propose, the same on every rank.
-std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
-    const GemmShape& shape, std::span<const GemmOperands> operands) const {
+std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(const GemmShape& shape,
+                                                         std::uint32_t alignment) const {
   const Descriptors& with = descriptors(shape);
   cublasLtMatmulPreference_t made = nullptr;
   OVT_CHECK(cublasLtMatmulPreferenceCreate(&made));
@@ -217,7 +219,6 @@ std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
     OVT_CHECK(cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof value));
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
-  const std::uint32_t alignment = common_alignment(shape, operands);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
@@ -237,10 +238,23 @@ std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
   return algorithms;
 }
 
+/// The first proposal that runs. It runs here, because the first launch of a kernel loads it, which
+/// must not happen while a graph is captured.
+Expected<cublasLtMatmulAlgo_t> GemmLibrary::unmeasured(const GemmShape& shape,
+                                                       std::uint32_t alignment,
+                                                       const GemmOperands& operands) const {
+  for (const cublasLtMatmulAlgo_t& each : proposals(shape, alignment)) {
+    if (multiply(world_->stream(), shape, each, operands) == CUBLAS_STATUS_SUCCESS) return each;
+  }
+  return bad_input(fmt::format(
+      "cuBLASLt has no algorithm for this GEMM on operands aligned to {} bytes", alignment));
+}
+
 Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
                                          std::span<const GemmOperands> operands) {
   if (const auto known = choices_.find(shape); known != choices_.end()) return known->second;
-  const auto algorithms = proposals(shape, operands);
+  const std::uint32_t alignment = common_alignment(shape, operands);
+  const auto algorithms = proposals(shape, alignment);
   if (algorithms.empty()) return bad_input("cuBLASLt has no algorithm for this GEMM");
   // The first launch of a kernel loads it, and loading waits for all other kernels to end. So each
   // algorithm runs once before SMs are occupied.
@@ -263,7 +277,13 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
     return bad_input("cuBLASLt proposes algorithms for this GEMM, but none of them runs");
   }
   GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)],
+                    .alignment = alignment,
                     .tried = static_cast<int>(algorithms.size())};
+  const std::uint32_t least = std::min(alignment, kLeastAlignment);
+  const auto less_aligned = least < alignment ? unmeasured(shape, least, operands.front())
+                                              : Expected<cublasLtMatmulAlgo_t>(choice.algorithm);
+  if (!less_aligned) return error_of(less_aligned);
+  choice.less_aligned = *less_aligned;
   choice.tile = tile_of(choice.algorithm, compute_capability_, shape.dtype);
   choices_.emplace(shape, choice);
   return choice;

@@ -8,7 +8,8 @@
 namespace overlaptune::run {
 namespace {
 
-constexpr std::uintptr_t kAlign = 256;
+/// Tensor maps, vectors of 16 bytes and cuBLASLt (run/gemm.hpp) need no more.
+constexpr std::uintptr_t kAlign = 16;
 
 /// An operand by its name, with the place in the world's memory where it may lie.
 struct Named {

@@ -151,7 +151,7 @@ OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 
 /* Enqueues C = A * B^T and its collective on `stream`. It does not allocate and does not wait for
  * the GPU; it may be captured into the caller's CUDA graph. All three operands are in the GPU's
- * memory, aligned to 256 bytes, and registered with NCCL or not. A and B are only read; C is
+ * memory, aligned to 16 bytes, and registered with NCCL or not. A and B are only read; C is
  * written to from the start. Operands of a captured graph must not be freed as long as the world
  * lives, because NCCL remembers them by their addresses.
  * OVT_ERROR_ARGUMENT: also where C overlaps A or B, and where an operand lies in the part of the

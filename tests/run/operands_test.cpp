@@ -35,13 +35,14 @@ TEST(OperandsTest, MemoryOfTheCallerIsTaken) {
   EXPECT_EQ(said(0x10000, 0x20000, 0x30000), "");
   EXPECT_EQ(said(0x10000, 0x20000, 0x30000, gathering()), "");
   EXPECT_EQ(said(0x10000, 0x10000, 0x30000), "");  // A and B are only read
+  EXPECT_EQ(said(0x10010, 0x20030, 0x30070), "");
 }
 
 TEST(OperandsTest, NothingAndOddAddressesAreRefused) {
   EXPECT_EQ(said(0, 0x20000, 0x30000), "a: NULL");
   EXPECT_EQ(said(0x10000, 0, 0x30000), "b: NULL");
   EXPECT_EQ(said(0x10000, 0x20000, 0), "c: NULL");
-  EXPECT_EQ(said(0x10000, 0x20008, 0x30000), "b: expected memory aligned to 256 bytes");
+  EXPECT_EQ(said(0x10000, 0x20008, 0x30000), "b: expected memory aligned to 16 bytes");
 }
 
 TEST(OperandsTest, MemoryThatThePlanOverwritesIsRefused) {

@@ -399,7 +399,7 @@ void check_refusals(Bench& bench, Results& results) {
   const MadePlan plan(bench, of, Config{});
   const run::DeviceMemory memory = run::device_memory(512);
   void* const good = memory.get();
-  void* const odd = static_cast<std::byte*>(good) + 128;
+  void* const odd = static_cast<std::byte*>(good) + 8;
   const ovt_status without = ovt_plan_run(plan.get(), good, nullptr, good, bench.stream());
   refused("an operand that is not there", without, ovt_run_last_error(), "b: NULL");
   const ovt_status unaligned = ovt_plan_run(plan.get(), good, good, odd, bench.stream());
