@@ -1,19 +1,15 @@
-// The C interface of plans. It checks every argument, and reports a failure as a status and a text;
-// no exception leaves it.
+// The C interface of plans. It checks every argument (run/c_arguments.hpp), and reports a failure
+// as a status and a text; no exception leaves it.
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
 #include "abi/values.hpp"
-#include "core/check.hpp"
-#include "core/hash.hpp"
-#include "core/work.hpp"
 #include "include/overlaptune/run.h"
 #include "run/agreed.hpp"
+#include "run/c_arguments.hpp"
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
-#include "run/options.hpp"
 #include "run/ranks.hpp"
 
 using namespace overlaptune;
@@ -21,6 +17,7 @@ using c::present;
 using c::Refusal;
 using run::OnDevice;
 using run::Ranks;
+using run::refuse;
 using run::WorldOptions;
 
 namespace {
@@ -44,51 +41,6 @@ ovt_status guarded(const Call& call) noexcept {
   return c::guarded(status_of, call);
 }
 
-[[noreturn]] void refuse(std::string message) {
-  throw Refusal{OVT_ERROR_ARGUMENT, std::move(message)};
-}
-
-bool is_set(std::int32_t value, const char* name) {
-  if (value == 0 || value == 1) return value == 1;
-  refuse(fmt::format("ovt_world_options.{} = {}: expected 0 or 1", name, value));
-}
-
-/// A count of something, from 0 on.
-std::int32_t counted(std::int32_t value, const char* name) {
-  if (value >= 0) return value;
-  refuse(fmt::format("ovt_world_options.{} = {}: expected 0 or more", name, value));
-}
-
-WorldOptions options_of(const ovt_world_options* given) {
-  WorldOptions options;
-  if (given != nullptr) {
-    c::check_input(given, "ovt_world_options");
-    options.allow_multicast = is_set(given->allow_multicast, "allow_multicast");
-    options.exclusive = is_set(given->exclusive, "exclusive");
-    options.free_sms = counted(given->free_sms, "free_sms");
-    options.time_limit = std::chrono::milliseconds(counted(given->time_limit_ms, "time_limit_ms"));
-  }
-  const bool has_limit = given != nullptr && given->time_limit_ms > 0;
-  if (!has_limit) options.time_limit = value_or_throw(run::usual_time_limit());
-  return options;
-}
-
-/// Refuses options that this GPU cannot have.
-void check_on(int device, const WorldOptions& options) {
-  const int sms = run::sms_of(device);
-  if (options.free_sms >= sms) {
-    refuse(fmt::format("ovt_world_options.free_sms = {}: expected fewer than the {} SMs of the GPU",
-                       options.free_sms, sms));
-  }
-}
-
-void check_multicast(int device) {
-  if (!run::multicast_is_on(device)) return;
-  refuse(
-      "NCCL may use NVLink multicast here: set NCCL_NVLS_ENABLE=0 before the first communicator "
-      "is made, or ovt_world_options.allow_multicast");
-}
-
 /// Tells the other ranks that this one makes no world, so that they need not wait for it.
 void decline(ncclComm_t comm) noexcept {
   if (comm == nullptr) return;
@@ -97,72 +49,6 @@ void decline(ncclComm_t comm) noexcept {
     run::World::decline(comm, run::usual_time_limit().value_or(WorldOptions{}.time_limit));
   } catch (...) {  // the others wait as for a lost rank; the caller gets the first error
   }
-}
-
-/// The value that a rank tells the others in place of its request when it refuses.
-constexpr std::uint64_t kRefused = 0;
-
-/// Refuses matrices that no GPU can hold, so that no size in bytes overflows.
-void check_bytes(const Problem& problem) {
-  constexpr double kMost = 1e15;
-  const double m = static_cast<double>(problem.m);
-  const double n = static_cast<double>(problem.n);
-  const double k = static_cast<double>(problem.k);
-  const double bytes = static_cast<double>(bytes_of(problem.dtype));
-  if (bytes * std::max({m * n, m * k, n * k}) * 4 < kMost) return;
-  refuse(fmt::format("ovt_problem: {} takes more memory than any GPU has", to_string(problem)));
-}
-
-/// The work that is asked for, checked without a machine.
-Work work_of(const ovt_problem* problem, const ovt_answer* answer) {
-  const Problem asked = c::problem_of(problem);
-  Config config = c::config_of(answer);
-  check_bytes(asked);
-  auto work = Work::make(asked, std::move(config));
-  if (!work) refuse(std::move(work.error().message));
-  return std::move(*work);
-}
-
-/// Refuses work that these ranks cannot run, or for which their shared memory is too small.
-void check_fits(const Work& work, const run::Engine& engine) {
-  const run::World& world = engine.world;
-  if (work.problem().ranks != world.ranks()) {
-    refuse(fmt::format("ovt_problem.ranks = {}: expected {}, those of the world",
-                       work.problem().ranks, world.ranks()));
-  }
-  const auto able = check(work.problem(), work.config(), engine.capabilities());
-  if (!able) refuse(able.error().message);
-  const std::int64_t needed = run::deployed_sizes(work).shared();
-  if (needed > static_cast<std::int64_t>(world.capacity())) {
-    refuse(
-        fmt::format("the plan needs {} bytes of the world's memory, which has {}: call "
-                    "ovt_world_reserve first",
-                    needed, world.capacity()));
-  }
-}
-
-/// Throws where another rank asks for other work than this one, or has refused its arguments.
-void agree(run::World& world, const Work& work) {
-  const std::uint64_t mine = fnv1a(to_string(work.problem()) + " " + to_string(work.config())) | 1;
-  const std::vector<std::uint64_t> all = run::told(world, mine);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == mine) continue;
-    refuse(all[rank] == kRefused
-               ? fmt::format("rank {} refused its arguments: see its error", rank)
-               : fmt::format("rank {} asks for another problem or config than rank {}", rank,
-                             world.rank()));
-  }
-}
-
-/// Refuses to grow the world's memory to `bytes` where graphs hold plans.
-void refuse_graphs(Ranks& ranks, std::size_t bytes) {
-  const std::string held = run::held_captures(ranks);
-  if (held.empty()) return;
-  refuse(
-      fmt::format("bytes = {}: {} are there, and CUDA graphs that plans were captured into hold "
-                  "their addresses ({}): destroy these graphs on every rank, reserve, then capture "
-                  "again",
-                  bytes, ranks.world.capacity(), held));
 }
 
 /// Waits for the runs of this world's plans. A plan that is made runs in the memory that all plans
@@ -223,7 +109,11 @@ void enqueue_in_order(ovt_plan& plan, cudaStream_t stream, const Given& operands
   try {
     enqueue();
   } catch (...) {
-    ranks.last_run.note(stream);  // a part of it may be enqueued
+    // A part of it may be enqueued.
+    static_cast<void>(run::caught([&]() -> Expected<void> {
+      ranks.last_run.note(stream);
+      return {};
+    }));
     throw;
   }
   ranks.last_run.note(stream);
@@ -246,11 +136,10 @@ ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, o
     std::optional<run::World::Scratch> scratch;
     try {
       (void)present(world, "world");
-      checked = options_of(options);
+      checked = run::options_of(options);
       if (comm == nullptr) refuse("comm: NULL");
       const int device = run::device_of(comm);
-      check_on(device, checked);
-      if (!checked.allow_multicast) check_multicast(device);
+      run::check_on(device, checked);
       current.emplace(device);
       scratch = run::World::Scratch::make();
     } catch (...) {
@@ -273,7 +162,7 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
     if (asked[1] > 0) refuse("another rank refused its arguments: see its error");
     const auto most = static_cast<std::size_t>(asked[0]);
     if (most <= ranks.world.capacity()) return;
-    refuse_graphs(ranks, most);
+    run::refuse_to_grow(ranks, most);
     // Before memory is given back, the ranks tell each other what is free: then all are idle.
     if (auto reserved = ranks.world.reserve_no_more(most); !reserved) {
       throw Refusal{OVT_ERROR_MEMORY, "ovt_world_reserve: " + reserved.error().message};
@@ -311,12 +200,7 @@ ovt_status ovt_world_destroy(ovt_world* world) {
     Expected<void> ended;
     if (!ranks->world.failure()) {
       ended = run::caught([&]() -> Expected<void> {
-        if (const std::string held = run::held_captures(*ranks); !held.empty()) {
-          refuse(fmt::format(
-              "CUDA graphs hold plans of this world ({}): destroy these graphs on every "
-              "rank, then destroy the world",
-              held));
-        }
+        run::refuse_to_destroy(*ranks);
         ranks->world.close();
         return {};
       });
@@ -342,7 +226,7 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
 ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, ovt_sizes* sizes) {
   return guarded([&] {
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
-    const Work work = work_of(problem, answer);
+    const Work work = run::work_of(problem, answer);
     const run::DeployedSizes takes = run::deployed_sizes(work);
     const std::int64_t element = bytes_of(work.problem().dtype);
     sizes->a_bytes = run::elements_of_a(work.problem()) * element;
@@ -363,13 +247,13 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
     std::optional<Work> work;
     try {
       (void)present(plan, "plan");
-      work = work_of(problem, answer);
-      check_fits(*work, ranks->engine());
+      work = run::work_of(problem, answer);
+      run::check_fits(*work, ranks->engine());
     } catch (...) {
-      (void)run::told(ranks->world, kRefused);  // the others need not wait
+      (void)run::told(ranks->world, run::kRefused);  // the others need not wait
       throw;
     }
-    agree(ranks->world, *work);
+    run::agree(ranks->world, *work);
     auto made = run::DeployedPlan::make(ranks->engine(), *work);
     *plan = new ovt_plan{ranks, value_or_throw(std::move(made))};
   });

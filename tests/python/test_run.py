@@ -54,6 +54,33 @@ class Library(unittest.TestCase):
             with self.assertRaisesRegex(ot.ArgumentError, words):
                 run.World(0, allow_multicast=True, **options)
 
+    def test_a_world_that_graphs_hold_may_be_closed_again(self):
+        world = run.World.__new__(run.World)
+        world._pointer = 1
+        library = mock.Mock()
+        library.ovt_world_destroy.side_effect = [1, 0]
+        library.ovt_run_last_error.return_value = b"70 captures on rank 0"
+        with mock.patch.object(run, "load", return_value=library), \
+             mock.patch.object(run_library, "load", return_value=library):
+            with self.assertRaisesRegex(ot.ArgumentError, "70 captures"):
+                world.close()
+            world.close()
+            world.close()
+        self.assertEqual(library.ovt_world_destroy.call_count, 2)
+
+    def test_a_world_whose_ranks_are_lost_is_closed(self):
+        world = run.World.__new__(run.World)
+        world._pointer = 1
+        library = mock.Mock()
+        library.ovt_world_destroy.return_value = 4
+        library.ovt_run_last_error.return_value = b"a rank did not come"
+        with mock.patch.object(run, "load", return_value=library), \
+             mock.patch.object(run_library, "load", return_value=library):
+            with self.assertRaisesRegex(ot.UnavailableError, "did not come"):
+                world.close()
+            world.close()
+        self.assertEqual(library.ovt_world_destroy.call_count, 1)
+
     def test_a_time_limit_of_the_environment_is_checked(self):
         done = built.python("import overlaptune.run as run; run.World(0)",
                             OVERLAPTUNE_RUN_LIBRARY=built.RUN_LIBRARY, OVERLAPTUNE_TIME_LIMIT="5s")
