@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <tl/expected.hpp>
@@ -16,6 +17,7 @@ enum class ErrorKind {
   bad_database = 4,         ///< damaged, newer than this program, or not a database of overlaptune
   nothing_validated = 5,    ///< the run ended without one valid candidate
   cannot_write = 6,         ///< read-only folder, full disk
+  out_of_memory = 7,        ///< too little GPU memory is free; no command ends so, only plans do
 };
 
 /// A failure that callers must expect, because of bad input or of the machine. `message` is one
@@ -54,7 +56,7 @@ class Failure : public std::runtime_error {
 template <class T>
 T value_or_throw(Expected<T> outcome) {
   if (!outcome) throw Failure(std::move(outcome.error()));
-  return std::move(*outcome);
+  if constexpr (!std::is_void_v<T>) return std::move(*outcome);
 }
 
 }  // namespace overlaptune

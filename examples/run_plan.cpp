@@ -99,7 +99,7 @@ int main(int argc, char** argv) try {
   if (rank == 0) std::printf("%s: ran; %s\n", platform.name, answer.reason);
 
   ovt_plan_destroy(plan);
-  ovt_world_destroy(world);
+  check(ovt_world_destroy(world));
   for (void* const memory : {a, b, c}) check(cudaFree(memory));
   check(cudaStreamDestroy(stream));
   check(ncclCommDestroy(comm));

@@ -2,6 +2,7 @@
 #include <nccl_device.h>
 
 #include "kernels/exchange.hpp"
+#include "kernels/launch.cuh"
 
 namespace overlaptune::kernels {
 namespace {
@@ -52,26 +53,27 @@ int ranks_in_reach(ncclComm_t communicator) {
   return ncclTeamLsa(communicator).nRanks;
 }
 
-void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void** addresses) {
-  addresses_kernel<<<1, 1, 0, stream>>>(window, ranks, addresses);
+cudaError_t window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks,
+                             void** addresses) {
+  return launch(stream, {1, 1}, addresses_kernel, window, ranks, addresses);
 }
 
-void move(cudaStream_t stream, const Rows& rows, int ctas) {
+cudaError_t move(cudaStream_t stream, const Rows& rows, int ctas) {
   const std::int64_t vectors = rows.rows * rows.row_bytes / kVector;
-  if (vectors < 1 || rows.blocks < 1) return;
+  if (vectors < 1 || rows.blocks < 1) return cudaSuccess;
   // No more CTAs than have work for `kAhead` loads of each thread.
   constexpr std::int64_t kShare = kThreads * kAhead;
   const std::int64_t needed = (vectors + kShare - 1) / kShare;
   const auto blocks = static_cast<unsigned>(rows.blocks);
   const auto each = static_cast<unsigned>(std::clamp<std::int64_t>(ctas / rows.blocks, 1, needed));
-  exchange_move<<<dim3(each, blocks), kThreads, 0, stream>>>(
-      {.to = static_cast<uint4*>(rows.to),
-       .from = static_cast<const uint4*>(rows.from),
-       .columns = static_cast<std::uint32_t>(rows.row_bytes / kVector),
-       .all = static_cast<std::uint32_t>(vectors),
-       .stride = rows.stride / kVector,
-       .to_block = rows.to_block / kVector,
-       .from_block = rows.from_block / kVector});
+  return launch(stream, {dim3(each, blocks), kThreads}, exchange_move,
+                Vectors{.to = static_cast<uint4*>(rows.to),
+                        .from = static_cast<const uint4*>(rows.from),
+                        .columns = static_cast<std::uint32_t>(rows.row_bytes / kVector),
+                        .all = static_cast<std::uint32_t>(vectors),
+                        .stride = rows.stride / kVector,
+                        .to_block = rows.to_block / kVector,
+                        .from_block = rows.from_block / kVector});
 }
 
 }  // namespace overlaptune::kernels

@@ -1,6 +1,7 @@
 #pragma once
 // Device code of exchanges by copy engines: addresses of the peers' memory, and moves within this
-// GPU. A function that takes a stream enqueues its work and returns.
+// GPU. A function that takes a stream enqueues its work, and
+// returns whether CUDA took it.
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
@@ -13,7 +14,8 @@ namespace overlaptune::kernels {
 
 /// Writes into `addresses[r]` (device memory) the address on this GPU of the first byte of rank r's
 /// window, for `ranks` ranks of one NVLink domain.
-void window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks, void** addresses);
+[[nodiscard]] cudaError_t window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks,
+                                           void** addresses);
 
 /// Contiguous rows at `from`, and the place `to` where they belong. Sizes and strides are in bytes;
 /// they and the addresses are multiples of 16. `rows` times `row_bytes` is below 2^36.
@@ -34,6 +36,6 @@ inline constexpr int kCtasOfAnySms = 1024;
 /// Copies rows within the GPU, on up to `ctas` CTAs (at least one for each block) of 1024 threads
 /// without shared memory. They take the SMs that a GEMM leaves, and all SMs once it has ended. A
 /// copy by the driver may wait for that end.
-void move(cudaStream_t stream, const Rows& rows, int ctas = kCtasOfAnySms);
+[[nodiscard]] cudaError_t move(cudaStream_t stream, const Rows& rows, int ctas = kCtasOfAnySms);
 
 }  // namespace overlaptune::kernels

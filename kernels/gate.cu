@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kLanes) gate_kernel(const __grid_constant__ de
 }  // namespace
 
 cudaError_t gate(cudaStream_t stream, const Meeting& meeting, Counters counters) {
-  return launch(stream, 1, kLanes, gate_kernel, device::run_of(meeting),
+  return launch(stream, {1, kLanes}, gate_kernel, device::run_of(meeting),
                 counters == Counters::reset);
 }
 

@@ -193,7 +193,7 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
   const Kernel kernel = what.dtype == Dtype::bf16
                             ? kernel_for<__nv_bfloat162>(what.collective, what.meeting.ranks)
                             : kernel_for<__half2>(what.collective, what.meeting.ranks);
-  return launch(stream, static_cast<unsigned>(ctas), kThreads, kernel, all);
+  return launch(stream, {static_cast<unsigned>(ctas), kThreads}, kernel, all);
 }
 
 }  // namespace overlaptune::kernels

@@ -64,7 +64,7 @@ cudaError_t push(cudaStream_t stream, const PeerPush& what, int ctas) {
   for (int rank = 0; rank < what.meeting.ranks; ++rank) {
     all.matrices[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
   }
-  return launch(stream, static_cast<unsigned>(ctas), kThreads, peer_push, all);
+  return launch(stream, {static_cast<unsigned>(ctas), kThreads}, peer_push, all);
 }
 
 }  // namespace overlaptune::kernels

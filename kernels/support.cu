@@ -1,6 +1,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <type_traits>
 
+#include "kernels/launch.cuh"
 #include "kernels/support.hpp"
 
 namespace overlaptune::kernels {
@@ -211,101 +213,111 @@ __global__ void illegal_kernel() {
   *reinterpret_cast<volatile int*>(0x10) = 1;
 }
 
-/// Calls `visit` with a null pointer of the element's type.
+/// Calls `visit` with a null pointer of the element's type, and returns what it returns.
 template <class Visit>
-void with_type(Dtype dtype, Visit&& visit) {
-  if (dtype == Dtype::bf16) {
-    visit(static_cast<__nv_bfloat16*>(nullptr));
-  } else {
-    visit(static_cast<__half*>(nullptr));
-  }
+cudaError_t with_type(Dtype dtype, Visit&& visit) {
+  if (dtype == Dtype::bf16) return visit(static_cast<__nv_bfloat16*>(nullptr));
+  return visit(static_cast<__half*>(nullptr));
 }
 
 }  // namespace
 
-void fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
-                 std::uint64_t seed) {
-  if (count <= 0) return;
-  with_type(dtype, [&](auto* type) {
-    fill_kernel<<<blocks_for(count), kThreads, 0, stream>>>(static_cast<decltype(type)>(data),
-                                                            count, seed);
+cudaError_t fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
+                        std::uint64_t seed) {
+  if (count <= 0) return cudaSuccess;
+  return with_type(dtype, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    return launch(stream, {blocks_for(count), kThreads}, fill_kernel<T>, static_cast<T*>(data),
+                  count, seed);
   });
 }
 
-void fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::int64_t* rows,
-                      std::int64_t count, std::int64_t k, std::uint64_t seed) {
-  if (count <= 0) return;
-  with_type(dtype, [&](auto* type) {
-    fill_rows_kernel<<<blocks_for(count * k), kThreads, 0, stream>>>(
-        static_cast<decltype(type)>(data), rows, count, k, seed);
+cudaError_t fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::int64_t* rows,
+                             std::int64_t count, std::int64_t k, std::uint64_t seed) {
+  if (count <= 0) return cudaSuccess;
+  return with_type(dtype, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    return launch(stream, {blocks_for(count * k), kThreads}, fill_rows_kernel<T>,
+                  static_cast<T*>(data), rows, count, k, seed);
   });
 }
 
-void add_products(cudaStream_t stream, const void* a, const void* b, double* sums, Dtype dtype,
-                  std::int64_t rows, std::int64_t n, std::int64_t k) {
-  if (rows <= 0) return;
+cudaError_t add_products(cudaStream_t stream, const void* a, const void* b, double* sums,
+                         Dtype dtype, std::int64_t rows, std::int64_t n, std::int64_t k) {
+  if (rows <= 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>((n + kTileColumns - 1) / kTileColumns),
                   static_cast<unsigned>((rows + kTileRows - 1) / kTileRows));
-  with_type(dtype, [&](auto* type) {
-    using T = const std::remove_pointer_t<decltype(type)>;
-    products_kernel<<<grid, kThreads, 0, stream>>>(static_cast<T*>(a), static_cast<T*>(b), sums,
-                                                   rows, n, k);
+  return with_type(dtype, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    return launch(stream, {grid, kThreads}, products_kernel<T>, static_cast<const T*>(a),
+                  static_cast<const T*>(b), sums, rows, n, k);
   });
 }
 
-void compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dtype,
-             const double* reference, const std::int64_t* rows, std::int64_t count, std::int64_t n,
-             Deviation* deviation) {
-  with_type(dtype, [&](auto* type) {
-    using T = const std::remove_pointer_t<decltype(type)>;
-    finite_kernel<<<blocks_for(elements), kThreads, 0, stream>>>(static_cast<T*>(c), elements,
-                                                                 deviation);
+cudaError_t compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dtype,
+                    const double* reference, const std::int64_t* rows, std::int64_t count,
+                    std::int64_t n, Deviation* deviation) {
+  return with_type(dtype, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    const auto* elements_of_c = static_cast<const T*>(c);
+    const cudaError_t status = launch(stream, {blocks_for(elements), kThreads}, finite_kernel<T>,
+                                      elements_of_c, elements, deviation);
     const std::int64_t warps = count * segments_of(n);
-    if (warps == 0) return;
+    if (status != cudaSuccess || warps == 0) return status;
     const auto blocks = static_cast<unsigned>((warps * 32 + kThreads - 1) / kThreads);
-    segments_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<T*>(c), reference, rows, count, n,
-                                                     deviation);
+    return launch(stream, {blocks, kThreads}, segments_kernel<T>, elements_of_c, reference, rows,
+                  count, n, deviation);
   });
 }
 
-void copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_t bytes, int ctas) {
-  copy_kernel<<<static_cast<unsigned>(ctas), 1024, 0, stream>>>(
-      static_cast<uint4*>(to), static_cast<const uint4*>(from), bytes / 16);
+cudaError_t copy_by_stores(cudaStream_t stream, void* to, const void* from, std::int64_t bytes,
+                           int ctas) {
+  return launch(stream, {static_cast<unsigned>(ctas), 1024}, copy_kernel, static_cast<uint4*>(to),
+                static_cast<const uint4*>(from), bytes / 16);
 }
 
-void spin(cudaStream_t stream, std::int64_t nanoseconds) {
-  spin_kernel<<<1, 1, 0, stream>>>(static_cast<std::uint64_t>(nanoseconds));
+cudaError_t spin(cudaStream_t stream, std::int64_t nanoseconds) {
+  return launch(stream, {1, 1}, spin_kernel, static_cast<std::uint64_t>(nanoseconds));
 }
 
-void occupy(cudaStream_t stream, int ctas, const std::uint32_t* flag, std::int64_t nanoseconds) {
-  if (ctas <= 0) return;
+cudaError_t occupy(cudaStream_t stream, int ctas, const std::uint32_t* flag,
+                   std::int64_t nanoseconds) {
+  if (ctas <= 0) return cudaSuccess;
   int device = 0;
   int most = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-  occupy_kernel<<<static_cast<unsigned>(ctas), 1, static_cast<std::size_t>(most), stream>>>(
-      flag, static_cast<std::uint64_t>(nanoseconds));
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess) {
+    status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  }
+  if (status == cudaSuccess) {
+    status = cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+  }
+  if (status != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return status;
+  }
+  return launch(stream, {static_cast<unsigned>(ctas), 1, static_cast<std::size_t>(most)},
+                occupy_kernel, flag, static_cast<std::uint64_t>(nanoseconds));
 }
 
-void nothing(cudaStream_t stream) {
-  nothing_kernel<<<1, 1, 0, stream>>>();
+cudaError_t nothing(cudaStream_t stream) {
+  return launch(stream, {1, 1}, nothing_kernel);
 }
 
-void stamp_and_signal(cudaStream_t stream, std::uint64_t* time, std::uint32_t* flag) {
-  stamp_kernel<<<1, 1, 0, stream>>>(time, flag);
+cudaError_t stamp_and_signal(cudaStream_t stream, std::uint64_t* time, std::uint32_t* flag) {
+  return launch(stream, {1, 1}, stamp_kernel, time, flag);
 }
 
-void stamp(cudaStream_t stream, std::uint64_t* time) {
-  stamp_kernel<<<1, 1, 0, stream>>>(time, nullptr);
+cudaError_t stamp(cudaStream_t stream, std::uint64_t* time) {
+  return launch(stream, {1, 1}, stamp_kernel, time, nullptr);
 }
 
-void stamp_clock(cudaStream_t stream, ClockStamp* stamp) {
-  clock_kernel<<<1, 1, 0, stream>>>(stamp);
+cudaError_t stamp_clock(cudaStream_t stream, ClockStamp* stamp) {
+  return launch(stream, {1, 1}, clock_kernel, stamp);
 }
 
-void illegal_store(cudaStream_t stream) {
-  illegal_kernel<<<1, 1, 0, stream>>>();
+cudaError_t illegal_store(cudaStream_t stream) {
+  return launch(stream, {1, 1}, illegal_kernel);
 }
 
 }  // namespace overlaptune::kernels

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/launch.cuh"
 #include "kernels/meeting.hpp"
 
 namespace overlaptune::kernels::device {
@@ -71,18 +72,3 @@ __device__ inline void part(const Run& run, bool last) {
 }
 
 }  // namespace overlaptune::kernels::device
-
-namespace overlaptune::kernels {
-
-/// Launches a kernel without shared memory. Returns the status of this launch.
-template <class... Parameters, class... Arguments>
-cudaError_t launch(cudaStream_t stream, unsigned ctas, unsigned threads,
-                   void (*kernel)(Parameters...), const Arguments&... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(ctas);
-  config.blockDim = dim3(threads);
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
-
-}  // namespace overlaptune::kernels

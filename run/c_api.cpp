@@ -1,15 +1,13 @@
-// The C interface of plans. It checks every argument, and reports a failure as a status and a text;
-// no exception leaves it.
+// The C interface of plans. It checks every argument (run/c_arguments.hpp), and reports a failure
+// as a status and a text; no exception leaves it.
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
 #include "abi/values.hpp"
-#include "core/check.hpp"
-#include "core/hash.hpp"
-#include "core/work.hpp"
 #include "include/overlaptune/run.h"
+#include "run/agreed.hpp"
+#include "run/c_arguments.hpp"
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
 #include "run/ranks.hpp"
@@ -19,6 +17,8 @@ using c::present;
 using c::Refusal;
 using run::OnDevice;
 using run::Ranks;
+using run::refuse;
+using run::WorldOptions;
 
 namespace {
 
@@ -29,6 +29,8 @@ ovt_status status_of(ErrorKind kind) {
     case ErrorKind::machine_unavailable:
     case ErrorKind::cannot_write:
       return OVT_ERROR_UNAVAILABLE;
+    case ErrorKind::out_of_memory:
+      return OVT_ERROR_MEMORY;
     default:
       return OVT_ERROR_INTERNAL;
   }
@@ -39,119 +41,44 @@ ovt_status guarded(const Call& call) noexcept {
   return c::guarded(status_of, call);
 }
 
-[[noreturn]] void refuse(std::string message) {
-  throw Refusal{OVT_ERROR_ARGUMENT, std::move(message)};
-}
-
-bool multicast_allowed(const ovt_world_options* options) {
-  if (options == nullptr) return false;
-  c::check_input(options, "ovt_world_options");
-  if (options->reserved != 0) refuse("ovt_world_options.reserved: expected 0");
-  if (options->allow_multicast != 0 && options->allow_multicast != 1) {
-    refuse(fmt::format("ovt_world_options.allow_multicast = {}: expected 0 or 1",
-                       options->allow_multicast));
-  }
-  return options->allow_multicast == 1;
-}
-
-void check_multicast(int device) {
-  if (!run::multicast_is_on(device)) return;
-  refuse(
-      "NCCL may use NVLink multicast here: set NCCL_NVLS_ENABLE=0 before the first communicator "
-      "is made, or ovt_world_options.allow_multicast");
-}
-
 /// Tells the other ranks that this one makes no world, so that they need not wait for it.
 void decline(ncclComm_t comm) noexcept {
   if (comm == nullptr) return;
   try {
     const OnDevice current(run::device_of(comm));
-    run::World::decline(comm);
+    run::World::decline(comm, run::usual_time_limit().value_or(WorldOptions{}.time_limit));
   } catch (...) {  // the others wait as for a lost rank; the caller gets the first error
   }
 }
 
-/// The value that a rank tells the others in place of its request when it refuses.
-constexpr std::uint64_t kRefused = 0;
-
-/// Refuses matrices that no GPU can hold, so that no size in bytes overflows.
-void check_bytes(const Problem& problem) {
-  constexpr double kMost = 1e15;
-  const double m = static_cast<double>(problem.m);
-  const double n = static_cast<double>(problem.n);
-  const double k = static_cast<double>(problem.k);
-  const double bytes = static_cast<double>(bytes_of(problem.dtype));
-  if (bytes * std::max({m * n, m * k, n * k}) * 4 < kMost) return;
-  refuse(fmt::format("ovt_problem: {} takes more memory than any GPU has", to_string(problem)));
+/// Waits for the runs of this world's plans. A plan that is made runs in the memory that all plans
+/// share. And beside a plan that waits for its peers on all SMs, collectives of the world, which
+/// run on a stream of its own, could wait for it on one rank and it for them on another. Runs in
+/// graphs are not seen.
+void wait_for_plans(Ranks& ranks) {
+  if (ranks.last_run.end() == nullptr) return;
+  ranks.world.finish(ranks.last_run.end(), "a plan that was enqueued before");
 }
 
-/// The work that is asked for, checked without a machine.
-Work work_of(const ovt_problem* problem, const ovt_answer* answer) {
-  const Problem asked = c::problem_of(problem);
-  Config config = c::config_of(answer);
-  check_bytes(asked);
-  auto work = Work::make(asked, std::move(config));
-  if (!work) refuse(std::move(work.error().message));
-  return std::move(*work);
-}
-
-/// Refuses work that these ranks cannot run, or for which their shared memory is too small.
-void check_fits(const Work& work, const run::Engine& engine) {
-  const run::World& world = engine.world;
-  if (work.problem().ranks != world.ranks()) {
-    refuse(fmt::format("ovt_problem.ranks = {}: expected {}, those of the world",
-                       work.problem().ranks, world.ranks()));
+/// A call that uses the ranks: one at a time, on their GPU, and only while their world goes on.
+class Call {
+ public:
+  explicit Call(Ranks& ranks) : ranks_(ranks), lock_(ranks.calls), current_(ranks.device) {
+    if (auto ended = ranks.world.failure()) throw Refusal{OVT_ERROR_UNAVAILABLE, *ended};
   }
-  const auto able = check(work.problem(), work.config(), engine.capabilities());
-  if (!able) refuse(able.error().message);
-  const std::int64_t needed = run::deployed_sizes(work).shared();
-  if (needed > static_cast<std::int64_t>(world.capacity())) {
-    refuse(
-        fmt::format("the plan needs {} bytes of the world's memory, which has {}: call "
-                    "ovt_world_reserve first",
-                    needed, world.capacity()));
+  /// If the world ended during the call, its communicators end here, and with them the kernels that
+  /// wait for other ranks.
+  ~Call() {
+    if (ranks_.world.failure()) ranks_.world.abandon();
   }
-}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
-/// Throws where another rank asks for other work than this one, or has refused its arguments.
-void agree(run::World& world, const Work& work) {
-  const std::uint64_t mine = fnv1a(to_string(work.problem()) + " " + to_string(work.config())) | 1;
-  const std::vector<std::uint64_t> all = run::told(world, mine);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == mine) continue;
-    refuse(all[rank] == kRefused
-               ? fmt::format("rank {} refused its arguments: see its error", rank)
-               : fmt::format("rank {} asks for another problem or config than rank {}", rank,
-                             world.rank()));
-  }
-}
-
-/// Refuses to grow the world's memory to `bytes` where graphs hold plans.
-void refuse_graphs(Ranks& ranks, std::size_t bytes) {
-  const int here = ranks.graphs.alive();
-  const double most = ranks.world.largest(here);
-  if (most == 0) return;
-  refuse(
-      fmt::format("bytes = {}: {} are there, and {} captures of plans into CUDA graphs, which "
-                  "hold their addresses{}: destroy these graphs on every rank, reserve, then "
-                  "capture again",
-                  bytes, ranks.world.capacity(), most, here == 0 ? ", on another rank" : ""));
-}
-
-/// Waits until this GPU is idle. Collectives of the world run on a stream of its own; beside a plan
-/// that waits for its peers on all SMs, the ranks could wait for each other. And a plan that is
-/// made runs in the memory that all plans share.
-void wait_for_plans() {
-  OVT_CHECK(cudaDeviceSynchronize());
-}
-
-void check_operand(const void* pointer, const char* name) {
-  constexpr std::uintptr_t kAlign = 256;
-  if (pointer == nullptr) refuse(fmt::format("{}: NULL", name));
-  if (reinterpret_cast<std::uintptr_t>(pointer) % kAlign != 0) {
-    refuse(fmt::format("{}: expected memory aligned to {} bytes", name, kAlign));
-  }
-}
+ private:
+  Ranks& ranks_;
+  std::lock_guard<std::timed_mutex> lock_;
+  OnDevice current_;
+};
 
 }  // namespace
 
@@ -165,6 +92,35 @@ struct ovt_plan {
   std::unique_ptr<run::DeployedPlan> plan;
 };
 
+namespace {
+
+struct Given {
+  const void* a;
+  const void* b;
+  void* c;
+};
+
+/// Enqueues a plan after the run before it, on whatever stream that was.
+void enqueue_in_order(ovt_plan& plan, cudaStream_t stream, const Given& operands) {
+  Ranks& ranks = *plan.ranks;
+  const auto enqueue = [&] { plan.plan->enqueue(stream, operands.a, operands.b, operands.c); };
+  if (ranks.graphs.note(stream)) return enqueue();
+  ranks.last_run.order(stream);
+  try {
+    enqueue();
+  } catch (...) {
+    // A part of it may be enqueued.
+    static_cast<void>(run::caught([&]() -> Expected<void> {
+      ranks.last_run.note(stream);
+      return {};
+    }));
+    throw;
+  }
+  ranks.last_run.note(stream);
+}
+
+}  // namespace
+
 const char* ovt_run_version() {
   return c::version();
 }
@@ -175,26 +131,30 @@ const char* ovt_run_last_error() {
 
 ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, ovt_world** world) {
   return guarded([&] {
-    bool multicast = false;
+    WorldOptions checked;
+    std::optional<OnDevice> current;
+    std::optional<run::World::Scratch> scratch;
     try {
       (void)present(world, "world");
-      multicast = multicast_allowed(options);
+      checked = run::options_of(options);
       if (comm == nullptr) refuse("comm: NULL");
-      if (!multicast) check_multicast(run::device_of(comm));
+      const int device = run::device_of(comm);
+      run::check_on(device, checked);
+      current.emplace(device);
+      scratch = run::World::Scratch::make();
     } catch (...) {
       decline(comm);
       throw;
     }
-    const OnDevice current(run::device_of(comm));
-    *world = new ovt_world{std::make_shared<Ranks>(comm, multicast)};
+    *world = new ovt_world{std::make_shared<Ranks>(comm, checked, std::move(*scratch))};
   });
 }
 
 ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   return guarded([&] {
     Ranks& ranks = *present(world, "world")->ranks;
-    const OnDevice current(ranks.device);
-    wait_for_plans();
+    const Call call(ranks);
+    wait_for_plans(ranks);
     const bool refused = bytes < 0;
     const std::vector<double> asked =
         ranks.world.largest(std::array{static_cast<double>(bytes), refused ? 1.0 : 0.0});
@@ -202,7 +162,7 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
     if (asked[1] > 0) refuse("another rank refused its arguments: see its error");
     const auto most = static_cast<std::size_t>(asked[0]);
     if (most <= ranks.world.capacity()) return;
-    refuse_graphs(ranks, most);
+    run::refuse_to_grow(ranks, most);
     // Before memory is given back, the ranks tell each other what is free: then all are idle.
     if (auto reserved = ranks.world.reserve_no_more(most); !reserved) {
       throw Refusal{OVT_ERROR_MEMORY, "ovt_world_reserve: " + reserved.error().message};
@@ -210,11 +170,44 @@ ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes) {
   });
 }
 
-void ovt_world_destroy(ovt_world* world) {
-  if (world == nullptr) return;
-  (void)guarded([&] {
-    const OnDevice current(world->ranks->device);
+ovt_status ovt_world_abort(ovt_world* world) {
+  return guarded([&] {
+    constexpr std::chrono::seconds kCall{5};
+    const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
+    ranks->world.abort();
+    // A call of another thread that waits for ranks sees this and ends the communicators. So does a
+    // call that is inside NCCL, when NCCL lets it go.
+    const std::unique_lock lock(ranks->calls, kCall);
+    if (!lock) return;
+    const OnDevice current(ranks->device);
+    ranks->world.abandon();
+  });
+}
+
+ovt_status ovt_world_check(ovt_world* world) {
+  return guarded([&] {
+    const auto ended = present(world, "world")->ranks->world.failure();
+    if (ended) throw Refusal{OVT_ERROR_UNAVAILABLE, *ended};
+  });
+}
+
+ovt_status ovt_world_destroy(ovt_world* world) {
+  return guarded([&] {
+    if (world == nullptr) return;
+    const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
+    const std::lock_guard lock(ranks->calls);
+    const OnDevice current(ranks->device);
+    Expected<void> ended;
+    if (!ranks->world.failure()) {
+      ended = run::caught([&]() -> Expected<void> {
+        run::refuse_to_destroy(*ranks);
+        ranks->world.close();
+        return {};
+      });
+    }
+    ranks->world.abandon();
     delete world;
+    if (!ended) throw Refusal{OVT_ERROR_UNAVAILABLE, std::move(ended.error().message)};
   });
 }
 
@@ -222,10 +215,10 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
   return guarded([&] {
     const std::size_t size = c::size_of(platform, "ovt_platform");
     Ranks& ranks = *present(world, "world")->ranks;
-    const OnDevice current(ranks.device);
-    wait_for_plans();
-    c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, ranks.allow_multicast)),
-             platform);
+    const Call call(ranks);
+    wait_for_plans(ranks);
+    const bool multicast = ranks.world.options().allow_multicast;
+    c::write(value_or_throw(run::detect_platform(ranks.world, ranks.device, multicast)), platform);
     c::zero_beyond(size, platform);
   });
 }
@@ -233,7 +226,7 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
 ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, ovt_sizes* sizes) {
   return guarded([&] {
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
-    const Work work = work_of(problem, answer);
+    const Work work = run::work_of(problem, answer);
     const run::DeployedSizes takes = run::deployed_sizes(work);
     const std::int64_t element = bytes_of(work.problem().dtype);
     sizes->a_bytes = run::elements_of_a(work.problem()) * element;
@@ -249,18 +242,18 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
                            ovt_plan** plan) {
   return guarded([&] {
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
-    const OnDevice current(ranks->device);
-    wait_for_plans();
+    const Call call(*ranks);
+    wait_for_plans(*ranks);
     std::optional<Work> work;
     try {
       (void)present(plan, "plan");
-      work = work_of(problem, answer);
-      check_fits(*work, ranks->engine());
+      work = run::work_of(problem, answer);
+      run::check_fits(*work, ranks->engine());
     } catch (...) {
-      (void)run::told(ranks->world, kRefused);  // the others need not wait
+      (void)run::told(ranks->world, run::kRefused);  // the others need not wait
       throw;
     }
-    agree(ranks->world, *work);
+    run::agree(ranks->world, *work);
     auto made = run::DeployedPlan::make(ranks->engine(), *work);
     *plan = new ovt_plan{ranks, value_or_throw(std::move(made))};
   });
@@ -270,6 +263,7 @@ ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers) {
   return guarded([&] {
     const std::size_t size = c::size_of(buffers, "ovt_buffers");
     run::DeployedPlan& deployed = *present(plan, "plan")->plan;
+    const Call call(*plan->ranks);
     deployed.find_memory();
     buffers->a = deployed.exchanged_a();
     buffers->c = deployed.exchanged_c();
@@ -281,13 +275,12 @@ ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                         cudaStream_t stream) {
   return guarded([&] {
     (void)present(plan, "plan");
-    check_operand(a, "a");
-    check_operand(b, "b");
-    check_operand(c, "c");
-    const OnDevice current(plan->ranks->device);
+    const Call call(*plan->ranks);
     plan->plan->find_memory();
-    plan->ranks->graphs.note(stream);
-    plan->plan->enqueue(stream, a, b, c);
+    if (std::string mistake = plan->plan->mistake_in(a, b, c); !mistake.empty()) {
+      refuse(std::move(mistake));
+    }
+    enqueue_in_order(*plan, stream, {a, b, c});
   });
 }
 

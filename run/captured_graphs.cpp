@@ -18,12 +18,12 @@ void CUDART_CB graph_ended(void* held) {
 
 }  // namespace
 
-void CapturedGraphs::note(cudaStream_t stream) {
+bool CapturedGraphs::note(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
   unsigned long long id = 0;
   cudaGraph_t graph = nullptr;
   OVT_CHECK(cudaStreamGetCaptureInfo(stream, &status, &id, &graph));
-  if (status != cudaStreamCaptureStatusActive) return;
+  if (status != cudaStreamCaptureStatusActive) return false;
   auto held = std::make_unique<Count>(count_);
   cudaUserObject_t object = nullptr;
   OVT_CHECK(
@@ -33,6 +33,7 @@ void CapturedGraphs::note(cudaStream_t stream) {
   const cudaError_t retained = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
   if (retained != cudaSuccess) static_cast<void>(cudaUserObjectRelease(object, 1));
   OVT_CHECK(retained);
+  return true;
 }
 
 int CapturedGraphs::alive() const {

@@ -11,8 +11,9 @@ namespace overlaptune::run {
 class CapturedGraphs {
  public:
   /// If `stream` is being captured, counts its graph from now on until it is destroyed, with all
-  /// that was instantiated from it. A graph counts as often as it is noted.
-  void note(cudaStream_t stream);
+  /// that was instantiated from it. A graph counts as often as it is noted. Returns whether the
+  /// stream is being captured.
+  bool note(cudaStream_t stream);
 
   /// The graphs that are not destroyed yet. CUDA tells of a graph's end a little later, so a number
   /// other than 0 is returned only when it has lasted for two seconds.

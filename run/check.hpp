@@ -7,8 +7,10 @@
 #include <nccl.h>
 namespace overlaptune::run {
 
-/// Throws `Failure` (`machine_unavailable`) unless the code means success. Most CUDA errors remain
-/// for the life of the process: a caller that catches the failure should end the process.
+/// Throws `Failure` unless the code means success: `out_of_memory` where memory is short, else
+/// `machine_unavailable`. CUDA's last error is cleared, so that nobody takes it for the error of a
+/// later call. After most errors of CUDA, other than `out_of_memory`, the process cannot use the
+/// GPU any more: a caller that catches the failure should end the process.
 void check(cudaError_t code, const char* call, const char* file, int line);
 void check(ncclResult_t code, const char* call, const char* file, int line);
 void check(cublasStatus_t code, const char* call, const char* file, int line);

@@ -1,6 +1,7 @@
 // `chunked`: the rows of every row block are cut into nearly equal parts. GEMMs with an SM budget
 // run on the caller's stream; the collectives run in the same order on a stream of their own.
 
+#include "run/fork.hpp"
 #include "run/pieces.hpp"
 
 namespace overlaptune::run {
@@ -8,22 +9,21 @@ namespace {
 
 class ChunkedPlan : public Plan {
  public:
-  ChunkedPlan(Pieces pieces, Mutant mutant)
-      : pieces_(std::move(pieces)), mutant_(mutant), comm_(make_stream(Priority::high)) {
-    for (std::size_t i = 0; i <= pieces_.count(); ++i) ready_.push_back(make_event(false));
+  ChunkedPlan(Pieces pieces, Mutant mutant) : pieces_(std::move(pieces)), mutant_(mutant) {
+    for (std::size_t i = 0; i < pieces_.count(); ++i) ready_.push_back(make_event(false));
   }
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     const bool gather = pieces_.exchanges_first();
     const cudaStream_t first = gather ? comm_.get() : stream;
     const cudaStream_t second = gather ? stream : comm_.get();
-    hand_over(stream, comm_.get(), ready_.back());
+    Fork beside = comm_.fork(stream);
     for (std::size_t i = 0; i < pieces_.count(); ++i) {
       enqueue(gather, first, i, operands);
       if (mutant_ != Mutant::missing_wait) hand_over(first, second, ready_[i]);
       enqueue(!gather, second, i, operands);
     }
-    hand_over(comm_.get(), stream, ready_.back());
+    beside.join();
   }
 
  private:
@@ -43,7 +43,7 @@ class ChunkedPlan : public Plan {
 
   Pieces pieces_;
   Mutant mutant_;
-  Stream comm_;
+  SideStream comm_{};
   std::vector<Event> ready_{};
 };
 

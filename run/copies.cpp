@@ -46,13 +46,13 @@ static_assert(Copies::kMostPieces * Copies::kMostRanks <= static_cast<int>(World
 }  // namespace
 
 Copies::Copies(World& world, const CommKey& key, cudaStream_t stream, Begin begin)
-    : world_(world), key_(key) {
-  const CopyLanes& lanes = world.copy_lanes();
-  OVT_CHECK(cudaEventRecord(lanes.forked.get(), stream));
-  OVT_CHECK(cudaStreamWaitEvent(lanes.copies.get(), lanes.forked.get(), 0));
-  OVT_CHECK(cudaStreamWaitEvent(lanes.own.get(), lanes.forked.get(), 0));
+    : world_(world),
+      key_(key),
+      fork_(stream, world.copy_lanes().forked.get(),
+            {{world.copy_lanes().copies.get(), world.copy_lanes().copied.get()},
+             {world.copy_lanes().own.get(), world.copy_lanes().moved.get()}}) {
   if (begin == Begin::gate) {
-    enqueue_gate(lanes.copies.get(), world, key, kernels::Counters::keep);
+    enqueue_gate(world.copy_lanes().copies.get(), world, key, kernels::Counters::keep);
   }
 }
 
@@ -72,14 +72,9 @@ void Copies::push(int peer, int piece, void* to, const void* from, std::int64_t 
   on_copies_.enqueue(lane);
 }
 
-void Copies::finish_pushes(cudaStream_t stream) {
-  const CopyLanes& lanes = world_.copy_lanes();
-  on_copies_.enqueue(lanes.copies.get());
-  for (const auto& [lane, event] : {std::pair{lanes.copies.get(), lanes.copied.get()},
-                                    std::pair{lanes.own.get(), lanes.moved.get()}}) {
-    OVT_CHECK(cudaEventRecord(event, lane));
-    OVT_CHECK(cudaStreamWaitEvent(stream, event, 0));
-  }
+void Copies::finish_pushes() {
+  on_copies_.enqueue(world_.copy_lanes().copies.get());
+  fork_.join();
 }
 
 std::uint32_t* Copies::arrived(const World& world, const CommKey& key, int piece, int from) {
@@ -114,12 +109,11 @@ void Copies::push_parts(const CopyPiece& piece) const {
 
 void Copies::move_own_part(const CopyPiece& piece) const {
   const int me = world_.rank();
-  kernels::move(world_.copy_lanes().own.get(),
-                {.to = at(piece.receive, me * piece.stride),
-                 .from = at(piece.send, me * piece.send_stride),
-                 .row_bytes = piece.part},
-                key_.ctas == kAnySms ? kernels::kCtasOfAnySms : key_.ctas);
-  OVT_CHECK(cudaGetLastError());
+  OVT_CHECK(kernels::move(world_.copy_lanes().own.get(),
+                          {.to = at(piece.receive, me * piece.stride),
+                           .from = at(piece.send, me * piece.send_stride),
+                           .row_bytes = piece.part},
+                          key_.ctas == kAnySms ? kernels::kCtasOfAnySms : key_.ctas));
 }
 
 void Copies::enqueue(const CopyPiece& piece, const std::optional<Signal>& signal) {
@@ -150,6 +144,7 @@ void Copies::finish(cudaStream_t stream) {
       {.first = world_.flags_of(key_, world_.rank()), .rows = pieces_, .stride = kMostRanks}));
   OVT_CHECK(cudaEventRecord(lanes.moved.get(), lanes.own.get()));
   OVT_CHECK(cudaStreamWaitEvent(stream, lanes.moved.get(), 0));
+  fork_.dismiss();
 }
 
 void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Collective collective,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/problem.hpp"
+#include "run/fork.hpp"
 #include "run/stream_wait.hpp"
 #include "run/world.hpp"
 
@@ -54,8 +55,9 @@ class Copies {
   /// Copies `bytes` into the memory of `peer`, to where `to` is in this rank's memory. Then raises
   /// the peer's flag `piece` (0 to `kMostPieces` - 1) of this rank.
   void push(int peer, int piece, void* to, const void* from, std::int64_t bytes);
-  /// Work that is enqueued on `stream` after this call may overwrite what was pushed.
-  void finish_pushes(cudaStream_t stream);
+  /// Work that is enqueued on the stream of the constructor after this call may overwrite what was
+  /// pushed.
+  void finish_pushes();
   /// This rank's flag `piece`, which rank `from` raises. It must be zero again before the next
   /// exchange.
   [[nodiscard]] static std::uint32_t* arrived(const World& world, const CommKey& key, int piece,
@@ -70,6 +72,7 @@ class Copies {
 
   World& world_;
   CommKey key_;
+  Fork fork_;  ///< of both lanes; joined by `finish` or `finish_pushes`
   int pieces_ = 0;
   MemoryOperations on_copies_{};  ///< not enqueued yet
 };

@@ -4,16 +4,13 @@
 
 #include "core/error.hpp"
 #include "kernels/support.hpp"
+#include "run/agreed.hpp"
 #include "run/make_plan.hpp"
-#include "run/patience.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 constexpr std::int64_t kAlign = 4096;
-/// Time limit of the first run; kernels are compiled before it. Ranks that share a GPU run in turn,
-/// and wait longer.
-constexpr std::chrono::seconds kFirstRun{60};
 
 std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlign - 1) / kAlign * kAlign;
@@ -22,6 +19,15 @@ std::int64_t aligned(std::int64_t bytes) {
 std::int64_t exchanged_bytes(const Problem& problem) {
   const bool gathers = problem.op == Op::all_gather_gemm;
   return (gathers ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
+}
+
+OperandBytes bytes_of_operands(const Problem& problem) {
+  const auto bytes = [&](std::int64_t elements) {
+    return static_cast<std::size_t>(elements * bytes_of(problem.dtype));
+  };
+  return {.a = bytes(elements_of_a(problem)),
+          .b = bytes(elements_of_b(problem)),
+          .c = bytes(elements_of_c(problem))};
 }
 
 /// Whether NCCL sends from rank to rank. In a captured graph NCCL 2.28 lets a send write directly
@@ -45,16 +51,6 @@ bool goes_through_world(const Problem& problem, const Config& config) {
       return problem.op == Op::gemm_all_reduce;  // other ops exchange the workspace
   }
   return true;
-}
-
-/// Runs a step. A `Failure` that it throws is returned as an error.
-template <class Step>
-Expected<void> caught(const Step& step) {
-  try {
-    return step();
-  } catch (const Failure& failure) {
-    return tl::make_unexpected(Error{failure.kind(), failure.what()});
-  }
 }
 
 DeviceMemory scratch(bool needed, std::int64_t elements, Dtype dtype) {
@@ -82,7 +78,11 @@ DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
       sizes_(deployed_sizes(work)),
       generation_(world_.generation()),
       gathers_(work.problem().op == Op::all_gather_gemm),
-      operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))) {
+      bytes_(bytes_of_operands(work.problem())),
+      operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))),
+      number_(
+          world_.waits().number_of(to_string(work.problem()) + " by " + to_string(work.config()))) {
+  world_.waits().set_plan(number_);
   locate();
 }
 
@@ -108,11 +108,9 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   const Problem& problem = work.problem();
   std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work));
   World& world = engine.world;
-  // If one rank cannot do a step, no rank goes on: the others would wait for it.
-  const auto on_all_ranks = [&](const auto& step) -> Expected<void> {
-    Expected<void> here = caught(step);
-    if (world.largest(here ? 0 : 1) == 0 || !here) return here;
-    return bad_input("another rank cannot make this plan; its error says why");
+  const World::Compilation compilation(world);
+  const auto on_all_ranks = [&](const auto& step) {
+    return agreed(world, caught(step), "make this plan");
   };
   DeviceMemory a;
   DeviceMemory b;
@@ -131,10 +129,10 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   // Normally distributed numbers: the SM clock depends on the data, and the fastest algorithm on
   // the clock.
   const auto seed = static_cast<std::uint64_t>(world.rank());
-  kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
-                       elements_of_a(problem), 2 * seed);
-  kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
-                       2 * seed + 1);
+  OVT_CHECK(kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
+                                 elements_of_a(problem), 2 * seed));
+  OVT_CHECK(kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
+                                 2 * seed + 1));
   const auto planned = on_all_ranks([&]() -> Expected<void> {
     auto plan = make_plan(engine, work, std::span(&operands, 1));
     if (!plan) return error_of(plan);
@@ -144,8 +142,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   if (!planned) return error_of(planned);
   made->enqueue(world.stream(), operands.a, operands.b, operands.c);
   try {
-    finish(world.stream(), world.shares_gpu() ? World::kPatience : kFirstRun,
-           "the first run of the plan");
+    world.finish(world.stream(), "the first run of the plan");
   } catch (const Failure&) {
     // Freeing memory would wait for the run that has not ended.
     for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();
@@ -155,7 +152,16 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   return made;
 }
 
+std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) const {
+  const WrittenMemory written{.begin = world_.memory(),
+                              .bytes = static_cast<std::size_t>(sizes_.shared()),
+                              .a = exchanged_a(),
+                              .c = exchanged_c()};
+  return run::mistake_in({.a = a, .b = b, .c = c}, bytes_, written);
+}
+
 void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {
+  world_.waits().set_plan(number_);
   Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
   if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;

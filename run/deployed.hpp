@@ -4,6 +4,7 @@
 // world's.
 
 #include "run/engine.hpp"
+#include "run/operands.hpp"
 #include "run/plan.hpp"
 #include "run/sizes.hpp"
 
@@ -23,14 +24,18 @@ class DeployedPlan {
  public:
   /// Collective. `World::memory` must have room for `deployed_sizes(work).shared()`. Makes the plan
   /// on random operands of its own, as `tune` does, and runs it once, so that kernels are loaded
-  /// and connections are made. Error, on every rank: a rank has not enough memory, or its
-  /// `make_plan` fails. Throws `Failure` where the first run does not end.
+  /// and connections are made. Error, on every rank: a rank has too little memory
+  /// (`out_of_memory`), or its `make_plan` fails. Throws `Failure` where the first run does not
+  /// end.
   [[nodiscard]] static Expected<std::unique_ptr<DeployedPlan>> make(const Engine& engine,
                                                                     const Work& work);
 
   /// Finds the plan's part of `World::memory`, which may have moved since the last call. Throws
   /// `Failure` (`bad_input`) where the world has lost its memory.
   void find_memory();
+
+  /// The mistake in operands that a caller gives (run/operands.hpp). Call `find_memory` first.
+  [[nodiscard]] std::string mistake_in(const void* a, const void* b, void* c) const;
 
   /// Enqueues the plan on the caller's operands. It may be captured. Call `find_memory` first.
   void enqueue(cudaStream_t stream, const void* a, const void* b, void* c);
@@ -47,7 +52,9 @@ class DeployedPlan {
   DeployedSizes sizes_;
   std::uint64_t generation_;  ///< of `World::memory`, when the addresses below were found
   bool gathers_;
+  OperandBytes bytes_;
   std::size_t operand_bytes_;  ///< bytes of A (all_gather_gemm) or C (other ops)
+  int number_;                 ///< by which kernels name the plan
   void* exchanged_ = nullptr;
   void* workspace_ = nullptr;
   std::unique_ptr<Plan> plan_{};

@@ -12,8 +12,8 @@ struct Engine {
   World& world;
   GemmLibrary& library;
   GeneratedGemms& generated;
-  int sms = 0;  ///< SMs of one GPU
-  /// Nothing else on these GPUs waits for ranks: plans start without a gate where they can.
+  int sms = 0;  ///< SMs of one GPU that plans may use
+  /// `WorldOptions::exclusive`: plans start without a gate where they can.
   bool exclusive = false;
 
   /// The configs that the world's ranks, the current GPU, its driver and NCCL can run. It does not

@@ -5,8 +5,11 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "core/gpu.hpp"
+#include "run/agreed.hpp"
 #include "run/occupied.hpp"
 
 namespace overlaptune::run {
@@ -85,7 +88,8 @@ Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::i
   return result;
 }
 
-/// The alignment in bytes that all operands have: the library may rely on it.
+}  // namespace
+
 std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOperands> operands) {
   constexpr std::uint64_t kMost = 256;
   const auto pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
@@ -99,8 +103,6 @@ std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOpera
   }
   return static_cast<std::uint32_t>(all & (~all + 1));  // the lowest bit that is set in any
 }
-
-}  // namespace
 
 struct GemmLibrary::Descriptors {
   Operation operation{};
@@ -160,16 +162,18 @@ cublasStatus_t GemmLibrary::multiply(cudaStream_t stream, const GemmShape& shape
 
 void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
                           const GemmOperands& operands) const {
-  OVT_CHECK(multiply(stream, shape, choice.algorithm, operands));
+  const bool is_aligned = common_alignment(shape, std::span(&operands, 1)) >= choice.alignment;
+  OVT_CHECK(multiply(stream, shape, is_aligned ? choice.algorithm : choice.less_aligned, operands));
 }
 
-std::vector<double> GemmLibrary::times(const GemmShape& shape,
-                                       std::span<const cublasLtMatmulAlgo_t> algorithms,
-                                       std::span<const GemmOperands> operands, int rounds) {
+/// Lowers `best` to the shortest times on this rank.
+void GemmLibrary::time_here(const GemmShape& shape,
+                            std::span<const cublasLtMatmulAlgo_t> algorithms,
+                            std::span<const GemmOperands> operands, int rounds,
+                            std::span<double> best) {
   const cudaStream_t stream = world_->stream();
   std::vector<Event> events;
   for (std::size_t i = 0; i < 2 * algorithms.size(); ++i) events.push_back(make_event(true));
-  std::vector<double> best(algorithms.size(), kNever);
   std::size_t turn = 0;
   for (int round = 0; round < rounds; ++round) {
     std::vector<bool> ran(algorithms.size());
@@ -182,19 +186,31 @@ std::vector<double> GemmLibrary::times(const GemmShape& shape,
         OVT_CHECK(cudaEventRecord(events[2 * i + 1].get(), stream));
       }
     }
-    OVT_CHECK(cudaStreamSynchronize(stream));
+    world_->finish(stream, "cuBLASLt's GEMMs");
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
       float ms = 0;
       OVT_CHECK(cudaEventElapsedTime(&ms, events[2 * i].get(), events[2 * i + 1].get()));
       if (ran[i]) best[i] = std::min(best[i], static_cast<double>(ms));
     }
   }
+}
+
+/// The shortest time of each algorithm, on the rank where it is longest.
+std::vector<double> GemmLibrary::times(const GemmShape& shape,
+                                       std::span<const cublasLtMatmulAlgo_t> algorithms,
+                                       std::span<const GemmOperands> operands, int rounds) {
+  std::vector<double> best(algorithms.size(), kNever);
+  auto timed = caught([&]() -> Expected<void> {
+    time_here(shape, algorithms, operands, rounds, best);
+    return {};
+  });
+  value_or_throw(agreed(*world_, std::move(timed), "time cuBLASLt's algorithms"));
   return world_->largest(best);
 }
 
 /// The algorithms that the library's heuristics propose, the same on every rank.
-std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
-    const GemmShape& shape, std::span<const GemmOperands> operands) const {
+std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(const GemmShape& shape,
+                                                         std::uint32_t alignment) const {
   const Descriptors& with = descriptors(shape);
   cublasLtMatmulPreference_t made = nullptr;
   OVT_CHECK(cublasLtMatmulPreferenceCreate(&made));
@@ -203,7 +219,6 @@ std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
     OVT_CHECK(cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof value));
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
-  const std::uint32_t alignment = common_alignment(shape, operands);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
@@ -223,17 +238,30 @@ std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(
   return algorithms;
 }
 
+/// The first proposal that runs. It runs here, because the first launch of a kernel loads it, which
+/// must not happen while a graph is captured.
+Expected<cublasLtMatmulAlgo_t> GemmLibrary::unmeasured(const GemmShape& shape,
+                                                       std::uint32_t alignment,
+                                                       const GemmOperands& operands) const {
+  for (const cublasLtMatmulAlgo_t& each : proposals(shape, alignment)) {
+    if (multiply(world_->stream(), shape, each, operands) == CUBLAS_STATUS_SUCCESS) return each;
+  }
+  return bad_input(fmt::format(
+      "cuBLASLt has no algorithm for this GEMM on operands aligned to {} bytes", alignment));
+}
+
 Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
                                          std::span<const GemmOperands> operands) {
   if (const auto known = choices_.find(shape); known != choices_.end()) return known->second;
-  const auto algorithms = proposals(shape, operands);
+  const std::uint32_t alignment = common_alignment(shape, operands);
+  const auto algorithms = proposals(shape, alignment);
   if (algorithms.empty()) return bad_input("cuBLASLt has no algorithm for this GEMM");
   // The first launch of a kernel loads it, and loading waits for all other kernels to end. So each
   // algorithm runs once before SMs are occupied.
   for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
     static_cast<void>(multiply(world_->stream(), shape, algorithm, operands.front()));
   }
-  OVT_CHECK(cudaStreamSynchronize(world_->stream()));
+  world_->finish(world_->stream(), "cuBLASLt's GEMMs");
   const std::vector<double> first = times(shape, algorithms, operands, 2);
   std::vector<std::size_t> order(algorithms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -249,7 +277,13 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
     return bad_input("cuBLASLt proposes algorithms for this GEMM, but none of them runs");
   }
   GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)],
+                    .alignment = alignment,
                     .tried = static_cast<int>(algorithms.size())};
+  const std::uint32_t least = std::min(alignment, kLeastAlignment);
+  const auto less_aligned = least < alignment ? unmeasured(shape, least, operands.front())
+                                              : Expected<cublasLtMatmulAlgo_t>(choice.algorithm);
+  if (!less_aligned) return error_of(less_aligned);
+  choice.less_aligned = *less_aligned;
   choice.tile = tile_of(choice.algorithm, compute_capability_, shape.dtype);
   choices_.emplace(shape, choice);
   return choice;

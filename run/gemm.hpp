@@ -35,8 +35,18 @@ struct GemmOperands {
   void* c = nullptr;
 };
 
+/// Least alignment of operands, in bytes.
+inline constexpr std::uint32_t kLeastAlignment = 16;
+
+/// The alignment in bytes that all operands and their rows have, 256 at most.
+[[nodiscard]] std::uint32_t common_alignment(const GemmShape& shape,
+                                             std::span<const GemmOperands> operands);
+
 struct GemmChoice {
   cublasLtMatmulAlgo_t algorithm{};
+  std::uint32_t alignment = 0;  ///< of the operands, which the algorithm relies on
+  /// For operands of less alignment, but `kLeastAlignment`. It is not measured.
+  cublasLtMatmulAlgo_t less_aligned{};
   Tile tile{};    ///< the tile that the library names; all zero where it names none
   int tried = 0;  ///< algorithms that were measured
 };
@@ -49,13 +59,15 @@ class GemmLibrary {
 
   /// Collective: chooses an algorithm, the same on every rank. Up to 32 proposals of the library's
   /// heuristics run twice each, then the best eight run three times; the one with the shortest time
-  /// on its slowest rank is taken. For a shape with an SM budget, the other SMs are occupied
-  /// meanwhile. The runs alternate between the `operands` and overwrite them. Error (`bad_input`):
-  /// the library has no algorithm that runs.
+  /// on its slowest rank is taken. Its first proposal for less aligned operands is kept, too. For a
+  /// shape with an SM budget, the other SMs are occupied meanwhile. The runs alternate between the
+  /// `operands` and overwrite them. Error (`bad_input`): the library has no algorithm that runs.
+  /// Throws `Failure` on every rank where one fails.
   [[nodiscard]] Expected<GemmChoice> choose(const GemmShape& shape,
                                             std::span<const GemmOperands> operands);
 
-  /// Enqueues the GEMM: no allocation, no synchronization.
+  /// Enqueues the GEMM: no allocation, no synchronization. The operands are aligned to
+  /// `kLeastAlignment`.
   void enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
                const GemmOperands& operands) const;
 
@@ -65,11 +77,16 @@ class GemmLibrary {
   [[nodiscard]] cublasStatus_t multiply(cudaStream_t stream, const GemmShape& shape,
                                         const cublasLtMatmulAlgo_t& algorithm,
                                         const GemmOperands& operands) const;
-  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> proposals(
-      const GemmShape& shape, std::span<const GemmOperands> operands) const;
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> proposals(const GemmShape& shape,
+                                                            std::uint32_t alignment) const;
+  [[nodiscard]] Expected<cublasLtMatmulAlgo_t> unmeasured(const GemmShape& shape,
+                                                          std::uint32_t alignment,
+                                                          const GemmOperands& operands) const;
   [[nodiscard]] std::vector<double> times(const GemmShape& shape,
                                           std::span<const cublasLtMatmulAlgo_t> algorithms,
                                           std::span<const GemmOperands> operands, int rounds);
+  void time_here(const GemmShape& shape, std::span<const cublasLtMatmulAlgo_t> algorithms,
+                 std::span<const GemmOperands> operands, int rounds, std::span<double> best);
 
   World* world_;
   int sms_ = 0;

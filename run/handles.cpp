@@ -1,5 +1,9 @@
 #include "run/handles.hpp"
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
 namespace overlaptune::run {
 
 Stream make_stream(Priority priority) {
@@ -20,7 +24,17 @@ Event make_event(bool timed) {
 
 DeviceMemory device_memory(std::size_t bytes) {
   void* memory = nullptr;
-  OVT_CHECK(cudaMalloc(&memory, bytes));
+  const cudaError_t made = cudaMalloc(&memory, bytes);
+  if (made == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    constexpr double kMib = 1 << 20;
+    throw Failure(
+        ErrorKind::out_of_memory,
+        fmt::format("cudaMalloc: {:.2f} MiB of GPU memory are not free in one piece: give "
+                    "memory of this GPU back and try again",
+                    static_cast<double>(bytes) / kMib));
+  }
+  check(made, "cudaMalloc", __FILE__, __LINE__);
   return DeviceMemory(memory);
 }
 

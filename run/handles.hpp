@@ -45,14 +45,22 @@ enum class Priority { normal, high };
 [[nodiscard]] Stream make_stream(Priority priority = Priority::normal);
 /// `timed`: the event's time can be read.
 [[nodiscard]] Event make_event(bool timed);
+/// Throws `Failure` (`out_of_memory`) where so much is not free.
 [[nodiscard]] DeviceMemory device_memory(std::size_t bytes);
 
-/// A graph of the work that `submit(stream)` enqueues.
+/// A graph of the work that `submit(stream)` enqueues. The capture also ends where that throws.
 template <class Submit>
 [[nodiscard]] Graph captured(cudaStream_t stream, Submit&& submit) {
   OVT_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  submit(stream);
   cudaGraph_t graph = nullptr;
+  try {
+    submit(stream);
+  } catch (...) {
+    static_cast<void>(cudaStreamEndCapture(stream, &graph));
+    const Graph lost(graph);
+    static_cast<void>(cudaGetLastError());
+    throw;
+  }
   OVT_CHECK(cudaStreamEndCapture(stream, &graph));
   return Graph(graph);
 }

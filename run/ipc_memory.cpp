@@ -41,8 +41,9 @@ std::byte* IpcMemory::last_word(void* memory) const {
 /// The handle of this rank's memory, whose last word tells the rank.
 Expected<cudaIpcMemHandle_t> IpcMemory::exported() const {
   const std::uint32_t mark = kMark + static_cast<std::uint32_t>(world_.rank());
-  OVT_CHECK(cudaMemcpy(last_word(memory()), &mark, sizeof mark, cudaMemcpyHostToDevice));
-  OVT_CHECK(cudaDeviceSynchronize());
+  OVT_CHECK(cudaMemcpyAsync(last_word(memory()), &mark, sizeof mark, cudaMemcpyHostToDevice,
+                            world_.stream()));
+  world_.finish(world_.stream(), "a word in new memory");
   cudaIpcMemHandle_t handle{};
   if (auto made = done(cudaIpcGetMemHandle(&handle, memory()), "cudaIpcGetMemHandle"); !made) {
     return error_of(made);
@@ -57,7 +58,9 @@ Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
   if (!opened) return opened;
   mappings_[static_cast<std::size_t>(peer)] = Mapping(address);
   std::uint32_t found = 0;
-  OVT_CHECK(cudaMemcpy(&found, last_word(address), sizeof found, cudaMemcpyDeviceToHost));
+  OVT_CHECK(cudaMemcpyAsync(&found, last_word(address), sizeof found, cudaMemcpyDeviceToHost,
+                            world_.stream()));
+  world_.finish(world_.stream(), "a word of a peer");
   const std::uint32_t expected = kMark + static_cast<std::uint32_t>(peer);
   if (found == expected) return {};
   return bad_input(
@@ -100,6 +103,12 @@ std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
                                               : mappings_.at(static_cast<std::size_t>(rank)).get());
   }
   return addresses;
+}
+
+void IpcMemory::forget() {
+  for (Mapping& each : mappings_) each.leak();
+  mappings_.clear();
+  memory_.leak();
 }
 
 }  // namespace overlaptune::run

@@ -22,7 +22,9 @@ class IpcMemory : public PeerMemory {
   [[nodiscard]] Expected<void> open() override;
   [[nodiscard]] std::vector<void*> attach(ncclComm_t communicator, bool maps) override;
   void detach() override { mappings_.clear(); }
-  void forget() override {}
+  /// Leaves the memory and the mappings to the end of the process: a peer may still use this rank's
+  /// memory, which CUDA does not keep for it.
+  void forget() override;
   void free() override { memory_ = {}; }
 
  private:

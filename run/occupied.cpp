@@ -15,10 +15,10 @@ Occupied::Occupied(cudaStream_t stream, int sms) : stream_(stream) {
   beside_ = make_stream(Priority::high);
   flag_ = device_memory(sizeof(std::uint32_t));
   OVT_CHECK(cudaMemsetAsync(flag_.get(), 0, sizeof(std::uint32_t), beside_.get()));
-  kernels::spin(stream, 0);  // loads the kernel
-  kernels::occupy(beside_.get(), sms, static_cast<std::uint32_t*>(flag_.get()), kLongest);
-  OVT_CHECK(cudaGetLastError());
-  kernels::spin(stream, kStart);
+  OVT_CHECK(kernels::spin(stream, 0));  // loads the kernel
+  OVT_CHECK(
+      kernels::occupy(beside_.get(), sms, static_cast<std::uint32_t*>(flag_.get()), kLongest));
+  OVT_CHECK(kernels::spin(stream, kStart));
 }
 
 Occupied::~Occupied() {

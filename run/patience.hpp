@@ -4,17 +4,28 @@
 
 #include <chrono>
 #include <cuda_runtime_api.h>
+#include <functional>
 #include <nccl.h>
 
 namespace overlaptune::run {
 
-/// Waits until all work on the stream has ended. Throws `Failure` (`machine_unavailable`) for an
-/// error of the GPU, or when `limit` has passed. `what`: the name of the awaited work, for the
+/// Waits until `ended()`, with pauses that leave the processor to others. Throws `Failure`
+/// (`machine_unavailable`) when `limit` has passed. `what`: the name of the awaited work, for the
 /// message.
-void finish(cudaStream_t stream, std::chrono::seconds limit, const char* what);
+void wait_until(const std::function<bool()>& ended, std::chrono::milliseconds limit,
+                const char* what);
+
+/// Whether all work on the stream, or before the event, has ended. Throws `Failure` for an error of
+/// the GPU.
+[[nodiscard]] bool has_ended(cudaStream_t stream);
+[[nodiscard]] bool has_ended(cudaEvent_t event);
+
+/// Waits until all work on the stream has ended. Throws `Failure` (`machine_unavailable`) for an
+/// error of the GPU, or when `limit` has passed.
+void finish(cudaStream_t stream, std::chrono::milliseconds limit, const char* what);
 
 /// Waits until the last call on a communicator has ended, for communicators whose calls do not
 /// block. Throws `Failure` likewise.
-void finish(ncclComm_t comm, std::chrono::seconds limit, const char* what);
+void finish(ncclComm_t comm, std::chrono::milliseconds limit, const char* what);
 
 }  // namespace overlaptune::run

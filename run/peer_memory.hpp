@@ -36,7 +36,8 @@ class PeerMemory {
   /// before any rank calls `free`.
   virtual void detach() = 0;
 
-  /// The communicators have ended: `detach` leaves them alone.
+  /// The communicators end without the peers: `detach` leaves them alone. This object may then be
+  /// destroyed once their work has ended.
   virtual void forget() = 0;
 
   /// Frees the memory of this rank.

@@ -3,7 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
+#include "run/agreed.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -12,6 +15,42 @@ int attribute(int device, int which) {
   int value = 0;
   OVT_CHECK(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(which), device));
   return value;
+}
+
+/// Throws where the ranks have not all given the same options.
+void agree(World& world) {
+  struct Told {
+    std::int64_t time_limit;
+    std::int32_t allow_multicast, exclusive, free_sms, unused;
+  };
+  const WorldOptions& mine = world.options();
+  const Told told{mine.time_limit.count(), mine.allow_multicast, mine.exclusive, mine.free_sms, 0};
+  const auto bytes = world.gathered(std::as_bytes(std::span(&told, 1)));
+  for (std::size_t rank = 0; rank < bytes.size() / sizeof told; ++rank) {
+    Told theirs{};
+    std::memcpy(&theirs, bytes.data() + rank * sizeof theirs, sizeof theirs);
+    const WorldOptions options{.allow_multicast = theirs.allow_multicast != 0,
+                               .exclusive = theirs.exclusive != 0,
+                               .free_sms = theirs.free_sms,
+                               .time_limit = std::chrono::milliseconds(theirs.time_limit)};
+    const std::string found = difference(mine, options);
+    if (found.empty()) continue;
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("ovt_world_options: rank {} gives {}: expected the same on all ranks",
+                              rank, found));
+  }
+}
+
+/// Collective: cuBLASLt's handle and workspace, or a `Failure` on every rank.
+GemmLibrary library_of(World& world) {
+  agree(world);
+  std::optional<GemmLibrary> made;
+  Expected<void> here = caught([&]() -> Expected<void> {
+    made.emplace(world);
+    return {};
+  });
+  value_or_throw(agreed(world, std::move(here), "make this world"));
+  return std::move(*made);
 }
 
 }  // namespace
@@ -33,6 +72,10 @@ int device_of(ncclComm_t comm) {
   return device;
 }
 
+int sms_of(int device) {
+  return attribute(device, cudaDevAttrMultiProcessorCount);
+}
+
 bool multicast_is_on(int device) {
   constexpr int kMulticastSupported = 132;  // CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
   const char* enabled = std::getenv("NCCL_NVLS_ENABLE");
@@ -40,21 +83,42 @@ bool multicast_is_on(int device) {
   return attribute(device, kMulticastSupported) != 0;
 }
 
-Ranks::Ranks(ncclComm_t comm, bool multicast)
+Ranks::Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratch)
     : device(device_of(comm)),
-      sms(attribute(device, cudaDevAttrMultiProcessorCount)),
-      allow_multicast(multicast),
-      world(comm),
-      library(world) {}
+      sms(sms_of(device)),
+      world(comm, options, std::move(scratch)),
+      library(library_of(world)) {}
 
-Ranks::~Ranks() {
-  constexpr std::chrono::seconds kOthers{10};
-  try {
-    world.part(kOthers);
-  } catch (const Failure&) {  // a rank is lost; a destructor cannot report it
-    world.abandon();          // memory is given back once nothing runs
-    static_cast<void>(cudaGetLastError());
+std::string held_captures(Ranks& ranks) {
+  const auto here = static_cast<std::uint64_t>(ranks.graphs.alive());
+  return captures_in_words(told(ranks.world, here));
+}
+
+std::string captures_in_words(std::span<const std::uint64_t> by_rank) {
+  std::string words;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank] == 0) continue;
+    const char* const noun = !words.empty() ? "" : by_rank[rank] == 1 ? " capture" : " captures";
+    words += fmt::format("{}{}{} on rank {}", words.empty() ? "" : ", ", by_rank[rank], noun, rank);
   }
+  return words;
+}
+
+std::string difference(const WorldOptions& mine, const WorldOptions& theirs) {
+  const auto differ = [](const char* name, auto here, auto there) {
+    return fmt::format("{} = {}, this rank {}", name, there, here);
+  };
+  if (mine.allow_multicast != theirs.allow_multicast) {
+    return differ("allow_multicast", int{mine.allow_multicast}, int{theirs.allow_multicast});
+  }
+  if (mine.exclusive != theirs.exclusive) {
+    return differ("exclusive", int{mine.exclusive}, int{theirs.exclusive});
+  }
+  if (mine.free_sms != theirs.free_sms) return differ("free_sms", mine.free_sms, theirs.free_sms);
+  if (mine.time_limit != theirs.time_limit) {
+    return differ("time_limit_ms", mine.time_limit.count(), theirs.time_limit.count());
+  }
+  return "";
 }
 
 std::vector<std::uint64_t> told(World& world, std::uint64_t mine) {

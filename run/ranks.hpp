@@ -1,8 +1,11 @@
 #pragma once
 // The ranks of another program's communicator, and the parts that all plans on it share.
 
+#include <mutex>
+
 #include "run/captured_graphs.hpp"
 #include "run/engine.hpp"
+#include "run/last_run.hpp"
 
 namespace overlaptune::run {
 
@@ -20,32 +23,44 @@ class OnDevice {
 };
 
 [[nodiscard]] int device_of(ncclComm_t comm);
+/// SMs of a GPU.
+[[nodiscard]] int sms_of(int device);
 
 /// Whether the GPU has NVLink multicast, and the environment does not forbid it to NCCL
 /// (NCCL_NVLS_ENABLE=0).
 [[nodiscard]] bool multicast_is_on(int device);
 
 struct Ranks {
-  /// Collective. The communicator's GPU must be the current one.
-  Ranks(ncclComm_t comm, bool multicast);
-  /// Collective, because no rank may free memory that another rank still reads. A rank waits at
-  /// most 10 s for one that is lost.
-  ~Ranks();
+  /// Collective. The communicator's GPU must be the current one. Throws `Failure` on every rank if
+  /// one fails, or gives other options than the others.
+  Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratch);
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
-  [[nodiscard]] Engine engine() { return {world, library, generated, sms}; }
+  [[nodiscard]] Engine engine() {
+    const WorldOptions& options = world.options();
+    return {world, library, generated, sms - options.free_sms, options.exclusive};
+  }
 
   int device;
   int sms;
-  bool allow_multicast;
   World world;
   GemmLibrary library;
   GeneratedGemms generated{};
-  CapturedGraphs graphs{};  ///< graphs that hold plans on these ranks
+  CapturedGraphs graphs{};   ///< graphs that hold plans on these ranks
+  LastRun last_run{};        ///< of the plans on these ranks
+  std::timed_mutex calls{};  ///< held by a call that uses the ranks
 };
 
 /// Collective: the value `mine` of every rank, in the order of the ranks.
 [[nodiscard]] std::vector<std::uint64_t> told(World& world, std::uint64_t mine);
+
+/// Collective: the captures of plans that CUDA graphs of any rank hold, in words: "2 captures on
+/// rank 0, 1 on rank 3". Empty: none.
+[[nodiscard]] std::string held_captures(Ranks& ranks);
+[[nodiscard]] std::string captures_in_words(std::span<const std::uint64_t> by_rank);
+
+/// The first difference of the options of two ranks, by the names of the C interface; empty: none.
+[[nodiscard]] std::string difference(const WorldOptions& mine, const WorldOptions& theirs);
 
 }  // namespace overlaptune::run

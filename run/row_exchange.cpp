@@ -65,8 +65,10 @@ class CopiedRows : public RowsOfPeers {
     }
   }
 
+  void drop() noexcept override { copies_.reset(); }
+
   void finish(cudaStream_t stream) override {
-    copies_->finish_pushes(stream);
+    copies_->finish_pushes();
     copies_.reset();
     // No peer raises them again before the gate of the next exchange.
     MemoryOperations all;

@@ -27,6 +27,8 @@ class RowExchange {
   virtual void begin(cudaStream_t stream, const Operands& operands) = 0;
   /// Work that is enqueued on `stream` after this call may overwrite A and the gathered rows.
   virtual void finish(cudaStream_t /*stream*/) {}
+  /// In place of `finish`, if an error ends the run before: joins the stream of `begin`.
+  virtual void drop() noexcept {}
 
  protected:
   RowExchange() = default;

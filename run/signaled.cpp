@@ -6,6 +6,7 @@
 // that polls the signals itself.) A GEMM that is not persistent (`kHandedOver`) has one CTA for
 // each tile; a collective that is ready then gets SMs before tiles that have not begun.
 
+#include "run/fork.hpp"
 #include "run/group_exchange.hpp"
 #include "run/launches.hpp"
 
@@ -25,20 +26,15 @@ class SignaledPlan : public Plan {
         exchange_(std::move(exchange)),
         cuts_(request.work.tiled().cuts),
         signals_(signals_of(cuts_)),
-        comm_(make_stream(Priority::high)),
-        fork_(make_event(false)),
-        join_(make_event(false)),
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     exchange_->begin(stream);
-    OVT_CHECK(cudaEventRecord(fork_.get(), stream));
-    OVT_CHECK(cudaStreamWaitEvent(comm_.get(), fork_.get(), 0));
+    Fork beside = comm_.fork(stream);
     // The GEMM is enqueued before any wait for it.
     gemm_.enqueue(stream, launches_[operands]);
     if (takes_part_) exchange_->enqueue(comm_.get(), operands, signals_);
-    OVT_CHECK(cudaEventRecord(join_.get(), comm_.get()));
-    OVT_CHECK(cudaStreamWaitEvent(stream, join_.get(), 0));
+    beside.join();
   }
 
   /// Counters may lie in the world's memory.
@@ -102,9 +98,7 @@ class SignaledPlan : public Plan {
   std::unique_ptr<GroupExchange> exchange_;
   std::vector<Cut> cuts_;
   std::vector<std::optional<Signal>> signals_;
-  Stream comm_;
-  Event fork_;
-  Event join_;
+  SideStream comm_{};
   Launches launches_;
 };
 

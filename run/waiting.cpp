@@ -36,9 +36,14 @@ class WaitingPlan : public Plan {
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     if (!takes_part()) return gemm_.enqueue(stream, launches_[operands]);
-    exchange_->begin(stream, operands);
-    gemm_.enqueue(stream, launches_[operands]);
-    exchange_->finish(stream);
+    try {
+      exchange_->begin(stream, operands);
+      gemm_.enqueue(stream, launches_[operands]);
+      exchange_->finish(stream);
+    } catch (...) {
+      exchange_->drop();
+      throw;
+    }
   }
 
   /// Launches hold the addresses of signals, which lie behind the world's memory. They move even

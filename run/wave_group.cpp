@@ -56,15 +56,14 @@ void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
   std::int64_t before = 0;
   for (const Region& region : regions_) {
     const std::int64_t first = region.first_row * problem_.n + region.first_column;
-    kernels::move(stream, {.to = at(operands.c, first, problem_.dtype),
-                           .from = at(from, before, problem_.dtype),
-                           .row_bytes = region.columns * bytes,
-                           .rows = region.rows,
-                           .stride = problem_.n * bytes,
-                           .blocks = problem_.op == Op::gemm_reduce_scatter ? 1 : blocks_,
-                           .to_block = block_rows_ * problem_.n * bytes,
-                           .from_block = elements_ * bytes});
-    OVT_CHECK(cudaGetLastError());
+    OVT_CHECK(kernels::move(stream, {.to = at(operands.c, first, problem_.dtype),
+                                     .from = at(from, before, problem_.dtype),
+                                     .row_bytes = region.columns * bytes,
+                                     .rows = region.rows,
+                                     .stride = problem_.n * bytes,
+                                     .blocks = problem_.op == Op::gemm_reduce_scatter ? 1 : blocks_,
+                                     .to_block = block_rows_ * problem_.n * bytes,
+                                     .from_block = elements_ * bytes}));
     before += region.rows * region.columns;
   }
 }

@@ -49,7 +49,8 @@ std::vector<void*> WindowMemory::addresses(ncclComm_t communicator, ncclWindow_t
   std::vector<void*> found(static_cast<std::size_t>(ranks));
   const std::size_t bytes = found.size() * sizeof(void*);
   const DeviceMemory on_device = device_memory(bytes);
-  kernels::window_addresses(stream_, window, ranks, static_cast<void**>(on_device.get()));
+  OVT_CHECK(
+      kernels::window_addresses(stream_, window, ranks, static_cast<void**>(on_device.get())));
   OVT_CHECK(cudaMemcpyAsync(found.data(), on_device.get(), bytes, cudaMemcpyDeviceToHost, stream_));
   OVT_CHECK(cudaStreamSynchronize(stream_));
   return found;

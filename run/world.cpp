@@ -62,12 +62,12 @@ Comm initialized(const ncclUniqueId& id, int rank, int ranks, bool allow_multica
   return Comm(comm);
 }
 
-Comm split(ncclComm_t parent, int color) {
+Comm split(ncclComm_t parent, int color, std::chrono::milliseconds limit) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
   ncclComm_t comm = nullptr;
   OVT_CHECK(ncclCommSplit(parent, color, rank_of(parent), &comm, &config));
-  finish(parent, World::kPatience, "ncclCommSplit");  // calls on the parent may not block
+  finish(parent, limit, "ncclCommSplit");  // calls on the parent may not block
   return Comm(comm);
 }
 
@@ -77,57 +77,99 @@ double gib(std::size_t bytes) {
 
 }  // namespace
 
-World::World(Comm comm, std::optional<std::chrono::seconds> patience)
+World::Scratch World::Scratch::make() {
+  Scratch made{.memory = device_memory(kScratch), .stream = make_stream()};
+  // On the stream that uses it: a memset on the default stream may come after later work.
+  OVT_CHECK(cudaMemsetAsync(made.memory.get(), 0, kScratch, made.stream.get()));
+  return made;
+}
+
+World::World(Comm comm, const WorldOptions& options, Scratch scratch, bool has_limit)
     : rank_(rank_of(comm.get())),
       ranks_(count_of(comm.get())),
-      patience_(patience),
-      scratch_(device_memory(kScratch)),
+      options_(options),
+      has_limit_(has_limit),
+      scratch_(std::move(scratch)),
       own_words_(device_memory(sizeof(kernels::RankWords))),
-      stream_(make_stream()),
+      waits_(options.time_limit),
       world_(std::move(comm)) {
-  // On the stream that uses it: a memset on the default stream may come after later work.
-  OVT_CHECK(cudaMemsetAsync(scratch_.get(), 0, kScratch, stream_.get()));
-  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream_.get()));
+  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream()));
   ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
   if (shares_gpu()) {
     memory_ = std::make_unique<IpcMemory>(*this);
   } else {
-    memory_ = std::make_unique<WindowMemory>(stream_.get());
+    memory_ = std::make_unique<WindowMemory>(stream());
   }
 }
 
-World::World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast)
-    : World(initialized(id, rank, ranks, allow_multicast), std::nullopt) {}
+World::World(const ncclUniqueId& id, int rank, int ranks, const WorldOptions& options)
+    : World(initialized(id, rank, ranks, options.allow_multicast), options, Scratch::make(),
+            false) {}
 
-World::World(ncclComm_t parent) : World(split(parent, 0), kPatience) {
+World::World(ncclComm_t parent, const WorldOptions& options, Scratch scratch)
+    : World(split(parent, 0, options.time_limit), options, std::move(scratch), true) {
   if (ranks_ == count_of(parent)) return;
-  throw Failure(ErrorKind::bad_input, "another rank refused its arguments: see its error");
+  throw Failure(ErrorKind::bad_input,
+                "another rank refused its arguments, or has too little memory: see its error");
 }
 
-void World::decline(ncclComm_t parent) {
-  static_cast<void>(split(parent, NCCL_SPLIT_NOCOLOR));
+void World::decline(ncclComm_t parent, std::chrono::milliseconds limit) {
+  static_cast<void>(split(parent, NCCL_SPLIT_NOCOLOR, limit));
 }
 
 World::~World() {
   try {
-    memory_->detach();
+    if (memory_) memory_->detach();
   } catch (const Failure&) {  // a destructor cannot report it
     static_cast<void>(cudaGetLastError());
   }
 }
 
-void World::part(std::chrono::seconds limit) {
+void World::close() {
   barrier(stream());
-  finish(stream(), limit, "the end of the world");
+  finish(stream(), "the end of the world");
   memory_->detach();
   barrier(stream());
-  finish(stream(), limit, "the end of the world");
+  finish(stream(), "the end of the world");
+  end_.set("the world is destroyed: make another one, and its plans");
+  comms_.clear();
+  memories_.clear();
+  world_ = {};
+  memory_.reset();  // waits for all work of this GPU, as every cudaFree does
+  capacity_ = 0;
+  ++generation_;
 }
 
-void World::abandon() {
+void World::abort() {
+  end_.set("ovt_world_abort has ended this world: destroy it, and make another one");
+  waits_.abort();
+}
+
+std::optional<std::string> World::failure() const {
+  if (auto reason = end_.reason()) return reason;
+  return waits_.failure();
+}
+
+void World::abandon() noexcept {
+  constexpr std::chrono::seconds kEnd{10};  // the rest ends without the caller
+  if (const auto reason = waits_.failure()) end_.set(*reason);
+  end_.set("the world has ended: make another one");
+  waits_.abort();  // memory cannot be freed before its kernels have ended
+  if (!memory_) return;
   memory_->forget();
+  Abandoned all;
+  for (auto& [key, comm] : comms_) all.comms.push_back(std::move(comm));
+  all.comms.push_back(std::move(world_));
   comms_.clear();
-  world_ = {};
+  memories_.clear();
+  all.memory = std::move(memory_);
+  all.scratch = std::move(scratch_.memory);
+  capacity_ = 0;
+  ++generation_;
+  try {
+    run::abandon(std::move(all), kEnd);
+  } catch (const std::exception&) {  // no thread: then they have ended on this one
+  }
 }
 
 ncclComm_t World::comm(const CommKey& key) {
@@ -146,7 +188,7 @@ ncclComm_t World::comm(const CommKey& key) {
 }
 
 void World::release_memory() {
-  OVT_CHECK(cudaDeviceSynchronize());
+  finish(stream(), "the work of this world");  // freeing the memory then waits for the whole GPU
   memory_->detach();
   memories_.clear();
   static_cast<void>(largest(0));  // no rank reaches the memory of another any more
@@ -218,8 +260,8 @@ Expected<void> World::allocate(std::size_t bytes) {
                                  gib(bytes + kFlagBytes),
                                  made ? "another rank has not" : made.error().message));
   }
-  OVT_CHECK(cudaMemset(memory() + bytes, 0, kFlagBytes));
-  OVT_CHECK(cudaDeviceSynchronize());
+  OVT_CHECK(cudaMemsetAsync(memory() + bytes, 0, kFlagBytes, stream()));
+  finish(stream(), "zeros in new memory");
   if (auto opened = memory_->open(); !opened) {
     release_memory();
     return opened;
@@ -229,7 +271,8 @@ Expected<void> World::allocate(std::size_t bytes) {
 }
 
 const std::uint32_t* World::zero() const {
-  return reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(scratch_.get()) + kScratch - 512);
+  return reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(scratch_.memory.get()) +
+                                          kScratch - 512);
 }
 
 void World::attach(const CommKey& key, ncclComm_t communicator) {
@@ -272,32 +315,54 @@ kernels::Meeting World::alone() const {
 void World::revive() {
   static_cast<void>(largest(0));  // no rank writes to the flags of another any more
   if (capacity_ > 0) {
-    OVT_CHECK(cudaMemsetAsync(memory() + capacity_, 0, kFlagBytes, stream_.get()));
+    OVT_CHECK(cudaMemsetAsync(memory() + capacity_, 0, kFlagBytes, stream()));
   }
-  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream_.get()));
-  OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream()));
+  OVT_CHECK(cudaStreamSynchronize(stream()));
   waits_.revive();
   static_cast<void>(largest(0));
 }
 
-void World::wait_for_ranks() const {
-  if (patience_) {
-    finish(stream_.get(), *patience_, "what the ranks tell each other");
+template <class Work>
+void World::finish_work(Work work, const char* what) {
+  const auto ended = [&] {
+    if (auto reason = failure()) throw Failure(ErrorKind::machine_unavailable, *reason);
+    return has_ended(work);
+  };
+  try {
+    wait_until(ended, time_limit(), what);
+  } catch (const Failure& failed) {
+    end_.set(failed.what());
+    throw;
+  }
+}
+
+void World::finish(cudaStream_t stream, const char* what) {
+  finish_work(stream, what);
+}
+
+void World::finish(cudaEvent_t event, const char* what) {
+  finish_work(event, what);
+}
+
+void World::wait_for_ranks() {
+  if (has_limit_) {
+    finish(stream(), "what the ranks tell each other");
   } else {
-    OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+    OVT_CHECK(cudaStreamSynchronize(stream()));
   }
 }
 
 std::vector<double> World::largest(std::span<const double> values) {
   std::vector<double> result(values.begin(), values.end());
-  auto* device = static_cast<double*>(scratch_.get());
+  auto* device = static_cast<double*>(scratch_.memory.get());
   if (values.size_bytes() + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too many values");
   OVT_CHECK(cudaMemcpyAsync(device, result.data(), values.size_bytes(), cudaMemcpyHostToDevice,
-                            stream_.get()));
-  OVT_CHECK(ncclAllReduce(device, device, values.size(), ncclDouble, ncclMax, world_.get(),
-                          stream_.get()));
+                            stream()));
+  OVT_CHECK(
+      ncclAllReduce(device, device, values.size(), ncclDouble, ncclMax, world_.get(), stream()));
   OVT_CHECK(cudaMemcpyAsync(result.data(), device, values.size_bytes(), cudaMemcpyDeviceToHost,
-                            stream_.get()));
+                            stream()));
   wait_for_ranks();
   return result;
 }
@@ -308,19 +373,19 @@ double World::largest(double value) {
 
 void World::barrier(cudaStream_t stream) {
   // At an address above those that `largest` uses, because both may be in flight.
-  auto* device = static_cast<std::byte*>(scratch_.get()) + kScratch - 256;
+  auto* device = static_cast<std::byte*>(scratch_.memory.get()) + kScratch - 256;
   OVT_CHECK(ncclAllReduce(device, device, 1, ncclInt8, ncclMax, world_.get(), stream));
 }
 
 std::vector<std::byte> World::gathered(std::span<const std::byte> mine) {
   const std::size_t all = mine.size() * static_cast<std::size_t>(ranks_);
   if (all + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too much to gather");
-  auto* device = static_cast<std::byte*>(scratch_.get());
+  auto* device = static_cast<std::byte*>(scratch_.memory.get());
   std::vector<std::byte> result(all);
   std::byte* slot = device + mine.size() * static_cast<std::size_t>(rank_);
-  OVT_CHECK(cudaMemcpyAsync(slot, mine.data(), mine.size(), cudaMemcpyHostToDevice, stream_.get()));
-  OVT_CHECK(ncclAllGather(slot, device, mine.size(), ncclInt8, world_.get(), stream_.get()));
-  OVT_CHECK(cudaMemcpyAsync(result.data(), device, all, cudaMemcpyDeviceToHost, stream_.get()));
+  OVT_CHECK(cudaMemcpyAsync(slot, mine.data(), mine.size(), cudaMemcpyHostToDevice, stream()));
+  OVT_CHECK(ncclAllGather(slot, device, mine.size(), ncclInt8, world_.get(), stream()));
+  OVT_CHECK(cudaMemcpyAsync(result.data(), device, all, cudaMemcpyDeviceToHost, stream()));
   wait_for_ranks();
   return result;
 }

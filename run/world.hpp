@@ -1,6 +1,7 @@
 #pragma once
 // The ranks of a run: their communicators, and the memory that all of them may reach.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -13,13 +14,14 @@
 
 #include "core/config.hpp"
 #include "kernels/meeting.hpp"
+#include "run/abandoned.hpp"
 #include "run/handles.hpp"
+#include "run/options.hpp"
 #include "run/peer_memory.hpp"
 #include "run/waits.hpp"
+#include "run/world_end.hpp"
 
 namespace overlaptune::run {
-
-using Comm = Handle<ncclComm_t, &ncclCommAbort>;
 
 /// Value of `CommKey::ctas` with copy engines: the part that stays on a rank is moved by as many
 /// SMs as are free.
@@ -59,35 +61,54 @@ struct CopyLanes {
   Event moved = make_event(false);
 };
 
-/// The ranks of a run. All functions except the plain getters are collective: every rank calls them
-/// in the same order.
+/// The ranks of a run. All functions are collective (every rank calls them in the same order),
+/// except the plain getters, `finish` and those that end the world.
 class World {
  public:
-  /// `id`: from `ncclGetUniqueId`.
-  World(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast);
+  /// The parts of a world that are this rank's alone, and by which ranks tell each other values. To
+  /// make them throws `Failure` where memory is short.
+  struct Scratch {
+    DeviceMemory memory;
+    Stream stream;
+    [[nodiscard]] static Scratch make();
+  };
+
+  /// `id`: from `ncclGetUniqueId`. The ranks wait for each other's values without a limit, because
+  /// another process ends one that hangs.
+  World(const ncclUniqueId& id, int rank, int ranks, const WorldOptions& options);
   /// A world on the ranks of another program's communicator, from which it splits its own; it uses
-  /// the parent for nothing else. Whether NCCL may use multicast is decided by then. A rank waits
-  /// at most `kPatience` for values of the others.
-  explicit World(ncclComm_t parent);
+  /// the parent for nothing else. Whether NCCL may use multicast is decided by then. All ranks give
+  /// the same options.
+  World(ncclComm_t parent, const WorldOptions& options, Scratch scratch);
   /// A rank that makes no world calls this instead of the constructor above, which then throws
   /// `Failure` (`bad_input`) on the others.
-  static void decline(ncclComm_t parent);
+  static void decline(ncclComm_t parent, std::chrono::milliseconds limit);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Ends all communicators, and with them all work that waits for a lost rank.
-  void abandon();
-  /// Call it before the destructor: no rank may free memory that another one still reaches. A rank
-  /// waits at most `limit` for the others, twice. Throws `Failure` where one is lost.
-  void part(std::chrono::seconds limit);
+  [[nodiscard]] const WorldOptions& options() const { return options_; }
+
+  /// Ends the communicators and frees the memory, when no rank reaches the memory of another one
+  /// any more. No CUDA graph may hold work of this world: NCCL would wait for it. Throws `Failure`
+  /// where a rank does not come. Afterwards, as after `abandon`.
+  void close();
+  /// Ends all waits of this world, without the other ranks. Any thread may call it. Then `failure`
+  /// says so, and somebody calls `abandon`.
+  void abort();
+  /// Ends all communicators, and with them all work that waits for a lost rank. The world's memory
+  /// is given back when this work has ended, which may be after this call. Nothing else may use the
+  /// world meanwhile; afterwards, only the plain getters and the destructor.
+  void abandon() noexcept;
+  /// The reason why nothing can run on this world any more. Any thread may ask.
+  [[nodiscard]] std::optional<std::string> failure() const;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   /// Whether two ranks have the same GPU. Then CUDA IPC maps the memory instead of NCCL's windows,
   /// and symmetric kernels are not there (`make_ready`).
   [[nodiscard]] bool shares_gpu() const { return ranks_per_gpu_ > 1; }
-  [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
+  [[nodiscard]] cudaStream_t stream() const { return scratch_.stream.get(); }
 
   /// The communicator of the first `key.ranks` ranks; null on the others. Call `reserve` first for
   /// the memory that it will work on: growing the memory ends these communicators and their
@@ -108,7 +129,8 @@ class World {
   /// A number that changes whenever `memory()` moves. The addresses of the peers' memory, and of
   /// the flags, then change too.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
-  [[nodiscard]] std::byte* memory() const { return memory_->memory(); }
+  /// Null where the world has none.
+  [[nodiscard]] std::byte* memory() const { return memory_ ? memory_->memory() : nullptr; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
@@ -142,12 +164,37 @@ class World {
   /// bytes.
   [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> mine);
 
-  /// Time limit of a wait for ranks that may have to compile kernels first.
-  static constexpr std::chrono::seconds kPatience{300};
+  /// Waits until all work on a stream, or before an event, has ended, at most `time_limit()`.
+  /// Throws `Failure` where it has not, where the GPU has an error, or where `abort` is called
+  /// meanwhile; then `failure` has the reason. `what`: the name of the awaited work, for the
+  /// message.
+  void finish(cudaStream_t stream, const char* what);
+  void finish(cudaEvent_t event, const char* what);
+  /// The limit of the host's waits for ranks.
+  [[nodiscard]] std::chrono::milliseconds time_limit() const {
+    return std::max(options_.time_limit, least_limit_);
+  }
+
+  /// Least limit of a wait for ranks that compile kernels first, whatever `options()` say: some ten
+  /// seconds with an empty cache, and more on a busy host.
+  static constexpr std::chrono::milliseconds kCompilation{300'000};
+  /// While it lives, ranks wait so long for each other.
+  class Compilation {
+   public:
+    explicit Compilation(World& world) : world_(world) { world_.least_limit_ = kCompilation; }
+    ~Compilation() { world_.least_limit_ = {}; }
+    Compilation(const Compilation&) = delete;
+    Compilation& operator=(const Compilation&) = delete;
+
+   private:
+    World& world_;
+  };
 
  private:
-  World(Comm comm, std::optional<std::chrono::seconds> patience);
-  void wait_for_ranks() const;
+  World(Comm comm, const WorldOptions& options, Scratch scratch, bool has_limit);
+  void wait_for_ranks();
+  template <class Work>
+  void finish_work(Work work, const char* what);
   [[nodiscard]] std::size_t least_free();
   [[nodiscard]] Expected<void> allocate(std::size_t bytes);
   void release_memory();
@@ -156,16 +203,17 @@ class World {
 
   int rank_;
   int ranks_;
-  /// Absent: no limit, because another process ends one that hangs.
-  std::optional<std::chrono::seconds> patience_;
+  WorldOptions options_;
+  bool has_limit_;  ///< of waits for values of the other ranks
+  std::chrono::milliseconds least_limit_{};
+  WorldEnd end_{};
   // Declared before the communicators, so that the memory outlives them.
   std::unique_ptr<PeerMemory> memory_{};
   std::size_t capacity_ = 0;
   std::uint64_t generation_ = 0;
-  DeviceMemory scratch_;
+  Scratch scratch_;
   DeviceMemory own_words_;  ///< `kernels::RankWords` that no peer reaches
-  Stream stream_;
-  Waits waits_{kPatience};
+  Waits waits_;
   Comm world_;
   std::map<CommKey, Comm> comms_{};
   std::set<CommKey> used_{};  ///< keys of all communicators that were ever made

@@ -13,17 +13,24 @@
  *     ovt_plan_run(plan, a, b, c, stream);           // again and again, or captured once
  *
  * There is one process for each GPU. Calls work on the GPU of the communicator, whichever GPU is
- * current. Every function except ovt_run_version, ovt_run_last_error, ovt_plan_sizes,
- * ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is collective: every rank calls it, in the
- * same order. A call waits five minutes for a rank that does not come; within NCCL's calls (making
- * communicators) it waits as long as NCCL does. All ranks of a plan give the same problem and the
- * same answer (else ovt_plan_create fails on all), and run their plans in the same order.
- * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait until this GPU is idle, so that
- * they meet no running plan; CUDA allows this only while no stream of the GPU is captured.
+ * current. Every function except ovt_run_version, ovt_run_last_error, ovt_world_abort,
+ * ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is
+ * collective: every rank calls it, in the same order. All ranks of a plan give the same problem and
+ * the same answer (else ovt_plan_create fails on all), and run their plans in the same order.
+ * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the world's plans that run
+ * already. They do not see runs in graphs, which must have ended before; other work may run beside
+ * them. CUDA allows these calls only while no stream of the GPU is captured.
  *
- * Threads: one thread at a time may use a world and its plans. Plans of one world share its memory,
- * so no two of them may run on the GPU at once. One stream ensures this; on several streams, or in
- * branches of a graph, the caller must order them.
+ * Time: a wait for another rank ends after ovt_world_options.time_limit_ms. In ovt_plan_create it
+ * takes five minutes at least, because ranks compile kernels there; in NCCL's own calls, which make
+ * communicators, as long as NCCL waits. When a wait has taken too long, the world has ended: every
+ * later call fails with the same text (OVT_ERROR_UNAVAILABLE), except those that destroy.
+ *
+ * Threads: one thread at a time may use a world and its plans, except for ovt_world_abort and
+ * ovt_world_check. Plans of one world share its memory, so no two of them may run on the GPU at
+ * once. Runs that are not captured come one after another, whatever their streams: one that is
+ * enqueued on another stream waits for the one before it. Graphs with plans, and plans in branches
+ * of a graph, are ordered by the caller.
  *
  * Structs, statuses and the rule about errors are those of overlaptune.h; ovt_run_last_error gives
  * the message of an error. docs/run.md has an example for each language. */
@@ -41,10 +48,16 @@ extern "C" {
 typedef struct ovt_world ovt_world; /* the ranks of a communicator, and memory that they share */
 typedef struct ovt_plan ovt_plan;   /* one problem with its answer, ready to run */
 
+/* All ranks give the same options. A field that is 0 has its default. */
 typedef struct ovt_world_options {
   size_t size;
   int32_t allow_multicast; /* 1: NCCL may use NVLink multicast (NVLS), if it is on */
-  int32_t reserved;        /* 0 */
+  int32_t exclusive;     /* 1: nothing else on these GPUs waits for other ranks while plans run, be
+                          * it a collective of NCCL or another world. Plans then begin without
+                          * making sure that all ranks have reached them, which is faster */
+  int32_t free_sms;      /* SMs that plans leave alone, for other kernels that run beside them */
+  int32_t time_limit_ms; /* limit of every wait for other ranks; 0: the environment variable
+                          * OVERLAPTUNE_TIME_LIMIT (in seconds), else 300 seconds */
 } ovt_world_options;
 
 /* Sizes in bytes. a, b and c are the operands that one rank passes to ovt_plan_run, as ovt_problem
@@ -72,20 +85,20 @@ OVT_API const char* ovt_run_version(void);
  */
 OVT_API const char* ovt_run_last_error(void);
 
-/* Splits a communicator for the world from `comm`. `comm` stays the caller's and must live as long
- * as the world; nothing may run on it during this call. `options` may be NULL.
- * OVT_ERROR_ARGUMENT: also where another rank refused its arguments, and where NVLink multicast is
- * on in this process (NCCL's default where the GPUs have it) and was not allowed, because times
- * measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first communicator is made, or
- * allow it. */
+/* Splits a communicator for the world from `comm`. `comm` stays the caller's;
+ * nothing may run on it during this call. `options` may be NULL: all are 0.
+ * OVT_ERROR_ARGUMENT: also where another rank refused its arguments or gives other options, and
+ * where NVLink multicast is on in this process (NCCL's default where the GPUs have it) and was not
+ * allowed, because times measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first
+ * communicator is made, or allow it. */
 OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options,
                                     ovt_world** world);
 
 /* Reserves memory for plans on every rank: the most that any rank asks for, for NCCL to register.
  * The memory never shrinks. It may grow while there are plans, at a safe point: on every rank no
- * plan is running, and the graphs that plans were captured into are destroyed. Plans stay valid, and
- * may be captured again. Addresses of ovt_plan_buffers are not valid any more: ask for them again.
- * Growing makes the communicators of all plans again, which takes seconds.
+ * plan is running, and the graphs that plans were captured into are destroyed. Plans stay valid,
+ * and may be captured again. Addresses of ovt_plan_buffers are not valid any more: ask for them
+ * again. Growing makes the communicators of all plans again, which takes seconds.
  * OVT_ERROR_ARGUMENT: also where the memory would have to grow and a graph still holds a plan, on
  * any rank; nothing was changed. OVT_ERROR_MEMORY, on every rank: the message says what is needed
  * and what the rank with the least has free; then nothing was changed. Or it says that a rank does
@@ -93,9 +106,27 @@ OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* op
  * need memory are refused until a later call has reserved it again. */
 OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
 
-/* Destroys the communicators and frees the memory; if plans are left, the last one to be destroyed
- * does so. No plan may still be running. NULL is allowed. */
-OVT_API void ovt_world_destroy(ovt_world* world);
+/* Destroys the communicators and frees the memory. Plans that are left can only be destroyed. No
+ * plan may still be running, and the graphs that plans were captured into must be destroyed,
+ * because NCCL waits for their end. NULL is allowed. `comm` may have been destroyed before.
+ * OVT_ERROR_ARGUMENT, on every rank: graphs hold plans, and the message says how many on which
+ * rank; nothing was changed: destroy the graphs, then the world again. After any other status,
+ * `world` is gone. OVT_ERROR_UNAVAILABLE: a rank did not come within the limit; this rank's
+ * communicators are aborted, and its memory is given back when their work has ended. A world that
+ * has ended before is given up so at once, without the other ranks, and the status is OVT_OK. A
+ * process may also exit without this call. */
+OVT_API ovt_status ovt_world_destroy(ovt_world* world);
+
+/* Ends all waits of the world for other ranks, on this rank's GPU and on its host, so that the
+ * program can end or go on without a rank that is lost. Not collective. Any thread may call it at
+ * any time between ovt_world_create and ovt_world_destroy, also while another one is in a call; a
+ * call that is inside NCCL goes on until NCCL lets it go. What the plans have left in their results
+ * is not complete. The world cannot be used any more; destroy it. */
+OVT_API ovt_status ovt_world_abort(ovt_world* world);
+
+/* OVT_OK, or OVT_ERROR_UNAVAILABLE where the world has ended; the message says what ended it. It
+ * does not wait. Not collective. Any thread may call it, as ovt_world_abort. */
+OVT_API ovt_status ovt_world_check(ovt_world* world);
 
 /* The platform of these ranks as tuning describes it, for ovt_open. The caller sets
  * `platform->size`. OVT_ERROR_UNAVAILABLE: GPUs of several models, or two ranks on one GPU. */
@@ -110,7 +141,8 @@ OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* 
  * they are not in the cache), times cuBLASLt's algorithms and keeps the fastest, as tuning did, and
  * runs the plan once. It reads only the config of `answer`. OVT_ERROR_ARGUMENT: the number of ranks
  * is not the world's, the config cannot run here, or too little memory was reserved.
- * OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
+ * OVT_ERROR_MEMORY, on every rank: a rank has too little free GPU memory for the operands on which
+ * the plan is tried. OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
 OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,
                                    const ovt_answer* answer, ovt_plan** plan);
 
@@ -119,9 +151,11 @@ OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 
 /* Enqueues C = A * B^T and its collective on `stream`. It does not allocate and does not wait for
  * the GPU; it may be captured into the caller's CUDA graph. All three operands are in the GPU's
- * memory, aligned to 256 bytes, and registered with NCCL or not. A and B are only read; C is
- * written to from the start, and shares no memory with them. Operands of a captured graph must not
- * be freed as long as the world lives, because NCCL remembers them by their addresses.
+ * memory, aligned to 16 bytes, and registered with NCCL or not. A and B are only read; C is
+ * written to from the start. Operands of a captured graph must not be freed as long as the world
+ * lives, because NCCL remembers them by their addresses.
+ * OVT_ERROR_ARGUMENT: also where C overlaps A or B, and where an operand lies in the part of the
+ * world's memory that the plan overwrites, except where ovt_plan_buffers has put this operand.
  * OVT_ERROR_UNAVAILABLE: a launch failed; the capture, if there is one, is lost. */
 OVT_API ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                                 cudaStream_t stream);

@@ -16,7 +16,7 @@ from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transpo
 AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
 
 
-def _fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
+def fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
     """Fills a struct. ctypes silently cuts values that do not fit, so each field is read again."""
     setattr(struct, "size", ctypes.sizeof(struct))
     for name, value in values.items():
@@ -31,13 +31,13 @@ def _fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
 
 def problem_struct(problem: Problem) -> CProblem:
     struct = CProblem()
-    _fill(struct, asdict(problem))
+    fill(struct, asdict(problem))
     return struct
 
 
 def platform_struct(platform: Platform) -> CPlatform:
     struct = CPlatform()
-    _fill(struct, asdict(platform))
+    fill(struct, asdict(platform))
     return struct
 
 
@@ -105,7 +105,7 @@ def config_struct(answer: Answer) -> CAnswer:
     struct = CAnswer()
     unused = ("source", "predicted_us", "measured_us", "baseline_us", "reason", "wave_groups")
     config = {name: value for name, value in asdict(answer).items() if name not in unused}
-    _fill(struct, {**config, "wave_group_count": len(groups)})
+    fill(struct, {**config, "wave_group_count": len(groups)})
     for place, tiles in enumerate(groups):
         struct.wave_groups[place] = tiles
     return struct

@@ -7,7 +7,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Optional
 
-from .c_values import config_struct, platform_of, problem_struct
+from .c_values import config_struct, fill, platform_of, problem_struct
 from .errors import ArgumentError
 from .library import CPlatform
 from .run_library import CBuffers, CSizes, CWorldOptions, check, load
@@ -32,6 +32,16 @@ SEQUENTIAL = Answer(
     reason="no database",
     wave_groups=(),
 )
+
+
+def _milliseconds(time_limit: Optional[float]) -> int:
+    if time_limit is None:
+        return 0
+    if not 0.001 <= time_limit <= 2e6:
+        raise ArgumentError(
+            f"time_limit = {time_limit!r}: expected seconds, from 0.001 to 2000000, or None"
+        )
+    return round(1e3 * time_limit)
 
 
 @dataclass(frozen=True)
@@ -98,12 +108,33 @@ class Plan:
 
 class World:
     """The ranks of a communicator (`comm`, an ncclComm_t), and memory that they share. It ends with
-    `close`, or with the process."""
+    `close`, or with the process. All ranks give the same options:
 
-    def __init__(self, comm: int, allow_multicast: bool = False) -> None:
+    allow_multicast  NCCL may use NVLink multicast
+    exclusive        nothing else on these GPUs waits for other ranks while plans run, be it a
+                     collective of NCCL or another world; plans then begin faster
+    free_sms         SMs that plans leave alone, for other kernels beside them
+    time_limit       seconds of every wait for other ranks; None: OVERLAPTUNE_TIME_LIMIT, else 300
+    """
+
+    def __init__(
+        self,
+        comm: int,
+        allow_multicast: bool = False,
+        exclusive: bool = False,
+        free_sms: int = 0,
+        time_limit: Optional[float] = None,
+    ) -> None:
         self._pointer: Optional[ctypes.c_void_p] = None
-        options = CWorldOptions(
-            size=ctypes.sizeof(CWorldOptions), allow_multicast=int(allow_multicast)
+        options = CWorldOptions()
+        fill(
+            options,
+            {
+                "allow_multicast": int(allow_multicast),
+                "exclusive": int(exclusive),
+                "free_sms": free_sms,
+                "time_limit_ms": _milliseconds(time_limit),
+            },
         )
         pointer = ctypes.c_void_p()
         check(load().ovt_world_create(comm, options, ctypes.byref(pointer)))
@@ -123,11 +154,26 @@ class World:
     def plan(self, problem: Problem, answer: Answer) -> Plan:
         return Plan(self._open_pointer(), problem, answer)
 
+    def abort(self) -> None:
+        """Ends all waits of the world for other ranks, here only. Any thread may call it, also while
+        another one is in a call. The world can only be closed then."""
+        check(load().ovt_world_abort(self._open_pointer()))
+
+    def check(self) -> None:
+        """Raises UnavailableError with the reason where the world has ended. Any thread may call
+        it; it does not wait."""
+        check(load().ovt_world_check(self._open_pointer()))
+
     def close(self) -> None:
-        """Destroys the world; closing again is allowed. Its plans are closed first."""
-        if self._pointer is not None:
-            load().ovt_world_destroy(self._pointer)
+        """Destroys the world; closing again is allowed. Plans that are left can only be closed.
+        ArgumentError, on every rank: CUDA graphs hold plans; delete the graphs and close again.
+        UnavailableError: another rank did not come; the world is closed here."""
+        if self._pointer is None:
+            return
+        status = load().ovt_world_destroy(self._pointer)
+        if status != ArgumentError.status:
             self._pointer = None
+        check(status)
 
     def _open_pointer(self) -> ctypes.c_void_p:
         if self._pointer is None:

@@ -15,7 +15,13 @@ BUNDLED = Path(__file__).with_name("liboverlaptune-run.so")
 
 
 class CWorldOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("allow_multicast", c_int32), ("reserved", c_int32)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("allow_multicast", c_int32),
+        ("exclusive", c_int32),
+        ("free_sms", c_int32),
+        ("time_limit_ms", c_int32),
+    ]
 
 
 class CSizes(ctypes.Structure):
@@ -40,7 +46,9 @@ def _signatures() -> Signatures:
         "ovt_run_last_error": (c_char_p, []),
         "ovt_world_create": (c_int32, [c_void_p, POINTER(CWorldOptions), POINTER(c_void_p)]),
         "ovt_world_reserve": (c_int32, [c_void_p, c_int64]),
-        "ovt_world_destroy": (None, [c_void_p]),
+        "ovt_world_destroy": (c_int32, [c_void_p]),
+        "ovt_world_abort": (c_int32, [c_void_p]),
+        "ovt_world_check": (c_int32, [c_void_p]),
         "ovt_platform_detect": (c_int32, [c_void_p, POINTER(CPlatform)]),
         "ovt_plan_sizes": (c_int32, [problem, answer, POINTER(CSizes)]),
         "ovt_plan_create": (c_int32, [c_void_p, problem, answer, POINTER(c_void_p)]),

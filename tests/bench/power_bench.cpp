@@ -33,9 +33,9 @@ Settled settled(const Nvml& nvml, cudaStream_t stream, const Enqueue& enqueue) {
   const auto end = std::chrono::steady_clock::now() + kDuration;
   Settled last;
   while (std::chrono::steady_clock::now() < end) {
-    kernels::stamp_clock(stream, stamp);
+    OVT_CHECK(kernels::stamp_clock(stream, stamp));
     last.us = time_of(stream, enqueue);
-    kernels::stamp_clock(stream, stamp + 1);
+    OVT_CHECK(kernels::stamp_clock(stream, stamp + 1));
     OVT_CHECK(cudaStreamSynchronize(stream));
     kernels::ClockStamp seen[2];
     OVT_CHECK(cudaMemcpy(seen, stamp, sizeof seen, cudaMemcpyDeviceToHost));
@@ -84,8 +84,8 @@ class Bench {
         : a(device_memory(bytes_of_elements(kSize * k))),
           b(device_memory(bytes_of_elements(kSize * k))),
           c(device_memory(bytes_of_elements(kSize * kSize))) {
-      kernels::fill_normal(stream, a.get(), Dtype::bf16, kSize * k, 1);
-      kernels::fill_normal(stream, b.get(), Dtype::bf16, kSize * k, 2);
+      OVT_CHECK(kernels::fill_normal(stream, a.get(), Dtype::bf16, kSize * k, 1));
+      OVT_CHECK(kernels::fill_normal(stream, b.get(), Dtype::bf16, kSize * k, 2));
     }
     DeviceMemory a;
     DeviceMemory b;
@@ -108,7 +108,7 @@ class Bench {
 
   Nvml nvml_;
   int sms_;
-  World world_{make_id(), 0, 1, false};
+  World world_{make_id(), 0, 1, {}};
   GemmLibrary library_{world_};
   GeneratedGemms gemms_{};
 };

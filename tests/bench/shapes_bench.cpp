@@ -77,8 +77,8 @@ class Comparison {
     const DeviceMemory b = device_memory(bytes_of_elements(n * k));
     const DeviceMemory c = device_memory(bytes_of_elements(m * n));
     const cudaStream_t stream = world_.stream();
-    kernels::fill_normal(stream, a.get(), Dtype::bf16, m * k, 1);
-    kernels::fill_normal(stream, b.get(), Dtype::bf16, n * k, 2);
+    OVT_CHECK(kernels::fill_normal(stream, a.get(), Dtype::bf16, m * k, 1));
+    OVT_CHECK(kernels::fill_normal(stream, b.get(), Dtype::bf16, n * k, 2));
     std::vector<Entry> entries;
     for (const Tile& tile : tiles_for(shape)) {
       entries.push_back(entry(tile, shape, {.a = a.get(), .b = b.get(), .k = k}, c.get()));
@@ -144,7 +144,7 @@ class Comparison {
   }
 
   int sms_;
-  World world_{make_id(), 0, 1, false};
+  World world_{make_id(), 0, 1, {}};
   GemmLibrary library_{world_};
   GeneratedGemms gemms_{};
 };

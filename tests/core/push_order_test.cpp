@@ -164,7 +164,9 @@ TEST(PushOrder, shares_of_a_group_cover_its_rows_once) {
     const std::size_t first = 2 * rows.size() + 10 * 5;  // in the block of rank 2
     const bool sent = i >= first && i < first + 23 * 5;
     EXPECT_EQ(matrix[i].y, sent ? 1u : 0u) << i;
-    if (sent) EXPECT_EQ(matrix[i].x, i - 2 * rows.size());
+    if (sent) {
+      EXPECT_EQ(matrix[i].x, i - 2 * rows.size());
+    }
   }
 }
 

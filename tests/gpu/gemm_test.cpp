@@ -14,16 +14,24 @@ class LibraryGemm : public GpuTest {
     if (IsSkipped()) return;
     ncclUniqueId id{};
     OVT_CHECK(ncclGetUniqueId(&id));
-    world_ = std::make_unique<World>(id, 0, 1, false);
+    world_ = std::make_unique<World>(id, 0, 1, WorldOptions{});
     library_ = std::make_unique<GemmLibrary>(*world_);
   }
 
-  /// The largest relative error of a segment, of all rows.
-  double error_of(const GemmShape& shape) {
+  /// The largest relative error of a segment, of all rows. The algorithm is chosen for operands as
+  /// CUDA allocates them, and runs on operands that begin `off` bytes later.
+  double error_of(const GemmShape& shape, std::size_t off = 0) {
     const std::int64_t rows = shape.m * shape.batch;
-    const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
-    const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
-    const DeviceMemory c = device_memory(static_cast<std::size_t>(rows * shape.n) * 2);
+    const DeviceMemory a_memory = device_memory(static_cast<std::size_t>(rows * shape.k) * 2 + off);
+    const DeviceMemory b_memory =
+        device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2 + off);
+    const DeviceMemory c_memory = device_memory(static_cast<std::size_t>(rows * shape.n) * 2 + off);
+    const auto later = [off](const DeviceMemory& memory) -> void* {
+      return static_cast<std::byte*>(memory.get()) + off;
+    };
+    void* const a = later(a_memory);
+    void* const b = later(b_memory);
+    void* const c = later(c_memory);
     const DeviceMemory sums = device_memory(static_cast<std::size_t>(rows * shape.n) * 8);
     const DeviceMemory deviation = device_memory(sizeof(kernels::Deviation));
     std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
@@ -31,20 +39,21 @@ class LibraryGemm : public GpuTest {
     const DeviceMemory list = device_memory(all.size() * 8);
     OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
     const cudaStream_t on = world_->stream();
-    kernels::fill_normal(on, a.get(), shape.dtype, rows * shape.k, 1);
-    kernels::fill_normal(on, b.get(), shape.dtype, shape.n * shape.k, 2);
-    OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, on));
-    kernels::add_products(on, a.get(), b.get(), static_cast<double*>(sums.get()), shape.dtype, rows,
-                          shape.n, shape.k);
-    const GemmOperands operands{a.get(), b.get(), c.get()};
-    const GemmChoice choice = value_or_throw(library_->choose(shape, std::span(&operands, 1)));
+    const GemmOperands aligned{a_memory.get(), b_memory.get(), c_memory.get()};
+    const GemmChoice choice = value_or_throw(library_->choose(shape, std::span(&aligned, 1)));
     EXPECT_GE(choice.tried, 1);
-    OVT_CHECK(cudaMemsetAsync(c.get(), 0xff, static_cast<std::size_t>(rows * shape.n) * 2, on));
+    OVT_CHECK(kernels::fill_normal(on, a, shape.dtype, rows * shape.k, 1));
+    OVT_CHECK(kernels::fill_normal(on, b, shape.dtype, shape.n * shape.k, 2));
+    OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, on));
+    OVT_CHECK(kernels::add_products(on, a, b, static_cast<double*>(sums.get()), shape.dtype, rows,
+                                    shape.n, shape.k));
+    const GemmOperands operands{a, b, c};
+    OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(rows * shape.n) * 2, on));
     library_->enqueue(on, shape, choice, operands);
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), on));
-    kernels::compare(on, c.get(), rows * shape.n, shape.dtype, static_cast<double*>(sums.get()),
-                     static_cast<std::int64_t*>(list.get()), rows, shape.n,
-                     static_cast<kernels::Deviation*>(deviation.get()));
+    OVT_CHECK(kernels::compare(on, c, rows * shape.n, shape.dtype, static_cast<double*>(sums.get()),
+                               static_cast<std::int64_t*>(list.get()), rows, shape.n,
+                               static_cast<kernels::Deviation*>(deviation.get())));
     OVT_CHECK(cudaStreamSynchronize(on));
     const auto seen = on_host<kernels::Deviation>(deviation.get(), 1).front();
     EXPECT_EQ(seen.not_finite, 0U);
@@ -62,6 +71,13 @@ TEST_F(LibraryGemm, is_right_in_both_types) {
 
 TEST_F(LibraryGemm, is_right_on_some_of_the_sms) {
   EXPECT_LT(error_of({.m = 1000, .n = 2056, .k = 520, .sms = 48}), 1.0 / 256);
+}
+
+TEST_F(LibraryGemm, is_right_on_operands_that_are_less_aligned) {
+  for (const std::size_t off : {16, 48, 128}) {
+    EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768}, off), 1.0 / 256) << off;
+    EXPECT_LT(error_of({.m = 1000, .n = 2056, .k = 520, .sms = 48}, off), 1.0 / 256) << off;
+  }
 }
 
 TEST_F(LibraryGemm, a_batch_shares_b) {

@@ -37,12 +37,12 @@ class GeneratedGemmTest : public GpuTest {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
     const DeviceMemory list = device_memory(all.size() * 8);
     OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
-    kernels::fill_normal(stream(), a.get(), shape.dtype, rows * shape.k, 1);
-    kernels::fill_normal(stream(), b.get(), shape.dtype, shape.n * shape.k, 2);
+    OVT_CHECK(kernels::fill_normal(stream(), a.get(), shape.dtype, rows * shape.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b.get(), shape.dtype, shape.n * shape.k, 2));
     OVT_CHECK(
         cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, stream()));
-    kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()), shape.dtype,
-                          rows, shape.n, shape.k);
+    OVT_CHECK(kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()),
+                                    shape.dtype, rows, shape.n, shape.k));
 
     const TileOrder order{.block_rows = shape.rows,
                           .n = shape.n,
@@ -79,9 +79,10 @@ class GeneratedGemmTest : public GpuTest {
     (*gemm)->enqueue(stream(), (*gemm)->prepare(order, crew, operands,
                                                 static_cast<std::uint32_t*>(counters.get())));
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
-    kernels::compare(stream(), c.get(), rows * shape.n, shape.dtype,
-                     static_cast<double*>(sums.get()), static_cast<std::int64_t*>(list.get()), rows,
-                     shape.n, static_cast<kernels::Deviation*>(deviation.get()));
+    OVT_CHECK(kernels::compare(stream(), c.get(), rows * shape.n, shape.dtype,
+                               static_cast<double*>(sums.get()),
+                               static_cast<std::int64_t*>(list.get()), rows, shape.n,
+                               static_cast<kernels::Deviation*>(deviation.get())));
     const auto counted = on_host<std::uint32_t>(counters.get(), operands.segments.size());
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < counted.size(); ++i) {

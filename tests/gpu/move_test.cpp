@@ -24,8 +24,7 @@ class Move : public GpuTest {
                               cudaMemcpyHostToDevice, stream()));
     rows.from = from.get();
     rows.to = to.get();
-    kernels::move(stream(), rows, ctas);
-    OVT_CHECK(cudaGetLastError());
+    OVT_CHECK(kernels::move(stream(), rows, ctas));
     return on_host<Element>(to.get(), size);
   }
 };

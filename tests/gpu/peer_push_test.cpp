@@ -100,8 +100,8 @@ class PeerPushTest : public GpuTest {
     const TileOrder tiles = tile_order(problem, of.tile, 1);
     auto* const all_of_a = static_cast<std::byte*>(filled(matrix_bytes(), 0));
     void* const b = filled(static_cast<std::size_t>(2 * n * k), 0);
-    kernels::fill_normal(stream(), all_of_a, problem.dtype, problem.m * k, 1);
-    kernels::fill_normal(stream(), b, problem.dtype, n * k, 2);
+    OVT_CHECK(kernels::fill_normal(stream(), all_of_a, problem.dtype, problem.m * k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b, problem.dtype, n * k, 2));
     std::vector<void*> results;
     std::vector<GeneratedLaunch> launches;
     for (int rank = 0; rank < of.ranks; ++rank) {
@@ -130,7 +130,7 @@ class PeerPushTest : public GpuTest {
            .meets = !gate},
           nullptr));
     }
-    kernels::spin(stream(), 0);  // loads the kernel
+    OVT_CHECK(kernels::spin(stream(), 0));  // loads the kernel
     OVT_CHECK(cudaDeviceSynchronize());
     for (int run = 0; run < 2; ++run) {  // the second finds counters of the first
       for (int rank = 0; rank < of.ranks; ++rank) {
@@ -140,7 +140,7 @@ class PeerPushTest : public GpuTest {
       OVT_CHECK(cudaDeviceSynchronize());
       for (int rank = of.ranks; rank-- > 0;) {
         const auto r = static_cast<std::size_t>(rank);
-        kernels::spin(streams_[r].get(), static_cast<std::int64_t>(random_() % 500'000));
+        OVT_CHECK(kernels::spin(streams_[r].get(), static_cast<std::int64_t>(random_() % 500'000)));
         if (gate) meetings_->enqueue_gate(streams_[r].get(), rank);
         (*gemm)->enqueue(streams_[r].get(), launches[r]);
       }
@@ -160,14 +160,15 @@ class PeerPushTest : public GpuTest {
     const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
     OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
     OVT_CHECK(cudaMemset(sums.get(), 0, elements * 8));
-    kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()), problem.dtype,
-                          problem.m, problem.n, problem.k);
+    OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()), problem.dtype,
+                                    problem.m, problem.n, problem.k));
     double worst = 0;
     for (void* const result : results) {
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      kernels::compare(stream(), result, problem.m * problem.n, problem.dtype,
-                       static_cast<double*>(sums.get()), static_cast<std::int64_t*>(list.get()),
-                       problem.m, problem.n, static_cast<kernels::Deviation*>(seen.get()));
+      OVT_CHECK(kernels::compare(stream(), result, problem.m * problem.n, problem.dtype,
+                                 static_cast<double*>(sums.get()),
+                                 static_cast<std::int64_t*>(list.get()), problem.m, problem.n,
+                                 static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();
       worst = std::max(worst, found.not_finite > 0 ? 1.0 : found.largest);
     }

@@ -95,10 +95,10 @@ class PeerStoreTest : public GpuTest {
       made.c = device_memory(bytes(result_rows(problem) * of.n));
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
       made.stream = make_stream();
-      kernels::fill_normal(stream(), made.a.get(), of.dtype, of.m * of.k,
-                           static_cast<std::uint64_t>(2 * rank + 1));
-      kernels::fill_normal(stream(), made.b.get(), of.dtype, of.n * of.k,
-                           static_cast<std::uint64_t>(2 * rank + 2));
+      OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), of.dtype, of.m * of.k,
+                                     static_cast<std::uint64_t>(2 * rank + 1)));
+      OVT_CHECK(kernels::fill_normal(stream(), made.b.get(), of.dtype, of.n * of.k,
+                                     static_cast<std::uint64_t>(2 * rank + 2)));
       ranks_.push_back(std::move(made));
     }
     for (int rank = 0; rank < of.ranks; ++rank) {
@@ -143,8 +143,8 @@ class PeerStoreTest : public GpuTest {
     for (Rank& rank : ranks_) {
       const bool last = &rank == &ranks_.back();
       const auto number = static_cast<int>(&rank - ranks_.data());
-      kernels::spin(rank.stream.get(),
-                    static_cast<std::int64_t>(random_() % 100'000) + (last ? late : 0));
+      OVT_CHECK(kernels::spin(rank.stream.get(),
+                              static_cast<std::int64_t>(random_() % 100'000) + (last ? late : 0)));
       if (of.gate) meetings_->enqueue_gate(rank.stream.get(), number);
       gemm_->enqueue(rank.stream.get(), rank.launch);
     }
@@ -168,9 +168,9 @@ class PeerStoreTest : public GpuTest {
         const auto* a =
             static_cast<std::byte*>(source.a.get()) + (whole ? 0 : bytes(rank * block * of.k));
         const std::int64_t to = of.op == Op::gemm_all_to_all ? from * block : 0;
-        kernels::add_products(stream(), a, source.b.get(),
-                              static_cast<double*>(sums.get()) + to * of.n, of.dtype,
-                              whole ? of.m : block, of.n, of.k);
+        OVT_CHECK(kernels::add_products(stream(), a, source.b.get(),
+                                        static_cast<double*>(sums.get()) + to * of.n, of.dtype,
+                                        whole ? of.m : block, of.n, of.k));
       }
       std::vector<std::int64_t> every(static_cast<std::size_t>(rows));
       for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int64_t>(i);
@@ -178,10 +178,10 @@ class PeerStoreTest : public GpuTest {
       OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
       const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      kernels::compare(stream(), ranks_[static_cast<std::size_t>(rank)].c.get(), rows * of.n,
-                       of.dtype, static_cast<double*>(sums.get()),
-                       static_cast<std::int64_t*>(list.get()), rows, of.n,
-                       static_cast<kernels::Deviation*>(seen.get()));
+      OVT_CHECK(kernels::compare(stream(), ranks_[static_cast<std::size_t>(rank)].c.get(),
+                                 rows * of.n, of.dtype, static_cast<double*>(sums.get()),
+                                 static_cast<std::int64_t*>(list.get()), rows, of.n,
+                                 static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();
       worst = std::max(worst, found.not_finite > 0 ? 1 : found.largest);
     }

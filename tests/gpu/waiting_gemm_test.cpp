@@ -61,8 +61,8 @@ class WaitingGemmTest : public GpuTest {
     const DeviceMemory own = device_memory(bytes(block));
     const DeviceMemory b = device_memory(bytes(of.n * of.k));
     const DeviceMemory c = device_memory(bytes(problem.m * of.n));
-    kernels::fill_normal(stream(), all.get(), of.dtype, problem.m * of.k, 1);
-    kernels::fill_normal(stream(), b.get(), of.dtype, of.n * of.k, 2);
+    OVT_CHECK(kernels::fill_normal(stream(), all.get(), of.dtype, problem.m * of.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b.get(), of.dtype, of.n * of.k, 2));
     const auto part = [&](const DeviceMemory& memory, std::int64_t elements) {
       return static_cast<std::byte*>(memory.get()) + bytes(elements);
     };
@@ -125,7 +125,7 @@ class WaitingGemmTest : public GpuTest {
       for (std::size_t i = 1; i < cuts.size(); ++i) {
         const std::int64_t source = (of.own_block + of.blocks - arriving[i].block) % of.blocks;
         const std::int64_t at = source * block + arriving[i].first_row * of.k;
-        kernels::spin(copies.get(), static_cast<std::int64_t>(random_() % 100'000));
+        OVT_CHECK(kernels::spin(copies.get(), static_cast<std::int64_t>(random_() % 100'000)));
         OVT_CHECK(cudaMemcpyAsync(part(gathered, at), static_cast<std::byte*>(pinned) + bytes(at),
                                   bytes(arriving[i].rows * of.k), cudaMemcpyHostToDevice,
                                   copies.get()));
@@ -158,11 +158,12 @@ class WaitingGemmTest : public GpuTest {
     OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(problem.m * problem.n) * 8,
                               stream()));
     OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-    kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()), problem.dtype,
-                          problem.m, problem.n, problem.k);
-    kernels::compare(stream(), c, problem.m * problem.n, problem.dtype,
-                     static_cast<double*>(sums.get()), static_cast<std::int64_t*>(list.get()),
-                     problem.m, problem.n, static_cast<kernels::Deviation*>(seen.get()));
+    OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()), problem.dtype,
+                                    problem.m, problem.n, problem.k));
+    OVT_CHECK(kernels::compare(stream(), c, problem.m * problem.n, problem.dtype,
+                               static_cast<double*>(sums.get()),
+                               static_cast<std::int64_t*>(list.get()), problem.m, problem.n,
+                               static_cast<kernels::Deviation*>(seen.get())));
     const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();
     return found.not_finite > 0 ? 1 : found.largest;
   }

@@ -11,7 +11,9 @@ int main(void) {
   WHOLE(ovt_world_options);
   FIELD(ovt_world_options, size);
   FIELD(ovt_world_options, allow_multicast);
-  FIELD(ovt_world_options, reserved);
+  FIELD(ovt_world_options, exclusive);
+  FIELD(ovt_world_options, free_sms);
+  FIELD(ovt_world_options, time_limit_ms);
 
   WHOLE(ovt_sizes);
   FIELD(ovt_sizes, size);

@@ -44,6 +44,48 @@ class Library(unittest.TestCase):
             run.World(0, allow_multicast=True)
         self.assertEqual(caught.exception.status, 1)
 
+    def test_options_of_a_world_are_checked(self):
+        for options, words in (({"exclusive": 2}, "exclusive = 2: expected 0 or 1"),
+                               ({"free_sms": -1}, "free_sms = -1: expected 0 or more"),
+                               ({"free_sms": 2**31}, "free_sms = 2147483648: does not fit"),
+                               ({"time_limit": 0}, "time_limit = 0: expected seconds"),
+                               ({"time_limit": 1e7}, "time_limit = 10000000.0: expected seconds"),
+                               ({"exclusive": True, "free_sms": 8, "time_limit": 0.5}, "comm: NULL")):
+            with self.assertRaisesRegex(ot.ArgumentError, words):
+                run.World(0, allow_multicast=True, **options)
+
+    def test_a_world_that_graphs_hold_may_be_closed_again(self):
+        world = run.World.__new__(run.World)
+        world._pointer = 1
+        library = mock.Mock()
+        library.ovt_world_destroy.side_effect = [1, 0]
+        library.ovt_run_last_error.return_value = b"70 captures on rank 0"
+        with mock.patch.object(run, "load", return_value=library), \
+             mock.patch.object(run_library, "load", return_value=library):
+            with self.assertRaisesRegex(ot.ArgumentError, "70 captures"):
+                world.close()
+            world.close()
+            world.close()
+        self.assertEqual(library.ovt_world_destroy.call_count, 2)
+
+    def test_a_world_whose_ranks_are_lost_is_closed(self):
+        world = run.World.__new__(run.World)
+        world._pointer = 1
+        library = mock.Mock()
+        library.ovt_world_destroy.return_value = 4
+        library.ovt_run_last_error.return_value = b"a rank did not come"
+        with mock.patch.object(run, "load", return_value=library), \
+             mock.patch.object(run_library, "load", return_value=library):
+            with self.assertRaisesRegex(ot.UnavailableError, "did not come"):
+                world.close()
+            world.close()
+        self.assertEqual(library.ovt_world_destroy.call_count, 1)
+
+    def test_a_time_limit_of_the_environment_is_checked(self):
+        done = built.python("import overlaptune.run as run; run.World(0)",
+                            OVERLAPTUNE_RUN_LIBRARY=built.RUN_LIBRARY, OVERLAPTUNE_TIME_LIMIT="5s")
+        self.assertIn("ArgumentError: OVERLAPTUNE_TIME_LIMIT = 5s: expected seconds", done.stderr)
+
 
 class Loading(unittest.TestCase):
     def test_a_package_without_it_says_who_needs_it(self):

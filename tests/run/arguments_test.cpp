@@ -49,6 +49,8 @@ TEST(RunArgumentsTest, NullsAreRefusedByName) {
   refused(ovt_world_create(nullptr, nullptr, nullptr), "world: NULL");
   refused(ovt_world_create(nullptr, nullptr, &world), "comm: NULL");
   refused(ovt_world_reserve(nullptr, 1), "world: NULL");
+  refused(ovt_world_abort(nullptr), "world: NULL");
+  refused(ovt_world_check(nullptr), "world: NULL");
   refused(ovt_platform_detect(nullptr, &platform), "world: NULL");
   refused(ovt_platform_detect(nullptr, nullptr), "ovt_platform: NULL");
   refused(ovt_plan_sizes(nullptr, &answer, &sizes), "ovt_problem: NULL");
@@ -61,7 +63,7 @@ TEST(RunArgumentsTest, NullsAreRefusedByName) {
   refused(ovt_plan_run(nullptr, memory, memory, memory, nullptr), "plan: NULL");
   EXPECT_EQ(world, nullptr);
   EXPECT_EQ(plan, nullptr);
-  ovt_world_destroy(nullptr);
+  EXPECT_EQ(ovt_world_destroy(nullptr), OVT_OK);
   ovt_plan_destroy(nullptr);
 }
 
@@ -71,11 +73,22 @@ TEST(RunArgumentsTest, OptionsThatNoVersionHasAreRefused) {
     EXPECT_EQ(ovt_world_create(nullptr, &options, &world), OVT_ERROR_ARGUMENT) << text;
     EXPECT_THAT(ovt_run_last_error(), HasSubstr(text));
   };
-  refused({.size = 4, .allow_multicast = 0, .reserved = 0}, "ovt_world_options.size = 4");
-  refused({.size = sizeof(ovt_world_options), .allow_multicast = 2, .reserved = 0},
-          "allow_multicast = 2");
-  refused({.size = sizeof(ovt_world_options), .allow_multicast = 0, .reserved = 1}, "reserved");
-  refused({.size = sizeof(ovt_world_options), .allow_multicast = 1, .reserved = 0}, "comm: NULL");
+  ovt_world_options options{.size = 4};
+  refused(options, "ovt_world_options.size = 4");
+  options = {.size = sizeof options, .allow_multicast = 2};
+  refused(options, "ovt_world_options.allow_multicast = 2: expected 0 or 1");
+  options = {.size = sizeof options, .exclusive = -1};
+  refused(options, "ovt_world_options.exclusive = -1: expected 0 or 1");
+  options = {.size = sizeof options, .free_sms = -1};
+  refused(options, "ovt_world_options.free_sms = -1: expected 0 or more");
+  options = {.size = sizeof options, .time_limit_ms = -5};
+  refused(options, "ovt_world_options.time_limit_ms = -5: expected 0 or more");
+  options = {.size = sizeof options,
+             .allow_multicast = 1,
+             .exclusive = 1,
+             .free_sms = 8,
+             .time_limit_ms = 1000};
+  refused(options, "comm: NULL");
 }
 
 TEST(RunArgumentsTest, UnalignedPointersAreRefused) {

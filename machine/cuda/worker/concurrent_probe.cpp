@@ -91,19 +91,20 @@ class Chains {
     run::World& world = bench_.world;
     auto* const stamps = static_cast<kernels::ClockStamp*>(memory_.get());
     // The GPU waits until everything is enqueued.
-    kernels::spin(world.stream(), 100'000 + timed.submission * inner + around.submission * outer);
+    OVT_CHECK(kernels::spin(world.stream(),
+                            100'000 + timed.submission * inner + around.submission * outer));
     world.barrier(world.stream());
     OVT_CHECK(cudaEventRecord(go_.get(), world.stream()));
     OVT_CHECK(cudaStreamWaitEvent(stream(around), go_.get(), 0));
     OVT_CHECK(cudaStreamWaitEvent(stream(timed), go_.get(), 0));
-    kernels::spin(stream(timed), 20'000);  // by then the other chain is under way
+    OVT_CHECK(kernels::spin(stream(timed), 20'000));  // by then the other chain is under way
     for (int piece = 0; piece < outer; ++piece) around.task(stream(around), piece);
     OVT_CHECK(cudaEventRecord(around_end_.get(), stream(around)));
-    kernels::stamp_clock(stream(timed), stamps);
+    OVT_CHECK(kernels::stamp_clock(stream(timed), stamps));
     OVT_CHECK(cudaEventRecord(start_.get(), stream(timed)));
     for (int piece = 0; piece < inner; ++piece) timed.task(stream(timed), piece);
     OVT_CHECK(cudaEventRecord(end_.get(), stream(timed)));
-    kernels::stamp_clock(stream(timed), stamps + 1);
+    OVT_CHECK(kernels::stamp_clock(stream(timed), stamps + 1));
   }
 
   Workbench& bench_;

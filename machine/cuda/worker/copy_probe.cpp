@@ -65,8 +65,8 @@ Expected<Samples> copies(Workbench& bench, Bytes size, int ctas, std::optional<i
     const Task task = [&](cudaStream_t stream, int) {
       if (!peer.copies()) return;
       if (ctas > 0) {
-        kernels::copy_by_stores(stream, peer.memory(), from.get(), static_cast<std::int64_t>(bytes),
-                                ctas);
+        OVT_CHECK(kernels::copy_by_stores(stream, peer.memory(), from.get(),
+                                          static_cast<std::int64_t>(bytes), ctas));
       } else {
         OVT_CHECK(
             cudaMemcpyAsync(peer.memory(), from.get(), bytes, cudaMemcpyDeviceToDevice, stream));

@@ -51,7 +51,6 @@ void Entry::submit(cudaStream_t stream, int set) {
 }
 
 bool Entry::ends(Seconds patience) {
-  OVT_CHECK(cudaGetLastError());
   bool late = false;
   while (!ends_within(bench_.world.stream(), patience)) {
     late = true;

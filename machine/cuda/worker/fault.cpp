@@ -39,10 +39,10 @@ void inject(const Fault& fault, run::World& world) {
     case Fault::Kind::wrong_replays:
       return;
     case Fault::Kind::illegal_address:
-      kernels::illegal_store(world.stream());
+      OVT_CHECK(kernels::illegal_store(world.stream()));
       return;
     case Fault::Kind::spin:
-      kernels::spin(world.stream(), kSpin);
+      OVT_CHECK(kernels::spin(world.stream(), kSpin));
       return;
     case Fault::Kind::killed_rank:
       if (world.rank() + 1 == world.ranks()) raise(SIGKILL);

@@ -24,8 +24,10 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
   if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    kernels::fill_normal(stream, const_cast<void*>(operands[i].a), probe.dtype, a, 2 * i + 1);
-    kernels::fill_normal(stream, const_cast<void*>(operands[i].b), probe.dtype, b, 2 * i + 2);
+    OVT_CHECK(
+        kernels::fill_normal(stream, const_cast<void*>(operands[i].a), probe.dtype, a, 2 * i + 1));
+    OVT_CHECK(
+        kernels::fill_normal(stream, const_cast<void*>(operands[i].b), probe.dtype, b, 2 * i + 2));
   }
   return operands;
 }

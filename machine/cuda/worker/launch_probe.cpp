@@ -20,7 +20,7 @@ constexpr Microseconds kBudget = us(20'000);
 
 std::vector<Microseconds> replay_times(Workbench& bench, int kernels) {
   const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
-    for (int i = 0; i < kernels; ++i) kernels::nothing(stream);
+    for (int i = 0; i < kernels; ++i) OVT_CHECK(kernels::nothing(stream));
   });
   const Task task = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
   static_cast<void>(bench.timer.rounds({task}, 3));
@@ -82,7 +82,7 @@ std::vector<Microseconds> first_times(Workbench& bench) {
   for (int i = 0; i <= kLeast; ++i) {
     OVT_CHECK(cudaStreamSynchronize(stream));
     OVT_CHECK(cudaEventRecord(start.get(), stream));
-    kernels::nothing(stream);
+    OVT_CHECK(kernels::nothing(stream));
     OVT_CHECK(cudaEventRecord(end.get(), stream));
     OVT_CHECK(cudaEventSynchronize(end.get()));
     float ms = 0;
@@ -104,10 +104,10 @@ class TriggerTimer {
     OVT_CHECK(cudaEventRecord(fork_.get(), producer));
     OVT_CHECK(cudaStreamWaitEvent(consumer_.get(), fork_.get(), 0));
     // The kernel that signals is submitted before the wait, so no wait can be left without it.
-    kernels::spin(producer, 60'000);
-    kernels::stamp_and_signal(producer, stamps(), flag());
+    OVT_CHECK(kernels::spin(producer, 60'000));
+    OVT_CHECK(kernels::stamp_and_signal(producer, stamps(), flag()));
     run::wait_for_signal(consumer_.get(), world_.alone(), {flag(), 1}, wait);
-    kernels::stamp(consumer_.get(), stamps() + 1);
+    OVT_CHECK(kernels::stamp(consumer_.get(), stamps() + 1));
     OVT_CHECK(cudaEventRecord(join_.get(), consumer_.get()));
     OVT_CHECK(cudaStreamWaitEvent(producer, join_.get(), 0));
   }
@@ -163,12 +163,11 @@ std::vector<Microseconds> reorder_times(Workbench& bench, int sms) {
   const run::DeviceMemory from = run::device_memory(kBytes);
   const run::DeviceMemory to = run::device_memory(2 * kBytes);
   const Task task = [&](cudaStream_t stream, int) {
-    kernels::move(stream, {.to = to.get(),
-                           .from = from.get(),
-                           .row_bytes = kRowBytes,
-                           .rows = kRows,
-                           .stride = 2 * kRowBytes});
-    OVT_CHECK(cudaGetLastError());
+    OVT_CHECK(kernels::move(stream, {.to = to.get(),
+                                     .from = from.get(),
+                                     .row_bytes = kRowBytes,
+                                     .rows = kRows,
+                                     .stride = 2 * kRowBytes}));
   };
   static_cast<void>(bench.timer.rounds({task}, 2));
   const run::Occupied others(bench.world.stream(), bench.sms - sms);

@@ -23,8 +23,10 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Cr
   });
   if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
-  kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), gemm.dtype, gemm.m * gemm.k, 1);
-  kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), gemm.dtype, gemm.n * gemm.k, 2);
+  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), gemm.dtype,
+                                 gemm.m * gemm.k, 1));
+  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), gemm.dtype,
+                                 gemm.n * gemm.k, 2));
   const bool gathers = collective.collective == Collective::all_gather;
   const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;
   OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,

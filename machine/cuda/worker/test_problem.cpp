@@ -128,10 +128,10 @@ void TestProblem::fill_inputs() {
   const int me = bench_.world.rank();
   for (int set = 0; set < sets(); ++set) {
     const run::Operands& on = operands_[static_cast<std::size_t>(set)];
-    kernels::fill_normal(stream, const_cast<void*>(on.a), problem_.dtype,
-                         run::elements_of_a(problem_), seed_of(set, me, false));
-    kernels::fill_normal(stream, const_cast<void*>(on.b), problem_.dtype,
-                         run::elements_of_b(problem_), seed_of(set, me, true));
+    OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.a), problem_.dtype,
+                                   run::elements_of_a(problem_), seed_of(set, me, false)));
+    OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.b), problem_.dtype,
+                                   run::elements_of_b(problem_), seed_of(set, me, true)));
   }
 }
 
@@ -161,21 +161,20 @@ void TestProblem::accumulate(int set, double* reference) {
   for (const Source& source : sources(problem_, me, rows_)) {
     const run::DeviceMemory rows = on_device(source.rows);
     const auto count = static_cast<std::int64_t>(source.rows.size());
-    kernels::fill_normal_rows(stream, a.get(), problem_.dtype,
-                              static_cast<const std::int64_t*>(rows.get()), count, problem_.k,
-                              seed_of(set, source.rank, false));
+    OVT_CHECK(kernels::fill_normal_rows(stream, a.get(), problem_.dtype,
+                                        static_cast<const std::int64_t*>(rows.get()), count,
+                                        problem_.k, seed_of(set, source.rank, false)));
     const int owner = gathers ? me : source.rank;
     if (b_of != owner) {
-      kernels::fill_normal(stream, b.get(), problem_.dtype, run::elements_of_b(problem_),
-                           seed_of(set, owner, true));
+      OVT_CHECK(kernels::fill_normal(stream, b.get(), problem_.dtype, run::elements_of_b(problem_),
+                                     seed_of(set, owner, true)));
       b_of = owner;
     }
-    kernels::add_products(stream, a.get(), b.get(),
-                          reference + static_cast<std::int64_t>(source.first) * problem_.n,
-                          problem_.dtype, count, problem_.n, problem_.k);
+    OVT_CHECK(kernels::add_products(
+        stream, a.get(), b.get(), reference + static_cast<std::int64_t>(source.first) * problem_.n,
+        problem_.dtype, count, problem_.n, problem_.k));
     OVT_CHECK(cudaStreamSynchronize(stream));  // before `rows` goes
   }
-  OVT_CHECK(cudaGetLastError());
 }
 
 void TestProblem::poison(int set) {
@@ -190,13 +189,13 @@ void TestProblem::poison(int set) {
 
 void TestProblem::compare(int set) {
   if (bench_.world.rank() >= problem_.ranks) return;
-  kernels::compare(bench_.world.stream(), operands_[static_cast<std::size_t>(set)].c,
-                   run::elements_of_c(problem_), problem_.dtype,
-                   static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
-                   static_cast<const std::int64_t*>(rows_on_device_.get()),
-                   static_cast<std::int64_t>(rows_.size()), problem_.n,
-                   static_cast<kernels::Deviation*>(deviation_.get()));
-  OVT_CHECK(cudaGetLastError());
+  OVT_CHECK(
+      kernels::compare(bench_.world.stream(), operands_[static_cast<std::size_t>(set)].c,
+                       run::elements_of_c(problem_), problem_.dtype,
+                       static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
+                       static_cast<const std::int64_t*>(rows_on_device_.get()),
+                       static_cast<std::int64_t>(rows_.size()), problem_.n,
+                       static_cast<kernels::Deviation*>(deviation_.get())));
 }
 
 kernels::Deviation TestProblem::deviation() {

@@ -64,14 +64,15 @@ std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions
     const std::size_t count = tasks.size() * static_cast<std::size_t>(now);
     make_slots(count);
     auto* const stamps = static_cast<kernels::ClockStamp*>(stamps_.get());
-    kernels::spin(stream, kHeadStart + kHeadStartSlot * static_cast<std::int64_t>(count));
+    OVT_CHECK(
+        kernels::spin(stream, kHeadStart + kHeadStartSlot * static_cast<std::int64_t>(count)));
     for (std::size_t slot = 0; slot < count; ++slot) {
       world_.barrier(stream);
-      kernels::stamp_clock(stream, stamps + 2 * slot);
+      OVT_CHECK(kernels::stamp_clock(stream, stamps + 2 * slot));
       OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
       tasks[slot % tasks.size()](stream, turn_++);
       OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
-      kernels::stamp_clock(stream, stamps + 2 * slot + 1);
+      OVT_CHECK(kernels::stamp_clock(stream, stamps + 2 * slot + 1));
       if ((slot + 1) % tasks.size() == 0) end_round(tasks.size());
     }
     seen.resize(2 * count);

@@ -61,7 +61,7 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   entry.make_ready();
   OVT_CHECK(cudaStreamSynchronize(stream));
   const bool recording = succeeds([&] { tracer.start(); });
-  kernels::spin(stream, 200'000);
+  OVT_CHECK(kernels::spin(stream, 200'000));
   bench.world.barrier(stream);
   entry(stream, 0);
   OVT_CHECK(cudaStreamSynchronize(stream));
@@ -91,12 +91,12 @@ class CheckedEntry final : public CheckedConfig {
   void poison(int set) override { problem_.poison(set); }
   void meet() override {
     // The GPU waits until the host is ahead, so that the runs follow one another at once.
-    kernels::spin(stream(), kHeadStart);
+    OVT_CHECK(kernels::spin(stream(), kHeadStart));
     bench_.world.barrier(stream());
   }
   void delay_last_rank(std::chrono::nanoseconds pause) override {
     const bool last = bench_.world.rank() + 1 == problem_.problem().ranks;
-    if (last) kernels::spin(stream(), pause.count());
+    if (last) OVT_CHECK(kernels::spin(stream(), pause.count()));
   }
   void run(int set) override {
     ++under_way_;

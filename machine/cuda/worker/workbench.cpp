@@ -7,14 +7,17 @@ namespace overlaptune::cuda {
 
 Workbench::Workbench(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast,
                      const run::Nvml& gpu)
-    : world(id, rank, ranks, allow_multicast), library(world), timer(world), nvml(gpu) {
+    : world(id, rank, ranks, {.allow_multicast = allow_multicast}),
+      library(world),
+      timer(world),
+      nvml(gpu) {
   int device = 0;
   cudaDeviceProp properties{};
   OVT_CHECK(cudaGetDevice(&device));
   OVT_CHECK(cudaGetDeviceProperties(&properties, device));
   sms = properties.multiProcessorCount;
   l2_bytes = properties.l2CacheSize;
-  const Replay nothing(world, 1, [](cudaStream_t to, int) { kernels::nothing(to); });
+  const Replay nothing(world, 1, [](cudaStream_t to, int) { OVT_CHECK(kernels::nothing(to)); });
   const auto task = [&](cudaStream_t to, int turn) { nothing(to, turn); };
   static_cast<void>(timer.rounds({task}, 3));
   std::vector<double> times;

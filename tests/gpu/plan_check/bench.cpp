@@ -48,7 +48,7 @@ Bench::Bench(const RankProcess& process)
 }
 
 Bench::~Bench() {
-  ovt_world_destroy(world_);
+  static_cast<void>(ovt_world_destroy(world_));
 }
 
 std::vector<double> Bench::largest(std::span<const double> values) {

@@ -275,7 +275,7 @@ void check_multicast(Bench& bench, Results& results) {
   ovt_world* world = nullptr;
   const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
   setenv("NCCL_NVLS_ENABLE", "0", 1);
-  ovt_world_destroy(world);
+  check(ovt_world_destroy(world));
   const bool right = (status == OVT_OK) == (supported == 0);
   results.row("multicast that nobody allowed", bench.largest(right ? 0 : 1) == 0,
               status == OVT_OK ? "these GPUs have none" : ovt_run_last_error());
@@ -390,16 +390,16 @@ void check_refusals(Bench& bench, Results& results) {
           first ? "expected 0 or more" : "another rank refused");
   check_multicast(bench, results);
   ovt_world_options options{.size = sizeof(ovt_world_options)};
-  options.reserved = first ? 1 : 0;
+  options.exclusive = first ? 2 : 0;
   ovt_world* another = nullptr;
   const ovt_status declined = ovt_world_create(bench.comm(), &options, &another);
   refused("one rank's mistake in making a world", declined, ovt_run_last_error(),
-          first ? "ovt_world_options.reserved" : "another rank refused");
+          first ? "ovt_world_options.exclusive = 2" : "another rank refused");
 
   const MadePlan plan(bench, of, Config{});
   const run::DeviceMemory memory = run::device_memory(512);
   void* const good = memory.get();
-  void* const odd = static_cast<std::byte*>(good) + 128;
+  void* const odd = static_cast<std::byte*>(good) + 8;
   const ovt_status without = ovt_plan_run(plan.get(), good, nullptr, good, bench.stream());
   refused("an operand that is not there", without, ovt_run_last_error(), "b: NULL");
   const ovt_status unaligned = ovt_plan_run(plan.get(), good, good, odd, bench.stream());

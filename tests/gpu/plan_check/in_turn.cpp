@@ -113,11 +113,10 @@ std::vector<kernels::Deviation> run_in_turn(Bench& bench, const AllPlans& all) {
     std::shuffle(turns.begin(), turns.end(), common);
     for (const Turn& turn : turns) {
       const std::size_t set = common() % 2;
-      kernels::spin(bench.stream(), static_cast<std::int64_t>(own()) % kLongestDelay);
+      OVT_CHECK(kernels::spin(bench.stream(), static_cast<std::int64_t>(own()) % kLongestDelay));
       all[turn.problem]->run(turn.plan, set, bench.stream(), deviations + turn.number);
     }
   }
-  OVT_CHECK(cudaGetLastError());
   OVT_CHECK(
       cudaMemcpyAsync(seen.data(), deviations, bytes, cudaMemcpyDeviceToHost, bench.stream()));
   bench.finish();

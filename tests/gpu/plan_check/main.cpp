@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "tests/gpu/plan_check/cases.hpp"
+#include "tests/gpu/plan_check/ends.hpp"
 #include "tests/gpu/plan_check/in_turn.hpp"
 #include "tests/gpu/plan_check/options.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
@@ -42,6 +43,7 @@ void check_results(Bench& bench, const Selection& selection, Results& results) {
     results.row("cases", false, "no case has this op and this strategy");
   }
   check_refusals(bench, results);
+  check_ends(bench, results);
   if (bench.process().placement().shares_gpus()) check_shared_refusals(bench, results);
 }
 

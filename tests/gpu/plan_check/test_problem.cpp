@@ -80,7 +80,6 @@ TestProblem::TestProblem(Bench& bench, const OwnMemory& memory, const Problem& p
       sizes_(sizes_of(problem, Config{})),
       rows_(result_rows(problem)) {
   for (std::size_t set = 0; set < memory.sets.size(); ++set) fill(set);
-  OVT_CHECK(cudaGetLastError());
   bench.finish();
 }
 
@@ -89,10 +88,10 @@ void TestProblem::fill(std::size_t set) {
   const int me = bench_.process().rank();
   const OperandSet& on = memory_.sets[set];
   const std::int64_t element = bytes_of(problem_.dtype);
-  kernels::fill_normal(stream, on.a.get(), problem_.dtype, sizes_.a_bytes / element,
-                       seed_of(set, me, false));
-  kernels::fill_normal(stream, on.b.get(), problem_.dtype, sizes_.b_bytes / element,
-                       seed_of(set, me, true));
+  OVT_CHECK(kernels::fill_normal(stream, on.a.get(), problem_.dtype, sizes_.a_bytes / element,
+                                 seed_of(set, me, false)));
+  OVT_CHECK(kernels::fill_normal(stream, on.b.get(), problem_.dtype, sizes_.b_bytes / element,
+                                 seed_of(set, me, true)));
   OVT_CHECK(cudaMemsetAsync(on.reference.get(), 0,
                             static_cast<std::size_t>(rows_ * problem_.n) * sizeof(double), stream));
   for (int rank = 0; rank < problem_.ranks; ++rank) add_rank(set, rank);
@@ -103,16 +102,16 @@ void TestProblem::add_rank(std::size_t set, int rank) {
   const cudaStream_t stream = bench_.stream();
   const std::int64_t element = bytes_of(problem_.dtype);
   const int owner_of_b = problem_.op == Op::all_gather_gemm ? me : rank;
-  kernels::fill_normal(stream, memory_.scratch_a.get(), problem_.dtype, sizes_.a_bytes / element,
-                       seed_of(set, rank, false));
-  kernels::fill_normal(stream, memory_.scratch_b.get(), problem_.dtype, sizes_.b_bytes / element,
-                       seed_of(set, owner_of_b, true));
+  OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_a.get(), problem_.dtype,
+                                 sizes_.a_bytes / element, seed_of(set, rank, false)));
+  OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_b.get(), problem_.dtype,
+                                 sizes_.b_bytes / element, seed_of(set, owner_of_b, true)));
   const Contribution part = contribution(problem_, rank, me);
   auto* const sums =
       static_cast<double*>(memory_.sets[set].reference.get()) + part.result_row * problem_.n;
-  kernels::add_products(stream, at(memory_.scratch_a, part.first_row * problem_.k * element),
-                        memory_.scratch_b.get(), sums, problem_.dtype, part.rows, problem_.n,
-                        problem_.k);
+  OVT_CHECK(kernels::add_products(
+      stream, at(memory_.scratch_a, part.first_row * problem_.k * element), memory_.scratch_b.get(),
+      sums, problem_.dtype, part.rows, problem_.n, problem_.k));
 }
 
 void TestProblem::copy_a(void* to) const {
@@ -125,9 +124,10 @@ void TestProblem::poison(void* c) const {
 }
 
 void TestProblem::compare(std::size_t set, const void* c, kernels::Deviation* into) const {
-  kernels::compare(bench_.stream(), c, rows_ * problem_.n, problem_.dtype,
-                   static_cast<const double*>(memory_.sets[set].reference.get()),
-                   static_cast<const std::int64_t*>(memory_.rows.get()), rows_, problem_.n, into);
+  OVT_CHECK(kernels::compare(bench_.stream(), c, rows_ * problem_.n, problem_.dtype,
+                             static_cast<const double*>(memory_.sets[set].reference.get()),
+                             static_cast<const std::int64_t*>(memory_.rows.get()), rows_,
+                             problem_.n, into));
 }
 
 kernels::Deviation TestProblem::deviation(std::size_t set, const void* c) {

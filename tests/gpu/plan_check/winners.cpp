@@ -25,7 +25,8 @@ constexpr std::int64_t kAlign = 4096;
 /// Times as tuning does, with the same configs in turn: `sequential`, the winner, GEMM and
 /// collective alone.
 struct Stopwatch {
-  explicit Stopwatch(ncclComm_t comm) : world(comm), library(world), timer(world) {
+  explicit Stopwatch(ncclComm_t comm)
+      : world(comm, {}, run::World::Scratch::make()), library(world), timer(world) {
     int device = 0;
     int bytes = 0;
     OVT_CHECK(cudaGetDevice(&device));
@@ -70,9 +71,10 @@ std::vector<run::Operands> operand_sets(Bench& bench, const Stopwatch& stopwatch
     std::byte* const a = take(sizes.a_bytes);
     std::byte* const b = take(sizes.b_bytes);
     const auto seed = static_cast<std::uint64_t>(16 * bench.process().rank() + 2 * i);
-    kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype, sizes.a_bytes / element, seed);
-    kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype, sizes.b_bytes / element,
-                         seed + 1);
+    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype,
+                                   sizes.a_bytes / element, seed));
+    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype,
+                                   sizes.b_bytes / element, seed + 1));
     sets.push_back({.a = a, .b = b, .c = take(sizes.c_bytes)});
   }
   for (run::Operands& set : sets) set.workspace = free;

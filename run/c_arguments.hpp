@@ -1,0 +1,37 @@
+#pragma once
+// Checks of what a caller of run.h gives, alone and beside the other ranks. Each throws
+// `c::Refusal` with a text that names the thing, what was expected and what to do.
+
+#include "core/work.hpp"
+#include "include/overlaptune/run.h"
+#include "run/ranks.hpp"
+
+namespace overlaptune::run {
+
+/// Ends a call with OVT_ERROR_ARGUMENT.
+[[noreturn]] void refuse(std::string message);
+
+[[nodiscard]] WorldOptions options_of(const ovt_world_options* given);
+
+/// Refuses options that this GPU cannot have, and multicast that nobody allowed.
+void check_on(int device, const WorldOptions& options);
+
+/// The work that is asked for, checked without a machine.
+[[nodiscard]] Work work_of(const ovt_problem* problem, const ovt_answer* answer);
+
+/// Refuses work that these ranks cannot run, or for which their shared memory is too small.
+void check_fits(const Work& work, const Engine& engine);
+
+/// The value that a rank tells the others in place of its request when it refuses.
+inline constexpr std::uint64_t kRefused = 0;
+
+/// Collective. Refuses where another rank asks for other work than this one, or has refused its
+/// arguments.
+void agree(World& world, const Work& work);
+
+/// Collective. Refuses to grow the world's memory to `bytes`, or to destroy the world, where graphs
+/// hold plans.
+void refuse_to_grow(Ranks& ranks, std::size_t bytes);
+void refuse_to_destroy(Ranks& ranks);
+
+}  // namespace overlaptune::run
