@@ -164,6 +164,8 @@ class Job:
         while len(reports) < len(self._ranks):
             event = self._next(end)
             if event is None:
+                for waiting in met:  # for ranks that hang
+                    reports[waiting] = Report(waiting, "parted", "another rank has not come", False)
                 self._give_up(cell, prepared, reports)
                 break
             rank, message = event

@@ -86,7 +86,7 @@ class Record:
             Path(self._path).write_text(json.dumps(document, indent=1) + "\n")
 
 
-def run(options: argparse.Namespace, chosen: list[Cell], rank_program: Path = RANK_PROGRAM) -> int:
+def run(options: argparse.Namespace, chosen: list[Cell]) -> int:
     begun = time.monotonic()
     record = Record(options.json, {"ranks": options.ranks, "all": options.all})
 
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace, chosen: list[Cell], rank_program: Path = RA
         say_progress(result)
         record.add(result.as_json())
 
-    command = [sys.executable, str(rank_program)]
+    command = [sys.executable, str(RANK_PROGRAM)]
     campaign = Campaign(lambda: Job(options.ranks, command), options.time, keep)
     signal.signal(signal.SIGTERM, lambda *_: campaign.stop())
     try:
