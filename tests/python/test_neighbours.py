@@ -28,7 +28,7 @@ from campaign import Campaign  # noqa: E402
 from cells import UNSET, Cell, Choice, cell_of, cells, phases  # noqa: E402
 from neighbours import BY_NAME, LIMIT_S, NEIGHBOURS  # noqa: E402
 from table import counted, summary, table  # noqa: E402
-from verdicts import Report, Result, Verdict, judged  # noqa: E402
+from verdicts import BAD, Report, Result, Verdict, judged  # noqa: E402
 from ways import TILES, Way, answer_of, plain, problem_of, rows, variants  # noqa: E402
 
 ROWS = [f"{strategy}/{transport}" for strategy, transport in rows()]
@@ -233,15 +233,17 @@ class Table(unittest.TestCase):
 class Jobs(unittest.TestCase):
     """The driver with ranks that need no GPU."""
 
+    maxDiff = None
+
     def setUp(self):
         path = os.pathsep.join([str(PROGRAM), os.environ["PYTHONPATH"]])
         for patch in (mock.patch.dict(os.environ, {"PYTHONPATH": path}), mock.patch.object(job, "PREPARE_S", 3.0)):
             patch.start()
             self.addCleanup(patch.stop)
-        self.started = []
+        self.started, self.rank_program = [], FAKE_RANK
 
     def start(self):
-        made = job.Job(2, [sys.executable, str(FAKE_RANK)])
+        made = job.Job(2, [sys.executable, str(self.rank_program)])
         self.started.append(made)
         return made
 
@@ -292,6 +294,24 @@ class Jobs(unittest.TestCase):
         self.assertEqual(found["alone sequential/ring"], Verdict.WRONG)
         self.assertEqual(found["null_stream sequential/ring"], Verdict.UNEXPECTED_ERROR)
         self.assertEqual(found["null_stream peer_store/peer_access"], Verdict.RIGHT)
+
+    def test_each_neighbour_does_its_steps(self):
+        """On stand-ins for PyTorch and for worlds, with which all ends as expected."""
+        self.rank_program = FAKE_RANK.with_name("neighbours_without_gpus.py")
+        campaign = self.ran(cells(Choice(rows=("sequential/ring", "peer_store/peer_access"))))
+        self.assertEqual([str((each.cell, each.text)) for each in campaign.results if each.verdict in BAD], [])
+        found = {(each.cell.neighbour, each.verdict) for each in campaign.results if not each.cell.way.is_plain}
+        failing = {"memory_full", "close_live_graph", "late_10s", "two_worlds_other_order", "killed_rank"}
+        self.assertEqual(found, {(name, Verdict.EXPECTED_ERROR if name in failing else Verdict.RIGHT) for name in BY_NAME})
+
+    def test_an_unexpected_error_on_all_ranks_ends_the_job_and_a_refusal_does_not(self):
+        for how, jobs in (("error: UnavailableError: rank 1 did not come", 2), ("refused: ArgumentError: no", 1)):
+            self.started.clear()
+            campaign = self.ran(self.chosen(["alone"]), {"alone peer_store/peer_access": how})
+            self.assertEqual(self.verdicts(campaign), {"alone peer_store/peer_access": Verdict.UNEXPECTED_ERROR,
+                                                       "alone sequential/ring": Verdict.RIGHT})
+            begun = [made for made in self.started if made.was_begun]
+            self.assertEqual(len(begun), jobs, how)
 
     def test_plans_are_not_run_where_plain_work_hangs(self):
         chosen = self.chosen(["posted_receive"], connections=("1", UNSET))

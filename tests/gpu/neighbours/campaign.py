@@ -118,7 +118,10 @@ class _Lane:
         result = judged(cell, job.run(cell))
         if cell.way.is_plain and result.verdict == Verdict.HUNG and cell.plain_key is not None:
             self._plain_hung.add(cell.plain_key)
-        if cell.beside.ends_job or not job.usable:
+        # Behind an error that nothing has dealt with, the world may be dead. A refusal changes nothing.
+        failed = result.verdict == Verdict.UNEXPECTED_ERROR
+        refused = all(each.outcome == "refused" for each in result.reports)
+        if cell.beside.ends_job or not job.usable or (failed and not refused):
             self._end_job()
         self._campaign.add(result)
 

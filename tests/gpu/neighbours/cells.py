@@ -1,5 +1,5 @@
-"""Which cells are run: a way beside a neighbour, eager or captured, with a number of hardware connections. The product is
-too large, so by default each row of ways meets each neighbour, and the rest takes turns."""
+"""Which cells are run: a way beside a neighbour, eager or captured, with a number of hardware connections. The
+product is too large, so by default each row of ways meets each neighbour, and the rest takes turns."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def _plain(plans: Sequence[Cell]) -> Iterator[Cell]:
 
 
 def phases(all_cells: Sequence[Cell]) -> tuple[list[Cell], dict[str, list[Cell]]]:
-    """The cells that are run one after another, and the slow ones, which each number of connections runs for itself while
-    the others run theirs."""
+    """The cells that are run one after another, and the slow ones, which each number of connections runs for itself
+    while the others run theirs."""
     quick = [cell for cell in all_cells if not cell.beside.slow]
     slow: dict[str, list[Cell]] = {}
     for cell in all_cells:

@@ -122,7 +122,8 @@ def spin_together(stream: torch.cuda.Stream, seconds: float, ctas: int, counter:
 
 @contextmanager
 def green_stream(sms: int) -> Iterator[torch.cuda.Stream]:
-    """A stream whose kernels have `sms` SMs of the GPU, or a few more. Raises NotPossible."""
+    """A stream whose kernels have `sms` SMs of the GPU, or a few more. Behind an exception it is left as it is: ending
+    it might wait for its kernels. Raises NotPossible."""
     device, groups = ctypes.c_int(), ctypes.c_uint(1)
     whole, part = (ctypes.create_string_buffer(RESOURCE_BYTES) for _ in range(2))
     described, context, handle = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
@@ -131,9 +132,7 @@ def green_stream(sms: int) -> Iterator[torch.cuda.Stream]:
     call("cuDevSmResourceSplitByCount", part, ctypes.byref(groups), whole, None, ctypes.c_uint(0), ctypes.c_uint(sms))
     call("cuDevResourceGenerateDesc", ctypes.byref(described), part, ctypes.c_uint(1))
     call("cuGreenCtxCreate", ctypes.byref(context), described, device, ctypes.c_uint(GREEN_DEFAULT_STREAM))
-    try:
-        call("cuGreenCtxStreamCreate", ctypes.byref(handle), context, ctypes.c_uint(NON_BLOCKING), ctypes.c_int(0))
-        yield torch.cuda.ExternalStream(handle.value or 0)
-        call("cuStreamDestroy_v2", handle)
-    finally:
-        call("cuGreenCtxDestroy", context)
+    call("cuGreenCtxStreamCreate", ctypes.byref(handle), context, ctypes.c_uint(NON_BLOCKING), ctypes.c_int(0))
+    yield torch.cuda.ExternalStream(handle.value or 0)
+    call("cuStreamDestroy_v2", handle)
+    call("cuGreenCtxDestroy", context)

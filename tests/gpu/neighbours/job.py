@@ -1,6 +1,6 @@
-"""One job: a process for each rank, which runs cells one after another. Ranks answer by lines of JSON on a pipe of their
-own. They meet through this process, so that they need no communicator to know of one another, and this process ends them
-when they hang. It needs no PyTorch."""
+"""One job: a process for each rank, which runs cells one after another. Ranks answer by lines of JSON on a pipe of
+their own. They meet through this process, so that they need no communicator to know of one another, and this process
+ends them when they hang. It needs no PyTorch."""
 
 from __future__ import annotations
 
@@ -135,10 +135,12 @@ class Job:
             self._events.register(each, selectors.EVENT_READ)
         self._pending: list[tuple[int, Optional[Message]]] = []
         self.usable = True
+        self.was_begun = False
 
     def begin(self, connections: str, limit_s: float = START_S) -> None:
         """Makes the ranks take their GPUs and communicators. The number of connections holds from then on. Raises
         JobFailed, NoGpus."""
+        self.was_begun = True
         rendezvous = Path(self._folder.name) / "rendezvous"
         self._tell_all({"do": "begin", "connections": connections, "rendezvous": str(rendezvous)})
         ready: set[int] = set()

@@ -1,5 +1,6 @@
-"""The program of scripts/neighbours: every strategy and transport beside every neighbour, in one table. This process needs
-no PyTorch; rank.py is the program of a rank. Exit status: 0 all as expected, 1 not, 2 wrong arguments, 77 skipped."""
+"""The program of scripts/neighbours: every strategy and transport beside every neighbour, in one table. This process
+needs no PyTorch; rank.py is the program of a rank. Exit status: 0 all as expected, 1 not, 2 wrong arguments, 77
+skipped."""
 
 from __future__ import annotations
 
@@ -103,6 +104,7 @@ def run(options: argparse.Namespace, chosen: list[Cell]) -> int:
         print(f"skipped: {missing}")
         return SKIPPED
     except KeyboardInterrupt:
+        campaign.stop()
         print("interrupted; the cells that ended:", file=sys.stderr)
     record.write([str(cell) for cell in campaign.not_tried])
     print(table(campaign.results, campaign.not_tried))

@@ -1,5 +1,5 @@
-"""Operands of a problem and its right result. Every rank makes the inputs of all ranks from seeds, so that the result needs
-no communication."""
+"""Operands of a problem and its right result. Every rank makes the inputs of all ranks from seeds, so that the result
+needs no communication."""
 
 from __future__ import annotations
 

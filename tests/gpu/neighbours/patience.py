@@ -1,5 +1,5 @@
-"""Waits with a limit, and how a cell may end otherwise than right. Nothing here synchronises with a GPU before its work is
-known to have ended."""
+"""Waits with a limit, and how a cell may end otherwise than right. Nothing here synchronises with a GPU before its
+work is known to have ended."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def begun(link: Link) -> Session:
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = message["connections"]
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if torch.cuda.device_count() < size:
-        text = f"PyTorch sees {torch.cuda.device_count()} GPUs; {size} ranks need one each (PyTorch's NCCL takes no fewer)"
+        text = f"PyTorch sees {torch.cuda.device_count()} GPUs; {size} ranks need one each"
         link.say("no_gpus", text=text)
         os._exit(77)
     torch.cuda.set_device(rank)

@@ -1,4 +1,5 @@
-"""A rank's process from cell to cell: its process groups, streams, worlds with their plans, operands, and captured graphs."""
+"""A rank's process from cell to cell: its process groups, streams, worlds with their plans, operands, and captured
+graphs."""
 
 from __future__ import annotations
 
@@ -61,8 +62,8 @@ class Session:
         return self.group if name == "first" else self.other
 
     def world(self, name: str = "first") -> World:
-        """The world `first`, or `second` on the other group. It is made when first asked for, with memory for every way,
-        so that no later plan makes it grow. Collective."""
+        """The world `first`, or `second` on the other group. It is made when first asked for, with memory for every
+        way, so that no later plan makes it grow. Collective."""
         if name not in self._worlds:
             self._worlds[name] = self.new_world(name)
         return self._worlds[name]
@@ -71,7 +72,8 @@ class Session:
         """Another world, which the caller closes. `ways`: those that it reserves memory for; None: all."""
         world = made_world(self._group_of(name), LIMIT_S)
         every = [way for row in rows() for way in variants(*row)] if ways is None else ways
-        world.reserve(max(run.sizes(problem_of(way, self.size), answer_of(way, self.size)).shared_bytes for way in every))
+        sizes = [run.sizes(problem_of(way, self.size), answer_of(way, self.size)) for way in every]
+        world.reserve(max(each.shared_bytes for each in sizes))
         return world
 
     def subject(self, way: Way, name: str = "first") -> Subject:

@@ -38,7 +38,8 @@ def _check_token(s: Session, value: float, what: str) -> None:
 
 
 def posted_receive(b: Beside) -> None:
-    """A receive of another group waits on the GPU before the plan begins; its message is sent behind the peer's plan."""
+    """A receive of another group waits on the GPU before the plan begins; its message is sent behind the peer's plan.
+    """
     s = b.session
     partner = s.rank ^ 1
     for receiver in (0, 1):
@@ -69,8 +70,8 @@ def posted_receive(b: Beside) -> None:
 
 
 def reversed_order(b: Beside) -> None:
-    """One rank issues an all-reduce of another group behind its plan, on another stream; the other ranks reach their plan
-    only after this all-reduce."""
+    """One rank issues an all-reduce of another group behind its plan, on another stream; the other ranks reach their
+    plan only after this all-reduce."""
     s = b.session
     for leader in (b.odd_rank, (b.odd_rank + 1) % s.size):
         _fill_token(s, 1.0)

@@ -1,5 +1,5 @@
-"""What runs beside a neighbour: a plan of a world; or plain work, PyTorch's own product and collective with one kernel that
-depends on them."""
+"""What runs beside a neighbour: a plan of a world; or plain work, PyTorch's own product and collective with one
+kernel that depends on them."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ def told_at_once(result: Result) -> str:
 
 
 def summary(results: Sequence[Result], not_tried: Sequence[Cell]) -> str:
-    """The counts of plans, and each cell that was not as expected with its text. Plain work is the control; its hangs are
-    named, too."""
+    """The counts of plans, and each cell that was not as expected with its text. Plain work is the control; its hangs
+    are named, too."""
     plans = of_plans(results)
     verdicts = Counter(result.verdict for result in plans)
     plans_left = [cell for cell in not_tried if not cell.way.is_plain]

@@ -1,6 +1,6 @@
-"""Where the wave groups of a generated GEMM may end: the rules of core/tiling.cpp and core/arrivals.cpp, for the ways of
-this test. A problem's rows are cut into row blocks, a row block into panels of one tile's height, and `raster` panels of
-every row block are walked together, column by column."""
+"""Where the wave groups of a generated GEMM may end: the rules of core/tiling.cpp and core/arrivals.cpp, for the ways
+of this test. A problem's rows are cut into row blocks, a row block into panels of one tile's height, and `raster`
+panels of every row block are walked together, column by column."""
 
 from __future__ import annotations
 

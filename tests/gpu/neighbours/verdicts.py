@@ -26,8 +26,8 @@ BAD = (Verdict.UNEXPECTED_ERROR, Verdict.HUNG, Verdict.WRONG)
 
 @dataclass(frozen=True)
 class Report:
-    """One rank's outcome of a cell: `right`, `wrong`, `error`, `refused`, `hung`, `not possible`; `broken` (a step of the
-    neighbour went otherwise than it must), `parted` (another rank ended before), `killed`, `died`."""
+    """One rank's outcome of a cell: `right`, `wrong`, `error`, `refused`, `hung`, `not possible`; `broken` (a step of
+    the neighbour went otherwise than it must), `parted` (another rank ended before), `killed`, `died`."""
 
     rank: int
     outcome: str

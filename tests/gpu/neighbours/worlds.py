@@ -44,8 +44,8 @@ def two_worlds_same_order(b: Beside) -> None:
 
 
 def two_worlds_other_order(b: Beside) -> Optional[Outcome]:
-    """One rank enqueues the plan of the first world first, the others that of the second world. This may be right; where
-    each of the two keeps the other one waiting, all ranks get the error, and new worlds work."""
+    """One rank enqueues the plan of the first world first, the others that of the second world. This may be right;
+    where each of the two keeps the other one waiting, all ranks get the error, and new worlds work."""
     s = b.session
     second = _second(b)
     for leader in (b.odd_rank, (b.odd_rank + 1) % s.size):
