@@ -50,7 +50,7 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step; do
+for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step neighbours; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
@@ -73,6 +73,11 @@ expect 'compare-step: one GPU without a platform' 2 '--platform: missing beside 
   "$root/scripts/compare-step" --db "$root/README.md" --ranks-per-gpu 2
 expect 'compare-step: no Python' 77 'skipped: nothing: no such program' \
   "$root/scripts/compare-step" --db "$root/README.md" --python nothing
+expect 'neighbours: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/neighbours" --fast
+expect 'neighbours: no number' 2 "'many': expected a number" "$root/scripts/neighbours" --ranks many
+expect 'neighbours: unknown neighbour' 2 "--only 'nobody': expected one of alone" "$root/scripts/neighbours" --only nobody
+expect 'neighbours: unknown row' 2 "--ways 'peer_store/ring': expected one of" "$root/scripts/neighbours" --ways peer_store/ring
+expect 'neighbours: no Python' 77 'skipped: nothing: no such program' "$root/scripts/neighbours" --python nothing
 expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted, beside-gpus or sequences" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \
