@@ -12,6 +12,7 @@ import fake_torch
 torch = fake_torch.install()
 
 import overlaptune as ot  # noqa: E402
+import overlaptune.torch as layers  # noqa: E402
 from overlaptune import run, run_library  # noqa: E402
 from overlaptune.torch.answers import heard, permitted, told  # noqa: E402
 from overlaptune.torch.forced import forced  # noqa: E402
@@ -35,6 +36,7 @@ class Names(unittest.TestCase):
         with mock.patch.dict(os.environ, {VARIABLE: "waiting, sequential/peer_access"}):
             ways = (Way(WAITING), Way(SEQUENTIAL, ot.Transport.PEER_ACCESS))
             self.assertEqual(allowed_ways(None), ways)
+            self.assertEqual(layers.World(fake_torch.Group(ranks=1))._ways, ways)
             self.assertEqual(allowed_ways(["chunked"]), (Way(ot.Strategy.CHUNKED),))
         with mock.patch.dict(os.environ, {VARIABLE: " "}):
             self.assertEqual(allowed_ways(None), ())
@@ -51,7 +53,7 @@ class Names(unittest.TestCase):
                 allowed_ways(wishes)
         with mock.patch.dict(os.environ, {VARIABLE: "fast"}):
             with self.assertRaisesRegex(ot.ArgumentError, f"^{VARIABLE}: 'fast'"):
-                allowed_ways(None)
+                layers.World(fake_torch.Group(ranks=1))
 
 
 class Permission(unittest.TestCase):
