@@ -71,6 +71,13 @@ class Agreement(WithPlans):
         with self.assertRaisesRegex(ot.UnavailableError, "plan for .*m=8.*rank 2, 3 of the group did not come within 0.05"):
             world.plan_or_none(self.asked)
 
+    def test_it_is_found_out_before_nccl_waits(self):
+        del torch.cuda.calls[:]
+        self.store.absent.add(3)
+        with self.assertRaisesRegex(ot.UnavailableError, "making a world: rank 3 of the group did not come"):
+            layers.World(time_limit=0.05)
+        self.assertEqual(torch.cuda.calls, [])
+
     def test_a_store_that_has_ended_is_named(self):
         with mock.patch.object(self.store, "set", side_effect=RuntimeError("Broken pipe")):
             with self.assertRaisesRegex(ot.UnavailableError, "store of PyTorch's process groups: Broken pipe"):
@@ -82,7 +89,7 @@ class Agreement(WithPlans):
             layers.World(time_limit=0.01)
 
     def test_files_are_opened_on_every_rank_or_on_none(self):
-        self.store.says[2] = lambda text: json.dumps("no such file" if json.loads(text) == "" else True)
+        self.store.says[2] = lambda text: '"no such file"' if text == '""' else "true"
         with self.assertRaisesRegex(ot.ArgumentError, "database: rank 2 of the group: no such file"):
             layers.World()
         self.store.says.clear()

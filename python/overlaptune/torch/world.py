@@ -84,6 +84,8 @@ class World:
             return
         limit_s = DEFAULT_LIMIT_S if time_limit is None else time_limit
         exchange = Exchange(self.group, self.rank, self.size, limit_s)
+        # NCCL would wait longer for a rank that does not come.
+        exchange.all_of(None, "making a world")
         self._world = run.World(
             communicator(self.group, self.device, limit_s),
             allow_multicast=allow_multicast,
