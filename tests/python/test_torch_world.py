@@ -4,6 +4,7 @@ how it ends."""
 import copy
 import dataclasses
 import json
+import os
 import pickle
 import threading
 import time
@@ -70,6 +71,15 @@ class Agreement(WithPlans):
         self.store.absent.update({2, 3})
         with self.assertRaisesRegex(ot.UnavailableError, "plan for .*m=8.*rank 2, 3 of the group did not come within 0.05"):
             world.plan_or_none(self.asked)
+
+    def test_the_limit_may_come_from_the_environment(self):
+        with mock.patch.dict(os.environ, {exchange.LIMIT_VARIABLE: "2.5"}):
+            self.assertEqual((exchange.limit_of(None), exchange.limit_of(7)), (2.5, 7))
+        self.assertEqual(exchange.limit_of(None), 300)
+        for text, words in (("soon", "'soon': expected seconds"), ("-1", "more than 0")):
+            with mock.patch.dict(os.environ, {exchange.LIMIT_VARIABLE: text}):
+                with self.assertRaisesRegex(ot.ArgumentError, words):
+                    layers.World()
 
     def test_it_is_found_out_before_nccl_waits(self):
         del torch.cuda.calls[:]
@@ -220,6 +230,14 @@ class End(WithPlans):
         self.world._world.graphs = False
         self.world.close()
         self.assertEqual(self.calls[-1][0], "close")
+
+    def test_a_rank_that_does_not_come_to_the_end_ends_it_here(self):
+        layers.RowParallelLinear(self.world, 64, 128).prepare([8])
+        with mock.patch.object(self.world._world, "close", side_effect=ot.UnavailableError("rank 2 did not come")):
+            with self.assertRaises(ot.UnavailableError):
+                self.world.close()
+            self.world.close()
+        self.assertEqual((self.calls[-1][0], self.world._plans), ("close", {}))
 
     def test_without_its_group_no_other_rank_is_waited_for(self):
         with mock.patch.object(torch.distributed, "get_rank", side_effect=ValueError("not initialized")):

@@ -4,22 +4,35 @@ GPU takes no part in it: no stream is waited for, and a rank that does not come 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Optional
 
 import torch.distributed as dist
-import torch.distributed.distributed_c10d as c10d
 
-from ..errors import UnavailableError
+from ..errors import ArgumentError, UnavailableError
 
-#: Seconds that a call waits for a rank that does not come, where `time_limit` is None (run.h).
+#: The variable and the default of run.h, for a rank that does not come.
+LIMIT_VARIABLE = "OVERLAPTUNE_TIME_LIMIT"
 DEFAULT_LIMIT_S = 300.0
 
 #: Number of worlds that this process has made on the same ranks, for names that differ.
 _made: Counter[str] = Counter()
+
+
+def limit_of(time_limit: Optional[float]) -> float:
+    """Seconds of a wait for another rank, for the `time_limit` of a world. Raises ArgumentError."""
+    text = os.environ.get(LIMIT_VARIABLE) or str(DEFAULT_LIMIT_S)
+    try:
+        seconds = float(text) if time_limit is None else time_limit
+    except ValueError:
+        raise ArgumentError(f"{LIMIT_VARIABLE} = '{text}': expected seconds") from None
+    if not seconds > 0:
+        raise ArgumentError(f"time limit = {seconds}: expected more than 0 seconds")
+    return seconds
 
 
 def wait_until(ready: Callable[[], bool], limit_s: float, missing: Callable[[], str]) -> None:
@@ -40,7 +53,7 @@ class Exchange:
 
     def __init__(self, group: Any, rank: int, size: int, limit_s: float) -> None:
         ranks = "-".join(map(str, dist.get_process_group_ranks(group)))
-        self._store = c10d._get_default_store()
+        self._store = dist.distributed_c10d._get_default_store()
         self._prefix = f"overlaptune/{ranks}/{_made[ranks]}"
         _made[ranks] += 1
         self._rank, self._size, self._limit_s = rank, size, limit_s

@@ -9,7 +9,7 @@ from typing import Optional, Union
 import torch
 
 from .. import run
-from ..errors import ArgumentError, Error, OutOfMemoryError
+from ..errors import ArgumentError, Error, OutOfMemoryError, UnavailableError
 from ..values import Answer, Problem
 from .answers import heard, is_sequential, sequential, told
 from .exchange import Exchange
@@ -99,8 +99,16 @@ class Planner:
 
     def close(self) -> None:
         """Ends the world, and then its plans. Raises ArgumentError as long as CUDA graphs hold
-        plans; everything is as before then."""
-        self._world.close()
+        plans; everything is as before then. Raises UnavailableError where a rank does not come; the
+        world has ended here then."""
+        try:
+            self._world.close()
+        except UnavailableError:
+            self._end_plans()
+            raise
+        self._end_plans()
+
+    def _end_plans(self) -> None:
         for plan in (*self.plans.values(), *self.others):
             plan.close()
         self.plans.clear()

@@ -12,11 +12,11 @@ import torch.distributed as dist
 
 from .. import run
 from ..database import Database, PathLike
-from ..errors import ArgumentError, Error
+from ..errors import ArgumentError, Error, UnavailableError
 from ..values import Answer, Launch, Platform, Problem
 from .answers import chosen, chosen_or_sequential, sequential
 from .communicator import communicator
-from .exchange import DEFAULT_LIMIT_S, Exchange
+from .exchange import Exchange, limit_of
 from .fallbacks import Fallbacks
 from .planner import Planner
 from .strategies import Wishes, allowed_ways
@@ -41,7 +41,8 @@ class World:
               what the program promises, or leaves free, for kernels that run beside plans
               (docs/torch.md, "Beside a plan").
     time_limit
-              seconds after which a wait for another rank ends with an error; None: 5 minutes.
+              seconds after which a wait for another rank ends with an error. None: those that
+              OVERLAPTUNE_TIME_LIMIT says, else 300.
     strategies
               strategies that may be used, or their names: ["signaled", "waiting/peer_access"].
               None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
@@ -82,7 +83,7 @@ class World:
         self._plans: dict[Problem, run.Plan] = {}
         if self.size == 1:
             return
-        limit_s = DEFAULT_LIMIT_S if time_limit is None else time_limit
+        limit_s = limit_of(time_limit)
         exchange = Exchange(self.group, self.rank, self.size, limit_s)
         # NCCL would wait longer for a rank that does not come.
         exchange.all_of(None, "making a world")
@@ -166,7 +167,11 @@ class World:
             return
         if not self._has_group():
             self._world.abort()
-        self._planner.close()
+        try:
+            self._planner.close()
+        except UnavailableError:
+            self._planner = None
+            raise
         self._planner = None
 
     def __enter__(self) -> World:
