@@ -30,6 +30,9 @@ class Tensor:
     def contiguous(self):
         return self if self.is_whole else self.clone()
 
+    def to(self, dtype):
+        return self if dtype == self.dtype else Tensor(self.shape, dtype, self.device, self.address)
+
     def clone(self):
         return Tensor(self.shape, self.dtype, self.device, 1 << 20)
 
@@ -42,7 +45,8 @@ class Function:
 
     @classmethod
     def apply(cls, *args):
-        return cls.forward(types.SimpleNamespace(save_for_backward=lambda *saved: None), *args)
+        ctx = types.SimpleNamespace(save_for_backward=lambda *saved: None, needs_input_grad=(True,) * len(args))
+        return cls.forward(ctx, *args)
 
 
 class Module:
@@ -53,13 +57,14 @@ class Module:
 class Cuda(types.SimpleNamespace):
     capturing = False
     free = 1 << 30
+    stream = 77
     calls: list[str] = []
 
     def current_device(self):
         return 0
 
     def current_stream(self, device):
-        return types.SimpleNamespace(cuda_stream=77)
+        return types.SimpleNamespace(cuda_stream=self.stream)
 
     def is_current_stream_capturing(self):
         return self.capturing
@@ -72,6 +77,30 @@ class Cuda(types.SimpleNamespace):
 
     def empty_cache(self):
         self.calls.append("empty_cache")
+
+    def Event(self):
+        return types.SimpleNamespace(record=lambda stream: None, query=lambda: "late" not in self.calls)
+
+
+class Store:
+    """The store of a group. The other ranks say what this one says, or what `says` makes of it; those in `absent` say
+    nothing."""
+
+    def __init__(self):
+        self.values, self.says, self.absent = {}, {}, set()
+
+    def set(self, name, text):
+        call = name.rsplit("/", 1)[0]
+        for rank in range(RANKS):
+            if rank not in self.absent:
+                self.values[f"{call}/{rank}"] = self.says.get(rank, str)(text)
+        self.values[name] = text
+
+    def check(self, names):
+        return all(name in self.values for name in names)
+
+    def get(self, name):
+        return self.values[name].encode()
 
 
 class Backend:
@@ -89,6 +118,9 @@ class Group:
 
 def install() -> Any:
     """Takes PyTorch's place for the imports that follow."""
+    there = sys.modules.get("torch")
+    if there is not None and there.__version__ == "0.0":
+        return there
     torch = types.ModuleType("torch")
     torch.__version__ = "0.0"
     torch.bfloat16, torch.float16, torch.float32 = "bf16", "fp16", "fp32"
@@ -96,6 +128,10 @@ def install() -> Any:
     torch.Tensor = Tensor
     torch.device = lambda kind, index: f"{kind}:{index}"
     torch.empty = lambda shape, dtype, device: Tensor(shape, dtype, device, 8192)
+    torch.autocast_dtype = None  # None: autocast is off
+    torch.is_autocast_enabled = lambda kind: torch.autocast_dtype is not None
+    torch.get_autocast_dtype = lambda kind: torch.autocast_dtype
+    torch.compiler = types.SimpleNamespace(disable=lambda function: function)
     torch.zeros = lambda count, device: Tensor((count,), "fp32", device)
     torch.cuda = Cuda()
     torch.autograd = types.SimpleNamespace(Function=Function)
@@ -107,9 +143,16 @@ def install() -> Any:
     distributed = types.ModuleType("torch.distributed")
     distributed.group = types.SimpleNamespace(WORLD=Group())
     distributed.is_initialized = lambda: True
-    distributed.get_rank = lambda group: 1
+    distributed.get_rank = lambda group: min(1, group.ranks - 1)
+    distributed.get_process_group_ranks = lambda group: list(range(group.ranks))
     distributed.get_world_size = lambda group: group.ranks
     distributed.all_reduce = lambda tensor, group: torch.cuda.calls.append("all_reduce")
+    distributed.all_gather_into_tensor = lambda whole, x, group: torch.cuda.calls.append("all_gather")
+    distributed.reduce_scatter_tensor = lambda part, x, group: torch.cuda.calls.append("reduce_scatter")
+    store = Store()
+    distributed.distributed_c10d = types.ModuleType("torch.distributed.distributed_c10d")
+    distributed.distributed_c10d._get_default_store = lambda: store
     torch.distributed = distributed
-    sys.modules.update({"torch": torch, "torch.distributed": distributed})
+    sys.modules.update({"torch": torch, "torch.distributed": distributed,
+                        "torch.distributed.distributed_c10d": distributed.distributed_c10d})
     return torch

@@ -105,6 +105,7 @@ def install(attention: Any) -> Any:
     torch.as_tensor = lambda lent, device: Tensor(lent.__cuda_array_interface__["shape"], "i16")
     torch.cuda = types.SimpleNamespace()
     torch.autograd = types.SimpleNamespace(Function=object)
+    torch.compiler = types.SimpleNamespace(disable=lambda function: function)
     torch.nn = types.SimpleNamespace(Module=object, functional=types.SimpleNamespace(
         silu=lambda tensor: tensor, scaled_dot_product_attention=attention))
     distributed = types.ModuleType("torch.distributed")

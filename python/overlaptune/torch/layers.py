@@ -10,8 +10,12 @@ import torch
 
 from ..errors import ArgumentError
 from ..values import Op
-from .functions import gathered_column_parallel, replicated, row_parallel
-from .products import DTYPES, check_input, problem_of
+from .functions import (
+    gathered_column_parallel,
+    replicated_column_parallel,
+    row_parallel,
+)
+from .products import DTYPES, problem_of
 from .world import World
 
 
@@ -43,16 +47,20 @@ class _ParallelLinear(torch.nn.Module):
         self.weight = torch.nn.Parameter(
             torch.empty(shape, dtype=dtype, device=world.device)
         )
-        bound = float(in_features**-0.5)  # that of torch.nn.Linear
+        # The bound of torch.nn.Linear. Each rank draws its part by itself: docs/torch.md says how
+        # to seed the ranks.
+        bound = float(in_features**-0.5)
         torch.nn.init.uniform_(self.weight, -bound, bound)
 
     def prepare(self, rows: Iterable[int]) -> None:
         """Makes the plans for inputs of these numbers of rows (tokens, on all ranks together), so
-        that no later call has to, and no CUDA graph is captured in vain. The largest comes first,
-        so that the world's memory grows once. Collective."""
-        if self.op is None:
+        that no later call has to, and no CUDA graph is captured without them. The largest comes
+        first, so that the world's memory grows once. Problems without a plan are tried again.
+        Raises what World.plan does. Collective. Where inputs will be cast by torch.autocast, call
+        it under autocast."""
+        if self.op is None or self.world.size == 1:
             return
-        for count in sorted(set(rows), reverse=True):
+        for count in sorted(set(rows) - {0}, reverse=True):
             self.world.plan(problem_of(self.world, self.op, self.weight, count))
 
     def extra_repr(self) -> str:
@@ -114,7 +122,6 @@ class ColumnParallelLinear(_ParallelLinear):
         super().__init__(world, op, shape, in_features, dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.op is not None:
-            return gathered_column_parallel(x, self.weight, self.world)
-        check_input(self.world, x, self.weight)
-        return torch.nn.functional.linear(replicated(x, self.world), self.weight)
+        if self.op is None:
+            return replicated_column_parallel(x, self.weight, self.world)
+        return gathered_column_parallel(x, self.weight, self.world)

@@ -1,8 +1,10 @@
-"""One matrix product with its collective on tensors: shapes, checks, and the run of its plan."""
+"""One matrix product with its collective on tensors: shapes, checks, and the run of its plan or,
+where there is none, of PyTorch's own product and collective."""
 
 from __future__ import annotations
 
 import torch
+import torch.distributed as dist
 
 from ..errors import ArgumentError
 from ..values import Dtype, Op, Problem
@@ -10,15 +12,25 @@ from .world import World
 
 DTYPES = {torch.bfloat16: Dtype.BF16, torch.float16: Dtype.FP16}
 #: run.h: the operands of a plan are aligned to this many bytes.
-ALIGNMENT = 256
+ALIGNMENT = 16
+
+
+def working_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The type that a product computes with: that of torch.autocast, where it is on and a plan can
+    have it, else the given one."""
+    if not torch.is_autocast_enabled("cuda"):
+        return dtype
+    wanted = torch.get_autocast_dtype("cuda")
+    return wanted if wanted in DTYPES and dtype in (torch.float32, *DTYPES) else dtype
 
 
 def problem_of(world: World, op: Op, weight: torch.Tensor, rows: int) -> Problem:
     """The problem of a weight [n, k], for an input with this many rows on all ranks together."""
-    if weight.dtype not in DTYPES:
-        raise ArgumentError(f"weight: {weight.dtype}; expected torch.bfloat16 or torch.float16")
+    dtype = working_dtype(weight.dtype)
+    if dtype not in DTYPES:
+        raise ArgumentError(f"weight: {dtype}; expected torch.bfloat16 or torch.float16")
     n, k = weight.shape
-    return Problem(op, rows, n, k, world.size, DTYPES[weight.dtype])
+    return Problem(op, rows, n, k, world.size, DTYPES[dtype])
 
 
 def _aligned(tensor: torch.Tensor) -> torch.Tensor:
@@ -43,6 +55,35 @@ def check_input(world: World, x: torch.Tensor, weight: torch.Tensor) -> None:
         )
 
 
+def gathered(x: torch.Tensor, world: World) -> torch.Tensor:
+    """The x of all ranks, one after the other."""
+    whole = torch.empty((x.shape[0] * world.size, *x.shape[1:]), dtype=x.dtype, device=x.device)
+    if whole.numel() > 0:
+        dist.all_gather_into_tensor(whole, x.contiguous(), group=world.group)
+    return whole
+
+
+def scattered_sum(x: torch.Tensor, world: World) -> torch.Tensor:
+    """This rank's part of the sum over the ranks."""
+    part = torch.empty((x.shape[0] // world.size, *x.shape[1:]), dtype=x.dtype, device=x.device)
+    if part.numel() > 0:
+        dist.reduce_scatter_tensor(part, x.contiguous(), group=world.group)
+    return part
+
+
+def own_product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The product and the collective of PyTorch, one after the other."""
+    if op == Op.ALL_GATHER_GEMM:
+        x = gathered(x, world)
+    y: torch.Tensor = torch.nn.functional.linear(x, weight)
+    if op == Op.GEMM_REDUCE_SCATTER:
+        return scattered_sum(y, world)
+    if op == Op.GEMM_ALL_REDUCE:
+        y = y.contiguous()
+        dist.all_reduce(y, group=world.group)
+    return y
+
+
 def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """x @ weight.T with its collective. The collective divides or multiplies the first dimension of
     x by the number of ranks; the other leading dimensions stay as they are."""
@@ -58,7 +99,13 @@ def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torc
                 f"{world.size}, the number of ranks"
             )
         first //= world.size
-    plan = world.plan(problem_of(world, op, weight, rows))
-    y = torch.empty((first, *x.shape[1:-1], weight.shape[0]), dtype=x.dtype, device=x.device)
-    world.enqueue(plan, _aligned(x), weight, y)
+    problem = problem_of(world, op, weight, rows)
+    shape = (first, *x.shape[1:-1], weight.shape[0])
+    if rows == 0:  # on all ranks; there is nothing to compute, and no such plan
+        return torch.empty(shape, dtype=x.dtype, device=x.device)
+    plan = world.plan_or_none(problem)
+    if plan is None:
+        return own_product(world, op, x, weight)
+    y = torch.empty(shape, dtype=x.dtype, device=x.device)
+    world.enqueue(plan, _aligned(x), _aligned(weight), y)
     return y

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from types import TracebackType
 from typing import Any, Optional, Union
 
 import torch
@@ -11,49 +12,46 @@ import torch.distributed as dist
 
 from .. import run
 from ..database import Database, PathLike
-from ..errors import ArgumentError, OutOfMemoryError
+from ..errors import ArgumentError, Error, UnavailableError
 from ..values import Answer, Launch, Platform, Problem
+from .answers import chosen, chosen_or_sequential, sequential
+from .communicator import communicator
+from .exchange import Exchange, limit_of
+from .fallbacks import Fallbacks
+from .planner import Planner
+from .strategies import Wishes, allowed_ways
 
 Databases = Union[Database, PathLike, Iterable[PathLike], None]
-
-
-def _communicator(group: Any, device: torch.device) -> int:
-    """PyTorch's NCCL communicator of this group and GPU. Nothing runs on it when this returns."""
-    backend = group._get_backend(device)
-    if not hasattr(backend, "_comm_ptr"):
-        raise ArgumentError(
-            f"group: its backend for CUDA is {backend.name()} of PyTorch {torch.__version__}; "
-            "expected NCCL (init_process_group('nccl')) of PyTorch 2.7 or later"
-        )
-    # PyTorch makes the communicator when it first needs it.
-    dist.all_reduce(torch.zeros(1, device=device), group=group)
-    torch.cuda.synchronize(device)
-    pointer = int(backend._comm_ptr())
-    if pointer == 0:
-        raise ArgumentError(
-            f"group: PyTorch has no communicator on {device}, the current device; call "
-            "torch.cuda.set_device with this rank's GPU before init_process_group"
-        )
-    return pointer
 
 
 class World:
     """The ranks of a process group, with plans for the problems that its layers have met.
 
-    group     a process group with the NCCL backend, at least two ranks; None: all ranks. The GPU is
-              the current one.
+    group     a process group with the NCCL backend; None: all ranks. The GPU is the current one. A
+              group of one rank needs no library of plans: its layers are plain products.
     database  where the configs come from: one or several files of tuning results, which are opened
-              for the platform of these ranks, or an open Database. None: `sequential` for all.
+              for the platform of these ranks, or an open Database. None: `sequential` for all. All
+              ranks run what rank 0 of the group answers.
     launch    how layers will be run: GRAPH if they are captured into CUDA graphs, else EAGER. It
               chooses the configs.
     allow_multicast
               NCCL may use NVLink multicast. Otherwise NCCL_NVLS_ENABLE must be 0 before the process
               makes its first communicator.
+    exclusive, free_sms
+              what the program promises, or leaves free, for kernels that run beside plans
+              (docs/torch.md, "Beside a plan").
+    time_limit
+              seconds after which a wait for another rank ends with an error. None: those that
+              OVERLAPTUNE_TIME_LIMIT says, else 300.
+    strategies
+              strategies that may be used, or their names: ["signaled", "waiting/peer_access"].
+              None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
+              last resort.
 
     Making a world, a plan or an end of it is collective: all ranks of the group do it in the same
     order, and so they meet the same problems in the same order. One thread at a time may use a
-    world and its layers. Plans share the world's memory, so no two of them may run on the GPU at
-    once: use one stream, or order the streams.
+    world and its layers. Plans share the world's memory; the library orders their runs, also those
+    on several streams. Copies of a world are the world itself, and it cannot be pickled.
     """
 
     def __init__(
@@ -63,94 +61,181 @@ class World:
         *,
         launch: Launch = Launch.GRAPH,
         allow_multicast: bool = False,
+        exclusive: bool = False,
+        free_sms: int = 0,
+        time_limit: Optional[float] = None,
+        strategies: Wishes = None,
     ) -> None:
         if not dist.is_initialized():
             raise ArgumentError("no process group; call torch.distributed.init_process_group first")
         self.group: Any = dist.group.WORLD if group is None else group
         self.rank: int = dist.get_rank(self.group)
         self.size: int = dist.get_world_size(self.group)
-        if self.rank < 0 or self.size < 2:
-            raise ArgumentError(
-                f"group: {self.size} ranks, of which this process is rank {self.rank}; expected "
-                "two or more, and a rank of the group"
-            )
+        if self.rank < 0:
+            raise ArgumentError("group: this process is no rank of it; expected a group of its own")
         self.device = torch.device("cuda", torch.cuda.current_device())
         self.launch = Launch(launch)
-        self._reserved = 0
+        self._ways = allowed_ways(strategies)
+        #: What runs instead of an answer, and why: a text for each such problem.
+        self.fallbacks = Fallbacks()
+        self._database: Optional[Database] = None
+        self._planner: Optional[Planner] = None
         self._plans: dict[Problem, run.Plan] = {}
-        self._others: list[run.Plan] = []
-        self._world = run.World(_communicator(self.group, self.device), allow_multicast)
-        self._database = self._opened(database)
+        if self.size == 1:
+            return
+        limit_s = limit_of(time_limit)
+        exchange = Exchange(self.group, self.rank, self.size, limit_s)
+        # NCCL would wait longer for a rank that does not come.
+        exchange.all_of(None, "making a world")
+        self._world = run.World(
+            communicator(self.group, self.device, limit_s),
+            allow_multicast=allow_multicast,
+            exclusive=exclusive,
+            free_sms=free_sms,
+            time_limit=time_limit,
+        )
+        self._database = self._opened(database, exchange)
+        self._planner = Planner(
+            self._world,
+            self.device,
+            lambda problem: chosen_or_sequential(self._database, problem, self.launch, self._ways),
+            exchange,
+            self.fallbacks,
+        )
+        self._plans = self._planner.plans
 
     def platform(self) -> Platform:
         """The platform of these ranks as tuning describes it. Collective."""
+        self._planned()
         return self._world.platform()
 
     def answer(self, problem: Problem) -> Answer:
-        """The config that the world runs a problem with, and the reason."""
-        if self._database is None:
-            return run.SEQUENTIAL
-        return self._database.query(problem, self.launch)
+        """The config of a problem, and the reason: what all ranks run, if the problem was met
+        before, else the answer of this rank's database. Raises what Database.query does."""
+        if self.size == 1:
+            return sequential("one rank, which needs no collective")
+        known = None if self._planner is None else self._planner.config(problem)
+        if known is not None:
+            return known
+        return chosen(self._database, problem, self.launch, self._ways)
 
     def plan(self, problem: Problem) -> run.Plan:
         """The plan of a problem. It is made when the problem is first met, which is collective and
-        may take seconds. The world's memory then grows if it has to; this is refused (ArgumentError
-        on every rank) as long as a CUDA graph holds a plan of the world: delete the graphs first,
-        and capture them again."""
-        plan = self._plans.get(problem)
-        if plan is None:
-            plan = self._plans[problem] = self._made(problem, self.answer(problem))
-        return plan
+        may take seconds: with rank 0's answer or, where that cannot run, `sequential`. The world's
+        memory then grows if it has to. Raises ArgumentError, OutOfMemoryError or UnavailableError,
+        on every rank, where no plan can be made: memory is short, or has to grow while a CUDA graph
+        holds a plan of the world (delete the graphs, and capture them again)."""
+        return self._planned().plan(problem)
+
+    def plan_or_none(self, problem: Problem) -> Optional[run.Plan]:
+        """The plan as layers need it in a forward pass: None where there is none and none can be
+        made, which `fallbacks` and a warning say. Raises where the world has died."""
+        return self._planned().plan_or_none(problem)
 
     def plan_with(self, problem: Problem, answer: Answer) -> run.Plan:
         """Another plan, with the config of the given answer. Collective."""
-        plan = self._made(problem, answer)
-        self._others.append(plan)
-        return plan
+        return self._planned().plan_with(problem, answer)
 
     def reserve(self, shared_bytes: int) -> None:
         """Makes the world's memory at least this large (run.sizes says what a plan needs), so that
-        making plans need not. Collective; on every rank nothing of the world may run."""
-        torch.cuda.synchronize(self.device)
-        # Every rank calls this, also where it has enough: another rank may have another answer,
-        # which making the plan finds out.
-        try:
-            self._world.reserve(max(shared_bytes, self._reserved))
-        except OutOfMemoryError:  # on every rank; the plans that are there go on
-            self._world.reserve(self._reserved)
-            raise
-        self._reserved = max(shared_bytes, self._reserved)
+        making plans need not. Collective. The library waits for the runs of this world's plans, and
+        for nothing else."""
+        self._planned().reserve(shared_bytes)
 
     def enqueue(self, plan: run.Plan, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
         """Enqueues a plan on the current stream."""
         stream = torch.cuda.current_stream(self.device).cuda_stream
         plan.run(a.data_ptr(), b.data_ptr(), c.data_ptr(), stream)
 
+    def check(self) -> None:
+        """Raises UnavailableError, which says why, if the world has died: a rank did not come in
+        time, or `abort` was called."""
+        if self.size > 1:
+            self._planned()
+            self._world.check()
+
+    def abort(self) -> None:
+        """Ends what waits for other ranks on this one, and the world with it. Not collective."""
+        if self._planner is not None:
+            self._world.abort()
+
     def close(self) -> None:
-        """Ends the plans and the world. Collective. Graphs that they were captured into must have
-        been deleted, and nothing may run."""
-        torch.cuda.synchronize(self.device)
-        for plan in (*self._plans.values(), *self._others):
-            plan.close()
-        self._plans.clear()
-        self._others.clear()
-        self._world.close()
+        """Ends the world and its plans. Collective. Raises ArgumentError as long as CUDA graphs
+        hold plans, which go on then. Closing again is allowed. After `destroy_process_group` the
+        other ranks may be gone, so the world is aborted first."""
+        if self._planner is None:
+            return
+        if not self._has_group():
+            self._world.abort()
+        try:
+            self._planner.close()
+        except UnavailableError:
+            self._planner = None
+            raise
+        self._planner = None
 
-    def _opened(self, database: Databases) -> Optional[Database]:
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        if error is not None:
+            self.abort()  # the other ranks may not come to an end that is collective
+        else:
+            self.close()
+
+    def __copy__(self) -> World:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> World:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise ArgumentError(
+            "a World belongs to its process and cannot be pickled; save the state_dict() of a "
+            "model, and make its layers on a World of the process that loads it"
+        )
+
+    def _planned(self) -> Planner:
+        if self._planner is None:
+            if self.size == 1:
+                raise ArgumentError("a world of one rank has no plans")
+            raise ArgumentError("the world is closed; make another one")
+        return self._planner
+
+    def _has_group(self) -> bool:
+        try:
+            return bool(dist.get_rank(self.group) == self.rank)
+        except (ValueError, RuntimeError):  # the group, or all of them, were destroyed
+            return False
+
+    def _opened(self, database: Databases, exchange: Exchange) -> Optional[Database]:
+        """The database of this rank. An error of one rank is met by all of them."""
+        found: Optional[Database] = None
+        paths: Optional[list[PathLike]] = None
         if database is None or isinstance(database, Database):
-            return database
-        paths = [database] if isinstance(database, (str, os.PathLike)) else list(database)
-        return Database(paths, self.platform())
-
-    def _made(self, problem: Problem, answer: Answer) -> run.Plan:
-        if torch.cuda.is_current_stream_capturing():
-            raise ArgumentError(
-                f"{problem}: has no plan yet, and none can be made while a graph is captured; call "
-                "`prepare` or run the layer once before, on every rank"
-            )
-        sizes = run.sizes(problem, answer)
-        # PyTorch keeps freed memory, of which the library sees nothing.
-        if torch.cuda.mem_get_info(self.device)[0] < sizes.shared_bytes + sizes.temporary_bytes:
-            torch.cuda.empty_cache()
-        self.reserve(sizes.shared_bytes)
-        return self._world.plan(problem, answer)
+            found = database
+        elif isinstance(database, (str, os.PathLike)):
+            paths = [database]
+        else:
+            paths = list(database)
+        purpose = "opening the databases of a world"
+        if not any(exchange.all_of(paths is not None, purpose)):
+            return found
+        platform = self._world.platform()
+        own: Optional[Error] = None
+        if paths is not None:
+            try:
+                found = Database(paths, platform)
+            except Error as error:
+                own = error
+        errors = exchange.all_of("" if own is None else str(own), purpose)
+        for rank, text in enumerate(errors):
+            if text:
+                self._world.close()
+                raise own or ArgumentError(f"database: rank {rank} of the group: {text}")
+        return found
