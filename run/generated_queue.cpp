@@ -137,8 +137,7 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
                    .counter = arrival.counter};
     if (!rows.pushes || i == 0 || arrival.counter == nullptr) continue;
     // One more than ever comes, for a plan that is wrong on purpose.
-    arrivals[i].value =
-        static_cast<std::uint32_t>(items.shares * kernel.signals_a_share) + (left_out ? 1 : 0);
+    arrivals[i].value = static_cast<std::uint32_t>(items.shares) + (left_out ? 1 : 0);
   }
   return aligned(packed<Head, void*, Arrival>({&head, 1}, gathered, arrivals));
 }

@@ -13,7 +13,6 @@ struct QueuedKernel {
   Dtype dtype = Dtype::bf16;
   int ctas_an_item = 1;     ///< 2: a cluster takes an item for both of its CTAs
   int tiles_an_item = 1;    ///< 2: each CTA of a cluster has a tile
-  int signals_a_share = 1;  ///< increments of a group's counter for each share of rows
 };
 
 /// The items of a launch.

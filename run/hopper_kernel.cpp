@@ -110,7 +110,6 @@ class HopperKernel : public GeneratedKernel {
         slab_columns_(tile_.is_transposed() ? Tile::kInstructionRows : layout.slab),
         slab_rows_(tile_.is_transposed() ? layout.slab : Tile::kInstructionRows),
         dtype_(kernel.dtype),
-        of_one_tile_(layout.of_one_tile()),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -126,8 +125,7 @@ class HopperKernel : public GeneratedKernel {
     const QueuedKernel queued{.tile = tile_,
                               .dtype = dtype_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),
-                              .tiles_an_item = tile_.cluster,
-                              .signals_a_share = of_one_tile_};
+                              .tiles_an_item = tile_.cluster};
     const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
     // Whole clusters. The last one may have a tile for only one of its CTAs. CTAs that share a tile
     // have no other item.
@@ -222,7 +220,6 @@ class HopperKernel : public GeneratedKernel {
   int slab_columns_;  // columns and rows of C in a slab
   int slab_rows_;
   Dtype dtype_;
-  int of_one_tile_;  // consumers that have a part of each tile
   LaunchRoom room_;
 };
 

@@ -162,25 +162,22 @@ struct Tiles {
 
 #if QUEUED
 
-/// Takes the next tile from the queue, and works off the pushes before it. By all threads.
-/// `ahead`: the position after the next one, in thread 0.
+/// Takes the next tile from the queue, and works off the pushes before it. By all threads. `ahead`:
+/// the next position, in thread 0.
 __device__ __forceinline__ int take_tile(const Run& run, const Order& order, const Peers& peers,
                                          Tiles& tiles, Claim& ahead) {
   while (true) {
-    __syncthreads();
-    const int position = tiles.next;
-    __syncthreads();
-    if (position >= run.items) return order.tiles;
+    __syncthreads();  // all have read the last position
     if (threadIdx.x == 0) {
       tiles.next = position_of(run, ahead);
-      if (tiles.next < run.items) {
-        ahead = claim(run);
-      } else {
-        ends_queue(run, tiles.next, false);
-      }
+      if (tiles.next >= run.items) ends_queue(run, tiles.next, false);
     }
+    __syncthreads();
+    const int position = tiles.next;
+    if (position >= run.items) return order.tiles;
     const Turn turn = turn_at(peers, position);
     if (!turn.pushes) return turn.number;
+    if (threadIdx.x == 0) ahead = claim(run);
     Push push;
     put_push(run, peers, turn.number, push);
     // One vector at a time: the registers are full of sums.
@@ -193,22 +190,13 @@ __device__ __forceinline__ int take_tile(const Run& run, const Order& order, con
   }
 }
 
-/// The begin of a launch: the first position, and, if no gate has met the ranks, a meeting before
-/// rows are pushed.
-__device__ __forceinline__ Claim begin(const Run& run, const Peers& peers, Tiles& tiles) {
+/// The begin of a launch: asks for the first position, and, if no gate has met the ranks, meets them
+/// before rows are pushed.
+__device__ __forceinline__ Claim begin(const Run& run, const Peers& peers) {
   Claim ahead{};
-  if (threadIdx.x == 0) {
-    const int position = position_of(run, claim(run));
-    tiles.next = position;
-    if (position < run.items) {
-      ahead = claim(run);
-    } else {
-      ends_queue(run, position, false);
-    }
-  }
+  if (threadIdx.x == 0) ahead = claim(run);
   if (peers.pushes > 0 && run.meets != 0 && threadIdx.x < 32) {
-    __syncwarp();
-    if (tiles.next == 0) open(run);
+    if (from_lane(ahead.position, 0) == 0) open(run);
     meet(run, gridDim.x);
   }
   return ahead;
@@ -232,6 +220,8 @@ __device__ __forceinline__ void go_on(Cursor& cursor, const Operands& operands, 
 #if QUEUED
   const Place place = place_in(order, peers, tile);
   wait_for_rows(run, peers, tile, cursor.group);
+  // Not before: it would keep an item that another CTA could work on.
+  if (threadIdx.x == 0) ahead = claim(run);
 #else
   const Place place = place_of(order, tile);
 #endif
@@ -367,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   __shared__ Tiles tiles;
   if (threadIdx.x == 0) tiles.count = 0;
 #if QUEUED
-  Claim ahead_in_queue = begin(run, peers, tiles);
+  Claim ahead_in_queue = begin(run, peers);
 #else
   const Peers peers{};
   const Run run{};

@@ -81,11 +81,7 @@ __device__ __forceinline__ int next_position(const Run& run, const Order& order,
     if (!takes_for_other(order) || cluster_rank() == 0) {
       if (!one_each) {
         position = position_of(run, queue.ahead);
-        if (position < run.items) {
-          queue.ahead = claim(run);
-        } else {
-          items.ended = ends_queue(run, position, false);
-        }
+        if (position >= run.items) items.ended = ends_queue(run, position, false);
       } else if (number == 0) {
         if (queue.ahead.dead == 0) position = queue.ahead.position;
         items.ended = ends_queue(run, queue.ahead.position, true);
@@ -106,6 +102,13 @@ __device__ __forceinline__ int next_position(const Run& run, const Order& order,
     }
   }
   return from_lane(position, 0);
+}
+
+/// Asks for the position of the next item. A CTA does so when the one before needs no rows that have
+/// not arrived: it would keep an item that another CTA could work on. By the first lane.
+__device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Queue& queue) {
+  if (shares_tiles(order) || (CLUSTER == 2 && cluster_rank() != 0)) return;
+  queue.ahead = claim(run);
 }
 
 /// The item at a position. By all lanes. `near`: a step of the queue nearby, -1 at first.
@@ -258,6 +261,7 @@ __device__ __forceinline__ void release_for_all(u32 empty) {
 __device__ __forceinline__ void store_push(const volatile Push& push, int before, u32 stages,
                                            u32 full, u32 empty, u32 loaded) {
   const int steps = steps_of(push);
+  if (steps == 0) barrier_arrive(loaded);
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     const u32 stage = (before + step) % STAGES;
@@ -319,9 +323,13 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       }
     }
     if (source.item.what == kEnd) return;
+#if RANKS
+    if (lane == 0) ask_ahead(run, order, queue);
+#endif
 #if WAITS
     if (source.item.what == kPush) {
       if (lane != 0) continue;
+      ask_ahead(run, order, queue);
       const volatile Push& push = items.pushes[number % kItems];
       const u32 before = items.described_before;
       items.described_before = before + 1;
@@ -338,6 +346,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
     int arrived = items.arrived;
     wait_for_rows(run, peers, computed(order, source.item.index), arrived);
     items.arrived = arrived;
+    ask_ahead(run, order, queue);
     if (source.item.block == peers.own_block) {
       from = own_a;
       source.item.block = 0;
@@ -376,14 +385,15 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, 
     if (item.what == kEnd) break;
 #if WAITS
     if (item.what == kPush) {
-      if (IN_TURN || consumer == 0) {
+      if (IN_TURN || consumer == 0) {  // else the first consumer's storing warp does it
         // The loading warp has no registers for it.
         put_push(run, peers, item.index, items.pushes[number % kItems]);
         barrier_arrive(shared_address(&items.described));
         store_push(items.pushes[number % kItems], item.steps, stages, full, empty,
                    shared_address(items.loaded + consumer));
+        // A consumer that came later would take the next push for this one.
+        barrier_wait(shared_address(items.known + consumer), (own_number(number) - pass) & 1);
       }
-      barrier_wait(shared_address(items.known + consumer), (own_number(number) - pass) & 1);
       give_back(items, number);
       continue;
     }
@@ -539,10 +549,10 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       // Rows pass through the stages now. As with the other consumer's tile, a stage that is full
       // of them could be taken for a later one.
       if (IN_TURN) wait_for_turn(turns, consumer, number);
-      barrier_arrive(shared_address(items.known + consumer));
+      const int pusher = IN_TURN ? consumer : 0;
       // All items before it are pushes or tiles.
-      barrier_wait(shared_address(items.loaded + (IN_TURN ? consumer : 0)),
-                   (own_number(number) - pass) & 1);
+      barrier_wait(shared_address(items.loaded + pusher), (own_number(number) - pass) & 1);
+      barrier_arrive(shared_address(items.known + pusher));
       if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
       continue;
     }

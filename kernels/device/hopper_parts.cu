@@ -248,8 +248,8 @@ struct alignas(16) Items {
   int opens;             // whether the CTA has the queue's first item
   volatile int ended;    // whether it has taken the last position that there is
 #if WAITS
-  // Of pushes, which lie in the slot of their item: the storing warp has put it there; the consumer
-  // knows that it is one; its last rows are in the ring of stages.
+  // Of pushes, which lie in the slot of their item: the storing warp has put it there; its last rows
+  // are in the ring of stages; its consumers know that.
   volatile Push pushes[kItems];
   u64 described;
   // The loading thread's own: it has few registers.
@@ -276,7 +276,7 @@ __device__ __forceinline__ void init(Items& items) {
   items.described_before = 0;
   barrier_init(shared_address(&items.described), 1);
   for (int i = 0; i < CONSUMERS; ++i) {
-    barrier_init(shared_address(items.known + i), 128);
+    barrier_init(shared_address(items.known + i), 128 * kOfOneTile);
     barrier_init(shared_address(items.loaded + i), 1);
   }
 #endif

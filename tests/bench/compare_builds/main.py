@@ -70,7 +70,7 @@ def answer_of(package: Any, line: str) -> Any:
             values[field] = int(fields[name])
     if "groups" in fields:
         values["wave_groups"] = tuple(map(int, fields["groups"].split(",")))
-    transport = fields.get("transport", "peer_access" if strategy == "peer_store" else "ring").split(",")[0]
+    transport = fields.get("transport", "ring")
     values["transport"] = package.Transport[transport.split("+")[0].upper()]
     if "wait" in fields:
         values["wait"] = package.Wait[fields["wait"].upper()]
@@ -80,7 +80,7 @@ def answer_of(package: Any, line: str) -> Any:
 def plan_call(of: Build, problem: dict[str, Any], config: str) -> Callable[[], None]:
     package = of.package
     asked = package.Problem(package.Op[problem["op"].upper()], problem["m"], problem["n"], problem["k"],
-                            package.Dtype[problem["dtype"].upper()], problem["ranks"])
+                            ranks=problem["ranks"], dtype=package.Dtype[problem["dtype"].upper()])
     answer = answer_of(package, config)
     of.world.reserve(package.run.sizes(asked, answer).shared_bytes)
     plan = of.world.plan_with(asked, answer)
@@ -120,7 +120,8 @@ def main() -> None:
     parser.add_argument("--after", required=True)
     parser.add_argument("--export", required=True, help="an exported database (.json.gz): its winners are run")
     parser.add_argument("--strategies", default="peer_store,waiting,signaled")
-    parser.add_argument("--most", type=int, default=32)
+    parser.add_argument("--every", type=int, default=1, help="take every so many winners")
+    parser.add_argument("--first", type=int, default=0, help="leave out so many winners")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--json", default="")
     arguments = parser.parse_args()
@@ -140,7 +141,7 @@ def main() -> None:
         one.world.reserve(6 << 30)
     watch = Stopwatch()
     rows: list[dict[str, Any]] = []
-    for row in chosen[: arguments.most]:
+    for row in chosen[arguments.first :: arguments.every]:
         try:
             calls = [plan_call(one, row["problem"], row["config"]) for one in builds]
         except Exception as error:  # the same on every rank

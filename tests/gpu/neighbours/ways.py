@@ -116,7 +116,8 @@ def answer_of(way: Way, ranks: int) -> Answer:
     answer = dataclasses.replace(
         SEQUENTIAL,
         strategy=Strategy[way.strategy.upper()],
-        transport=Transport[way.transport.upper()],
+        # The transport of `peer_store` is no choice, so its field stays 0.
+        transport=Transport.RING if way.strategy == "peer_store" else Transport[way.transport.upper()],
         comm_ctas=comm_ctas(way),
         chunks=CHUNKS if way.strategy == "chunked" else 1,
         wait=Wait[way.wait.upper()],
