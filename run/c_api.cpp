@@ -10,6 +10,7 @@
 #include "run/c_arguments.hpp"
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
+#include "run/device_runs.hpp"
 #include "run/ranks.hpp"
 
 using namespace overlaptune;
@@ -69,7 +70,7 @@ class Call {
   /// If the world ended during the call, its communicators end here, and with them the kernels that
   /// wait for other ranks.
   ~Call() {
-    if (ranks_.world.failure()) ranks_.world.abandon();
+    if (ranks_.world.failure()) ranks_.abandon();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -100,23 +101,29 @@ struct Given {
   void* c;
 };
 
-/// Enqueues a plan after the run before it, on whatever stream that was.
+/// Enqueues a plan after the run before it, on whatever stream and of whatever world that was. In a
+/// capture the caller orders them.
 void enqueue_in_order(ovt_plan& plan, cudaStream_t stream, const Given& operands) {
   Ranks& ranks = *plan.ranks;
   const auto enqueue = [&] { plan.plan->enqueue(stream, operands.a, operands.b, operands.c); };
   if (ranks.graphs.note(stream)) return enqueue();
-  ranks.last_run.order(stream);
+  run::DeviceRuns::Next next(run::DeviceRuns::of(ranks.device), stream);
+  ranks.last_run.begin(stream);
+  const auto note = [&] {
+    ranks.last_run.note(stream);
+    next.note();
+  };
   try {
     enqueue();
   } catch (...) {
     // A part of it may be enqueued.
     static_cast<void>(run::caught([&]() -> Expected<void> {
-      ranks.last_run.note(stream);
+      note();
       return {};
     }));
     throw;
   }
-  ranks.last_run.note(stream);
+  note();
 }
 
 }  // namespace
@@ -174,13 +181,13 @@ ovt_status ovt_world_abort(ovt_world* world) {
   return guarded([&] {
     constexpr std::chrono::seconds kCall{5};
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
-    ranks->world.abort();
+    ranks->world.end("ovt_world_abort has ended this world: destroy it, and make another one");
     // A call of another thread that waits for ranks sees this and ends the communicators. So does a
     // call that is inside NCCL, when NCCL lets it go.
     const std::unique_lock lock(ranks->calls, kCall);
     if (!lock) return;
     const OnDevice current(ranks->device);
-    ranks->world.abandon();
+    ranks->abandon();
   });
 }
 

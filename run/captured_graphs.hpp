@@ -19,6 +19,9 @@ class CapturedGraphs {
   /// other than 0 is returned only when it has lasted for two seconds.
   [[nodiscard]] int alive() const;
 
+  /// As `alive`, at once.
+  [[nodiscard]] int known() const { return *count_; }
+
  private:
   /// Shared with the graphs, which may outlive this object.
   std::shared_ptr<std::atomic<int>> count_ = std::make_shared<std::atomic<int>>(0);

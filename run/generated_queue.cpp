@@ -79,6 +79,44 @@ std::vector<std::byte> packed_run(const GeneratedOperands& operands, const Queue
   return packed<Head, kernels::RankWords*>({&head, 1}, std::span(meeting.words).first(most_ranks));
 }
 
+namespace {
+
+/// `Arrival` of rows.cu.
+struct Arrival {
+  int end;
+  std::uint32_t value;
+  const std::uint32_t* counter;
+  const void* from;
+  void* to;
+  std::uint32_t* receiver;
+  int vectors;
+  int most;
+};
+
+/// The rows of this rank that a peer needs for its group `number`, as vectors.
+void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_t row_bytes,
+          std::int64_t shares, std::size_t number, Arrival& to) {
+  const GeneratedRows& rows = *operands.rows;
+  const GeneratedRows::Pushes& pushes = *rows.pushes;
+  const kernels::Meeting& meeting = operands.meeting;
+  const ArrivingRows& sent = rows.arrivals[number].sent;
+  const auto peer = static_cast<std::size_t>((meeting.rank + sent.block) % meeting.ranks);
+  const std::int64_t first = sent.first_row * row_bytes;
+  const std::int64_t block = meeting.rank * order.block_rows * row_bytes;
+  const bool left_out = pushes.leaves_out_a_group && number + 1 == rows.arrivals.size();
+  const std::int64_t vectors = left_out ? 0 : sent.rows * row_bytes / kVectorBytes;
+  to.from = static_cast<const std::byte*>(rows.own) + first;
+  to.to = static_cast<std::byte*>(pushes.gathered[peer]) + block + first;
+  to.receiver = meeting.words[peer]->counters + number;
+  to.vectors = static_cast<int>(vectors);
+  to.most = static_cast<int>((vectors + shares - 1) / shares);
+  if (to.counter == nullptr) return;
+  // One more than ever comes, for a plan that is wrong on purpose.
+  to.value = static_cast<std::uint32_t>(shares) + (left_out ? 1 : 0);
+}
+
+}  // namespace
+
 std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperands& operands,
                                    const QueuedKernel& kernel, const QueuedItems& items,
                                    const LaunchRoom& room) {
@@ -94,17 +132,6 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
     int period_pushes;
     int shares;
     int shares_an_item;
-    int row_vectors;
-    int block_rows;
-  };
-  struct Arrival {
-    int end;
-    std::uint32_t value;
-    int first_row;
-    int rows;
-    int block;
-    int unused;
-    const std::uint32_t* counter;
   };
   const GeneratedRows& rows = *operands.rows;
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
@@ -118,28 +145,16 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
                   .period_tiles = as_int(items.order.period_tiles),
                   .period_pushes = as_int(items.order.period_pushes),
                   .shares = as_int(std::max<std::int64_t>(items.shares, 1)),
-                  .shares_an_item = kernel.ctas_an_item,
-                  .row_vectors = as_int(operands.k * bytes_of(kernel.dtype) / kVectorBytes),
-                  .block_rows = as_int(order.block_rows)};
-  std::vector<void*> gathered(kernels::RankWords::kMostRanks);
-  if (rows.pushes)
-    std::copy(rows.pushes->gathered.begin(), rows.pushes->gathered.end(), gathered.begin());
+                  .shares_an_item = kernel.ctas_an_item};
   std::vector<Arrival> arrivals(room.waits);
   for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
     const GeneratedRows::Arrival& arrival = rows.arrivals[i];
-    const bool last = i + 1 == rows.arrivals.size();
-    const bool left_out = rows.pushes && rows.pushes->leaves_out_a_group && last;
-    arrivals[i] = {.end = as_int(arrival.end),
-                   .value = arrival.value,
-                   .first_row = as_int(arrival.sent.first_row),
-                   .rows = left_out ? 0 : as_int(arrival.sent.rows),
-                   .block = arrival.sent.block,
-                   .counter = arrival.counter};
-    if (!rows.pushes || i == 0 || arrival.counter == nullptr) continue;
-    // One more than ever comes, for a plan that is wrong on purpose.
-    arrivals[i].value = static_cast<std::uint32_t>(items.shares) + (left_out ? 1 : 0);
+    arrivals[i] = {.end = as_int(arrival.end), .value = arrival.value, .counter = arrival.counter};
+    if (rows.pushes && i > 0) {
+      send(order, operands, operands.k * bytes_of(kernel.dtype), items.shares, i, arrivals[i]);
+    }
   }
-  return aligned(packed<Head, void*, Arrival>({&head, 1}, gathered, arrivals));
+  return aligned(packed<Head, Arrival>({&head, 1}, arrivals));
 }
 
 std::vector<std::byte> packed_stores(const GeneratedStores& stores, const LaunchRoom& room) {

@@ -11,8 +11,8 @@ namespace overlaptune::run {
 struct QueuedKernel {
   Tile tile{};
   Dtype dtype = Dtype::bf16;
-  int ctas_an_item = 1;     ///< 2: a cluster takes an item for both of its CTAs
-  int tiles_an_item = 1;    ///< 2: each CTA of a cluster has a tile
+  int ctas_an_item = 1;   ///< 2: a cluster takes an item for both of its CTAs
+  int tiles_an_item = 1;  ///< 2: each CTA of a cluster has a tile
 };
 
 /// The items of a launch.

@@ -41,6 +41,15 @@ void agree(World& world) {
   }
 }
 
+/// Collective: the processes of all ranks.
+std::vector<Process> processes(World& world) {
+  const Process mine = this_process();
+  const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
+  std::vector<Process> all(bytes.size() / sizeof mine);
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
 /// Collective: cuBLASLt's handle and workspace, or a `Failure` on every rank.
 GemmLibrary library_of(World& world) {
   agree(world);
@@ -87,7 +96,17 @@ Ranks::Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratc
     : device(device_of(comm)),
       sms(sms_of(device)),
       world(comm, options, std::move(scratch)),
-      library(library_of(world)) {}
+      library(library_of(world)),
+      watchdog({.world = world, .last_run = last_run, .device = device, .ranks = processes(world)},
+               [this] { return abandon_from_aside(); }) {}
+
+bool Ranks::abandon_from_aside() {
+  constexpr std::chrono::milliseconds kCall{100};
+  // A call that waits for ranks sees that the world has ended, and ends it itself.
+  const std::unique_lock lock(calls, kCall);
+  if (lock) abandon();
+  return static_cast<bool>(lock);
+}
 
 std::string held_captures(Ranks& ranks) {
   const auto here = static_cast<std::uint64_t>(ranks.graphs.alive());

@@ -5,7 +5,7 @@
 
 #include "run/captured_graphs.hpp"
 #include "run/engine.hpp"
-#include "run/last_run.hpp"
+#include "run/watchdog.hpp"
 
 namespace overlaptune::run {
 
@@ -42,6 +42,11 @@ struct Ranks {
     return {world, library, generated, sms - options.free_sms, options.exclusive};
   }
 
+  /// Ends the communicators of a world that has ended. A call holds `calls`.
+  void abandon() noexcept { world.abandon(graphs.known() > 0); }
+  /// The same by a thread that is no call; false where a call goes on.
+  bool abandon_from_aside();
+
   int device;
   int sms;
   World world;
@@ -50,6 +55,7 @@ struct Ranks {
   CapturedGraphs graphs{};   ///< graphs that hold plans on these ranks
   LastRun last_run{};        ///< of the plans on these ranks
   std::timed_mutex calls{};  ///< held by a call that uses the ranks
+  Watchdog watchdog;         ///< last: it uses all the others
 };
 
 /// Collective: the value `mine` of every rank, in the order of the ranks.

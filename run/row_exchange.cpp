@@ -51,9 +51,9 @@ class CopiedRows : public RowsOfPeers {
   }
 
   void begin(cudaStream_t stream, const Operands& operands) override {
-    if (!exclusive_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
-    copies_.emplace(world_, route_, stream,
-                    exclusive_ ? Copies::Begin::gate : Copies::Begin::at_once);
+    // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
+    enqueue_gate(stream, world_, route_, kernels::Counters::keep);
+    copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
     const int rank = world_.rank();
     for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
       const ArrivingRows& rows = groups_[group];

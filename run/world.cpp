@@ -140,8 +140,8 @@ void World::close() {
   ++generation_;
 }
 
-void World::abort() {
-  end_.set("ovt_world_abort has ended this world: destroy it, and make another one");
+void World::end(std::string reason) {
+  end_.set(std::move(reason));
   waits_.abort();
 }
 
@@ -150,7 +150,7 @@ std::optional<std::string> World::failure() const {
   return waits_.failure();
 }
 
-void World::abandon() noexcept {
+void World::abandon(bool keeps_memory) noexcept {
   constexpr std::chrono::seconds kEnd{10};  // the rest ends without the caller
   if (const auto reason = waits_.failure()) end_.set(*reason);
   end_.set("the world has ended: make another one");
@@ -162,7 +162,11 @@ void World::abandon() noexcept {
   all.comms.push_back(std::move(world_));
   comms_.clear();
   memories_.clear();
-  all.memory = std::move(memory_);
+  if (keeps_memory) {
+    static_cast<void>(memory_.release());
+  } else {
+    all.memory = std::move(memory_);
+  }
   all.scratch = std::move(scratch_.memory);
   capacity_ = 0;
   ++generation_;

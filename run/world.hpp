@@ -94,12 +94,14 @@ class World {
   /// where a rank does not come. Afterwards, as after `abandon`.
   void close();
   /// Ends all waits of this world, without the other ranks. Any thread may call it. Then `failure`
-  /// says so, and somebody calls `abandon`.
-  void abort();
+  /// gives the reason, and somebody calls `abandon`.
+  void end(std::string reason);
   /// Ends all communicators, and with them all work that waits for a lost rank. The world's memory
   /// is given back when this work has ended, which may be after this call. Nothing else may use the
   /// world meanwhile; afterwards, only the plain getters and the destructor.
-  void abandon() noexcept;
+  /// `keeps_memory`: CUDA graphs may still be replayed, whose kernels have its addresses; then it
+  /// is never given back.
+  void abandon(bool keeps_memory = false) noexcept;
   /// The reason why nothing can run on this world any more. Any thread may ask.
   [[nodiscard]] std::optional<std::string> failure() const;
 

@@ -179,7 +179,7 @@ __device__ __forceinline__ int take_tile(const Run& run, const Order& order, con
     if (!turn.pushes) return turn.number;
     if (threadIdx.x == 0) ahead = claim(run);
     Push push;
-    put_push(run, peers, turn.number, push);
+    put_push(peers, turn.number, push);
     // One vector at a time: the registers are full of sums.
 #pragma unroll 1
     for (int at = static_cast<int>(threadIdx.x); at < push.vectors; at += kThreads) {

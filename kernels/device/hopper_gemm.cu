@@ -171,10 +171,12 @@ __device__ __forceinline__ int own_tile(const Order& order) {
 
 #endif
 
-/// Where the next step is loaded to.
+/// Where the next step is loaded to. `before`: steps that were loaded before.
 struct Ring {
   int stage;
   u32 phase;
+  __device__ __forceinline__ explicit Ring(int before)
+      : stage(before % STAGES), phase((before / STAGES & 1) ^ 1) {}  // the first waits are over at once
   __device__ __forceinline__ void step() {
     if (++stage < STAGES) return;
     stage = 0;
@@ -185,9 +187,10 @@ struct Ring {
 /// Loads all steps of a tile. By one thread.
 __device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b,
                                           const Source& source, const Order& order, u32 stages,
-                                          u32 full, u32 empty, Ring& ring) {
+                                          u32 full, u32 empty) {
   const Item& item = source.item;
   const int end = last_step(order);
+  Ring ring(item.steps);
 #pragma unroll 1
   for (int step = first_step(order); step < end; ++step) {
     // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
@@ -232,8 +235,9 @@ __device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step
 }
 
 /// By one thread.
-__device__ __forceinline__ void load_push(const volatile Push& push, u32 stages, u32 full, u32 empty,
-                                          Ring& ring) {
+__device__ __forceinline__ void load_push(const volatile Push& push, int before, u32 stages,
+                                          u32 full, u32 empty) {
+  Ring ring(before);
 #pragma unroll 1
   for (int step = 0; step < steps_of(push); ++step) {
     barrier_wait(empty + 8 * ring.stage, ring.phase);
@@ -260,13 +264,12 @@ __device__ __forceinline__ void release_for_all(u32 empty) {
 /// Stores the steps of a push, of which `before` have been loaded before. By one thread.
 __device__ __forceinline__ void store_push(const volatile Push& push, int before, u32 stages,
                                            u32 full, u32 empty, u32 loaded) {
-  const int steps = steps_of(push);
-  if (steps == 0) barrier_arrive(loaded);
+  if (steps_of(push) == 0) barrier_arrive(loaded);
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps_of(push); ++step) {
     const u32 stage = (before + step) % STAGES;
     barrier_wait(full + 8 * stage, (before + step) / STAGES & 1);
-    if (step + 1 == steps) barrier_arrive(loaded);
+    if (step + 1 == steps_of(push)) barrier_arrive(loaded);
     const u32 bytes = bytes_of_step(push, step);
     if (bytes > 0) {
       store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors),
@@ -277,6 +280,7 @@ __device__ __forceinline__ void store_push(const volatile Push& push, int before
     if (step > 0) release_for_all(empty + 8 * ((before + step - 1) % STAGES));
   }
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  const int steps = steps_of(push);
   if (steps > 0) release_for_all(empty + 8 * ((before + steps - 1) % STAGES));
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // in the peer's memory
   increment(push.counter, 1);
@@ -293,8 +297,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
                                         u32 full, u32 empty) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int steps = last_step(order) - first_step(order);
-  Ring ring{0, 1};  // empty: the first waits are over at once
-  int loaded = 0;   // steps
+  int loaded = 0;  // steps
 #if QUEUED
   Queue queue{first};
   int near = -1;  // of the lane's tile
@@ -334,8 +337,8 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       const u32 before = items.described_before;
       items.described_before = before + 1;
       barrier_wait(shared_address(&items.described), before & 1);
+      load_push(push, loaded, stages, full, empty);
       loaded += steps_of(push);
-      load_push(push, stages, full, empty, ring);
       continue;
     }
 #endif
@@ -352,7 +355,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       source.item.block = 0;
     }
 #endif
-    load_tile(from, b, source, order, stages, full, empty, ring);
+    load_tile(from, b, source, order, stages, full, empty);
   }
 }
 
@@ -387,7 +390,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, 
     if (item.what == kPush) {
       if (IN_TURN || consumer == 0) {  // else the first consumer's storing warp does it
         // The loading warp has no registers for it.
-        put_push(run, peers, item.index, items.pushes[number % kItems]);
+        put_push(peers, item.index, items.pushes[number % kItems]);
         barrier_arrive(shared_address(&items.described));
         store_push(items.pushes[number % kItems], item.steps, stages, full, empty,
                    shared_address(items.loaded + consumer));

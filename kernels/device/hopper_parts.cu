@@ -28,7 +28,7 @@ constexpr int kAccumulators = kAcross / 2;
 // ranks take more of them in the first warpgroup, if the consumers can spare them.
 constexpr bool kSpares =
     RANKS   ? CONSUMERS == 3 || CLUSTER == 1 || kParts * kAccumulators < 192
-    : WAITS ? CONSUMERS == 3 && MULTIPLIED == kAcross
+    : WAITS ? CONSUMERS == 3 && kAcross <= 240
             : false;
 constexpr int kLoaderRegisters = kSpares ? 56 : CONSUMERS == 3 ? 32 : 40;
 constexpr int kConsumerRegisters = CONSUMERS == 3   ? (kSpares ? 152 : 160)

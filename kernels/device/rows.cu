@@ -9,16 +9,16 @@
 
 /// A wave group: consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when
 /// `*counter` is at least `value`; and the rows of this rank that a peer's group of the same number
-/// needs. The group's rows come from the rank that is `block` ranks before this one, and this rank's
-/// rows go to the one that is `block` ranks after it.
+/// needs, where the launch sends them: vectors of 16 bytes, cut into shares of `most` vectors.
 struct Arrival {
   int end;
   u32 value;
-  int first_row;
-  int rows;
-  int block;
-  int unused;
   const u32* counter;  // null: the rows are there
+  const uint4* from;
+  uint4* to;
+  u32* receiver;  // the counter that the peer has for its group
+  int vectors;
+  int most;
 };
 
 struct Peers {
@@ -34,9 +34,6 @@ struct Peers {
   int period_pushes;
   int shares;          // of a group's rows; each is pushed by one CTA
   int shares_an_item;  // 1, or 2 where the CTAs of a cluster push one each
-  int row_vectors;     // of 16 bytes
-  int block_rows;
-  char* gathered[MOST_RANKS];  // every rank's matrix of all row blocks
   Arrival arrivals[WAITS];
 };
 
@@ -96,31 +93,16 @@ struct Push {
   int most;  // vectors of the largest share of the group
 };
 
-/// Hides that a value is the same as before, so that what follows from it is not kept in registers.
-__device__ __forceinline__ int anew(int value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
-
-/// Puts a share in its place, given its number, counted through all groups that are sent: one field
-/// after the other, by a thread that has few registers.
+/// Puts a share in its place, given its number, counted through all groups that are sent.
 template <class Place>
-__device__ __forceinline__ void put_push(const Run& run, const Peers& peers, int number,
-                                         Place& push) {
+__device__ __forceinline__ void put_push(const Peers& peers, int number, Place& push) {
   const int sent = number / peers.shares;
-  const int share = number - sent * peers.shares;
-  const int group = sent + 1;  // the first group needs no rows of others
-  const int vectors = peers.arrivals[group].rows * peers.row_vectors;
-  const int most = (vectors + peers.shares - 1) / peers.shares;
-  const int begin = share * most < vectors ? share * most : vectors;
-  push.vectors = vectors - begin < most ? vectors - begin : most;
-  push.most = most;
-  const long long first =
-      static_cast<long long>(peers.arrivals[anew(group)].first_row) * peers.row_vectors + begin;
-  push.from = static_cast<const uint4*>(peers.own) + first;
-  int rank = run.rank + peers.arrivals[anew(group)].block;
-  rank -= rank >= run.ranks ? run.ranks : 0;
-  push.to = reinterpret_cast<uint4*>(peers.gathered[rank]) +
-            static_cast<long long>(run.rank) * peers.block_rows * peers.row_vectors + first;
-  push.counter = run.words[anew(rank)]->counters + group;
+  const Arrival& group = peers.arrivals[sent + 1];  // the first group needs no rows of others
+  const int wanted = (number - sent * peers.shares) * group.most;
+  const int begin = wanted < group.vectors ? wanted : group.vectors;
+  push.vectors = group.vectors - begin < group.most ? group.vectors - begin : group.most;
+  push.most = group.most;
+  push.from = group.from + begin;
+  push.to = group.to + begin;
+  push.counter = group.receiver;
 }

@@ -145,28 +145,29 @@ TEST(PushOrder, the_kernel_has_the_same_order) {
 }
 
 TEST(PushOrder, shares_of_a_group_cover_its_rows_once) {
-  std::vector<device::uint4> rows(10 * 7 * 5);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {static_cast<unsigned>(i), 1, 2, 3};
-  std::vector<device::uint4> matrix(3 * rows.size());
-  device::Run::Words words[3] = {};
-  device::Run run{.rank = 2, .ranks = 3, .words = {words, words + 1, words + 2}};
-  device::Peers peers{.own = rows.data(), .shares = 4, .row_vectors = 5, .block_rows = 70};
-  peers.arrivals[1] = {.first_row = 10, .rows = 23, .block = 2};
-  peers.gathered[1] = reinterpret_cast<char*>(matrix.data());  // rank 2 + 2, around
-  for (int number = 0; number < 4; ++number) {
-    device::Push push;
-    device::put_push(run, peers, number, push);
-    EXPECT_EQ(push.counter, words[1].counters + 1);
-    EXPECT_LE(push.vectors, push.most);
-    for (int at = 0; at < push.vectors; ++at) push.to[at] = push.from[at];
-  }
-  for (std::size_t i = 0; i < matrix.size(); ++i) {
-    const std::size_t first = 2 * rows.size() + 10 * 5;  // in the block of rank 2
-    const bool sent = i >= first && i < first + 23 * 5;
-    EXPECT_EQ(matrix[i].y, sent ? 1u : 0u) << i;
-    if (sent) {
-      EXPECT_EQ(matrix[i].x, i - 2 * rows.size());
+  std::vector<device::uint4> rows(115);
+  std::vector<device::uint4> matrix(rows.size());
+  unsigned counter = 0;
+  for (const int shares : {1, 4, 7, 115, 200}) {
+    device::Peers peers{.shares = shares};
+    const int count = static_cast<int>(rows.size());
+    peers.arrivals[2] = {.from = rows.data(),
+                         .to = matrix.data(),
+                         .receiver = &counter,
+                         .vectors = count,
+                         .most = (count + shares - 1) / shares};
+    std::vector<int> sent(rows.size());
+    for (int share = 0; share < shares; ++share) {
+      device::Push push;
+      device::put_push(peers, shares + share, push);  // behind the shares of group 1
+      EXPECT_EQ(push.counter, &counter);
+      EXPECT_EQ(push.from - rows.data(), push.to - matrix.data());
+      EXPECT_LE(push.vectors, push.most);
+      for (int i = 0; i < push.vectors; ++i) {
+        ++sent[static_cast<std::size_t>(push.from - rows.data() + i)];
+      }
     }
+    EXPECT_EQ(sent, std::vector<int>(rows.size(), 1)) << shares << " shares";
   }
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+// The runs of all worlds of this process on one GPU. Two plans that fill the GPU and wait for ranks
+// may not meet there: one could hold all SMs on one rank, and the other one on another.
+
+#include <mutex>
+
+#include "run/last_run.hpp"
+
+namespace overlaptune::run {
+
+class DeviceRuns {
+ public:
+  /// Those of a GPU; they live as long as the process.
+  [[nodiscard]] static DeviceRuns& of(int device);
+
+  /// The run that is enqueued while it lives comes behind the runs before it, of any world and on
+  /// any stream. Threads take turns.
+  class Next {
+   public:
+    Next(DeviceRuns& runs, cudaStream_t stream) : runs_(runs), lock_(runs.mutex_), stream_(stream) {
+      runs_.last_.begin(stream_);
+    }
+    /// The run is enqueued, or a part of it.
+    void note() { runs_.last_.note(stream_); }
+
+   private:
+    DeviceRuns& runs_;
+    std::lock_guard<std::mutex> lock_;
+    cudaStream_t stream_;
+  };
+
+ private:
+  std::mutex mutex_{};
+  LastRun last_{};
+};
+
+}  // namespace overlaptune::run

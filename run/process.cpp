@@ -1,0 +1,63 @@
+#include "run/process.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace overlaptune::run {
+namespace {
+
+struct State {
+  char letter = 0;  ///< `Z`: ended, and its parent has not looked yet
+  std::uint64_t start = 0;
+};
+
+/// A process by /proc/PID/stat; absent where there is none.
+std::optional<State> state_of(std::int64_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  // The name, in parentheses, may have spaces and parentheses.
+  const std::size_t behind_name = text.rfind(')');
+  if (behind_name == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(behind_name + 1));
+  State state;
+  fields >> state.letter;
+  std::string skipped;
+  constexpr int kBetween = 18;  // fields between the state and the start (proc(5): 3 and 22)
+  for (int i = 0; i < kBetween; ++i) fields >> skipped;
+  fields >> state.start;
+  if (!fields) return std::nullopt;
+  return state;
+}
+
+}  // namespace
+
+Process this_process() {
+  Process process;
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  boot.getline(process.boot.data(), static_cast<std::streamsize>(process.boot.size()));
+  struct stat space {};
+  const auto state = state_of(getpid());
+  if (!state || !boot || stat("/proc/self/ns/pid", &space) != 0) return {};
+  process.pids = space.st_ino;
+  process.pid = getpid();
+  process.start = state->start;
+  return process;
+}
+
+bool has_ended(const Process& process) {
+  static const Process own = this_process();
+  const bool visible =
+      own.pid != 0 && process.pid != 0 && process.boot == own.boot && process.pids == own.pids;
+  if (!visible) return false;
+  const auto state = state_of(process.pid);
+  return !state || state->start != process.start || state->letter == 'Z' || state->letter == 'X';
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,68 @@
+#include "run/watchdog.hpp"
+
+#include <fmt/format.h>
+
+namespace overlaptune::run {
+
+Watchdog::Watchdog(Watched watched, std::function<bool()> abandon)
+    : watched_(std::move(watched)), abandon_(std::move(abandon)), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  stopped_.notify_all();
+  thread_.join();
+}
+
+/// False where the thread is to end.
+bool Watchdog::sleep() {
+  constexpr std::chrono::milliseconds kPause{200};
+  std::unique_lock lock(mutex_);
+  return !stopped_.wait_for(lock, kPause, [this] { return stops_; });
+}
+
+void Watchdog::watch() {
+  // Elsewhere in the process a stream may be captured in a mode that forbids other threads to ask
+  // for events.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  static_cast<void>(cudaSetDevice(watched_.device));
+  while (sleep()) {
+    if (!watched_.world.failure()) look();
+    if (watched_.world.failure() && abandon_()) return;
+  }
+}
+
+void Watchdog::look() {
+  World& world = watched_.world;
+  for (std::size_t rank = 0; rank < watched_.ranks.size(); ++rank) {
+    const Process& process = watched_.ranks[rank];
+    if (static_cast<int>(rank) == world.rank() || !has_ended(process)) continue;
+    world.end(
+        fmt::format("the process of rank {} ({}) has ended, and with it this world: make another "
+                    "one",
+                    rank, process.pid));
+    return;
+  }
+  const auto run = watched_.last_run.under_way();
+  if (!run) {
+    run_ = 0;
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (*run != run_) {
+    run_ = *run;
+    begun_ = now;
+    return;
+  }
+  if (now - begun_ < world.options().time_limit) return;
+  const double limit = std::chrono::duration<double>(world.options().time_limit).count();
+  world.end(fmt::format(
+      "a rank did not come within {:.3g} s to a plan that waits for it on the GPU; this "
+      "world has ended: make another one",
+      limit));
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,50 @@
+#pragma once
+// A thread that ends a world whose ranks cannot come any more. Kernels of the program end their own
+// waits (kernels/device/waits.cu); NCCL's kernels and the driver's waits do not.
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "run/last_run.hpp"
+#include "run/process.hpp"
+#include "run/world.hpp"
+
+namespace overlaptune::run {
+
+/// It looks a few times a second. It ends the world where the process of another rank has ended,
+/// and where an eager run has begun on the GPU and has not ended within the world's limit. Runs in
+/// CUDA graphs cannot be seen: there only lost processes are found out.
+class Watchdog {
+ public:
+  struct Watched {
+    World& world;
+    const LastRun& last_run;
+    int device = 0;
+    std::vector<Process> ranks{};  ///< those of all ranks
+  };
+  /// `abandon` is called on the thread when the world has ended for any reason, until it returns
+  /// true.
+  Watchdog(Watched watched, std::function<bool()> abandon);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch();
+  void look();
+  [[nodiscard]] bool sleep();
+
+  Watched watched_;
+  std::function<bool()> abandon_;
+  std::chrono::steady_clock::time_point begun_{};
+  std::uint64_t run_ = 0;  ///< the run that was seen to have begun at `begun_`; 0: none
+  std::mutex mutex_{};
+  std::condition_variable stopped_{};
+  bool stops_ = false;
+  std::thread thread_;
+};
+
+}  // namespace overlaptune::run
