@@ -23,7 +23,9 @@ class SequentialPlan : public Plan {
 }  // namespace
 
 Expected<std::unique_ptr<Plan>> make_sequential(const Request& request) {
-  auto pieces = Pieces::make(request, kAllSms);
+  // An algorithm for fewer SMs than there are is another one, also if it is told of all.
+  const bool all = request.engine.world.options().free_sms == 0;
+  auto pieces = Pieces::make(request, all ? kAllSms : request.engine.sms);
   if (!pieces) return error_of(pieces);
   return std::make_unique<SequentialPlan>(std::move(*pieces));
 }

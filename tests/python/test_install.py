@@ -80,7 +80,7 @@ class Install(unittest.TestCase):
             ["mypy", "--config-file", str(built.SOURCE / "python/pyproject.toml"),
              "--cache-dir", str(self.folder / "cache"), str(built.SOURCE / "python/overlaptune"),
              *(str(built.SOURCE / "examples" / name) for name in ("list_configs.py", "torch_layers.py")),
-             *(str(file) for name in ("bench/compare_torch", "bench/compare_step", "gpu/torch_layers")
+             *(str(file) for name in ("bench/compare_torch", "bench/compare_step", "bench/compare_builds", "gpu/torch_layers")
                for file in (built.SOURCE / "tests" / name).glob("*.py"))],
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -50,7 +50,7 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step neighbours; do
+for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step compare-builds neighbours; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help

@@ -61,7 +61,7 @@ def memory_full(b: Beside) -> Outcome:
     answer = SEQUENTIAL
     if b.turn % 2 == 1:
         answer = dataclasses.replace(SEQUENTIAL, transport=Transport.PEER_ACCESS, comm_ctas=CTAS)
-    large = Problem(op=Op.GEMM_ALL_REDUCE, m=16384, n=8192, k=8192, ranks=s.size)
+    large = Problem(op=Op.GEMM_ALL_REDUCE, m=32768, n=16384, k=8192, ranks=s.size)
     filled = None
     if s.rank == b.odd_rank:
         torch.cuda.empty_cache()

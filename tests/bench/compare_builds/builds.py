@@ -14,7 +14,6 @@ import os
 import re
 import statistics
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,11 +35,12 @@ class Build:
     world: Any
 
 
-def imported(python: str, libraries: str) -> Any:
+def imported(python: str, run_library: str, library: str) -> Any:
+    """The package in a folder, with its two libraries."""
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
         del sys.modules[name]
-    os.environ["OVERLAPTUNE_RUN_LIBRARY"] = os.path.join(libraries, "liboverlaptune-run.so.0")
-    os.environ["OVERLAPTUNE_LIBRARY"] = os.path.join(libraries, "liboverlaptune.so.0")
+    os.environ["OVERLAPTUNE_RUN_LIBRARY"] = run_library
+    os.environ["OVERLAPTUNE_LIBRARY"] = library
     sys.path.insert(0, python)
     package = importlib.import_module(PACKAGE)
     importlib.import_module(f"{PACKAGE}.run").load()
@@ -50,7 +50,7 @@ def imported(python: str, libraries: str) -> Any:
 
 
 def build(name: str, package: Any, **options: Any) -> Build:
-    world = sys.modules[f"{package.__name__}.torch"].World if package is sys.modules[PACKAGE] else package.torch.World
+    world = package.torch.World
     known = inspect.signature(world).parameters
     return Build(name, package, world(**{key: value for key, value in options.items() if key in known}))
 
@@ -77,7 +77,30 @@ def answer_of(package: Any, line: str) -> Any:
     return dataclasses.replace(package.run.SEQUENTIAL, **values)
 
 
-def plan_call(of: Build, problem: dict[str, Any], config: str) -> Callable[[], None]:
+class Replay:
+    """A captured plan with its operands, which the graph does not hold."""
+
+    def __init__(self, plan: Any, operands: tuple[torch.Tensor, ...], into: int) -> None:
+        self._plan, self._operands, self._into = plan, operands, into
+        self._run()
+        torch.cuda.synchronize()
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+            self._run()
+
+    def _run(self) -> None:
+        x, weight = self._operands[:2]
+        self._plan.run(x.data_ptr(), weight.data_ptr(), self._into, torch.cuda.current_stream().cuda_stream)
+
+    def __call__(self) -> None:
+        self._graph.replay()
+
+    def close(self) -> None:
+        self._graph.reset()
+        self._plan.close()
+
+
+def replay_of(of: Build, problem: dict[str, Any], config: str) -> Replay:
     package = of.package
     asked = package.Problem(package.Op[problem["op"].upper()], problem["m"], problem["n"], problem["k"],
                             ranks=problem["ranks"], dtype=package.Dtype[problem["dtype"].upper()])
@@ -91,32 +114,12 @@ def plan_call(of: Build, problem: dict[str, Any], config: str) -> Callable[[], N
     w = torch.randn(problem["n"], problem["k"], device=device).to(dtype)
     y = torch.empty(problem["m"] // (ranks if scatters else 1), problem["n"], device=device, dtype=dtype)
     lent = plan.buffers()[1]
-    into = y.data_ptr() if lent is None else lent
-
-    def run() -> None:
-        plan.run(x.data_ptr(), w.data_ptr(), into, torch.cuda.current_stream().cuda_stream)
-
-    run()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        run()
-
-    def replay() -> None:
-        graph.replay()
-
-    replay.kept = (graph, x, w, y, plan)  # type: ignore[attr-defined]
-    return replay
-
-
-def close(call: Callable[[], None]) -> None:
-    call.kept[0].reset()  # type: ignore[attr-defined]
-    call.kept[4].close()  # type: ignore[attr-defined]
+    return Replay(plan, (x, w, y), y.data_ptr() if lent is None else lent)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--before", required=True, help="PYTHON:LIBRARIES of the build before")
+    parser.add_argument("--before", required=True, help="PYTHON:RUN_LIBRARY:LIBRARY of the build before")
     parser.add_argument("--after", required=True)
     parser.add_argument("--export", required=True, help="an exported database (.json.gz): its winners are run")
     parser.add_argument("--strategies", default="peer_store,waiting,signaled")
@@ -131,7 +134,8 @@ def main() -> None:
     with gzip.open(arguments.export) as file:
         winners = [row["candidate"] for row in json.load(file)["winners"]]
     wanted = arguments.strategies.split(",")
-    chosen = [row for row in winners if row["config"].split()[0] in wanted and row["problem"]["ranks"] == dist.get_world_size()]
+    ranks = dist.get_world_size()
+    chosen = [row for row in winners if row["config"].split()[0] in wanted and row["problem"]["ranks"] == ranks]
     before = imported(*arguments.before.split(":"))
     builds = [build("before", before)]
     after = imported(*arguments.after.split(":"))
@@ -143,21 +147,21 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for row in chosen[arguments.first :: arguments.every]:
         try:
-            calls = [plan_call(one, row["problem"], row["config"]) for one in builds]
+            calls = [replay_of(one, row["problem"], row["config"]) for one in builds]
         except Exception as error:  # the same on every rank
             if rank == 0:
                 print(f"skipped: {row['problem']} {row['config'][:60]}: {str(error)[:150]}", flush=True)
             continue
-        timed = watch.timed(calls, arguments.rounds)
+        timed = watch.timed(list(calls), arguments.rounds)
         times = [statistics.median(one.times_us) for one in timed]
         for call in calls:
-            close(call)
+            call.close()
         rows.append({"problem": row["problem"], "config": row["config"], "us": times})
         if rank == 0:
             problem = row["problem"]
-            print(f"{problem['op']:20s} {problem['m']:6d} {problem['n']:6d} {problem['k']:6d} {row['config'].split()[0]:10s} "
-                  f"before {times[0]:8.1f}  exclusive {times[1]:8.1f} {times[1] / times[0]:6.3f}  "
-                  f"gate {times[2]:8.1f} {times[2] - times[1]:+6.1f} us", flush=True)
+            shape = f"{problem['op']:20s} {problem['m']:6d} {problem['n']:6d} {problem['k']:6d}"
+            print(f"{shape} {row['config'].split()[0]:10s} before {times[0]:8.1f}  "
+                  f"exclusive {times[1]:8.1f} {times[1] / times[0]:6.3f}  gate {times[2]:8.1f} {times[2] - times[1]:+6.1f} us", flush=True)
     if rank == 0 and rows:
         ratios = [row["us"][1] / row["us"][0] for row in rows]
         gates = [row["us"][2] - row["us"][1] for row in rows]
