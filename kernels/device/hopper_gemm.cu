@@ -1,7 +1,7 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
 // sums in fp32. A tile whose BLOCK_M is no multiple of 64 is computed as (B * A^T)^T.
-// A persistent launch has one CTA on each SM. In its first warpgroup one thread loads
-// tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
+// A persistent launch has one CTA on each SM. In its first warpgroup one warp finds out what comes next,
+// one thread loads tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
 // the consumers, CONSUMERS other warpgroups, multiply (wgmma): all of them a part of each tile, or
 // each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster
 // compute tiles that follow one another; where both tiles are in one column, or one row, they load B,
@@ -34,35 +34,34 @@
 
 /// An operand that both CTAs of a cluster need. Each CTA loads half of B for both. A they load in
 /// turn, a step each: halves of A, too, made all loads slower.
-enum Shared : int { kNone, kA, kB };
+enum Shared : short { kNone, kA, kB };
 
-/// An item, and where its operands are.
-struct Source {
-  Item item;
-  int shared;
-};
-
-__device__ __forceinline__ int shared_by(const Place& place, const Place& other) {
+__device__ __forceinline__ Shared shared_by(const Place& place, const Place& other) {
   if (CLUSTER == 1) return kNone;
   if (other.column == place.column) return kB;
   return other.row == place.row && other.block == place.block ? kA : kNone;
 }
 
 /// The item of a tile. `place`: that of the tile that is computed.
-__device__ __forceinline__ Item item_of(const Order& order, int tile, const Place& place) {
+__device__ __forceinline__ Item item_of(const Order& order, int tile, const Place& place,
+                                        const Place& other) {
   return {.what = tile < order.tiles ? kTile : kTwin,
+          .shared = shared_by(place, other),
           .block = place.block,
           .row = place.row,
           .column = place.column,
           .index = tile};
 }
 
+__device__ __forceinline__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
+
 #if QUEUED
 
-/// The queue as the loading warp of a CTA sees it. The first CTA of a cluster takes positions for
-/// both.
-struct Queue {
-  Claim ahead;  // by the first lane of the first CTA
+/// What the scheduling warp knows. The first CTA of a cluster takes positions for both.
+struct Schedule {
+  Claim ahead;     // by the first lane of the first CTA
+  int near = -1;   // a step of the queue near the lane's tile
+  int loaded = 0;  // steps
 };
 
 __device__ __forceinline__ bool takes_for_other(const Order& order) {
@@ -71,20 +70,20 @@ __device__ __forceinline__ bool takes_for_other(const Order& order) {
 
 /// The position of item number `number`. By all lanes.
 __device__ __forceinline__ int next_position(const Run& run, const Order& order, Items& items,
-                                             u32 number, Queue& queue) {
+                                             u32 number, const Claim& ahead) {
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
   const bool one_each = shares_tiles(order);
   int position = run.items;
-  if (threadIdx.x == 0) {
+  if (lane_of_warp() == 0) {
     const u32 slot = number % 2;
     const u32 phase = number / 2 & 1;
     if (!takes_for_other(order) || cluster_rank() == 0) {
       if (!one_each) {
-        position = position_of(run, queue.ahead);
+        position = position_of(run, ahead);
         if (position >= run.items) items.ended = ends_queue(run, position, false);
       } else if (number == 0) {
-        if (queue.ahead.dead == 0) position = queue.ahead.position;
-        items.ended = ends_queue(run, queue.ahead.position, true);
+        if (ahead.dead == 0) position = ahead.position;
+        items.ended = ends_queue(run, ahead.position, true);
       }
       if (takes_for_other(order)) {
         barrier_wait(shared_address(items.read + slot), phase ^ 1);
@@ -105,23 +104,23 @@ __device__ __forceinline__ int next_position(const Run& run, const Order& order,
 }
 
 /// Asks for the position of the next item. A CTA does so when the one before needs no rows that have
-/// not arrived: it would keep an item that another CTA could work on. By the first lane.
-__device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Queue& queue) {
+/// not arrived: it would keep an item that another CTA could work on. By all lanes.
+__device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Schedule& schedule) {
   if (shares_tiles(order) || (CLUSTER == 2 && cluster_rank() != 0)) return;
-  queue.ahead = claim(run);
+  if (lane_of_warp() == 0) schedule.ahead = claim(run);
 }
 
-/// The item at a position. By all lanes. `near`: a step of the queue nearby, -1 at first.
-__device__ __forceinline__ Source source_at(const Run& run, const Order& order, const Peers& peers,
-                                            int position, int& near) {
-  if (position >= run.items) return {{.what = kEnd}};
+/// The item at a position. By all lanes.
+__device__ __forceinline__ Item item_at(const Run& run, const Order& order, const Peers& peers,
+                                        int position, int& near) {
+  if (position >= run.items) return {.what = kEnd};
   // Hides that the position is new each time: the compiler would keep parts of divisions for all.
   asm volatile("" : "+r"(position));
 #if WAITS
   const Turn turn = turn_at(peers, position);
   if (turn.pushes) {
     const int second = peers.shares_an_item == 2 ? static_cast<int>(cluster_rank()) : 0;
-    return {{.what = kPush, .index = turn.number * peers.shares_an_item + second}};
+    return {.what = kPush, .index = turn.number * peers.shares_an_item + second};
   }
   const int number = turn.number;
 #else
@@ -129,40 +128,45 @@ __device__ __forceinline__ Source source_at(const Run& run, const Order& order, 
 #endif
   const int tile = CLUSTER == 2 ? 2 * number + static_cast<int>(cluster_rank()) : number;
   // The second lane looks up the tile of the other CTA.
-  const int asked = CLUSTER == 2 && threadIdx.x == 1 ? tile ^ 1 : tile;
+  const int asked = CLUSTER == 2 && lane_of_warp() == 1 ? tile ^ 1 : tile;
 #if RANKS
   const Stored at = stored(peers, computed(order, asked), near);
   const Place place = place_in(order, peers, at);
 #else
   const Place place = place_in(order, peers, computed(order, asked));
 #endif
-  const Place own = from_lane(place, 0);
-  Source source{item_of(order, tile, own), shared_by(own, from_lane(place, 1))};
+  Item item = item_of(order, tile, from_lane(place, 0), from_lane(place, CLUSTER - 1));
 #if RANKS
-  source.item.index = from_lane(at.group, 0);
-  source.item.owner = from_lane(at.owner, 0);
-  source.item.slot = from_lane(at.slot, 0);
+  item.index = from_lane(at.group, 0);
+  item.owner = from_lane(at.owner, 0);
+  item.slot = from_lane(at.slot, 0);
 #endif
-  return source;
+  return item;
 }
 
 #else
 
-__device__ __forceinline__ Source source_of(const Order& order, int tile) {
-  if (!has_tile(order, tile)) return {{.what = kEnd}};
+struct Schedule {
+  int tile = -1;
+  Item ahead{};  // the lane's
+  int loaded = 0;
+};
+
+__device__ __forceinline__ Item item_at(const Order& order, int tile) {
+  if (!has_tile(order, tile)) return {.what = kEnd};
   const Place place = place_of(order, computed(order, tile));
   const Place other = CLUSTER == 2 ? place_of(order, computed(order, tile ^ 1)) : place;
-  return {item_of(order, tile, place), shared_by(place, other)};
+  return item_of(order, tile, place, other);
 }
 
-__device__ __forceinline__ Source from_lane(const Source& source, int lane) {
-  const Item& item = source.item;
-  return {{.what = from_lane(item.what, lane),
-           .block = from_lane(item.block, lane),
-           .row = from_lane(item.row, lane),
-           .column = from_lane(item.column, lane),
-           .index = from_lane(item.index, lane)},
-          CLUSTER == 1 ? kNone : from_lane(source.shared, lane)};
+__device__ __forceinline__ Item from_lane(const Item& item, int lane) {
+  const int what = from_lane(item.what | item.shared << 8, lane);
+  return {.what = static_cast<short>(what & 255),
+          .shared = static_cast<short>(what >> 8),
+          .block = from_lane(item.block, lane),
+          .row = from_lane(item.row, lane),
+          .column = from_lane(item.column, lane),
+          .index = from_lane(item.index, lane)};
 }
 
 __device__ __forceinline__ int own_tile(const Order& order) {
@@ -170,6 +174,73 @@ __device__ __forceinline__ int own_tile(const Order& order) {
 }
 
 #endif
+
+#if WAITS
+/// A push passes through the ring as steps of so many bytes: the loading thread loads them, and the
+/// storing thread of the item's (first) consumer stores them at the peer. Both CTAs of a cluster take
+/// as many steps.
+/// The fields are read anew each time: these threads have few registers.
+constexpr int kStepVectors = kStageBytes / 16;
+__device__ __forceinline__ int steps_of(const volatile Push& push) {
+  return (push.most + kStepVectors - 1) / kStepVectors;
+}
+/// Bytes of a step, maybe none.
+__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
+  const int left = push.vectors - step * kStepVectors;
+  return left <= 0 ? 0 : 16 * (left < kStepVectors ? left : kStepVectors);
+}
+#endif
+
+/// Puts item number `number` into the ring. By all lanes of the scheduling warp. False: it is the end.
+/// In a launch that never waits, every lane looks up one of the next 32 tiles.
+__device__ __forceinline__ bool hand_over(const Run& run, const Order& order, const Peers& peers,
+                                          Items& items, u32 number, Schedule& schedule) {
+#if QUEUED
+  const int position = next_position(run, order, items, number, schedule.ahead);
+  Item item = item_at(run, order, peers, position, schedule.near);
+  if (item.what == kEnd) item.index = items.ended;
+  if (number == 0 && lane_of_warp() == 0) items.opens = position == 0 && cluster_rank() == 0;
+#else
+  if (schedule.tile < 0) schedule.tile = own_tile(order);
+  if (number % 32 == 0) {
+    schedule.ahead = item_at(order, nth_tile(order, schedule.tile, lane_of_warp()));
+  }
+  Item item = from_lane(schedule.ahead, static_cast<int>(number % 32));
+  schedule.tile = next_tile(order, schedule.tile);
+#endif
+  item.steps = schedule.loaded;
+  schedule.loaded += last_step(order) - first_step(order);
+  if (lane_of_warp() == 0) {
+    wait_for_slot(items, number);
+#if WAITS
+    if (item.what == kPush) {
+      volatile Push& push = items.pushes[number % kItems];
+      put_push(peers, item.index, push);
+      schedule.loaded = item.steps + steps_of(push);
+    }
+#endif
+    put(items, number, item);
+    if (IN_TURN && item.what == kEnd) {
+      wait_for_slot(items, number + 1);
+      put(items, number + 1, item);
+    }
+  }
+  return item.what != kEnd;
+}
+
+/// The work of the scheduling warp.
+__device__ __forceinline__ void schedule_items(const Run& run, const Order& order,
+                                               const Peers& peers, Items& items,
+                                               Schedule& schedule) {
+  u32 number = 0;
+  while (hand_over(run, order, peers, items, number, schedule)) {
+#if QUEUED
+    barrier_wait(shared_address(&items.begun), number & 1);
+    ask_ahead(run, order, schedule);
+#endif
+    ++number;
+  }
+}
 
 /// Where the next step is loaded to. `before`: steps that were loaded before.
 struct Ring {
@@ -186,9 +257,8 @@ struct Ring {
 
 /// Loads all steps of a tile. By one thread.
 __device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b,
-                                          const Source& source, const Order& order, u32 stages,
+                                          const Item& item, const Order& order, u32 stages,
                                           u32 full, u32 empty) {
-  const Item& item = source.item;
   const int end = last_step(order);
   Ring ring(item.steps);
 #pragma unroll 1
@@ -198,12 +268,12 @@ __device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b
     const u32 filled = full + 8 * ring.stage;
     barrier_expect(filled, kStageBytes);
     const u32 to = stages + ring.stage * kStageBytes;
-    if (source.shared != kA) {
+    if (item.shared != kA) {
       load(to, a, filled, step * kBlockK, item.row, item.block);
     } else if (step % 2 == static_cast<int>(cluster_rank())) {
       load_for_both(to, a, filled, step * kBlockK, item.row, item.block);
     }
-    if (source.shared == kB) {
+    if (item.shared == kB) {
       const u32 half = cluster_rank();
       load_for_both(to + kABytes + half * kBLoadBytes, b, filled, step * kBlockK,
                     item.column + static_cast<int>(half) * kBLoad, 0);
@@ -219,20 +289,6 @@ __device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b
 }
 
 #if WAITS
-
-/// A push passes through the ring as steps of so many bytes: the loading thread loads them, and the
-/// storing thread of the item's (first) consumer stores them at the peer. Both CTAs of a cluster take
-/// as many steps.
-/// The fields are read anew each time: these threads have few registers.
-constexpr int kStepVectors = kStageBytes / 16;
-__device__ __forceinline__ int steps_of(const volatile Push& push) {
-  return (push.most + kStepVectors - 1) / kStepVectors;
-}
-/// Bytes of a step, maybe none.
-__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
-  const int left = push.vectors - step * kStepVectors;
-  return left <= 0 ? 0 : 16 * (left < kStepVectors ? left : kStepVectors);
-}
 
 /// By one thread.
 __device__ __forceinline__ void load_push(const volatile Push& push, int before, u32 stages,
@@ -288,74 +344,46 @@ __device__ __forceinline__ void store_push(const volatile Push& push, int before
 
 #endif
 
-/// The work of the loading warp: it finds out what comes next, hands it to the other warps, and loads
-/// for it. Its first lane loads. In a launch that never waits, every lane looks up one of the next 32
-/// tiles.
+/// The work of the loading warp. Its first lane loads.
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
                                         const TensorMap* b, const Run& run, const Order& order,
-                                        const Peers& peers, Claim first, Items& items, u32 stages,
-                                        u32 full, u32 empty) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int steps = last_step(order) - first_step(order);
-  int loaded = 0;  // steps
-#if QUEUED
-  Queue queue{first};
-  int near = -1;  // of the lane's tile
-#else
-  int tile = own_tile(order);
-  Source ahead{};
+                                        const Peers& peers, Schedule& schedule, Items& items,
+                                        u32 stages, u32 full, u32 empty) {
+  const bool loads = lane_of_warp() == 0;
+#if WAITS
+  int arrived = -1;  // the last group whose rows are there
 #endif
   for (u32 number = 0;; ++number) {
-#if QUEUED
-    const int position = next_position(run, order, items, number, queue);
-    Source source = source_at(run, order, peers, position, near);
-    if (number == 0 && lane == 0) items.opens = position == 0 && cluster_rank() == 0;
-    if (source.item.what == kEnd) source.item.index = items.ended;
-#else
-    if (number % 32 == 0) ahead = source_of(order, nth_tile(order, tile, lane));
-    Source source = from_lane(ahead, static_cast<int>(number % 32));
-    tile = next_tile(order, tile);
-#endif
-    source.item.steps = loaded;
-    if (lane == 0) {
-      wait_for_slot(items, number);
-      put(items, number, source.item);
-      if (IN_TURN && source.item.what == kEnd) {
-        wait_for_slot(items, number + 1);
-        put(items, number + 1, source.item);
+    if (!kSchedules && !hand_over(run, order, peers, items, number, schedule)) return;
+    if (kSchedules && !loads) return;
+    Item item{};
+    if (loads) item = taken(items, number);
+    if (kSchedules && item.what == kEnd) return;
+    const TensorMap* from = a;
+#if WAITS
+    if (loads && item.what != kPush) {
+      wait_for_rows(run, peers, computed(order, item.index), arrived);
+      if (item.block == peers.own_block) {
+        from = own_a;
+        item.block = 0;
       }
     }
-    if (source.item.what == kEnd) return;
-#if RANKS
-    if (lane == 0) ask_ahead(run, order, queue);
 #endif
+#if QUEUED
+    if (kSchedules) {
+      barrier_arrive(shared_address(&items.begun));
+    } else {
+      ask_ahead(run, order, schedule);
+    }
+#endif
+    if (!loads) continue;
 #if WAITS
-    if (source.item.what == kPush) {
-      if (lane != 0) continue;
-      ask_ahead(run, order, queue);
-      const volatile Push& push = items.pushes[number % kItems];
-      const u32 before = items.described_before;
-      items.described_before = before + 1;
-      barrier_wait(shared_address(&items.described), before & 1);
-      load_push(push, loaded, stages, full, empty);
-      loaded += steps_of(push);
+    if (item.what == kPush) {
+      load_push(items.pushes[number % kItems], item.steps, stages, full, empty);
       continue;
     }
 #endif
-    loaded += steps;
-    if (lane != 0) continue;
-    const TensorMap* from = a;
-#if WAITS
-    int arrived = items.arrived;
-    wait_for_rows(run, peers, computed(order, source.item.index), arrived);
-    items.arrived = arrived;
-    ask_ahead(run, order, queue);
-    if (source.item.block == peers.own_block) {
-      from = own_a;
-      source.item.block = 0;
-    }
-#endif
-    load_tile(from, b, source, order, stages, full, empty);
+    load_tile(from, b, item, order, stages, full, empty);
   }
 }
 
@@ -389,9 +417,6 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, 
 #if WAITS
     if (item.what == kPush) {
       if (IN_TURN || consumer == 0) {  // else the first consumer's storing warp does it
-        // The loading warp has no registers for it.
-        put_push(peers, item.index, items.pushes[number % kItems]);
-        barrier_arrive(shared_address(&items.described));
         store_push(items.pushes[number % kItems], item.steps, stages, full, empty,
                    shared_address(items.loaded + consumer));
         // A consumer that came later would take the next push for this one.
@@ -684,10 +709,12 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
                 const __grid_constant__ TensorMap own_a
 #endif
     ) {
-  Claim first{};
+  Schedule schedule;
 #if QUEUED
   // Under what follows: the answer takes as long.
-  if (threadIdx.x == 0 && (!takes_for_other(order) || cluster_rank() == 0)) first = claim(run);
+  if (threadIdx.x == 32 * kSchedulingWarp && (!takes_for_other(order) || cluster_rank() == 0)) {
+    schedule.ahead = claim(run);
+  }
 #else
   const Peers peers{};
   const Run run{};
@@ -732,7 +759,10 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kLoaderRegisters));
     if (warp == 0) {
-      produce(&a, &own_a, &b, run, order, peers, first, items, stages, full, empty);
+      produce(&a, &own_a, &b, run, order, peers, schedule, items, stages, full, empty);
+    }
+    if (kSchedules && warp == kSchedulingWarp) {
+      schedule_items(run, order, peers, items, schedule);
     }
 #if QUEUED
     if (warp >= 1 && warp <= CONSUMERS) begin(run, warp - 1, items);

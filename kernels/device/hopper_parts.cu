@@ -212,22 +212,26 @@ __device__ __forceinline__ bool stores(const Order& order, int slab) {
   return !shares_tiles(order) || (slab % kSlabs < kFirstSlabs) == (cluster_rank() == 0);
 }
 
-// A CTA's work reaches its warps through a ring of items in shared memory. The loading warp puts in
-// what comes next, and loads for it; the others take it out. Consumers that take turns have every
-// other item.
+// A CTA's work reaches its warps through a ring of items in shared memory. The scheduling warp puts in
+// what comes next; the others take it out. Consumers that take turns have every other item.
 
 constexpr int kItems = 4;  // of the ring: an even number
 constexpr int kStride = IN_TURN ? 2 : 1;
+/// The last warp of the first warpgroup schedules, where it is not needed to store for a consumer; else
+/// the loading warp does so between two items.
+constexpr bool kSchedules = CONSUMERS < 3;
+constexpr int kSchedulingWarp = kSchedules ? 3 : 0;
 
-enum What : int {
+enum What : short {
   kTile,
   kTwin,  // the tile of the other CTA of the cluster, once more; nothing is stored
   kPush,  // rows for a peer, which pass through the stages
   kEnd,
 };
 struct alignas(16) Item {
-  int what;
-  int block;  // of a tile: its place
+  short what;
+  short shared;  // of a tile: `Shared`
+  int block;     // its place
   int row;
   int column;
   int steps;  // of k that were loaded before it
@@ -245,16 +249,13 @@ struct alignas(16) Items {
   u64 read[2];
   int claims[2];
   u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
+  u64 begun;             // the loading warp has begun an item: its rows are there
   int opens;             // whether the CTA has the queue's first item
   volatile int ended;    // whether it has taken the last position that there is
 #if WAITS
-  // Of pushes, which lie in the slot of their item: the storing warp has put it there; its last rows
-  // are in the ring of stages; its consumers know that.
+  // Of pushes, which lie in the slot of their item: its last rows are in the ring of stages; its
+  // consumers know that.
   volatile Push pushes[kItems];
-  u64 described;
-  // The loading thread's own: it has few registers.
-  volatile int arrived;   // the last group whose rows are there
-  volatile u32 described_before;
   u64 known[CONSUMERS];
   u64 loaded[CONSUMERS];
 #endif
@@ -262,6 +263,7 @@ struct alignas(16) Items {
 
 __device__ __forceinline__ void init(Items& items) {
   items.ended = 0;
+  barrier_init(shared_address(&items.begun), 1);
   for (int i = 0; i < kItems; ++i) {
     barrier_init(shared_address(items.full + i), 1);
     barrier_init(shared_address(items.empty + i), kOfOneTile);
@@ -272,9 +274,6 @@ __device__ __forceinline__ void init(Items& items) {
     barrier_expect(shared_address(items.claimed + i), sizeof(int));
   }
 #if WAITS
-  items.arrived = -1;
-  items.described_before = 0;
-  barrier_init(shared_address(&items.described), 1);
   for (int i = 0; i < CONSUMERS; ++i) {
     barrier_init(shared_address(items.known + i), 128 * kOfOneTile);
     barrier_init(shared_address(items.loaded + i), 1);
