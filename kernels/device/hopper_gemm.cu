@@ -176,10 +176,8 @@ __device__ __forceinline__ int own_tile(const Order& order) {
 #endif
 
 #if WAITS
-/// A push passes through the ring as steps of so many bytes: the loading thread loads them, and the
-/// storing thread of the item's (first) consumer stores them at the peer. Both CTAs of a cluster take
-/// as many steps.
-/// The fields are read anew each time: these threads have few registers.
+/// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many. Its
+/// fields are read anew each time: the loading thread has few registers.
 constexpr int kStepVectors = kStageBytes / 16;
 __device__ __forceinline__ int steps_of(const volatile Push& push) {
   return (push.most + kStepVectors - 1) / kStepVectors;
@@ -216,7 +214,8 @@ __device__ __forceinline__ bool hand_over(const Run& run, const Order& order, co
     if (item.what == kPush) {
       volatile Push& push = items.pushes[number % kItems];
       put_push(peers, item.index, push);
-      schedule.loaded = item.steps + steps_of(push);
+      item.slot = steps_of(push);
+      schedule.loaded = item.steps + item.slot;
     }
 #endif
     put(items, number, item);
@@ -308,38 +307,15 @@ __device__ __forceinline__ void load_push(const volatile Push& push, int before,
   }
 }
 
-/// Releases a stage as its consumers would.
-__device__ __forceinline__ void release_for_all(u32 empty) {
-#pragma unroll
-  for (int i = 0; i < kOfOneTile; ++i) {
-    barrier_arrive(empty);
-    if (CLUSTER == 2) barrier_arrive_at_other(empty);
+/// The part of thread 0 of a consumer in a step of a push that is in the ring: it starts the store at the
+/// peer. The step before has been read then.
+__device__ __forceinline__ void store_step(const volatile Push& push, int step, u32 from) {
+  const u32 bytes = bytes_of_step(push, step);
+  if (bytes > 0) {
+    store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors), from, bytes);
   }
-}
-
-/// Stores the steps of a push, of which `before` have been loaded before. By one thread.
-__device__ __forceinline__ void store_push(const volatile Push& push, int before, u32 stages,
-                                           u32 full, u32 empty, u32 loaded) {
-  if (steps_of(push) == 0) barrier_arrive(loaded);
-#pragma unroll 1
-  for (int step = 0; step < steps_of(push); ++step) {
-    const u32 stage = (before + step) % STAGES;
-    barrier_wait(full + 8 * stage, (before + step) / STAGES & 1);
-    if (step + 1 == steps_of(push)) barrier_arrive(loaded);
-    const u32 bytes = bytes_of_step(push, step);
-    if (bytes > 0) {
-      store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors),
-                  stages + stage * kStageBytes, bytes);
-    }
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-    if (step > 0) release_for_all(empty + 8 * ((before + step - 1) % STAGES));
-  }
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-  const int steps = steps_of(push);
-  if (steps > 0) release_for_all(empty + 8 * ((before + steps - 1) % STAGES));
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // in the peer's memory
-  increment(push.counter, 1);
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
 }
 
 #endif
@@ -362,6 +338,9 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
     const TensorMap* from = a;
 #if WAITS
     if (loads && item.what != kPush) {
+      if (run.meets != 0 && item.block != peers.own_block) {
+        barrier_wait(shared_address(&items.met), 0);  // until then the counters may be the last run's
+      }
       wait_for_rows(run, peers, computed(order, item.index), arrived);
       if (item.block == peers.own_block) {
         from = own_a;
@@ -399,6 +378,10 @@ __device__ __forceinline__ void begin(const Run& run, int consumer, const Items&
     if (items.opens) open(run);
   }
   meet(run, gridDim.x * CONSUMERS);
+  asm volatile("fence.proxy.async;" ::: "memory");  // bulk copies store there
+#if WAITS
+  if (consumer == 0 && threadIdx.x % 32 == 0) barrier_arrive(shared_address(&items.met));
+#endif
 }
 #endif
 
@@ -415,14 +398,8 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, 
     const Item item = taken(items, number);
     if (item.what == kEnd) break;
 #if WAITS
-    if (item.what == kPush) {
-      if (IN_TURN || consumer == 0) {  // else the first consumer's storing warp does it
-        store_push(items.pushes[number % kItems], item.steps, stages, full, empty,
-                   shared_address(items.loaded + consumer));
-        // A consumer that came later would take the next push for this one.
-        barrier_wait(shared_address(items.known + consumer), (own_number(number) - pass) & 1);
-      }
-      give_back(items, number);
+    if (item.what == kPush) {  // its consumer stores it
+      give_back_half(items, number);
       continue;
     }
 #endif
@@ -549,6 +526,34 @@ __device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 numbe
   barrier_wait(turns + 8 * consumer, (consumer ^ 1 ^ own_number(number)) & 1);
 }
 
+#if WAITS
+/// The steps of a push, which consumers find in the ring as they find those of a tile. Of several consumers
+/// that share items, the first one stores.
+template <class Release>
+__device__ __forceinline__ void push_steps(const Items& items, u32 number, const Item& item,
+                                           int consumer, u32 stages, u32 full,
+                                           const Release& release) {
+  const volatile Push& push = items.pushes[number % kItems];
+  const bool stores = threadIdx.x % 128 == 0 && (IN_TURN || consumer == 0);
+#pragma unroll 1
+  for (int step = 0; step < item.slot; ++step) {
+    const int at = item.steps + step;
+    barrier_wait(full + 8 * (at % STAGES), at / STAGES & 1);
+    if (!stores) {
+      release(at % STAGES);
+      continue;
+    }
+    store_step(push, step, stages + at % STAGES * kStageBytes);
+    if (step > 0) release((at - 1) % STAGES);
+  }
+  if (!stores) return;
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  if (item.slot > 0) release((item.steps + item.slot - 1) % STAGES);
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // in the peer's memory
+  increment(push.counter, 1);
+}
+#endif
+
 /// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer waits
 /// on its own until the other one has found all its stages full. (It could not tell a stage that
 /// was filled for it from one that was filled two rounds before.)
@@ -574,14 +579,12 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
     if (item.what == kEnd) break;
 #if WAITS
     if (item.what == kPush) {
-      // Rows pass through the stages now. As with the other consumer's tile, a stage that is full
-      // of them could be taken for a later one.
       if (IN_TURN) wait_for_turn(turns, consumer, number);
-      const int pusher = IN_TURN ? consumer : 0;
-      // All items before it are pushes or tiles.
-      barrier_wait(shared_address(items.loaded + pusher), (own_number(number) - pass) & 1);
-      barrier_arrive(shared_address(items.known + pusher));
+      if (run.meets != 0) barrier_wait(shared_address(&items.met), 0);
+      push_steps(items, number, item, consumer, stages, full, release);
       if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
+      asm volatile("bar.sync %0, 128;" ::"r"(1 + consumer) : "memory");  // all have read the item
+      if (thread == 0) give_back_half(items, number);
       continue;
     }
     stage = item.steps % STAGES;

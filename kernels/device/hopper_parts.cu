@@ -237,7 +237,7 @@ struct alignas(16) Item {
   int steps;  // of k that were loaded before it
   int index;  // of the tile in the order; of a push; where tiles are stored at ranks, the wave group
   int owner;  // of a tile that is stored at a rank, and its slot there
-  int slot;
+  int slot;   // of a push: its steps
 };
 
 struct alignas(16) Items {
@@ -253,32 +253,26 @@ struct alignas(16) Items {
   int opens;             // whether the CTA has the queue's first item
   volatile int ended;    // whether it has taken the last position that there is
 #if WAITS
-  // Of pushes, which lie in the slot of their item: its last rows are in the ring of stages; its
-  // consumers know that.
-  volatile Push pushes[kItems];
-  u64 known[CONSUMERS];
-  u64 loaded[CONSUMERS];
+  volatile Push pushes[kItems];  // each in the slot of its item
+  u64 met;  // in a launch that meets the ranks itself: it has
 #endif
 };
 
 __device__ __forceinline__ void init(Items& items) {
   items.ended = 0;
   barrier_init(shared_address(&items.begun), 1);
+#if WAITS
+  barrier_init(shared_address(&items.met), 1);
+#endif
   for (int i = 0; i < kItems; ++i) {
     barrier_init(shared_address(items.full + i), 1);
-    barrier_init(shared_address(items.empty + i), kOfOneTile);
+    barrier_init(shared_address(items.empty + i), (WAITS ? 2 : 1) * kOfOneTile);
   }
   for (int i = 0; i < 2; ++i) {
     barrier_init(shared_address(items.claimed + i), 1);
     barrier_init(shared_address(items.read + i), 1);
     barrier_expect(shared_address(items.claimed + i), sizeof(int));
   }
-#if WAITS
-  for (int i = 0; i < CONSUMERS; ++i) {
-    barrier_init(shared_address(items.known + i), 128 * kOfOneTile);
-    barrier_init(shared_address(items.loaded + i), 1);
-  }
-#endif
 }
 
 /// Waits until item number `number` may be put in. By one thread, as `put`.
@@ -299,10 +293,17 @@ __device__ __forceinline__ Item taken(const Items& items, u32 number) {
   return items.items[slot];
 }
 
-/// By one thread for each consumer of the item, after all threads of that consumer have read it.
-__device__ __forceinline__ void give_back(const Items& items, u32 number) {
+/// Gives back the slot of an item, after all threads of a consumer have read it. By one thread for
+/// each of its consumers; of a push both that of the storing warp and one of the consumer do, and
+/// each for itself: `give_back_half`.
+__device__ __forceinline__ void give_back_half(const Items& items, u32 number) {
   barrier_arrive(shared_address(items.empty + number % kItems));
 }
+__device__ __forceinline__ void give_back(const Items& items, u32 number) {
+#pragma unroll
+  for (int i = 0; i < (WAITS ? 2 : 1); ++i) give_back_half(items, number);
+}
+
 /// The first row of a consumer among the rows of a tile's wgmmas.
 __device__ __forceinline__ int first_of(int consumer) {
   return IN_TURN ? 0 : consumer * kParts * 64;
