@@ -148,21 +148,26 @@ __device__ __forceinline__ Source source_at(const Run& run, const Order& order, 
 
 #else
 
-__device__ __forceinline__ Source source_of(const Order& order, int tile) {
-  if (!has_tile(order, tile)) return {{.what = kEnd}};
+/// What a lane knows of one of the next tiles.
+struct Ahead {
+  Place place;
+  int shared;
+};
+
+__device__ __forceinline__ Ahead ahead_of(const Order& order, int tile) {
+  if (!has_tile(order, tile)) return {};
   const Place place = place_of(order, computed(order, tile));
   const Place other = CLUSTER == 2 ? place_of(order, computed(order, tile ^ 1)) : place;
-  return {item_of(order, tile, place), shared_by(place, other)};
+  return {place, shared_by(place, other)};
 }
 
-__device__ __forceinline__ Source from_lane(const Source& source, int lane) {
-  const Item& item = source.item;
-  return {{.what = from_lane(item.what, lane),
-           .block = from_lane(item.block, lane),
-           .row = from_lane(item.row, lane),
-           .column = from_lane(item.column, lane),
-           .index = from_lane(item.index, lane)},
-          CLUSTER == 1 ? kNone : from_lane(source.shared, lane)};
+/// The item of a tile that lane `lane` knows.
+__device__ __forceinline__ Source source_of(const Order& order, int tile, const Ahead& ahead,
+                                            int lane) {
+  const Place place = from_lane(ahead.place, lane);
+  const int shared = CLUSTER == 1 ? kNone : from_lane(ahead.shared, lane);
+  if (!has_tile(order, tile)) return {{.what = kEnd}};
+  return {item_of(order, tile, place), shared};
 }
 
 __device__ __forceinline__ int own_tile(const Order& order) {
@@ -303,7 +308,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
   int near = -1;  // of the lane's tile
 #else
   int tile = own_tile(order);
-  Source ahead{};
+  Ahead ahead{};
 #endif
   for (u32 number = 0;; ++number) {
 #if QUEUED
@@ -312,8 +317,8 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
     if (number == 0 && lane == 0) items.opens = position == 0 && cluster_rank() == 0;
     if (source.item.what == kEnd) source.item.index = items.ended;
 #else
-    if (number % 32 == 0) ahead = source_of(order, nth_tile(order, tile, lane));
-    Source source = from_lane(ahead, static_cast<int>(number % 32));
+    if (number % 32 == 0) ahead = ahead_of(order, nth_tile(order, tile, lane));
+    Source source = source_of(order, tile, ahead, static_cast<int>(number % 32));
     tile = next_tile(order, tile);
 #endif
     source.item.steps = loaded;
@@ -325,7 +330,12 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
         put(items, number + 1, source.item);
       }
     }
-    if (source.item.what == kEnd) return;
+    if (source.item.what == kEnd) {
+#if QUEUED
+      if (lane == 0) tell_left_out(run, queue.ahead);
+#endif
+      return;
+    }
 #if RANKS
     if (lane == 0) ask_ahead(run, order, queue);
 #endif
@@ -347,6 +357,9 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
     const TensorMap* from = a;
 #if WAITS
     int arrived = items.arrived;
+    if (run.meets != 0 && source.item.block != peers.own_block) {
+      barrier_wait(shared_address(&items.met), 0);  // until then the counters may be the last run's
+    }
     wait_for_rows(run, peers, computed(order, source.item.index), arrived);
     items.arrived = arrived;
     ask_ahead(run, order, queue);
@@ -371,6 +384,10 @@ __device__ __forceinline__ void begin(const Run& run, int consumer, const Items&
     if (items.opens) open(run);
   }
   meet(run, gridDim.x * CONSUMERS);
+  asm volatile("fence.proxy.async;" ::: "memory");  // bulk copies store there
+#if WAITS
+  if (consumer == 0 && threadIdx.x % 32 == 0) barrier_arrive(shared_address(&items.met));
+#endif
 }
 #endif
 
@@ -392,10 +409,11 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, 
         // The loading warp has no registers for it.
         put_push(peers, item.index, items.pushes[number % kItems]);
         barrier_arrive(shared_address(&items.described));
+        // Until its consumers have used all stages before, one that is filled for them could be taken
+        // for a later one.
+        barrier_wait(shared_address(items.reached + consumer), (own_number(number) - pass) & 1);
         store_push(items.pushes[number % kItems], item.steps, stages, full, empty,
                    shared_address(items.loaded + consumer));
-        // A consumer that came later would take the next push for this one.
-        barrier_wait(shared_address(items.known + consumer), (own_number(number) - pass) & 1);
       }
       give_back(items, number);
       continue;
@@ -553,9 +571,9 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       // of them could be taken for a later one.
       if (IN_TURN) wait_for_turn(turns, consumer, number);
       const int pusher = IN_TURN ? consumer : 0;
+      barrier_arrive(shared_address(items.reached + pusher));
       // All items before it are pushes or tiles.
       barrier_wait(shared_address(items.loaded + pusher), (own_number(number) - pass) & 1);
-      barrier_arrive(shared_address(items.known + pusher));
       if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
       continue;
     }
@@ -660,7 +678,8 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       pass_on_buffer(slab);
     }
     ++pass;
-  }  if (!added_up) {  // the meetings of exchange_halves
+  }
+  if (!added_up) {  // the meetings of exchange_halves
     cluster_barrier();
     cluster_barrier();
   }

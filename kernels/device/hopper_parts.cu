@@ -248,14 +248,15 @@ struct alignas(16) Items {
   int opens;             // whether the CTA has the queue's first item
   volatile int ended;    // whether it has taken the last position that there is
 #if WAITS
-  // Of pushes, which lie in the slot of their item: the storing warp has put it there; its last rows
-  // are in the ring of stages; its consumers know that.
+  // A push lies in the slot of its item. `described`: the storing warp has put it there. `reached`:
+  // the consumers have come to it. `loaded`: its last rows are in the ring of stages.
   volatile Push pushes[kItems];
   u64 described;
+  u64 met;  // in a launch that meets the ranks itself: it has
   // The loading thread's own: it has few registers.
   volatile int arrived;   // the last group whose rows are there
   volatile u32 described_before;
-  u64 known[CONSUMERS];
+  u64 reached[CONSUMERS];
   u64 loaded[CONSUMERS];
 #endif
 };
@@ -275,8 +276,9 @@ __device__ __forceinline__ void init(Items& items) {
   items.arrived = -1;
   items.described_before = 0;
   barrier_init(shared_address(&items.described), 1);
+  barrier_init(shared_address(&items.met), 1);
   for (int i = 0; i < CONSUMERS; ++i) {
-    barrier_init(shared_address(items.known + i), 128 * kOfOneTile);
+    barrier_init(shared_address(items.reached + i), 128 * kOfOneTile);
     barrier_init(shared_address(items.loaded + i), 1);
   }
 #endif
