@@ -31,16 +31,18 @@ int slab_bytes(const Tile& tile, Dtype dtype) {
 /// Whether one consumer can hold the sums of a tile, and shared memory the buffers of two.
 bool takes_turns(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
   constexpr int kMostSums = 192;  // of a thread, which leave it registers for the rest
-  constexpr int kOtherBytes = 512;
+  constexpr int kOtherBytes = 1024;
   const int buffers = 2 * fewest_buffers(tile) * slab_bytes(tile, dtype);
   return tile.down() / kRows * tile.across() / 2 <= kMostSums &&
          ring_bytes(tile) + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
 
-/// Bytes of the kernel's static variables: barriers of the stages and of the buffers, those of the
-/// turns, and a task for each consumer; aligned.
+/// Most bytes of the kernel's static variables: barriers of the stages, of the buffers and of the
+/// turns; the items that its warps hand each other (`Items` in kernels/device/hopper_parts.cu).
 int static_bytes(int stages, int buffers, int consumers) {
-  return (8 * (2 * stages + 2 * buffers * consumers + 2) + 4 * consumers + 15) / 16 * 16;
+  const int barriers = 8 * (2 * stages + 2 * buffers * consumers + 2);
+  const int items = 424 + 20 * consumers;
+  return (barriers + items + 15) / 16 * 16;
 }
 
 /// As many buffers as fit, so that a consumer is soon free for the next tile. If their number

@@ -13,7 +13,7 @@ enum class Counters {
   keep,   ///< none: work of this run is counting already
 };
 
-/// Enqueues a gate: one warp without shared memory and with 32 registers a thread, so that an SM
+/// Enqueues a gate: one warp without shared memory and with 24 registers a thread, so that an SM
 /// takes it beside a GEMM. It tells the peers that this rank has reached its next run, and waits
 /// until they have told so. All earlier work of the stream has ended then, here and on the peers.
 /// It may be captured. Returns the status of the launch.

@@ -10,6 +10,7 @@ namespace overlaptune::kernels {
 /// All ranks reach them. All are zero at first. kernels/device/waits.cu has the same struct.
 struct RankWords {
   static constexpr int kMostRanks = 64;
+  static constexpr int kCounted = kMostRegions + 1;  ///< words from the first that a run resets
 
   /// For each wave group: tiles that this rank's GEMM has stored, or that the peers have stored
   /// here, or shares of rows that they have sent. Zero when a run begins.

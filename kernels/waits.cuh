@@ -47,8 +47,9 @@ __device__ bool each_item(const Run& run, const Work& work) {
       int position = position_of(run, ahead);
       if (position < run.items) {
         ahead = claim(run);
-      } else if (ends_queue(run, position, false)) {
-        position = kLast;
+      } else {
+        tell_left_out(run, ahead);
+        if (ends_queue(run, position, false)) position = kLast;
       }
       taken[number % 2] = position;
     }

@@ -6,8 +6,9 @@
 namespace overlaptune::run {
 namespace {
 
-/// Shared by the threads. The last one to let go gives the memory back.
+/// Shared by the threads. The last one to let go gives it back.
 struct Remains {
+  std::vector<Comm> mapping{};
   std::unique_ptr<PeerMemory> memory{};
   DeviceMemory scratch{};
   std::promise<void> done{};
@@ -16,11 +17,23 @@ struct Remains {
   Remains(const Remains&) = delete;
   Remains& operator=(const Remains&) = delete;
   ~Remains() {
-    memory.reset();  // waits for the work of this GPU, as every cudaFree does
-    scratch = {};
+    scratch = {};  // waits for the work of this GPU, as every cudaFree does
+    mapping.clear();
+    memory.reset();
     done.set_value();
   }
 };
+
+/// Work on a thread of its own, which no capture elsewhere in the process is disturbed by.
+template <class Work>
+void start(int device, Work work) {
+  std::thread([device, work = std::move(work)]() mutable {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+    static_cast<void>(cudaSetDevice(device));
+    work();
+  }).detach();
+}
 
 }  // namespace
 
@@ -28,18 +41,19 @@ void abandon(Abandoned what, std::chrono::milliseconds limit) {
   int device = 0;
   static_cast<void>(cudaGetDevice(&device));
   auto remains = std::make_shared<Remains>();
+  remains->mapping = std::move(what.mapping);
   remains->memory = std::move(what.memory);
   remains->scratch = std::move(what.scratch);
   const std::future<void> end = remains->done.get_future();
   // A thread for each, because a communicator that a graph holds must not keep the others waiting.
   for (Comm& each : what.comms) {
-    std::thread([comm = std::move(each), remains, device]() mutable {
-      static_cast<void>(cudaSetDevice(device));
+    start(device, [comm = std::move(each), remains]() mutable {
       { const Comm ending = std::move(comm); }
       remains.reset();
-    }).detach();
+    });
   }
-  remains.reset();
+  // Not on the caller's thread, which waits no longer than the limit.
+  start(device, [last = std::move(remains)]() mutable { last.reset(); });
   static_cast<void>(end.wait_for(limit));
 }
 

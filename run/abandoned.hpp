@@ -15,14 +15,16 @@ using Comm = Handle<ncclComm_t, &ncclCommAbort>;
 
 struct Abandoned {
   std::vector<Comm> comms{};
-  // Memory that work of these communicators may still use.
+  // What kernels and copies may still use when these communicators have ended: communicators whose
+  // windows give the memory its addresses, and the memory.
+  std::vector<Comm> mapping{};
   std::unique_ptr<PeerMemory> memory{};
   DeviceMemory scratch{};
 };
 
-/// Aborts the communicators on a thread of its own: their kernels end at once. Then gives the
-/// memory back. Returns when this is done, or after `limit`; the thread then goes on until it is
-/// done or the process ends.
+/// Aborts the communicators, each on a thread of its own: their kernels end at once. Waits for the
+/// work of the GPU, and gives the rest back. Returns when this is done, or after `limit`; the
+/// threads then go on until they are done or the process ends.
 void abandon(Abandoned what, std::chrono::milliseconds limit);
 
 }  // namespace overlaptune::run

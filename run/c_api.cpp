@@ -212,7 +212,7 @@ ovt_status ovt_world_destroy(ovt_world* world) {
         return {};
       });
     }
-    ranks->world.abandon();
+    ranks->abandon();
     delete world;
     if (!ended) throw Refusal{OVT_ERROR_UNAVAILABLE, std::move(ended.error().message)};
   });

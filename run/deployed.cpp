@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "run/agreed.hpp"
+#include "run/device_runs.hpp"
 #include "run/make_plan.hpp"
 
 namespace overlaptune::run {
@@ -140,7 +141,11 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
     return {};
   });
   if (!planned) return error_of(planned);
-  made->enqueue(world.stream(), operands.a, operands.b, operands.c);
+  {
+    DeviceRuns::Next next(DeviceRuns::of_current(), world.stream());
+    made->enqueue(world.stream(), operands.a, operands.b, operands.c);
+    next.note();
+  }
   try {
     world.finish(world.stream(), "the first run of the plan");
   } catch (const Failure&) {

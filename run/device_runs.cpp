@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "run/check.hpp"
+
 namespace overlaptune::run {
 
 DeviceRuns& DeviceRuns::of(int device) {
@@ -10,6 +12,12 @@ DeviceRuns& DeviceRuns::of(int device) {
   static auto& all = *new std::map<int, DeviceRuns>;
   const std::lock_guard lock(mutex);
   return all[device];
+}
+
+DeviceRuns& DeviceRuns::of_current() {
+  int device = 0;
+  OVT_CHECK(cudaGetDevice(&device));
+  return of(device);
 }
 
 }  // namespace overlaptune::run

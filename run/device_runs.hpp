@@ -12,6 +12,7 @@ class DeviceRuns {
  public:
   /// Those of a GPU; they live as long as the process.
   [[nodiscard]] static DeviceRuns& of(int device);
+  [[nodiscard]] static DeviceRuns& of_current();
 
   /// The run that is enqueued while it lives comes behind the runs before it, of any world and on
   /// any stream. Threads take turns.

@@ -148,7 +148,9 @@ class PeerGroups : public GroupExchange {
 
   void begin(cudaStream_t stream) override {
     if (gate_first_) return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
-    OVT_CHECK(cudaMemsetAsync(counters(), 0, groups_.size() * sizeof(std::uint32_t), stream));
+    // Peers count in these words only behind the gate of this run.
+    const std::size_t words = takes_part_ ? kernels::RankWords::kCounted : groups_.size();
+    OVT_CHECK(cudaMemsetAsync(counters(), 0, words * sizeof(std::uint32_t), stream));
   }
 
   [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {

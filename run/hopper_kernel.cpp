@@ -120,8 +120,11 @@ class HopperKernel : public GeneratedKernel {
     if (tiles <= 0) return {};
     check_room(operands, room_);
     const bool one_block = operands.rows || operands.stores;  // of the order in the kernel
-    const int ctas =
-        ctas_per_tile(order, tile_, k, crew.sms - crew.leaving, gpu_limits(kernels::kHopper));
+    // CTAs that share a tile have no other item: they could not push rows for it.
+    const bool pushes = operands.rows && operands.rows->pushes;
+    const int ctas = pushes ? 1
+                            : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
+                                            gpu_limits(kernels::kHopper));
     const QueuedKernel queued{.tile = tile_,
                               .dtype = dtype_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),

@@ -9,36 +9,71 @@ unsigned long long number_of(cudaStream_t stream) {
   return number;
 }
 
+/// Whether the work before an event has ended, even while another stream of the process is captured
+/// in a mode that forbids to ask.
+bool has_ended(const Event& event) {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  const bool ended = cudaEventQuery(event.get()) == cudaSuccess;
+  static_cast<void>(cudaGetLastError());
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  return ended;
+}
+
 }  // namespace
 
-void LastRun::begin(cudaStream_t stream) {
-  const std::lock_guard lock(mutex_);
-  if (end_ && number_of(stream) != stream_) {
-    OVT_CHECK(cudaStreamWaitEvent(stream, end_.get(), 0));
+/// Runs end in their order. The last one stays: the next run begins after it.
+void LastRun::forget_ended() {
+  while (runs_.size() > 1 && (!runs_.front().noted || has_ended(runs_.front().end))) {
+    spare_.push_back(std::move(runs_.front()));
+    runs_.pop_front();
   }
-  if (!begin_) begin_ = make_event(false);
-  OVT_CHECK(cudaEventRecord(begin_.get(), stream));
-  noted_ = false;
-  ++count_;
+}
+
+// What is enqueued may block while the GPU is behind. The lock, which the watchdog takes, is not
+// held meanwhile.
+
+void LastRun::begin(cudaStream_t stream) {
+  cudaEvent_t before = nullptr;
+  Run next = [&] {
+    const std::lock_guard lock(mutex_);
+    forget_ended();
+    if (!runs_.empty()) before = runs_.back().end.get();
+    if (spare_.empty()) return Run{};
+    Run spare = std::move(spare_.back());
+    spare_.pop_back();
+    return spare;
+  }();
+  if (before != nullptr && number_of(stream) != stream_) {
+    OVT_CHECK(cudaStreamWaitEvent(stream, before, 0));
+  }
+  OVT_CHECK(cudaEventRecord(next.begin.get(), stream));
+  next.number = ++count_;
+  next.noted = false;
+  const std::lock_guard lock(mutex_);
+  runs_.push_back(std::move(next));
 }
 
 void LastRun::note(cudaStream_t stream) {
-  const std::lock_guard lock(mutex_);
-  if (!end_) end_ = make_event(false);
-  OVT_CHECK(cudaEventRecord(end_.get(), stream));
+  Run& last = runs_.back();  // stays the last one until the next `begin`
+  OVT_CHECK(cudaEventRecord(last.end.get(), stream));
   stream_ = number_of(stream);
-  noted_ = true;
+  const std::lock_guard lock(mutex_);
+  last.noted = true;
 }
 
-std::optional<std::uint64_t> LastRun::under_way() const {
+std::optional<std::uint64_t> LastRun::under_way() {
   const std::lock_guard lock(mutex_);
-  if (!noted_ || cudaEventQuery(begin_.get()) != cudaSuccess ||
-      cudaEventQuery(end_.get()) != cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());
-    return std::nullopt;
-  }
-  static_cast<void>(cudaGetLastError());
-  return count_;
+  forget_ended();
+  if (runs_.empty()) return std::nullopt;
+  const Run& oldest = runs_.front();
+  if (!oldest.noted || !has_ended(oldest.begin) || has_ended(oldest.end)) return std::nullopt;
+  return oldest.number;
+}
+
+cudaEvent_t LastRun::end() const {
+  const std::lock_guard lock(mutex_);
+  return runs_.empty() ? nullptr : runs_.back().end.get();
 }
 
 }  // namespace overlaptune::run

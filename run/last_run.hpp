@@ -1,15 +1,18 @@
 #pragma once
-// The last run of a world's plans on a stream that was not being captured. All plans use the same
+// The runs of a world's plans on streams that were not being captured. All plans use the same
 // memory, so no two runs may meet on the GPU.
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "run/handles.hpp"
 
 namespace overlaptune::run {
 
+/// One thread at a time begins and notes runs.
 class LastRun {
  public:
   /// Work that is enqueued on `stream` later begins after the last run, and is the next one. On the
@@ -19,18 +22,25 @@ class LastRun {
   /// The work that `stream` holds now is the last run.
   void note(cudaStream_t stream);
 
-  /// The number of the last run, if it has begun on the GPU and has not ended. Any thread may ask.
-  [[nodiscard]] std::optional<std::uint64_t> under_way() const;
+  /// The number of the run that has begun on the GPU and has not ended. Any thread may ask.
+  [[nodiscard]] std::optional<std::uint64_t> under_way();
 
-  /// Its end; null before the first run.
-  [[nodiscard]] cudaEvent_t end() const { return end_.get(); }
+  /// The end of the last run; null before the first one.
+  [[nodiscard]] cudaEvent_t end() const;
 
  private:
+  struct Run {
+    Event begin = make_event(false);
+    Event end = make_event(false);
+    std::uint64_t number = 0;
+    bool noted = false;  ///< `end` is recorded
+  };
+  void forget_ended();
+
   mutable std::mutex mutex_{};
-  Event begin_{};
-  Event end_{};
+  std::deque<Run> runs_{};  ///< those that have not ended, as far as known, and the last one
+  std::vector<Run> spare_{};
   std::uint64_t count_ = 0;
-  bool noted_ = false;  ///< `end_` is that of the same run as `begin_`
   /// A number that no other stream of the process ever has, not even one at the same address.
   unsigned long long stream_ = 0;
 };

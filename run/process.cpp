@@ -1,7 +1,8 @@
 #include "run/process.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -18,14 +19,28 @@ struct State {
   std::uint64_t start = 0;
 };
 
-/// A process by /proc/PID/stat; absent where there is none.
+constexpr char kGone = 'X';  // as proc(5) has it
+
+/// The text of a file; absent where it cannot be read, with the reason in `errno`.
+std::optional<std::string> text_of(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return std::nullopt;
+  std::string text(4096, 0);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  const int error = text.empty() ? errno : 0;
+  static_cast<void>(std::fclose(file));
+  errno = error;
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+/// A process by /proc/PID/stat; absent where it does not tell, as when there are no files left.
 std::optional<State> state_of(std::int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::optional<std::string> text = text_of(fmt::format("/proc/{}/stat", pid));
+  if (!text) return errno == ENOENT || errno == ESRCH ? std::optional(State{kGone}) : std::nullopt;
   // The name, in parentheses, may have spaces and parentheses.
-  const std::size_t behind_name = text.rfind(')');
+  const std::size_t behind_name = text->rfind(')');
   if (behind_name == std::string::npos) return std::nullopt;
-  std::istringstream fields(text.substr(behind_name + 1));
+  std::istringstream fields(text->substr(behind_name + 1));
   State state;
   fields >> state.letter;
   std::string skipped;
@@ -57,7 +72,8 @@ bool has_ended(const Process& process) {
       own.pid != 0 && process.pid != 0 && process.boot == own.boot && process.pids == own.pids;
   if (!visible) return false;
   const auto state = state_of(process.pid);
-  return !state || state->start != process.start || state->letter == 'Z' || state->letter == 'X';
+  if (!state) return false;
+  return state->start != process.start || state->letter == 'Z' || state->letter == kGone;
 }
 
 }  // namespace overlaptune::run

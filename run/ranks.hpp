@@ -43,7 +43,9 @@ struct Ranks {
   }
 
   /// Ends the communicators of a world that has ended. A call holds `calls`.
-  void abandon() noexcept { world.abandon(graphs.known() > 0); }
+  void abandon(std::chrono::milliseconds limit = World::kEnd) noexcept {
+    world.abandon(graphs.known() > 0, limit);
+  }
   /// The same by a thread that is no call; false where a call goes on.
   bool abandon_from_aside();
 

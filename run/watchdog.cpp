@@ -5,7 +5,13 @@
 namespace overlaptune::run {
 
 Watchdog::Watchdog(Watched watched, std::function<bool()> abandon)
-    : watched_(std::move(watched)), abandon_(std::move(abandon)), thread_([this] { watch(); }) {}
+    : watched_(std::move(watched)), abandon_(std::move(abandon)) {
+  // All ranks live now. One that seems not to is hidden from this process.
+  for (Process& rank : watched_.ranks) {
+    if (has_ended(rank)) rank = {};
+  }
+  thread_ = std::thread([this] { watch(); });
+}
 
 Watchdog::~Watchdog() {
   {

@@ -21,7 +21,7 @@ class Watchdog {
  public:
   struct Watched {
     World& world;
-    const LastRun& last_run;
+    LastRun& last_run;
     int device = 0;
     std::vector<Process> ranks{};  ///< those of all ranks
   };

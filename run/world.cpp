@@ -150,20 +150,23 @@ std::optional<std::string> World::failure() const {
   return waits_.failure();
 }
 
-void World::abandon(bool keeps_memory) noexcept {
-  constexpr std::chrono::seconds kEnd{10};  // the rest ends without the caller
+void World::abandon(bool keeps_memory, std::chrono::milliseconds limit) noexcept {
   if (const auto reason = waits_.failure()) end_.set(*reason);
   end_.set("the world has ended: make another one");
   waits_.abort();  // memory cannot be freed before its kernels have ended
   if (!memory_) return;
   memory_->forget();
   Abandoned all;
-  for (auto& [key, comm] : comms_) all.comms.push_back(std::move(comm));
+  for (auto& [key, comm] : comms_) {
+    (key.maps_memory() ? all.mapping : all.comms).push_back(std::move(comm));
+  }
   all.comms.push_back(std::move(world_));
   comms_.clear();
   memories_.clear();
   if (keeps_memory) {
     static_cast<void>(memory_.release());
+    for (Comm& each : all.mapping) each.leak();
+    all.mapping.clear();
   } else {
     all.memory = std::move(memory_);
   }
@@ -171,7 +174,7 @@ void World::abandon(bool keeps_memory) noexcept {
   capacity_ = 0;
   ++generation_;
   try {
-    run::abandon(std::move(all), kEnd);
+    run::abandon(std::move(all), limit);
   } catch (const std::exception&) {  // no thread: then they have ended on this one
   }
 }

@@ -96,12 +96,15 @@ class World {
   /// Ends all waits of this world, without the other ranks. Any thread may call it. Then `failure`
   /// gives the reason, and somebody calls `abandon`.
   void end(std::string reason);
+  /// How long `abandon` waits, unless it is told otherwise.
+  static constexpr std::chrono::milliseconds kEnd{10'000};
   /// Ends all communicators, and with them all work that waits for a lost rank. The world's memory
-  /// is given back when this work has ended, which may be after this call. Nothing else may use the
-  /// world meanwhile; afterwards, only the plain getters and the destructor.
+  /// is given back when this work has ended, which may be after this call: it returns after
+  /// `limit`. Nothing else may use the world meanwhile; afterwards, only the plain getters and the
+  /// destructor.
   /// `keeps_memory`: CUDA graphs may still be replayed, whose kernels have its addresses; then it
-  /// is never given back.
-  void abandon(bool keeps_memory = false) noexcept;
+  /// is never given back, and stays mapped.
+  void abandon(bool keeps_memory = false, std::chrono::milliseconds limit = kEnd) noexcept;
   /// The reason why nothing can run on this world any more. Any thread may ask.
   [[nodiscard]] std::optional<std::string> failure() const;
 
@@ -167,7 +170,7 @@ class World {
   [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> mine);
 
   /// Waits until all work on a stream, or before an event, has ended, at most `time_limit()`.
-  /// Throws `Failure` where it has not, where the GPU has an error, or where `abort` is called
+  /// Throws `Failure` where it has not, where the GPU has an error, or where `end` is called
   /// meanwhile; then `failure` has the reason. `what`: the name of the awaited work, for the
   /// message.
   void finish(cudaStream_t stream, const char* what);

@@ -170,7 +170,10 @@ __device__ __forceinline__ int take_tile(const Run& run, const Order& order, con
     __syncthreads();  // all have read the last position
     if (threadIdx.x == 0) {
       tiles.next = position_of(run, ahead);
-      if (tiles.next >= run.items) ends_queue(run, tiles.next, false);
+      if (tiles.next >= run.items) {
+        tell_left_out(run, ahead);
+        ends_queue(run, tiles.next, false);
+      }
     }
     __syncthreads();
     const int position = tiles.next;

@@ -70,7 +70,7 @@ __device__ __forceinline__ bool takes_for_other(const Order& order) {
 
 /// The position of item number `number`. By all lanes.
 __device__ __forceinline__ int next_position(const Run& run, const Order& order, Items& items,
-                                             u32 number, const Claim& ahead) {
+                                             u32 number, Claim& ahead) {
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
   const bool one_each = shares_tiles(order);
   int position = run.items;
@@ -223,6 +223,9 @@ __device__ __forceinline__ bool hand_over(const Run& run, const Order& order, co
       wait_for_slot(items, number + 1);
       put(items, number + 1, item);
     }
+#if QUEUED
+    if (item.what == kEnd) tell_left_out(run, schedule.ahead);
+#endif
   }
   return item.what != kEnd;
 }
@@ -688,7 +691,8 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       pass_on_buffer(slab);
     }
     ++pass;
-  }  if (!added_up) {  // the meetings of exchange_halves
+  }
+  if (!added_up) {  // the meetings of exchange_halves
     cluster_barrier();
     cluster_barrier();
   }

@@ -167,9 +167,15 @@ __device__ __forceinline__ Claim claim(const Run& run) {
 }
 
 /// The position of a claim. In a world that has ended, the queue is emptied without work.
-__device__ __forceinline__ int position_of(const Run& run, Claim claimed) {
+__device__ __forceinline__ int position_of(const Run& run, Claim& claimed) {
   while (claimed.dead != 0 && claimed.position < run.items) claimed = claim(run);
   return claimed.position;
+}
+
+/// Tells the host, at the end of a cluster's work, that items were left out: maybe no wait of this
+/// launch has ended. `last`: the last claim.
+__device__ __forceinline__ void tell_left_out(const Run& run, Claim last) {
+  if (last.dead != 0) give_up(run, kTold, 0, 0);
 }
 
 /// Whether a position is the last one that anybody asks for: each cluster gets one that is none. Then

@@ -4,6 +4,7 @@
 #include "run/process.hpp"
 
 #include <csignal>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,22 @@ TEST(Process, that_was_killed_has_ended_also_before_its_parent_looks) {
 TEST(Process, with_the_number_of_another_one_has_ended) {
   Process other = this_process();
   ++other.start;
+  EXPECT_TRUE(has_ended(other));
+}
+
+TEST(Process, that_cannot_be_looked_at_has_not_ended) {
+  const Process own = this_process();
+  ASSERT_FALSE(has_ended(own));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  Process other = own;
+  ++other.start;
+  EXPECT_FALSE(has_ended(own));
+  EXPECT_FALSE(has_ended(other));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_TRUE(has_ended(other));
 }
 
