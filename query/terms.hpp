@@ -1,5 +1,5 @@
 #pragma once
-// What a program asks for beside the problem: how it launches plans, and what it allows.
+// The part of a question beside the problem: how it launches plans, and what it allows.
 
 #include <string>
 

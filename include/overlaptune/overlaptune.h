@@ -143,7 +143,7 @@ typedef struct ovt_problem {
   int32_t reserved; /* 0 */
 } ovt_problem;
 
-/* What a program asks for beside the problem. All zero but `size`: what ovt_query asks, with
+/* The part of a question beside the problem. All zero but `size`: what ovt_query asks, with
  * OVT_GRAPH. */
 typedef struct ovt_question {
   size_t size;
@@ -218,7 +218,7 @@ OVT_API ovt_status ovt_open(const char* const* paths, size_t count, const ovt_pl
 OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem,
                              ovt_launch launch, ovt_answer* answer);
 
-/* As ovt_query, for a question of its own.
+/* Answers like ovt_query, to a question of its own.
  *
  * Strategies: a winner that is not allowed is passed over. The answer is then the fastest measured
  * config of the allowed strategies for this problem and launch (OVT_EXACT), else what the model

@@ -148,7 +148,7 @@ __device__ __forceinline__ Source source_at(const Run& run, const Order& order, 
 
 #else
 
-/// What a lane knows of one of the next tiles.
+/// One of the next tiles, as a lane keeps it.
 struct Ahead {
   Place place;
   int shared;
