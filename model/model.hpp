@@ -44,7 +44,7 @@ class Model {
   /// probed.
   [[nodiscard]] Expected<Microseconds> predict(const Probe& probe) const;
 
-  /// The same model of plans that leave this number of SMs alone. What was measured on all SMs
+  /// This model for plans that leave this number of SMs alone. What was measured on all SMs
   /// stays what it is: the GEMMs have fewer of them. At least one SM must stay.
   [[nodiscard]] Model leaving(int free_sms) const;
 

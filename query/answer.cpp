@@ -79,7 +79,7 @@ Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op, const
                                names_of(terms.strategies), to_string(op)));
 }
 
-/// What the model chooses. Error: why it cannot.
+/// The model's choice. Error: why it has none.
 Expected<Answer> predicted_answer(const LearnedModel& model, const Problem& problem,
                                   const Terms& terms) {
   const auto strategies = proposed(model, problem.op, terms);

@@ -67,7 +67,7 @@ class MeasuredConfigs;
 [[nodiscard]] Answer fastest_allowed(const MeasuredConfig& measured, const Terms& terms,
                                      std::string_view where);
 
-/// What is known where no measured time answers.
+/// The knowledge that is left where no measured time answers.
 struct Unmeasured {
   const Platform& platform;
   /// Called only where it is needed.
