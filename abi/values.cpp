@@ -214,6 +214,22 @@ Launch launch_of(ovt_launch launch) {
   return enumerated<Launch>(launch, "launch");
 }
 
+EnumSet<Strategy> strategies_of_mask(std::uint64_t mask, const char* name) {
+  EnumSet<Strategy> strategies;
+  std::uint64_t known = 0;
+  for (const StrategyTraits& traits : kStrategies) {
+    const std::uint64_t bit = std::uint64_t{1}
+                              << kStrategyNumbers.at(static_cast<std::size_t>(traits.strategy));
+    known |= bit;
+    if ((mask & bit) != 0) strategies.insert(traits.strategy);
+  }
+  if ((mask & ~known) != 0) {
+    refuse(fmt::format("{} = {:#x}: expected bits {} only ({}), or 0 for all", name, mask,
+                       fmt::join(kStrategyNumbers, ", "), names_of<Strategy>()));
+  }
+  return strategies;
+}
+
 Platform platform_of(const ovt_platform* platform) {
   check_input(platform, "ovt_platform");
   if (platform->multicast_allowed != 0 && platform->multicast_allowed != 1) {

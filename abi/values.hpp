@@ -9,6 +9,7 @@
 
 #include "abi/guard.hpp"
 #include "core/candidate.hpp"
+#include "core/enum_set.hpp"
 #include "core/platform.hpp"
 
 namespace overlaptune::c {
@@ -68,6 +69,8 @@ void zero_beyond(std::size_t size, T* value) {
 // text without a NUL, or a problem that breaks a rule. The message names the field.
 [[nodiscard]] Problem problem_of(const ovt_problem* problem);
 [[nodiscard]] Launch launch_of(ovt_launch launch);
+/// The strategies whose bits are set, by their numbers (`1 << OVT_SIGNALED`).
+[[nodiscard]] EnumSet<Strategy> strategies_of_mask(std::uint64_t mask, const char* name);
 [[nodiscard]] Platform platform_of(const ovt_platform* platform);
 /// The config of an answer; the other fields are not read.
 [[nodiscard]] Config config_of(const ovt_answer* answer);

@@ -1,5 +1,7 @@
 // overlaptune query: prints the best known config of one problem.
 
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
@@ -14,15 +16,27 @@ namespace {
 struct QueryFlags {
   CommonFlags common{};
   QuestionFlags question{};
+  Terms terms{};
 };
 
 std::string time_text(const std::optional<Microseconds>& time) {
   return time ? fmt::format("{:.1f} us", time->count()) : "-";
 }
 
+/// Strategies as in `chunked,sequential`.
+Expected<EnumSet<Strategy>> parse_strategies(const std::string& text) {
+  EnumSet<Strategy> strategies;
+  for (const std::string& name : CLI::detail::split(text, ',')) {
+    const auto strategy = parse_name<Strategy>(name);
+    if (!strategy) return error_of(strategy);
+    strategies.insert(*strategy);
+  }
+  return strategies;
+}
+
 int query(const QueryFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
-  const Answer answer = question.answer();
+  const Answer answer = question.answer(flags.terms);
   if (flags.common.json) {
     print_json(question.document(answer));
   } else {
@@ -43,6 +57,13 @@ void add_query(CLI::App& root, Session& session) {
       "overlaptune query --db f.db --problem gemm_all_reduce:4k,8k,3584:bf16:8 --json",
       flags->common);
   add_question_flags(*command, flags->question);
+  add_parsed(*command, "--strategies", flags->terms.strategies, parse_strategies,
+             "Strategies that may answer (default: all)")
+      ->type_name("NAME,...");
+  add_parsed(*command, "--free-sms", flags->terms.free_sms,
+             whole_number(0, std::numeric_limits<int>::max()),
+             "SMs that plans leave free (default: none)")
+      ->type_name("N");
   on_parsed(*command, session, flags, query);
 }
 

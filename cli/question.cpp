@@ -18,8 +18,9 @@ Question::Question(const QuestionFlags& flags)
   }
 }
 
-Answer Question::answer() {
-  Answer answer = lookup_(problem_, launch_);
+Answer Question::answer(Terms terms) {
+  terms.launch = launch_;
+  Answer answer = value_or_throw(lookup_(problem_, terms));
   if (answer.source == Source::baseline && store_.measurements(platform_.id).empty()) {
     static_cast<void>(model());  // throws, naming what was not probed
   }

@@ -14,9 +14,10 @@ class Question {
   /// or platform that does not exist, and where several platforms are stored and none is named.
   explicit Question(const QuestionFlags& flags);
 
-  /// The answer. Throws `Failure` (`bad_input`) where nothing was ever probed on the platform and
-  /// no winner is stored: an answer would only be a guess.
-  [[nodiscard]] Answer answer();
+  /// The answer to these terms, for the launch of the flags. Throws `Failure` (`bad_input`) where
+  /// nothing was ever probed on the platform and no winner is stored: an answer would only be a
+  /// guess. Likewise where nothing is known of what is allowed.
+  [[nodiscard]] Answer answer(Terms terms = {});
 
   /// The fitted model. Throws `Failure` (`bad_input`), naming what was not probed.
   [[nodiscard]] const LearnedModel& model();

@@ -20,6 +20,8 @@ class EnumSet {
 
   [[nodiscard]] constexpr bool contains(E member) const { return (bits_ & bit(member)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  /// Bit N is set where the enumerator with value N is a member.
+  [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
   friend constexpr bool operator==(EnumSet, EnumSet) = default;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace overlaptune::kernels {
 
-/// What the gate does with the words that the plan's kernels count in.
+/// The gate's effect on the words that the plan's kernels count in.
 enum class Counters {
   reset,  ///< all: the run before this one has ended on this rank
   keep,   ///< none: work of this run is counting already

@@ -1,5 +1,5 @@
 #pragma once
-// What a launch needs to meet its peers, and to end its waits.
+// The means of a launch to meet its peers, and to end its waits.
 
 #include <array>
 #include <cstdint>

@@ -171,7 +171,7 @@ Kernel kernel_for(Collective collective, int ranks) {
 
 cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                      std::span<const PeerPiece> pieces, int ctas) {
-  // As many shares as CTAs, so that a piece is exchanged as soon as it can be.
+  // One share for each CTA, so that a piece is exchanged as soon as it can be.
   const int items = static_cast<int>(pieces.size()) * ctas;
   Arguments all{.run = device::run_of(what.meeting, items, ctas),
                 .result = static_cast<uint4*>(what.result),

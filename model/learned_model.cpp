@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 #include "model/strategy_model.hpp"
 
@@ -95,7 +96,10 @@ Expected<LearnedScore> LearnedModel::score(const ProblemCorrections& corrections
 
 Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
                                      const SearchOptions& options) const {
-  const auto baseline = search(analytic_, problem, launch, {.best = 1, .strategies = {kBaseline}});
+  std::optional<Model> on_fewer;
+  if (options.free_sms > 0) on_fewer = analytic_.leaving(options.free_sms);
+  const Model& analytic = on_fewer ? *on_fewer : analytic_;
+  const auto baseline = search(analytic, problem, launch, {.best = 1, .strategies = {kBaseline}});
   if (!baseline) return error_of(baseline);
   // Each strategy has a list of its own, because the model's errors of two strategies have nothing
   // in common: one that the corrections bring to the front may lie behind hundreds of others.
@@ -105,7 +109,7 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
     if (!considers(options, strategy)) continue;
     SearchOptions alone = options;
     alone.strategies = {strategy};
-    auto found = search(analytic_, problem, launch, alone);
+    auto found = search(analytic, problem, launch, alone);
     if (!found) return error_of(found);
     std::move(found->begin(), found->end(), std::back_inserter(scored));
   }
@@ -113,7 +117,7 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
   for (const Measured* neighbour : neighbours(problem, launch)) {
     for (const Scored& measured : neighbour->fastest) {
       auto own = model_of(strategy_of(measured.config))
-                     .adapted(analytic_.parts(), problem, launch, measured.config);
+                     .adapted(analytic.parts(), problem, launch, measured.config);
       if (own) scored.push_back(std::move(*own));
     }
   }

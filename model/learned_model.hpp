@@ -62,6 +62,7 @@ class LearnedModel {
 
   /// The best configs of each strategy by the analytic search, and the best measured configs of the
   /// nearest problems that were measured, adapted to this one, ranked by their corrected times.
+  /// With free SMs the times are those on the others, with corrections that were learned on all.
   /// Error: as `search`.
   [[nodiscard]] Expected<Ranking> rank(const Problem& problem, Launch launch,
                                        const SearchOptions& options) const;

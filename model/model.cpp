@@ -122,6 +122,17 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   return Model(std::move(parts));
 }
 
+const Platform& Model::platform() const {
+  return parts_->platform;
+}
+
+Model Model::leaving(int free_sms) const {
+  auto parts = std::make_unique<Parts>(*parts_);
+  parts->platform.sms -= free_sms;
+  parts->capabilities.sms -= free_sms;
+  return Model(std::move(parts));
+}
+
 Expected<Microseconds> Model::predict(const Probe& probe) const {
   if (const auto* collective = std::get_if<CollectiveProbe>(&probe)) {
     const CollectiveKey key{collective->collective, collective->ranks, collective->comm_ctas,

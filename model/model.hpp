@@ -44,6 +44,12 @@ class Model {
   /// probed.
   [[nodiscard]] Expected<Microseconds> predict(const Probe& probe) const;
 
+  /// This model for plans that leave this number of SMs alone. What was measured on all SMs
+  /// stays what it is: the GEMMs have fewer of them. At least one SM must stay.
+  [[nodiscard]] Model leaving(int free_sms) const;
+
+  [[nodiscard]] const Platform& platform() const;
+
   struct Parts;  // model/parts.hpp: the fitted parts, for the search
   [[nodiscard]] const Parts& parts() const { return *parts_; }
 

@@ -30,6 +30,8 @@ struct SearchOptions {
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};
+  /// SMs that plans leave alone (`LearnedModel::rank` only).
+  int free_sms = 0;
   /// Called now and then. Once it returns true, the search ends with what it has, which need not be
   /// the best. Empty: never.
   std::function<bool()> stop{};

@@ -1,10 +1,12 @@
 #include "query/answer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "query/measured_configs.hpp"
 #include "query/snapshot.hpp"
 
 namespace overlaptune {
@@ -30,73 +32,200 @@ std::string damaged_winner(std::string_view fault) {
       "the winner of this problem and launch is damaged ({}; see `overlaptune db repair`)", fault);
 }
 
+std::string winner_not_allowed(Strategy strategy, const Terms& terms) {
+  return fmt::format(
+      "the winner of this problem and launch is {}, and of what is allowed ({}) nothing was "
+      "measured",
+      to_string(strategy), names_of(terms.strategies));
+}
+
+Expected<void> fits(const Terms& terms, const Platform& platform) {
+  if (terms.free_sms == 0 || platform.sms <= 0 || terms.free_sms < platform.sms) return {};
+  return bad_input(fmt::format("free_sms = {}: expected fewer than the {} SMs of the GPU",
+                               terms.free_sms, platform.sms));
+}
+
+Answer fastest_allowed(const MeasuredConfig& measured, const Terms& terms, std::string_view where) {
+  return {.source = Source::exact,
+          .reason = fmt::format("the fastest measured config of the allowed strategies ({}) on {}",
+                                names_of(terms.strategies), where),
+          .config = measured.config,
+          .predicted = measured.predicted,
+          .measured = measured.measured,
+          .baseline = measured.sequential};
+}
+
+Expected<Answer> baseline_answer(std::string why, const Terms& terms) {
+  if (allows(terms, kBaseline)) return Answer{.reason = std::move(why)};
+  return tl::make_unexpected(
+      Error{ErrorKind::bad_input,
+            fmt::format("no answer of the allowed strategies ({}): {}; allow more of them, or {}",
+                        names_of(terms.strategies), why, to_string(kBaseline))});
+}
+
+namespace {
+
+/// The strategies that the model may propose: those that were measured on the platform, of those
+/// that are allowed.
+Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op, const Terms& terms) {
+  std::vector<Strategy> measured = model.measured_strategies(op);
+  if (terms.strategies.empty()) return measured;
+  if (measured.empty()) {
+    for (const StrategyTraits& traits : kStrategies) measured.push_back(traits.strategy);
+  }
+  std::erase_if(measured, [&](Strategy each) { return !allows(terms, each); });
+  if (!measured.empty()) return measured;
+  return bad_input(fmt::format("none of {} was measured for {} on this platform",
+                               names_of(terms.strategies), to_string(op)));
+}
+
+/// The model's choice. Error: why it has none.
+Expected<Answer> predicted_answer(const LearnedModel& model, const Problem& problem,
+                                  const Terms& terms) {
+  const auto strategies = proposed(model, problem.op, terms);
+  if (!strategies) return error_of(strategies);
+  auto ranking = model.rank(problem, terms.launch,
+                            {.space = Space::subset,
+                             .best = kProposals,
+                             .strategies = *strategies,
+                             .free_sms = terms.free_sms});
+  if (!ranking) return error_of(ranking);
+  std::erase_if(ranking->scores,
+                [&](const LearnedScore& each) { return !allows(terms, strategy_of(each.config)); });
+  if (ranking->scores.empty()) {
+    return bad_input(fmt::format("none of {} can run it", names_of(terms.strategies)));
+  }
+  const LearnedScore& choice =
+      allows(terms, kBaseline) ? ranking->choice() : ranking->scores.front();
+  std::string what = choice.config == ranking->scores.front().config
+                         ? "the model predicts this one to be the fastest"
+                         : "the model is not sure that any config is faster than sequential";
+  if (!terms.strategies.empty()) what += fmt::format(" of {}", names_of(terms.strategies));
+  if (terms.free_sms > 0) {
+    what += fmt::format(" on {} SMs", model.analytic().platform().sms - terms.free_sms);
+  }
+  return Answer{.source = Source::predicted,
+                .reason = std::move(what),
+                .config = choice.config,
+                .predicted = choice.time(),
+                .baseline = ranking->sequential.time()};
+}
+
+/// The answer for all SMs, if its config can also run where some are left free. Nothing is known of
+/// its time there, so it is not exact.
+std::optional<Answer> with_times_of_all_sms(const Unmeasured& known, const Problem& problem,
+                                            const Terms& terms, std::string_view why_not) {
+  if (!known.on_all_sms) return std::nullopt;
+  Capabilities capabilities = capabilities_of(known.platform);
+  capabilities.sms -= terms.free_sms;
+  if (!check(problem, known.on_all_sms->config, capabilities)) return std::nullopt;
+  Answer answer = *known.on_all_sms;
+  answer.source = Source::predicted;
+  answer.reason = fmt::format("the times are those with all {} SMs, because {}; with all: {}",
+                              known.platform.sms, why_not, answer.reason);
+  if (answer.measured) answer.predicted = std::exchange(answer.measured, std::nullopt);
+  return answer;
+}
+
+}  // namespace
+
+Expected<Answer> answer_unmeasured(const Unmeasured& known, const Problem& problem,
+                                   const Terms& terms) {
+  const std::string why =
+      terms.free_sms > 0 && known.on_all_sms
+          ? fmt::format("nothing was measured with {} SMs left free", terms.free_sms)
+          : known.why;
+  const auto because = [&](std::string_view what) { return fmt::format("{}, and {}", why, what); };
+  if (const auto fitting = fits(problem, known.platform); !fitting) {
+    return baseline_answer(because(fitting.error().message), terms);
+  }
+  const auto& fitted = known.model();
+  auto answer = fitted ? predicted_answer(*fitted, problem, terms)
+                       : Expected<Answer>(tl::make_unexpected(fitted.error()));
+  if (answer) {
+    answer->reason = because(answer->reason);
+    return answer;
+  }
+  const std::string without = "the model has no prediction: " + answer.error().message;
+  if (auto measured = with_times_of_all_sms(known, problem, terms, without)) {
+    return std::move(*measured);
+  }
+  return baseline_answer(because(without), terms);
+}
+
 Answer answer_without_winner(const Platform& platform, const Problem& problem, Launch launch,
                              const std::function<const Expected<LearnedModel>&()>& model,
                              std::string_view why) {
-  Answer answer;
-  const auto because = [&](std::string_view what) {
-    answer.reason = fmt::format("{}, and {}", why, what);
-    return answer;
-  };
-  if (const auto fitting = fits(problem, platform); !fitting) {
-    return because(fitting.error().message);
-  }
-  const auto& fitted = model();
-  if (!fitted) return because("the model has no prediction: " + fitted.error().message);
-  const auto ranking = fitted->rank(problem, launch,
-                                    {.space = Space::subset,
-                                     .best = kProposals,
-                                     .strategies = fitted->measured_strategies(problem.op)});
-  if (!ranking) return because("the model has no prediction: " + ranking.error().message);
-  const LearnedScore& choice = ranking->choice();
-  answer.source = Source::predicted;
-  answer.config = choice.config;
-  answer.predicted = choice.time();
-  answer.baseline = ranking->sequential.time();
-  return because(choice.config == ranking->scores.front().config
-                     ? "the model predicts this one to be the fastest"
-                     : "the model is not sure that any config is faster than sequential");
+  return value_or_throw(
+      answer_unmeasured({.platform = platform, .model = model, .why = std::string(why)}, problem,
+                        {.launch = launch}));
 }
 
 Lookup::Lookup(const Store& store, StoredPlatform platform,
                std::shared_ptr<const AnswerSnapshot> system)
     : store_(&store), platform_(std::move(platform)), system_(std::move(system)) {}
 
+const std::vector<Candidate>& Lookup::candidates() {
+  if (!candidates_) candidates_ = store_->valid_candidates(platform_.id);
+  return *candidates_;
+}
+
 const Expected<LearnedModel>& Lookup::model() {
   if (!model_) {
-    model_ = learned_model(platform_.platform, store_->measurements(platform_.id),
-                           store_->valid_candidates(platform_.id));
+    model_ = learned_model(platform_.platform, store_->measurements(platform_.id), candidates());
   }
   return *model_;
 }
 
 Answer Lookup::operator()(const Problem& problem, Launch launch) {
-  const auto predicted = [&](auto... why) {
-    return answer_without_winner(
-        platform_.platform, problem, launch,
-        [this]() -> const Expected<LearnedModel>& { return model(); }, why...);
-  };
+  return value_or_throw((*this)(problem, Terms{.launch = launch}));
+}
+
+Expected<Answer> Lookup::operator()(const Problem& problem, const Terms& terms) {
+  const Platform& platform = platform_.platform;
+  if (const auto fitting = fits(terms, platform); !fitting) return error_of(fitting);
+  Unmeasured known{.platform = platform,
+                   .model = [this]() -> const Expected<LearnedModel>& { return model(); }};
   std::optional<StoredWinner> stored;
+  std::optional<Answer> answer;
+  bool damaged = false;
   try {
-    stored = store_->winner(platform_.id, problem, launch);
+    stored = store_->winner(platform_.id, problem, terms.launch);
   } catch (const DamagedRow& row) {
-    return predicted(damaged_winner(row.fault()));
+    known.why = damaged_winner(row.fault());
+    damaged = true;
   }
-  if (!stored && system_ != nullptr) {
-    if (auto answer = system_->from_elsewhere(problem, launch)) return std::move(*answer);
-  }
-  if (!stored) return predicted();
-  const Candidate& winner = stored->winner.candidate;
   // A winner of an older version may have a config that is no longer legal.
-  if (!check(problem, winner.config, capabilities_of(platform_.platform))) return predicted();
-  Answer answer{.source = Source::exact,
-                .reason = fmt::format("validated on {} at {}", full_name(platform_.platform),
-                                      stored->validated_at),
-                .config = winner.config,
-                .predicted = winner.predicted,
-                .baseline = stored->winner.sequential};
-  if (winner.measured) answer.measured = winner.measured->median;
-  return answer;
+  const bool is_legal =
+      stored && check(problem, stored->winner.candidate.config, capabilities_of(platform));
+  if (is_legal) {
+    const Candidate& winner = stored->winner.candidate;
+    if (allows(terms, strategy_of(winner.config))) {
+      answer = Answer{
+          .source = Source::exact,
+          .reason = fmt::format("validated on {} at {}", full_name(platform), stored->validated_at),
+          .config = winner.config,
+          .predicted = winner.predicted,
+          .baseline = stored->winner.sequential};
+      if (winner.measured) answer->measured = winner.measured->median;
+    } else {
+      known.why = winner_not_allowed(strategy_of(winner.config), terms);
+    }
+  }
+  if (!answer && !terms.strategies.empty()) {
+    if (measured_ == nullptr) {
+      measured_ = std::make_shared<const MeasuredConfigs>(candidates(), capabilities_of(platform));
+    }
+    if (const MeasuredConfig* const measured = measured_->fastest(problem, terms)) {
+      answer = fastest_allowed(*measured, terms, full_name(platform));
+    }
+  }
+  if (!answer && (!stored || is_legal) && !damaged && system_ != nullptr) {
+    answer = system_->from_elsewhere(problem, terms);
+  }
+  if (answer && terms.free_sms == 0) return std::move(*answer);
+  known.on_all_sms = std::move(answer);
+  return answer_unmeasured(known, problem, terms);
 }
 
 }  // namespace overlaptune

@@ -15,11 +15,12 @@
 #include "core/problem.hpp"
 #include "db/store.hpp"
 #include "model/learned_model.hpp"
+#include "query/terms.hpp"
 
 namespace overlaptune {
 
 enum class Source {
-  exact,      ///< a winner validated on this platform
+  exact,  ///< a winner validated on this platform, or the fastest measured config of those allowed
   predicted,  ///< the model's choice, or a winner of another host with the same GPUs
   baseline,   ///< `sequential`: nothing better is known
 };
@@ -50,12 +51,46 @@ struct Answer {
 /// The reason for which a stored winner does not answer; `fault` says what is wrong with it.
 [[nodiscard]] std::string damaged_winner(std::string_view fault);
 
-/// The answer where no winner answers: predicted, or the baseline. The reason says why there is no
-/// winner (`why`), and why nothing better is known. `model` is called only where it is needed.
+/// The reason for which a winner of this strategy does not answer: the terms do not allow it.
+[[nodiscard]] std::string winner_not_allowed(Strategy strategy, const Terms& terms);
+
+/// Whether a GPU of the platform has more SMs than are to be left free. Error: it has not.
+[[nodiscard]] Expected<void> fits(const Terms& terms, const Platform& platform);
+
+/// Why no winner answers, where none is stored.
+inline constexpr std::string_view kNoWinner = "no winner is stored for this problem and launch";
+
+struct MeasuredConfig;
+class MeasuredConfigs;
+
+/// The answer that a measured config of the platform is; `where` is the platform's name.
+[[nodiscard]] Answer fastest_allowed(const MeasuredConfig& measured, const Terms& terms,
+                                     std::string_view where);
+
+/// The knowledge that is left where no measured time answers.
+struct Unmeasured {
+  const Platform& platform;
+  /// Called only where it is needed.
+  std::function<const Expected<LearnedModel>&()> model;
+  /// Why no winner answers.
+  std::string why{kNoWinner};
+  /// With free SMs: the answer for all SMs, if there is one.
+  std::optional<Answer> on_all_sms{};
+};
+
+/// The answer where no measured time answers: predicted, or the baseline. The reason says why no
+/// winner answers, and why nothing better is known. Error (`bad_input`): nothing is known of the
+/// strategies that the terms allow, and `sequential` is not one of them.
+[[nodiscard]] Expected<Answer> answer_unmeasured(const Unmeasured& known, const Problem& problem,
+                                                 const Terms& terms);
+
+/// The same for a question that allows all, which always has an answer.
 [[nodiscard]] Answer answer_without_winner(
     const Platform& platform, const Problem& problem, Launch launch,
-    const std::function<const Expected<LearnedModel>&()>& model,
-    std::string_view why = "no winner is stored for this problem and launch");
+    const std::function<const Expected<LearnedModel>&()>& model, std::string_view why);
+
+/// The baseline with a reason. Error: as above.
+[[nodiscard]] Expected<Answer> baseline_answer(std::string why, const Terms& terms);
 
 class AnswerSnapshot;
 
@@ -76,14 +111,21 @@ class Lookup {
   /// as `Store` does.
   [[nodiscard]] Answer operator()(const Problem& problem, Launch launch);
 
+  /// The answer of what the terms allow. Error: as `answer_unmeasured` and `fits`.
+  [[nodiscard]] Expected<Answer> operator()(const Problem& problem, const Terms& terms);
+
   /// The model, fitted to the probes and taught by the candidates. Error: something was not probed;
   /// the message names it.
   [[nodiscard]] const Expected<LearnedModel>& model();
 
  private:
+  [[nodiscard]] const std::vector<Candidate>& candidates();
+
   const Store* store_;
   StoredPlatform platform_;
   std::shared_ptr<const AnswerSnapshot> system_;
+  std::optional<std::vector<Candidate>> candidates_;
+  std::shared_ptr<const MeasuredConfigs> measured_;
   std::optional<Expected<LearnedModel>> model_;
 };
 

@@ -82,6 +82,38 @@ std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_
   return files;
 }
 
+/// Throws `Refusal` where the GPUs of the snapshot do not have as many SMs as are to be left free.
+void check_terms(const Terms& terms, const AnswerSnapshot& snapshot) {
+  const auto fitting = fits(terms, snapshot.platform().platform);
+  if (!fitting) throw Refusal{OVT_ERROR_ARGUMENT, "ovt_question." + fitting.error().message};
+}
+
+void write_answer(const ovt_database* database, const Problem& problem, const Terms& terms,
+                  std::size_t size, ovt_answer* answer) {
+  const auto snapshot = present(database, "database")->snapshot.get();
+  if (const IndexedWinner* winner = snapshot->winner(problem, terms)) {
+    c::write(*winner, snapshot->wave_groups(*winner), snapshot->exact_reason(), size, answer);
+    return;
+  }
+  check_terms(terms, *snapshot);
+  c::write(value_or_throw(*snapshot->without_winner(problem, terms)), size, answer);
+}
+
+template <class ReadTerms>
+void write_explanation(const ovt_database* database, const ovt_problem* problem,
+                       const ReadTerms& read_terms, char* text, size_t capacity, size_t* length) {
+  if (capacity > 0) (void)present(text, "text");
+  if (length != nullptr) (void)present(length, "length");
+  const auto snapshot = present(database, "database")->snapshot.get();
+  const Problem asked = c::problem_of(problem);
+  const Terms terms = read_terms();
+  check_terms(terms, *snapshot);
+  const std::string all = explanation(*snapshot, asked, terms);
+  if (length != nullptr) *length = all.size();
+  if (capacity == 0) return;
+  text[all.copy(text, capacity - 1)] = '\0';
+}
+
 }  // namespace
 
 const char* ovt_version() {
@@ -108,28 +140,33 @@ ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem, o
   return guarded([&] {
     const std::size_t size = c::checked(answer);
     const Problem asked = c::problem_of(problem);
-    const Launch how = c::launch_of(launch);
-    const auto snapshot = present(database, "database")->snapshot.get();
-    if (const IndexedWinner* winner = snapshot->winner(asked, how)) {
-      c::write(*winner, snapshot->wave_groups(*winner), snapshot->exact_reason(), size, answer);
-    } else if (const auto shipped = snapshot->from_elsewhere(asked, how)) {
-      c::write(*shipped, size, answer);
-    } else {
-      c::write(*snapshot->without_winner(asked, how), size, answer);
-    }
+    write_answer(database, asked, {.launch = c::launch_of(launch)}, size, answer);
+  });
+}
+
+ovt_status ovt_query_for(const ovt_database* database, const ovt_problem* problem,
+                         const ovt_question* question, ovt_answer* answer) {
+  return guarded([&] {
+    const std::size_t size = c::checked(answer);
+    const Problem asked = c::problem_of(problem);
+    write_answer(database, asked, c::terms_of(question), size, answer);
   });
 }
 
 ovt_status ovt_explain(const ovt_database* database, const ovt_problem* problem, ovt_launch launch,
                        char* text, size_t capacity, size_t* length) {
   return guarded([&] {
-    if (capacity > 0) (void)present(text, "text");
-    if (length != nullptr) (void)present(length, "length");
-    const auto snapshot = present(database, "database")->snapshot.get();
-    const std::string all = explanation(*snapshot, c::problem_of(problem), c::launch_of(launch));
-    if (length != nullptr) *length = all.size();
-    if (capacity == 0) return;
-    text[all.copy(text, capacity - 1)] = '\0';
+    const auto terms = [&] { return Terms{.launch = c::launch_of(launch)}; };
+    write_explanation(database, problem, terms, text, capacity, length);
+  });
+}
+
+ovt_status ovt_explain_for(const ovt_database* database, const ovt_problem* problem,
+                           const ovt_question* question, char* text, size_t capacity,
+                           size_t* length) {
+  return guarded([&] {
+    const auto terms = [&] { return c::terms_of(question); };
+    write_explanation(database, problem, terms, text, capacity, length);
   });
 }
 

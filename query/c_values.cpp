@@ -44,6 +44,27 @@ PlatformWish wish_of(const ovt_platform* platform) {
   return {.described = std::move(described)};
 }
 
+Terms terms_of(const ovt_question* question) {
+  check_input(question, "ovt_question");
+  const auto refuse = [](std::string message) {
+    throw Refusal{OVT_ERROR_ARGUMENT, "ovt_question." + std::move(message)};
+  };
+  if (question->exclusive != 0 && question->exclusive != 1) {
+    refuse(fmt::format("exclusive = {}: expected 0 or 1", question->exclusive));
+  }
+  if (question->free_sms < 0) {
+    refuse(fmt::format("free_sms = {}: expected 0 or more", question->free_sms));
+  }
+  if (question->reserved != 0) refuse("reserved: expected 0");
+  Terms terms{.launch = launch_of(question->launch),
+              .strategies = strategies_of_mask(question->strategies, "ovt_question.strategies"),
+              .free_sms = question->free_sms,
+              .exclusive = question->exclusive == 1};
+  // A list of all is the same question as none.
+  if (terms.strategies == Capabilities{}.strategies) terms.strategies = {};
+  return terms;
+}
+
 std::size_t checked(const ovt_answer* answer) {
   return size_of(answer, "ovt_answer");
 }

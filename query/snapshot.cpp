@@ -39,15 +39,14 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
   return all;
 }
 
-/// The valid candidates of a platform, in all files.
-std::vector<Candidate> candidates(const std::vector<std::filesystem::path>& files,
-                                  const Platform& platform) {
-  std::vector<Candidate> all;
+/// The valid candidates of a platform in each file.
+std::vector<std::vector<Candidate>> candidates(const std::vector<std::filesystem::path>& files,
+                                               const Platform& platform) {
+  std::vector<std::vector<Candidate>> all;
   for (const auto& file : files) {
     const Store store(file, Access::read);
     const auto id = id_of(store, platform);
-    if (!id) continue;
-    for (Candidate& candidate : store.valid_candidates(*id)) all.push_back(std::move(candidate));
+    all.push_back(id ? store.valid_candidates(*id) : std::vector<Candidate>{});
   }
   return all;
 }
@@ -60,11 +59,6 @@ Config config_of(const IndexedWinner& winner, std::span<const std::int64_t> wave
 
 std::string_view validated_at(const IndexedWinner& winner) {
   return {winner.validated_at.data(), winner.validated_at.size()};
-}
-
-std::string time_text(const std::optional<Microseconds>& time, const Platform& platform) {
-  if (!time) return "not known";
-  return fmt::format("{:.1f} us{}", time->count(), is_simulated(platform) ? " (simulated)" : "");
 }
 
 }  // namespace
@@ -110,18 +104,32 @@ AnswerSnapshot::AnswerSnapshot(std::vector<std::filesystem::path> files, const P
   winners_.index();
 }
 
-std::optional<Answer> AnswerSnapshot::from_elsewhere(const Problem& problem, Launch launch) const {
-  const ProblemKey key(problem, launch);
+std::optional<Answer> AnswerSnapshot::from_elsewhere(const Problem& problem,
+                                                     const Terms& terms) const {
+  const ProblemKey key(problem, terms.launch);
   if (!elsewhere_ || damaged_.count(key) > 0) return std::nullopt;
   const IndexedWinner* const winner = elsewhere_->winners.find(key);
-  if (winner == nullptr) return std::nullopt;
+  if (winner != nullptr && allows(terms, strategy_of(winner->config))) {
+    return Answer{
+        .source = Source::predicted,
+        .reason = fmt::format("tuned elsewhere on {} at {} ({})", full_name(elsewhere_->platform),
+                              validated_at(*winner), elsewhere_->difference),
+        .config = config_of(*winner, elsewhere_->winners.wave_groups(*winner)),
+        .predicted = winner->measured,
+        .baseline = winner->sequential};
+  }
+  if (terms.strategies.empty()) return std::nullopt;
+  const MeasuredConfig* const config = measured().elsewhere.fastest(problem, terms);
+  if (config == nullptr) return std::nullopt;
   return Answer{
       .source = Source::predicted,
-      .reason = fmt::format("tuned elsewhere on {} at {} ({})", full_name(elsewhere_->platform),
-                            validated_at(*winner), elsewhere_->difference),
-      .config = config_of(*winner, elsewhere_->winners.wave_groups(*winner)),
-      .predicted = winner->measured,
-      .baseline = winner->sequential};
+      .reason = fmt::format(
+          "tuned elsewhere: the fastest measured config of the allowed strategies "
+          "({}) on {} ({})",
+          names_of(terms.strategies), full_name(elsewhere_->platform), elsewhere_->difference),
+      .config = config->config,
+      .predicted = config->measured,
+      .baseline = config->sequential};
 }
 
 std::string AnswerSnapshot::about_system() const {
@@ -134,40 +142,90 @@ std::string AnswerSnapshot::about_system() const {
                      elsewhere_->difference);
 }
 
-const Expected<LearnedModel>& AnswerSnapshot::model() const {
-  std::call_once(fitted_, [&] {
-    // A platform that is not stored has neither probes nor candidates.
-    const bool own = choice_.stored || !elsewhere_;
-    const Platform& platform = own ? choice_.platform : elsewhere_->platform;
-    const auto files = own ? files_ : std::vector{elsewhere_->file};
+const AnswerSnapshot::Measured& AnswerSnapshot::measured() const {
+  std::call_once(read_, [&] {
     try {
-      model_ = learned_model(platform, measurements(files, platform), candidates(files, platform));
+      measured_ = read_measured();
     } catch (const Failure& failure) {
-      model_ = tl::make_unexpected(Error{failure.kind(), failure.what()});
+      measured_ = Measured{.model = tl::make_unexpected(Error{failure.kind(), failure.what()})};
     }
   });
-  return *model_;
+  return *measured_;
 }
 
-AnswerCache::Value AnswerSnapshot::without_winner(const Problem& problem, Launch launch) const {
-  const ProblemKey key(problem, launch);
-  return cache_.get(key, [&] {
-    if (!choice_.stored && !elsewhere_) return Answer{.reason = choice_.unlike};
-    const auto fitted = [&]() -> const Expected<LearnedModel>& { return model(); };
-    if (!choice_.stored) {
-      return answer_without_winner(
-          choice_.platform, problem, launch, fitted,
-          fmt::format("probed elsewhere on {} ({}), no winner is stored "
-                      "for this problem and launch",
-                      full_name(elsewhere_->platform), elsewhere_->difference));
+AnswerSnapshot::Measured AnswerSnapshot::read_measured() const {
+  const Capabilities capabilities = capabilities_of(choice_.platform);
+  std::vector<std::vector<Candidate>> own;
+  std::vector<std::vector<Candidate>> others;
+  // A platform that is not stored has neither probes nor candidates.
+  const bool is_own = choice_.stored || !elsewhere_;
+  if (is_own) own = candidates(files_, choice_.platform);
+  if (elsewhere_) {
+    try {
+      others = candidates({elsewhere_->file}, elsewhere_->platform);
+    } catch (const Failure&) {
+      if (!is_own) throw;  // the user's own files answer without it
     }
-    const auto damaged = damaged_.find(key);
-    if (damaged == damaged_.end()) {
-      return answer_without_winner(choice_.platform, problem, launch, fitted);
+  }
+  const Platform& platform = is_own ? choice_.platform : elsewhere_->platform;
+  std::vector<Candidate> lessons;
+  for (const auto& list : is_own ? own : others) {
+    lessons.insert(lessons.end(), list.begin(), list.end());
+  }
+  const auto files = is_own ? files_ : std::vector{elsewhere_->file};
+  Measured read{.model = learned_model(platform, measurements(files, platform), lessons)};
+  for (const auto& list : own) read.files.emplace_back(list, capabilities);
+  for (const auto& list : others) read.elsewhere = MeasuredConfigs(list, capabilities);
+  return read;
+}
+
+/// The answer of what was measured with all SMs; none where nothing allowed was.
+std::optional<Answer> AnswerSnapshot::measured_answer(const Problem& problem, const Terms& terms,
+                                                      const IndexedWinner* winner) const {
+  if (winner != nullptr && allows(terms, strategy_of(winner->config))) {
+    return exact_answer(*winner);
+  }
+  if (!terms.strategies.empty()) {
+    for (const MeasuredConfigs& file : measured().files) {
+      if (const MeasuredConfig* const found = file.fastest(problem, terms)) {
+        return fastest_allowed(*found, terms, full_name(choice_.platform));
+      }
     }
-    return answer_without_winner(choice_.platform, problem, launch, fitted,
-                                 damaged_winner(damaged->second));
-  });
+  }
+  return from_elsewhere(problem, terms);
+}
+
+Answer AnswerSnapshot::exact_answer(const IndexedWinner& winner) const {
+  return {.source = Source::exact,
+          .reason = fmt::format("{}{}", exact_reason_, validated_at(winner)),
+          .config = config_of(winner, wave_groups(winner)),
+          .predicted = winner.predicted,
+          .measured = winner.measured,
+          .baseline = winner.sequential};
+}
+
+Expected<Answer> AnswerSnapshot::made_without_winner(const Problem& problem,
+                                                     const Terms& terms) const {
+  if (!choice_.stored && !elsewhere_) return baseline_answer(choice_.unlike, terms);
+  const IndexedWinner* const stored = winner(problem, terms.launch);
+  auto known = measured_answer(problem, terms, stored);
+  if (known && terms.free_sms == 0) return std::move(*known);
+  Unmeasured asked{.platform = choice_.platform,
+                   .model = [&]() -> const Expected<LearnedModel>& { return measured().model; },
+                   .on_all_sms = std::move(known)};
+  if (stored != nullptr) asked.why = winner_not_allowed(strategy_of(stored->config), terms);
+  const auto damaged = damaged_.find({problem, terms.launch});
+  if (stored == nullptr && damaged != damaged_.end()) asked.why = damaged_winner(damaged->second);
+  if (!choice_.stored) {
+    asked.why = fmt::format("probed elsewhere on {} ({}), {}", full_name(elsewhere_->platform),
+                            elsewhere_->difference, kNoWinner);
+  }
+  return answer_unmeasured(asked, problem, terms);
+}
+
+AnswerCache::Value AnswerSnapshot::without_winner(const Problem& problem,
+                                                  const Terms& terms) const {
+  return cache_.get({problem, terms}, [&] { return made_without_winner(problem, terms); });
 }
 
 std::shared_ptr<const AnswerSnapshot> system_answers(const Platform& platform) {
@@ -175,38 +233,6 @@ std::shared_ptr<const AnswerSnapshot> system_answers(const Platform& platform) {
   if (!system || is_simulated(platform)) return nullptr;
   return std::make_shared<const AnswerSnapshot>(std::vector<std::filesystem::path>{},
                                                 PlatformWish{.described = platform}, system);
-}
-
-std::string explanation(const AnswerSnapshot& snapshot, const Problem& problem, Launch launch) {
-  const PlatformChoice& choice = snapshot.platform();
-  std::string text = fmt::format("problem: {}, {}\nplatform: {} (fingerprint {}{})\n",
-                                 to_string(problem), to_string(launch), full_name(choice.platform),
-                                 fingerprint(choice.platform), choice.stored ? "" : ", not stored");
-  for (const auto& file : snapshot.files()) {
-    text += fmt::format("database: {}\n", file.string());
-  }
-  text += snapshot.about_system();
-  text += fmt::format("winners: {}\n", snapshot.winners());
-  Answer answer;
-  if (const IndexedWinner* winner = snapshot.winner(problem, launch)) {
-    answer = {.source = Source::exact,
-              .reason = fmt::format("{}{}", snapshot.exact_reason(), validated_at(*winner)),
-              .config = config_of(*winner, snapshot.wave_groups(*winner)),
-              .predicted = winner->predicted,
-              .measured = winner->measured,
-              .baseline = winner->sequential};
-  } else if (auto elsewhere = snapshot.from_elsewhere(problem, launch)) {
-    answer = std::move(*elsewhere);
-  } else {
-    answer = *snapshot.without_winner(problem, launch);
-  }
-  return text + fmt::format(
-                    "answer: {}\nreason: {}\nconfig: {}\npredicted: {}\nmeasured: {}\n"
-                    "sequential: {}\n",
-                    to_string(answer.source), answer.reason, to_string(answer.config),
-                    time_text(answer.predicted, choice.platform),
-                    time_text(answer.measured, choice.platform),
-                    time_text(answer.baseline, choice.platform));
 }
 
 }  // namespace overlaptune

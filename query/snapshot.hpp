@@ -12,6 +12,7 @@
 #include "query/answer.hpp"
 #include "query/answer_cache.hpp"
 #include "query/elsewhere.hpp"
+#include "query/measured_configs.hpp"
 #include "query/platform_choice.hpp"
 #include "query/winner_index.hpp"
 
@@ -35,26 +36,47 @@ class AnswerSnapshot {
   [[nodiscard]] std::span<const std::int64_t> wave_groups(const IndexedWinner& winner) const {
     return winners_.wave_groups(winner);
   }
-  /// The answer where there is no winner of this platform, sound or damaged, and the system
-  /// database has one that was tuned elsewhere. Its times there are predictions for here.
-  [[nodiscard]] std::optional<Answer> from_elsewhere(const Problem& problem, Launch launch) const;
+  /// The winner, where it answers: the terms allow it and leave all SMs to it. Null if not.
+  [[nodiscard]] const IndexedWinner* winner(const Problem& problem, const Terms& terms) const {
+    const IndexedWinner* const found = winner(problem, terms.launch);
+    const bool answers =
+        found != nullptr && terms.free_sms == 0 && allows(terms, strategy_of(found->config));
+    return answers ? found : nullptr;
+  }
+  /// The answer where there is no winner of this platform, sound or damaged, that is allowed, and
+  /// the system database has one that was tuned elsewhere, or a measured config. Its times there
+  /// are predictions for here.
+  [[nodiscard]] std::optional<Answer> from_elsewhere(const Problem& problem,
+                                                     const Terms& terms) const;
   /// One line about the system database, for people; empty where there is none.
   [[nodiscard]] std::string about_system() const;
 
+  [[nodiscard]] Answer exact_answer(const IndexedWinner& winner) const;
   /// The reason of an exact answer, without the time at its end.
   [[nodiscard]] const std::string& exact_reason() const { return exact_reason_; }
 
-  /// The answer where there is no winner, computed once and then cached. The first call reads the
-  /// measurements and candidates, and fits the model. If that fails, the failure is the reason in
-  /// this answer and in all later ones.
-  [[nodiscard]] AnswerCache::Value without_winner(const Problem& problem, Launch launch) const;
+  /// The answer where no winner answers, computed once and then cached. The first call that needs
+  /// them reads the measurements and candidates, and fits the model. If that fails, the failure is
+  /// the reason in this answer and in all later ones. Error: as `answer_unmeasured`.
+  [[nodiscard]] AnswerCache::Value without_winner(const Problem& problem, const Terms& terms) const;
 
   [[nodiscard]] const PlatformChoice& platform() const { return choice_; }
   [[nodiscard]] const std::vector<std::filesystem::path>& files() const { return files_; }
   [[nodiscard]] std::size_t winners() const { return winners_.size(); }
 
  private:
-  [[nodiscard]] const Expected<LearnedModel>& model() const;
+  /// What was read of measured configs, when the first question needed them.
+  struct Measured {
+    std::vector<MeasuredConfigs> files{};  ///< by file; the first that has one answers
+    MeasuredConfigs elsewhere{};
+    Expected<LearnedModel> model;
+  };
+  [[nodiscard]] const Measured& measured() const;
+  [[nodiscard]] Measured read_measured() const;
+  [[nodiscard]] Expected<Answer> made_without_winner(const Problem& problem,
+                                                     const Terms& terms) const;
+  [[nodiscard]] std::optional<Answer> measured_answer(const Problem& problem, const Terms& terms,
+                                                      const IndexedWinner* winner) const;
 
   std::vector<std::filesystem::path> files_;
   PlatformChoice choice_;
@@ -66,12 +88,13 @@ class AnswerSnapshot {
   /// The faults of damaged winners, by the problem that they say they have.
   std::unordered_map<ProblemKey, std::string, ProblemKeyHash> damaged_;
   mutable AnswerCache cache_;
-  mutable std::once_flag fitted_;
-  mutable std::optional<Expected<LearnedModel>> model_;
+  mutable std::once_flag read_;
+  mutable std::optional<Measured> measured_;
 };
 
-/// Text for people about the answer to one question: platform, files, config, times, reason.
+/// Text for people about the answer to one question: platform, files, config, times, reason. Throws
+/// `Failure` where there is none.
 [[nodiscard]] std::string explanation(const AnswerSnapshot& snapshot, const Problem& problem,
-                                      Launch launch);
+                                      const Terms& terms);
 
 }  // namespace overlaptune

@@ -107,23 +107,19 @@ void enqueue_in_order(ovt_plan& plan, cudaStream_t stream, const Given& operands
   Ranks& ranks = *plan.ranks;
   const auto enqueue = [&] { plan.plan->enqueue(stream, operands.a, operands.b, operands.c); };
   if (ranks.graphs.note(stream)) return enqueue();
-  run::DeviceRuns::Next next(run::DeviceRuns::of(ranks.device), stream);
+  const run::DeviceRuns::Next next(run::DeviceRuns::of(ranks.device), stream);
   ranks.last_run.begin(stream);
-  const auto note = [&] {
-    ranks.last_run.note(stream);
-    next.note();
-  };
   try {
     enqueue();
   } catch (...) {
     // A part of it may be enqueued.
     static_cast<void>(run::caught([&]() -> Expected<void> {
-      note();
+      ranks.last_run.note(stream);
       return {};
     }));
     throw;
   }
-  note();
+  ranks.last_run.note(stream);
 }
 
 }  // namespace

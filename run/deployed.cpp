@@ -142,9 +142,8 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   });
   if (!planned) return error_of(planned);
   {
-    DeviceRuns::Next next(DeviceRuns::of_current(), world.stream());
+    const DeviceRuns::Next next(DeviceRuns::of_current(), world.stream());
     made->enqueue(world.stream(), operands.a, operands.b, operands.c);
-    next.note();
   }
   try {
     world.finish(world.stream(), "the first run of the plan");

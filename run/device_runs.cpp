@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/error.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
@@ -18,6 +19,14 @@ DeviceRuns& DeviceRuns::of_current() {
   int device = 0;
   OVT_CHECK(cudaGetDevice(&device));
   return of(device);
+}
+
+DeviceRuns::Next::~Next() {
+  try {
+    runs_.last_.note(stream_);
+  } catch (const Failure&) {  // of the stream itself: its next user is told
+    static_cast<void>(cudaGetLastError());
+  }
 }
 
 }  // namespace overlaptune::run

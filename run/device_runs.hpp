@@ -21,8 +21,10 @@ class DeviceRuns {
     Next(DeviceRuns& runs, cudaStream_t stream) : runs_(runs), lock_(runs.mutex_), stream_(stream) {
       runs_.last_.begin(stream_);
     }
-    /// The run is enqueued, or a part of it.
-    void note() { runs_.last_.note(stream_); }
+    /// What is enqueued by now is the run, or where that failed a part of it.
+    ~Next();
+    Next(const Next&) = delete;
+    Next& operator=(const Next&) = delete;
 
    private:
     DeviceRuns& runs_;

@@ -15,7 +15,8 @@ bool has_ended(const Event& event) {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   const bool ended = cudaEventQuery(event.get()) == cudaSuccess;
-  static_cast<void>(cudaGetLastError());
+  // Else this would be the last error of the caller's thread; an older one stays.
+  if (!ended) static_cast<void>(cudaGetLastError());
   static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   return ended;
 }

@@ -42,7 +42,8 @@ typedef int32_t ovt_status;
 enum {
   OVT_OK = 0,
   OVT_ERROR_ARGUMENT = 1,    /* null, unaligned, struct size, unknown value, invalid problem */
-  OVT_ERROR_NOT_FOUND = 2,   /* no such database or platform, or a file that may not be read */
+  OVT_ERROR_NOT_FOUND = 2,   /* no such database or platform, a file that may not be read, or no
+                                answer of the allowed strategies */
   OVT_ERROR_DATABASE = 3,    /* damaged, of a newer schema, or not of overlaptune */
   OVT_ERROR_UNAVAILABLE = 4, /* another process keeps the file locked, or the disk fails */
   OVT_ERROR_MEMORY = 5,
@@ -67,7 +68,8 @@ enum { OVT_GRAPH = 0, OVT_EAGER = 1 };
 
 typedef int32_t ovt_source;
 enum {
-  OVT_EXACT = 0,     /* a winner that was validated on this platform */
+  OVT_EXACT = 0,     /* a winner that was validated on this platform; where the question does not
+                        allow it, the fastest measured config of the allowed strategies */
   OVT_PREDICTED = 1, /* the model's choice, or a winner of the system database */
   OVT_BASELINE = 2   /* `sequential`: nothing better is known */
 };
@@ -141,6 +143,19 @@ typedef struct ovt_problem {
   int32_t reserved; /* 0 */
 } ovt_problem;
 
+/* The part of a question beside the problem. All zero but `size`: what ovt_query asks, with
+ * OVT_GRAPH. */
+typedef struct ovt_question {
+  size_t size;
+  uint64_t strategies; /* those that may answer: bit N for strategy N, as in 1 << OVT_SIGNALED; 0:
+                        * all */
+  ovt_launch launch;
+  int32_t exclusive; /* 1: nothing else on these GPUs waits for other ranks while plans run. Today
+                      * no answer depends on it; later ones will, so say what the plans will have */
+  int32_t free_sms;  /* SMs that plans leave alone: fewer than the GPU has */
+  int32_t reserved;  /* 0 */
+} ovt_question;
+
 /* How to run a problem, how long it takes, and why this is the answer. Times are microseconds of
  * the slowest rank, from the start until the result is in place; NaN where not known. Fields that a
  * strategy does not use are 0 (chunks: 1). */
@@ -203,12 +218,32 @@ OVT_API ovt_status ovt_open(const char* const* paths, size_t count, const ovt_pl
 OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem,
                              ovt_launch launch, ovt_answer* answer);
 
+/* Answers like ovt_query, to a question of its own.
+ *
+ * Strategies: a winner that is not allowed is passed over. The answer is then the fastest measured
+ * config of the allowed strategies for this problem and launch (OVT_EXACT), else what the model
+ * predicts for them, else `sequential`, if it is allowed.
+ *
+ * Free SMs: nothing was measured with SMs left free, so no answer is OVT_EXACT. It is what the model
+ * predicts on the other SMs; where it cannot, the answer for all SMs, and the reason says that its
+ * times are those of all SMs.
+ *
+ * Errors: OVT_ERROR_ARGUMENT; OVT_ERROR_NOT_FOUND where nothing is known of the allowed strategies,
+ * and `sequential` is not one of them. */
+OVT_API ovt_status ovt_query_for(const ovt_database* database, const ovt_problem* problem,
+                                 const ovt_question* question, ovt_answer* answer);
+
 /* Describes the answer of ovt_query in some lines: platform, databases, config, times, reason, and,
  * where no stored platform is equal, what differs from the nearest one.
  *   text, capacity  receives as much as fits, ended with NUL; NULL with 0 asks for the length only
  *   length          receives the length of the whole text without its NUL; may be NULL */
 OVT_API ovt_status ovt_explain(const ovt_database* database, const ovt_problem* problem,
                                ovt_launch launch, char* text, size_t capacity, size_t* length);
+
+/* Describes the answer of ovt_query_for, as ovt_explain does. */
+OVT_API ovt_status ovt_explain_for(const ovt_database* database, const ovt_problem* problem,
+                                   const ovt_question* question, char* text, size_t capacity,
+                                   size_t* length);
 
 /* Reads the files again, as ovt_open did. Queries go on meanwhile; each is answered from the old or
  * from the new content. Where this fails, the handle answers as before. */

@@ -7,7 +7,9 @@
 //         ovt::problem(OVT_GEMM_ALL_REDUCE, 4096, 8192, 3584, OVT_BF16, 8));
 //     if (answer.source == OVT_EXACT) use(answer.strategy, ovt::wave_groups(answer));
 
+#include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <overlaptune/overlaptune.h>
 #include <span>
@@ -44,6 +46,17 @@ inline void check(ovt_status status) {
           .dtype = dtype,
           .ranks = ranks,
           .reserved = 0};
+}
+
+/// A question for the launch and the strategies, all if the list is empty; its other fields may be
+/// set.
+[[nodiscard]] inline ovt_question question(ovt_launch launch,
+                                           std::initializer_list<ovt_strategy> strategies = {}) {
+  ovt_question made{};
+  made.size = sizeof made;
+  made.launch = launch;
+  for (const ovt_strategy strategy : strategies) made.strategies |= std::uint64_t{1} << strategy;
+  return made;
 }
 
 /// The stored platform with this name or fingerprint. Throws `std::length_error` for a name that is
@@ -83,13 +96,26 @@ class Database {
     return answer;
   }
 
+  /// The answer to a question of its own; `ovt::question` makes one.
+  [[nodiscard]] ovt_answer query(const ovt_problem& problem, const ovt_question& question) const {
+    ovt_answer answer;
+    answer.size = sizeof answer;
+    check(ovt_query_for(handle_.get(), &problem, &question, &answer));
+    return answer;
+  }
+
   [[nodiscard]] std::string explain(const ovt_problem& problem,
                                     ovt_launch launch = OVT_GRAPH) const {
+    return explain(problem, ovt::question(launch));
+  }
+  [[nodiscard]] std::string explain(const ovt_problem& problem,
+                                    const ovt_question& question) const {
     // If another thread reloads, the text may be longer in the next call: repeat until it fits.
     std::string text(1023, '\0');
     for (;;) {
       std::size_t length = 0;
-      check(ovt_explain(handle_.get(), &problem, launch, text.data(), text.size() + 1, &length));
+      check(ovt_explain_for(handle_.get(), &problem, &question, text.data(), text.size() + 1,
+                            &length));
       const bool whole = length <= text.size();
       text.resize(length);
       if (whole) return text;

@@ -82,7 +82,7 @@ __device__ __forceinline__ int nth_tile(const Order& order, int tile, int n) {
   return tile + n * (all - order.leaving);
 }
 
-// What a launch that waits has.
+// Parameters of launches that wait, which are empty here.
 struct Peers {};
 struct Run {};
 struct Claim {};

@@ -34,7 +34,7 @@ struct WaitControl {
 };
 enum Awaited : u32 { kReady, kCounter, kDone, kFlag, kTold, kAborted };
 
-/// What a launch needs to take items, to meet its peers, and to end its waits.
+/// The means of a launch to take items, to meet its peers, and to end its waits.
 struct Run {
   int rank;
   int ranks;

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from enum import IntEnum
 from math import isnan
 from typing import Optional, TypeVar
 
 from .errors import ArgumentError, InternalError
-from .library import MAX_WAVE_GROUPS, CAnswer, CPlatform, CProblem
+from .library import MAX_WAVE_GROUPS, CAnswer, CPlatform, CProblem, CQuestion
 from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transport, Wait
 
 AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
@@ -57,6 +57,38 @@ def launch_number(launch: Launch) -> int:
         return Launch(launch).value
     except ValueError as error:
         raise ArgumentError(f"launch: {error}; expected a Launch") from None
+
+
+def _strategy_bits(strategies: Optional[Iterable[Strategy]]) -> int:
+    """Bit N is set where strategy N is in the list; 0: all."""
+    if strategies is None:
+        return 0
+    bits = 0
+    for each in strategies:
+        try:
+            bits |= 1 << Strategy(each).value
+        except ValueError as error:
+            raise ArgumentError(f"strategies: {error}; expected a Strategy") from None
+    if bits == 0:
+        raise ArgumentError("strategies: none; expected one or more, or None for all")
+    return bits
+
+
+def question_struct(
+    launch: Launch,
+    strategies: Optional[Iterable[Strategy]],
+    free_sms: int,
+    exclusive: bool,
+) -> CQuestion:
+    struct = CQuestion()
+    values = {
+        "launch": launch_number(launch),
+        "strategies": _strategy_bits(strategies),
+        "free_sms": free_sms,
+        "exclusive": int(exclusive),
+    }
+    fill(struct, values)
+    return struct
 
 
 def _known(kind: type[AnyEnum], value: int) -> AnyEnum:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Optional, Union
 
-from .c_values import answer_of, launch_number, platform_struct, problem_struct
+from .c_values import answer_of, platform_struct, problem_struct, question_struct
 from .errors import ArgumentError
 from .library import CAnswer, check, load
-from .values import Answer, Launch, Platform, Problem
+from .values import Answer, Launch, Platform, Problem, Strategy
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -69,29 +69,52 @@ class Database:
         )
         self._handle = _Handle(pointer)
 
-    def query(self, problem: Problem, launch: Launch = Launch.GRAPH) -> Answer:
-        """The best config that is known for a problem; docs/query.md has the rules."""
+    def query(
+        self,
+        problem: Problem,
+        launch: Launch = Launch.GRAPH,
+        *,
+        strategies: Optional[Iterable[Strategy]] = None,
+        free_sms: int = 0,
+        exclusive: bool = False,
+    ) -> Answer:
+        """The best config that is known for a problem; docs/query.md has the rules.
+
+        strategies  those that may answer. None: all. Raises NotFoundError where nothing is known of
+                    them, and SEQUENTIAL is not one of them.
+        free_sms    SMs that plans leave alone.
+        exclusive   the world of the plans is exclusive. No answer depends on it yet."""
         handle = self._open_handle()
         answer = CAnswer()
         answer.size = ctypes.sizeof(answer)
-        question = problem_struct(problem)
-        check(self._library.ovt_query(handle.pointer, question, launch_number(launch), answer))
+        asked = problem_struct(problem)
+        question = question_struct(launch, strategies, free_sms, exclusive)
+        check(self._library.ovt_query_for(handle.pointer, asked, question, answer))
         return answer_of(answer)
 
-    def explain(self, problem: Problem, launch: Launch = Launch.GRAPH) -> str:
-        """Describes the answer of query in some lines of text."""
+    def explain(
+        self,
+        problem: Problem,
+        launch: Launch = Launch.GRAPH,
+        *,
+        strategies: Optional[Iterable[Strategy]] = None,
+        free_sms: int = 0,
+        exclusive: bool = False,
+    ) -> str:
+        """Describes the answer of query to the same question in some lines of text."""
         handle = self._open_handle()
-        question = problem_struct(problem)
+        asked = problem_struct(problem)
+        question = question_struct(launch, strategies, free_sms, exclusive)
         capacity = 1024
         length = ctypes.c_size_t()
         # If another thread reloads, the text may be longer in the next call: repeat until it fits.
         while True:
             text = ctypes.create_string_buffer(capacity)
             check(
-                self._library.ovt_explain(
+                self._library.ovt_explain_for(
                     handle.pointer,
+                    asked,
                     question,
-                    launch_number(launch),
                     text,
                     capacity,
                     ctypes.byref(length),

@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 from collections.abc import Callable
-from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Optional
 
@@ -54,6 +54,17 @@ class CProblem(ctypes.Structure):
     ]
 
 
+class CQuestion(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("strategies", c_uint64),
+        ("launch", c_int32),
+        ("exclusive", c_int32),
+        ("free_sms", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 class CAnswer(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -92,6 +103,7 @@ def declare(library: ctypes.CDLL, signatures: Signatures) -> None:
 
 def _signatures() -> Signatures:
     problem = ctypes.POINTER(CProblem)
+    question = ctypes.POINTER(CQuestion)
     return {
         "ovt_version": (c_char_p, []),
         "ovt_last_error": (c_char_p, []),
@@ -104,10 +116,10 @@ def _signatures() -> Signatures:
                 ctypes.POINTER(c_void_p),
             ],
         ),
-        "ovt_query": (c_int32, [c_void_p, problem, c_int32, ctypes.POINTER(CAnswer)]),
-        "ovt_explain": (
+        "ovt_query_for": (c_int32, [c_void_p, problem, question, ctypes.POINTER(CAnswer)]),
+        "ovt_explain_for": (
             c_int32,
-            [c_void_p, problem, c_int32, c_char_p, c_size_t, ctypes.POINTER(c_size_t)],
+            [c_void_p, problem, question, c_char_p, c_size_t, ctypes.POINTER(c_size_t)],
         ),
         "ovt_reload": (c_int32, [c_void_p]),
         "ovt_close": (None, [c_void_p]),

@@ -147,6 +147,31 @@ TEST_F(Commands, a_platform_is_named_as_a_machine_is) {
   EXPECT_THAT(real.err, HasSubstr("expected one of sim:rtx4090-pcie-x4"));
 }
 
+TEST_F(Commands, query_answers_what_is_allowed) {
+  const json winner = tool::json(*folder, "query" + kKnown);
+  const json sequential = tool::json(*folder, "query" + kKnown + " --strategies sequential");
+  EXPECT_EQ(sequential.at("source"), "exact");
+  EXPECT_EQ(sequential.at("config").at("strategy"), "sequential");
+  EXPECT_GE(sequential.at("measured_us"), winner.at("measured_us"));
+  const std::string all = " --strategies sequential,chunked,signaled,waiting,peer_store";
+  EXPECT_EQ(tool::json(*folder, "query" + kKnown + all).at("config"), winner.at("config"));
+  const json fewer = tool::json(*folder, "query" + kKnown + " --free-sms 32");
+  EXPECT_EQ(fewer.at("source"), "predicted");
+  EXPECT_TRUE(fewer.at("measured_us").is_null());
+  EXPECT_THAT(fewer.at("reason").get<std::string>(),
+              HasSubstr("nothing was measured with 32 SMs left free"));
+  const std::pair<const char*, const char*> wrong[] = {
+      {" --strategies waiting", "no answer of the allowed strategies (waiting)"},
+      {" --strategies fast", "strategy 'fast'"},
+      {" --free-sms -1", "expected a whole number from 0"},
+      {" --free-sms 128", "free_sms = 128: expected fewer than the 128 SMs of the GPU"}};
+  for (const auto& [flags, words] : wrong) {
+    const tool::Outcome outcome = tool::run(*folder, "query" + kKnown + flags);
+    EXPECT_EQ(outcome.status, 2) << flags;
+    EXPECT_THAT(outcome.err, HasSubstr(words));
+  }
+}
+
 TEST_F(Commands, auto_without_gpus_warns_and_says_why) {
   const tool::Outcome outcome =
       tool::run(*folder,

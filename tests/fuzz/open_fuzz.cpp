@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -99,13 +100,53 @@ std::optional<ovt_answer> ask(const ovt_database* database, const Question& aske
   return answer;
 }
 
-void require_explanation(const ovt_database* database, const Question& asked) {
+/// Calls `explain` with a buffer that is too small for most texts.
+template <class F>
+void require_explanation(F&& explain) {
   std::array<char, 300> some{};
   std::size_t length = 0;
-  require(ovt_explain(database, &asked.problem, asked.launch, some.data(), some.size(), &length) ==
-              OVT_OK,
-          "an explanation");
+  require(explain(some.data(), some.size(), &length) == OVT_OK, "an explanation");
   require(std::strlen(some.data()) <= std::min(length, some.size() - 1), "its length");
+}
+
+/// Asks for `strategies` only, with `free_sms` left alone: the answer is sound and one of them.
+/// There may be none where `sequential` is left out.
+void ask_for(const ovt_database* database, const Question& asked, std::uint64_t strategies,
+             std::int32_t free_sms) {
+  const ovt_question question{.size = sizeof(ovt_question),
+                              .strategies = strategies,
+                              .launch = asked.launch,
+                              .exclusive = free_sms > 0 ? 1 : 0,
+                              .free_sms = free_sms,
+                              .reserved = 0};
+  ovt_answer answer;
+  std::memset(&answer, 0x5a, sizeof answer);
+  answer.size = sizeof answer;
+  const ovt_status status = ovt_query_for(database, &asked.problem, &question, &answer);
+  const auto allows = [&](ovt_strategy each) { return (strategies >> each & 1) != 0; };
+  if (status != OVT_OK) {
+    const bool too_few_sms = status == OVT_ERROR_ARGUMENT && free_sms > 0;
+    const bool nothing_known = status == OVT_ERROR_NOT_FOUND && !allows(OVT_SEQUENTIAL);
+    require(too_few_sms || nothing_known,
+            std::string("an answer of the allowed strategies, not ") + ovt_last_error());
+    return;
+  }
+  require_sound(asked.problem, answer);
+  require(allows(answer.strategy), "an answer of the allowed strategies");
+  require(free_sms == 0 || answer.source != OVT_EXACT, "nothing measured with SMs left free");
+  require_explanation([&](char* text, std::size_t capacity, std::size_t* length) {
+    return ovt_explain_for(database, &asked.problem, &question, text, capacity, length);
+  });
+}
+
+/// Asks without the strategy that answers, with and without sequential, and on fewer SMs.
+void ask_otherwise(const ovt_database* database, const Question& asked, const ovt_answer& answer) {
+  constexpr std::uint64_t kAll =
+      (1U << OVT_SEQUENTIAL) | (1U << OVT_CHUNKED) | (1U << OVT_SIGNALED);
+  const std::uint64_t others = kAll & ~(std::uint64_t{1} << answer.strategy);
+  ask_for(database, asked, others, 0);
+  ask_for(database, asked, others & ~(std::uint64_t{1} << OVT_SEQUENTIAL), 0);
+  ask_for(database, asked, kAll, 2);
 }
 
 bool equal_answers(const ovt_answer& a, const ovt_answer& b) {
@@ -129,7 +170,10 @@ void use(const std::string& path, Plain& plain, const ovt_platform* platform) {
   for (const Question& question : asked) {
     const auto& answer = answers.emplace_back(ask(database, question));
     if (!answer) continue;
-    require_explanation(database, question);
+    require_explanation([&](char* text, std::size_t capacity, std::size_t* length) {
+      return ovt_explain(database, &question.problem, question.launch, text, capacity, length);
+    });
+    ask_otherwise(database, question, *answer);
     if (answer->source == OVT_EXACT) {
       require_stored(plain.database(), question.problem, question.launch, *answer);
     }
@@ -139,6 +183,41 @@ void use(const std::string& path, Plain& plain, const ovt_platform* platform) {
     require(equal_answers(*answers[0], *ask(database, asked[0])), "the same answer");
   }
   ovt_close(database);
+}
+
+/// Copies a column of text, where it fits.
+void copy_text(sqlite3_stmt* row, int column, char (&to)[OVT_TEXT_SIZE]) {
+  const auto* text = sqlite3_column_text(row, column);
+  const auto length = static_cast<std::size_t>(sqlite3_column_bytes(row, column));
+  if (text != nullptr && length < sizeof to) std::memcpy(to, text, length);
+}
+
+/// Asks as a host with the GPUs of the first real platform and another driver, with the file as the
+/// system's database as well: its winners are then answers of another host.
+void use_elsewhere(const std::string& path, Plain& plain) {
+  std::optional<ovt_platform> here;
+  const char* const sql =
+      "SELECT name, gpu_model, topology, transport, gpu_count, sms, compute_capability, "
+      "multicast_allowed, memory_bytes FROM platforms WHERE machine = 'cuda' ORDER BY id LIMIT 1";
+  plain.each(sql, [&](sqlite3_stmt* row) {
+    here.emplace();
+    here->size = sizeof *here;
+    std::strcpy(here->machine, "cuda");
+    std::strcpy(here->driver_version, "another");
+    copy_text(row, 0, here->name);
+    copy_text(row, 1, here->gpu_model);
+    copy_text(row, 2, here->topology);
+    copy_text(row, 3, here->transport);
+    here->gpu_count = sqlite3_column_int(row, 4);
+    here->sms = sqlite3_column_int(row, 5);
+    here->compute_capability = sqlite3_column_int(row, 6);
+    here->multicast_allowed = sqlite3_column_int(row, 7);
+    here->memory_bytes = sqlite3_column_int64(row, 8);
+  });
+  if (!here) return;
+  setenv("OVERLAPTUNE_SYSTEM_DB", path.c_str(), 1);
+  use(path, plain, &*here);
+  unsetenv("OVERLAPTUNE_SYSTEM_DB");
 }
 
 }  // namespace
@@ -153,16 +232,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   platform.size = sizeof platform;
   const char* const sql =
       "SELECT name FROM platforms WHERE id = (SELECT max(id) FROM platforms) AND machine = 'sim'";
-  plain.each(sql, [&](sqlite3_stmt* row) {
-    const auto* name = sqlite3_column_text(row, 0);
-    const auto length = static_cast<std::size_t>(sqlite3_column_bytes(row, 0));
-    if (name != nullptr && length < sizeof platform.name) std::memcpy(platform.name, name, length);
-  });
+  plain.each(sql, [&](sqlite3_stmt* row) { copy_text(row, 0, platform.name); });
   use(file.path(), plain, platform.name[0] == '\0' ? nullptr : &platform);
   // A platform that is not stored: the answer is a baseline, with what differs.
   std::strcpy(platform.machine, platform.name[0] == '\0' ? "cuda" : "sim");
   std::strcpy(platform.name, "mine");
   platform.sms = 7;
   use(file.path(), plain, &platform);
+  use_elsewhere(file.path(), plain);
   return 0;
 }

@@ -35,6 +35,14 @@ int main(void) {
   FIELD(ovt_problem, ranks);
   FIELD(ovt_problem, reserved);
 
+  WHOLE(ovt_question);
+  FIELD(ovt_question, size);
+  FIELD(ovt_question, strategies);
+  FIELD(ovt_question, launch);
+  FIELD(ovt_question, exclusive);
+  FIELD(ovt_question, free_sms);
+  FIELD(ovt_question, reserved);
+
   WHOLE(ovt_answer);
   FIELD(ovt_answer, size);
   FIELD(ovt_answer, source);

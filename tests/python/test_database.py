@@ -1,5 +1,6 @@
 """Answers of the package, compared with those of the command line, and errors."""
 
+import itertools
 import json
 import os
 import tempfile
@@ -93,6 +94,50 @@ class Answers(WithDatabase):
             self.assertEqual((baseline.strategy, baseline.wave_groups, baseline.measured_us),
                              (ot.Strategy.SEQUENTIAL, (), None))
             self.assertIn("4 GPUs", baseline.reason)
+
+    def test_what_the_program_allows_is_part_of_the_question(self):
+        document = json.loads(built.tool("db", "export", "--db", str(self.file)))
+        strategies = (ot.Strategy.SEQUENTIAL, ot.Strategy.CHUNKED, ot.Strategy.SIGNALED, ot.Strategy.WAITING,
+                      ot.Strategy.PEER_STORE)
+        with self.open() as database:
+            for problem in (TUNED, CHUNKED):
+                winner = database.query(problem)
+                candidates = [each for run in document["tuning_runs"] for each in run["candidates"]
+                              if each["problem"]["op"] == str(problem.op) and each["verdict"] == "valid"]
+                for count in range(1, len(strategies) + 1):
+                    for allowed in itertools.combinations(strategies, count):
+                        names = {str(each) for each in allowed}
+                        speedups = {each["measured"]["median_us"]: each["speedup"]["median"] if each["speedup"] else 1
+                                    for each in candidates if each["config"].split()[0] in names}
+                        if not speedups:
+                            with self.assertRaisesRegex(ot.NotFoundError, "no answer of the allowed strategies"):
+                                database.query(problem, strategies=allowed)
+                            continue
+                        answer = database.query(problem, strategies=allowed)
+                        self.assertEqual(answer.source, ot.Source.EXACT, allowed)
+                        self.assertIn(answer.strategy, allowed)
+                        if winner.strategy in allowed:
+                            self.assertEqual(answer, winner)
+                        else:
+                            self.assertEqual(speedups[answer.measured_us], max(speedups.values()), allowed)
+                text = database.explain(problem, strategies=[ot.Strategy.SEQUENTIAL], free_sms=4)
+                self.assertIn("allowed: sequential\nfree SMs: 4\nanswer: predicted\n", text)
+            fewer = database.query(TUNED, free_sms=64, exclusive=True)
+            self.assertEqual((fewer.source, fewer.measured_us), (ot.Source.PREDICTED, None))
+            self.assertGreater(fewer.predicted_us, database.query(TUNED).measured_us)
+
+    def test_terms_that_no_question_has(self):
+        with self.open() as database:
+            for terms, words in (({"strategies": []}, "strategies: none; expected one or more"),
+                                 ({"strategies": [9]}, "strategies: 9 is not a valid Strategy"),
+                                 ({"strategies": ["signaled"]}, "strategies: 'signaled'"),
+                                 ({"strategies": [ot.Strategy.COPY_ENGINE]}, "ovt_question.strategies = 0x10"),
+                                 ({"free_sms": -1}, "free_sms = -1"),
+                                 ({"free_sms": 2**32}, "free_sms = 4294967296: does not fit"),
+                                 ({"free_sms": 500}, "free_sms = 500: expected fewer than the")):
+                for call in (database.query, database.explain):
+                    with self.assertRaisesRegex(ot.ArgumentError, words):
+                        call(TUNED, **terms)
 
     def test_the_whole_explanation(self):
         with self.open() as database:

@@ -11,6 +11,7 @@ from overlaptune import library, run_library, values
 STRUCTS = {
     "ovt_platform": library.CPlatform,
     "ovt_problem": library.CProblem,
+    "ovt_question": library.CQuestion,
     "ovt_answer": library.CAnswer,
 }
 RUN_STRUCTS = {

@@ -22,7 +22,7 @@ class Answers(ot.Database):
     def __init__(self, paths, platform):
         self.asked = [(paths, platform)]
 
-    def query(self, problem, launch):
+    def query(self, problem, launch, **terms):
         self.asked.append((problem, launch))
         return run.SEQUENTIAL
 

@@ -14,7 +14,7 @@ torch = fake_torch.install()
 import overlaptune as ot  # noqa: E402
 import overlaptune.torch as layers  # noqa: E402
 from overlaptune import run, run_library  # noqa: E402
-from overlaptune.torch.answers import heard, permitted, told  # noqa: E402
+from overlaptune.torch.answers import Terms, chosen, chosen_or_sequential, heard, told  # noqa: E402
 from overlaptune.torch.forced import forced  # noqa: E402
 from overlaptune.torch.strategies import TRANSPORTS, VARIABLE, Way, allowed_ways  # noqa: E402
 
@@ -36,7 +36,7 @@ class Names(unittest.TestCase):
         with mock.patch.dict(os.environ, {VARIABLE: "waiting, sequential/peer_access"}):
             ways = (Way(WAITING), Way(SEQUENTIAL, ot.Transport.PEER_ACCESS))
             self.assertEqual(allowed_ways(None), ways)
-            self.assertEqual(layers.World(fake_torch.Group(ranks=1))._ways, ways)
+            self.assertEqual(layers.World(fake_torch.Group(ranks=1))._terms.ways, ways)
             self.assertEqual(allowed_ways(["chunked"]), (Way(ot.Strategy.CHUNKED),))
         with mock.patch.dict(os.environ, {VARIABLE: " "}):
             self.assertEqual(allowed_ways(None), ())
@@ -56,26 +56,71 @@ class Names(unittest.TestCase):
                 layers.World(fake_torch.Group(ranks=1))
 
 
-class Permission(unittest.TestCase):
-    def permitted(self, *names, answer=ANSWER):
-        with mock.patch.object(run, "sizes", lambda problem, config: SimpleNamespace()):
-            return permitted(answer, PROBLEM, allowed_ways(names) if names else ())
+class Asked:
+    """A database with the best answer of some strategies, which keeps what it was asked for."""
 
-    def test_an_allowed_answer_stays(self):
-        for names in ((), ("signaled",), ("waiting", "signaled/peer_access")):
-            self.assertIs(self.permitted(*names), ANSWER)
-        answer = dataclasses.replace(ANSWER, strategy=PEER_STORE, transport=ot.Transport.RING)
-        self.assertIs(self.permitted("peer_store/peer_access", answer=answer), answer)
+    def __init__(self, *answers):
+        self.answers, self.terms = answers, []
+
+    def query(self, problem, launch, *, strategies, free_sms, exclusive):
+        self.terms.append((launch, strategies and list(strategies), free_sms, exclusive))
+        for answer in self.answers:
+            if strategies is None or answer.strategy in strategies:
+                return answer
+        raise ot.NotFoundError("nothing was measured")
+
+
+class Permission(unittest.TestCase):
+    best = (ANSWER, dataclasses.replace(ANSWER, strategy=PEER_STORE, transport=ot.Transport.RING))
+
+    def chosen(self, *names, database=True):
+        self.database = Asked(*self.best) if database else None
+        with mock.patch.object(run, "sizes", lambda problem, config: SimpleNamespace()):
+            return chosen(self.database, PROBLEM, Terms(ways=allowed_ways(names) if names else ()))
+
+    def asked(self):
+        return [strategies for _, strategies, _, _ in self.database.terms]
+
+    def test_the_database_is_asked_for_what_is_allowed(self):
+        self.assertIs(self.chosen(), ANSWER)
+        self.assertEqual(self.asked(), [None])
+        self.assertIs(self.chosen("waiting", "signaled/peer_access"), ANSWER)
+        self.assertEqual(self.asked(), [[SIGNALED, WAITING]])
+        self.assertIs(self.chosen("peer_store/peer_access"), self.best[1])
+        self.assertEqual(self.asked(), [[PEER_STORE]])
+
+    def test_the_other_terms_are_those_of_the_world(self):
+        database = Asked(ANSWER)
+        chosen(database, PROBLEM, Terms(ot.Launch.EAGER, (), 8, True))
+        self.assertEqual(database.terms, [(ot.Launch.EAGER, None, 8, True)])
+
+    def test_where_a_transport_is_not_allowed_the_other_strategies_are_asked_for(self):
+        self.assertIs(self.chosen("signaled/ring", "peer_store"), self.best[1])
+        self.assertEqual(self.asked(), [[SIGNALED, PEER_STORE], [PEER_STORE]])
 
     def test_among_several_it_is_sequential_and_says_why(self):
-        answer = self.permitted("waiting", "signaled/ring")
+        answer = self.chosen("waiting", "signaled/ring")
         self.assertEqual((answer.strategy, answer.reason),
-                         (SEQUENTIAL, "the answer, signaled by peer_access, is not allowed; allowed: waiting, signaled/ring"))
+                         (SEQUENTIAL, "no answer is allowed; allowed: waiting, signaled/ring (nothing was measured)"))
+        answer = self.chosen("signaled/ring", "signaled/symmetric")
+        self.assertIn("(best of the allowed strategies: signaled by peer_access)", answer.reason)
+        answer = self.chosen("waiting", "signaled", database=False)
+        self.assertEqual(answer.reason, "no answer is allowed; allowed: waiting, signaled (no database)")
 
-    def test_a_single_one_is_forced(self):
-        answer = self.permitted("signaled/ring")
-        self.assertEqual((answer.strategy, answer.transport), (SIGNALED, ot.Transport.RING))
-        self.assertEqual(answer.reason, "signaled/ring is forced; this config was not tuned")
+    def test_a_single_one_is_forced_where_no_answer_has_it(self):
+        for database in (True, False):
+            answer = self.chosen("signaled/ring", database=database)
+            self.assertEqual((answer.strategy, answer.transport), (SIGNALED, ot.Transport.RING))
+            self.assertEqual(answer.reason, "signaled/ring is forced; this config was not tuned")
+        self.assertEqual(self.chosen("waiting").strategy, WAITING)
+        self.assertIs(self.chosen("signaled"), ANSWER)
+        self.assertIs(self.chosen("sequential", database=False), run.SEQUENTIAL)
+
+    def test_a_problem_that_breaks_a_rule_is_no_matter_of_permission(self):
+        database = SimpleNamespace(query=mock.Mock(side_effect=ot.ArgumentError("m = 3")))
+        with self.assertRaisesRegex(ot.ArgumentError, "m = 3"):
+            chosen(database, PROBLEM, Terms(ways=allowed_ways(["signaled"])))
+        self.assertEqual(chosen_or_sequential(database, PROBLEM, Terms()).reason, "no answer: m = 3")
 
     def test_answers_arrive_as_they_were_told(self):
         self.assertEqual(heard(told(ANSWER)), ANSWER)

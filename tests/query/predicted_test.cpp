@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -98,6 +99,74 @@ TEST_F(PredictedTest, OtherSizesAreWhatTheLearnedModelChooses) {
   }
 }
 
+/// The strategies of a set of numbers, as the model knows them.
+std::vector<Strategy> strategies(std::uint64_t mask) {
+  std::vector<Strategy> list;
+  for (const auto& [strategy, name] : NamesOf<Strategy>::all) {
+    if ((mask >> number_of(strategy) & 1) != 0) list.push_back(strategy);
+  }
+  return list;
+}
+
+TEST_F(PredictedTest, OnlyWhatIsAllowedAndWasMeasuredIsPredicted) {
+  const LearnedModel model = learned();
+  const Problem problem{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8};
+  const auto measured = model.measured_strategies(problem.op);
+  int answered = 0;
+  for (std::uint64_t mask = 1; mask < 0b101111; ++mask) {
+    if ((mask >> OVT_COPY_ENGINE & 1) != 0) continue;
+    auto allowed = strategies(mask);
+    std::erase_if(allowed, [&](Strategy each) { return !std::ranges::count(measured, each); });
+    ovt_question question = ovt::question(OVT_GRAPH);
+    question.strategies = mask;
+    if (allowed.empty()) {
+      EXPECT_THROW((void)database_.query(asked(problem), question), ovt::Error) << mask;
+      EXPECT_THAT(ovt_last_error(), HasSubstr("was measured for gemm_all_reduce on this platform"));
+      continue;
+    }
+    ++answered;
+    const ovt_answer answer = database_.query(asked(problem), question);
+    EXPECT_EQ(answer.source, OVT_PREDICTED);
+    EXPECT_THAT(answer.reason, HasSubstr(" of "));
+    // No allowed config of the whole ranking is faster, unless the gain is not sure.
+    const Ranking all = value_or_throw(model.rank(
+        problem, Launch::graph, {.space = Space::subset, .best = 8, .strategies = measured}));
+    const auto fastest = std::ranges::find_if(all.scores, [&](const LearnedScore& score) {
+      return std::ranges::count(allowed, strategy_of(score.config)) > 0;
+    });
+    ASSERT_NE(fastest, all.scores.end());
+    if ((mask & 1) == 0 || answer.strategy != OVT_SEQUENTIAL) {
+      EXPECT_EQ(answer.strategy, number_of(strategy_of(fastest->config))) << mask;
+      EXPECT_EQ(answer.predicted_us, fastest->time().count()) << mask;
+    }
+  }
+  EXPECT_GT(answered, 3);
+}
+
+TEST_F(PredictedTest, WithFreeSmsTimesAreThoseOfTheOthers) {
+  const auto with = [&](const Problem& problem, int free_sms) {
+    ovt_question question = ovt::question(OVT_GRAPH);
+    question.free_sms = free_sms;
+    return database_.query(asked(problem), question);
+  };
+  double before = 0;
+  for (const int free_sms : {1, 8, 32, 64, 100}) {
+    const ovt_answer answer = with(kTuned, free_sms);
+    EXPECT_EQ(answer.source, OVT_PREDICTED);
+    EXPECT_TRUE(std::isnan(answer.measured_us));
+    EXPECT_THAT(answer.reason, HasSubstr("nothing was measured with " + std::to_string(free_sms)));
+    EXPECT_THAT(answer.reason, HasSubstr(" on " + std::to_string(132 - free_sms) + " SMs"));
+    EXPECT_GE(answer.baseline_us, before);
+    before = answer.baseline_us;
+  }
+  EXPECT_GT(with(kTuned, 100).predicted_us, 1.5 * winner_.candidate.measured->median.count());
+  const Problem other{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8};
+  EXPECT_EQ(with(other, 0).predicted_us, database_.query(asked(other)).predicted_us);
+  EXPECT_THAT(with(other, 8).reason, HasSubstr("no winner is stored"));
+  EXPECT_GT(with(other, 100).baseline_us, with(other, 0).baseline_us);
+  EXPECT_THROW((void)with(kTuned, 132), ovt::Error);
+}
+
 TEST_F(PredictedTest, AnotherLaunchIsPredicted) {
   EXPECT_EQ(database_.query(asked(kTuned), OVT_EAGER).source, OVT_PREDICTED);
 }
@@ -143,6 +212,9 @@ TEST_F(PredictedTest, ThreadsThatAskTheSameGetTheSame) {
     threads.emplace_back([&] {
       for (int m = 1; m <= 20; ++m) {
         answer = database_.query(asked({Op::gemm_all_reduce, 64 * m, 4096, 1024, Dtype::bf16, 8}));
+        ovt_question question = ovt::question(OVT_GRAPH, {OVT_SEQUENTIAL, OVT_CHUNKED});
+        question.free_sms = m % 3;
+        (void)database_.query(asked(kTuned), question);
       }
     });
   }

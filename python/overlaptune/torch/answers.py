@@ -1,52 +1,83 @@
-"""The config that a world tries for a problem: the answer of its database, if it is allowed. And
+"""The config that a world tries for a problem: the answer of its database to the world's terms. And
 the form in which ranks tell each other answers."""
 
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from .. import run
 from ..database import Database
-from ..errors import Error
+from ..errors import Error, NotFoundError
 from ..values import Answer, Launch, Problem, Source, Strategy, Transport, Wait
 from .forced import forced
-from .strategies import Way, config_name
+from .strategies import TRANSPORTS, Way, config_name
 
 
 def sequential(reason: str) -> Answer:
     return dataclasses.replace(run.SEQUENTIAL, reason=reason)
 
 
-def permitted(answer: Answer, problem: Problem, ways: tuple[Way, ...]) -> Answer:
-    """The answer if one of `ways` (all, if empty) allows it. Otherwise, if there is only one way, a
-    config of it by hand, where it can run the problem; else `sequential`, which needs no
-    permission. The query library has no filter yet; one that gives the best allowed answer takes
-    the place of this function."""
-    if not ways or any(way.allows(answer) for way in ways):
-        return answer
-    config = forced(problem, ways[0]) if len(ways) == 1 else None
+@dataclass(frozen=True)
+class Terms:
+    """What a world asks of its database beside the problem. `ways` that are empty allow all."""
+
+    launch: Launch = Launch.GRAPH
+    ways: tuple[Way, ...] = ()
+    free_sms: int = 0
+    exclusive: bool = False
+
+    def allow(self, answer: Answer) -> bool:
+        return not self.ways or any(way.allows(answer) for way in self.ways)
+
+
+def _answered(database: Database, problem: Problem, terms: Terms) -> Answer:
+    """The best answer that the terms allow. The database knows strategies: where its answer has a
+    transport that is not allowed, it is asked for the other strategies. Raises what the database
+    raises, and NotFoundError where it has no such answer."""
+    left = [each for each in TRANSPORTS if any(way.strategy == each for way in terms.ways)]
+    refused: list[str] = []
+    while left or not terms.ways:
+        answer = database.query(
+            problem,
+            terms.launch,
+            strategies=left or None,
+            free_sms=terms.free_sms,
+            exclusive=terms.exclusive,
+        )
+        if terms.allow(answer):
+            return answer
+        refused.append(config_name(answer))
+        if answer.strategy not in left:
+            break
+        left.remove(answer.strategy)
+    raise NotFoundError(f"best of the allowed strategies: {', '.join(refused)}")
+
+
+def chosen(database: Optional[Database], problem: Problem, terms: Terms) -> Answer:
+    """The config for a problem: the best allowed answer. Where there is none and only one way is
+    allowed, a config of it by hand, if it can run the problem; else `sequential`, which needs no
+    permission. Raises what the database raises: ArgumentError for a problem that breaks a rule."""
+    try:
+        if database is not None:
+            return _answered(database, problem, terms)
+        why = "no database"
+        if terms.allow(run.SEQUENTIAL):
+            return run.SEQUENTIAL
+    except NotFoundError as error:
+        why = str(error)
+    config = forced(problem, terms.ways[0]) if len(terms.ways) == 1 else None
     if config is not None:
         return config
-    allowed = ", ".join(map(str, ways))
-    return sequential(f"the answer, {config_name(answer)}, is not allowed; allowed: {allowed}")
+    allowed = ", ".join(map(str, terms.ways))
+    return sequential(f"no answer is allowed; allowed: {allowed} ({why})")
 
 
-def chosen(
-    database: Optional[Database], problem: Problem, launch: Launch, ways: tuple[Way, ...]
-) -> Answer:
-    """The config for a problem. Raises what the database raises: ArgumentError for a problem that
-    breaks a rule."""
-    answer = run.SEQUENTIAL if database is None else database.query(problem, launch)
-    return permitted(answer, problem, ways)
-
-
-def chosen_or_sequential(
-    database: Optional[Database], problem: Problem, launch: Launch, ways: tuple[Way, ...]
-) -> Answer:
+def chosen_or_sequential(database: Optional[Database], problem: Problem, terms: Terms) -> Answer:
     """Like `chosen`, but `sequential` where the database raises an error, which is the reason."""
     try:
-        return chosen(database, problem, launch, ways)
+        return chosen(database, problem, terms)
     except Error as error:
         return sequential(f"no answer: {error}")
 

@@ -14,7 +14,7 @@ from .. import run
 from ..database import Database, PathLike
 from ..errors import ArgumentError, Error, UnavailableError
 from ..values import Answer, Launch, Platform, Problem
-from .answers import chosen, chosen_or_sequential, sequential
+from .answers import Terms, chosen, chosen_or_sequential, sequential
 from .communicator import communicator
 from .exchange import Exchange, limit_of
 from .fallbacks import Fallbacks
@@ -39,7 +39,7 @@ class World:
               makes its first communicator.
     exclusive, free_sms
               what the program promises, or leaves free, for kernels that run beside plans
-              (docs/torch.md, "Beside a plan").
+              (docs/torch.md, "Beside a plan"). The database is asked for such answers.
     time_limit
               seconds after which a wait for another rank ends with an error. None: those that
               OVERLAPTUNE_TIME_LIMIT says, else 300.
@@ -75,7 +75,7 @@ class World:
             raise ArgumentError("group: this process is no rank of it; expected a group of its own")
         self.device = torch.device("cuda", torch.cuda.current_device())
         self.launch = Launch(launch)
-        self._ways = allowed_ways(strategies)
+        self._terms = Terms(self.launch, allowed_ways(strategies), free_sms, exclusive)
         #: What runs instead of an answer, and why: a text for each such problem.
         self.fallbacks = Fallbacks()
         self._database: Optional[Database] = None
@@ -98,7 +98,7 @@ class World:
         self._planner = Planner(
             self._world,
             self.device,
-            lambda problem: chosen_or_sequential(self._database, problem, self.launch, self._ways),
+            lambda problem: chosen_or_sequential(self._database, problem, self._terms),
             exchange,
             self.fallbacks,
         )
@@ -117,7 +117,7 @@ class World:
         known = None if self._planner is None else self._planner.config(problem)
         if known is not None:
             return known
-        return chosen(self._database, problem, self.launch, self._ways)
+        return chosen(self._database, problem, self._terms)
 
     def plan(self, problem: Problem) -> run.Plan:
         """The plan of a problem. It is made when the problem is first met, which is collective and

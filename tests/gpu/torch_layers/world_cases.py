@@ -37,7 +37,7 @@ class Stub(Database):
     def __init__(self, answer: Callable[[Problem], Any]) -> None:
         self.answer = answer
 
-    def query(self, problem: Problem, launch: Launch = Launch.GRAPH) -> Any:
+    def query(self, problem: Problem, launch: Launch = Launch.GRAPH, **terms: Any) -> Any:
         return self.answer(problem)
 
 
@@ -77,7 +77,7 @@ def forced_strategies(world: World) -> None:
                     for count in (512, 768):
                         check(layer, rows(world, layer, count).requires_grad_())
                 for problem, plan in own._plans.items():
-                    expected = forced(problem, own._ways[0]) or run.SEQUENTIAL
+                    expected = forced(problem, own._terms.ways[0]) or run.SEQUENTIAL
                     name = config_name(plan.answer)
                     assert problem in own.fallbacks or plan.answer.strategy == expected.strategy, name
                 if strategy not in (Strategy.SEQUENTIAL, Strategy.CHUNKED):

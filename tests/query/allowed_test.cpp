@@ -1,0 +1,255 @@
+// Questions that allow some strategies only, against a look at every candidate of the database.
+
+#include <optional>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/check.hpp"
+#include "stored.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr ovt_strategy kNumbers[] = {OVT_SEQUENTIAL, OVT_CHUNKED, OVT_SIGNALED, OVT_WAITING,
+                                     OVT_PEER_STORE};
+constexpr std::uint64_t kAll = 0b101111;
+
+bool is_set(std::uint64_t mask, ovt_strategy strategy) {
+  return (mask >> strategy & 1) != 0;
+}
+
+ovt_question allowing(std::uint64_t mask) {
+  ovt_question question = ovt::question(OVT_GRAPH);
+  question.strategies = mask;
+  return question;
+}
+
+/// Some configs of each strategy that can run the problem of a winner.
+std::vector<Config> configs(samples::Generator& draw, const Winner& winner) {
+  const auto& signaled = std::get<Signaled>(winner.candidate.config);
+  std::vector<Config> list{Sequential{}, Sequential{.comm_ctas = 4}};
+  for (int i = draw.small(0, 2); i > 0; --i) {
+    list.emplace_back(Chunked{.comm_ctas = draw.small(1, 16), .chunks = draw.small(1, 8)});
+  }
+  for (int i = draw.small(0, 2); i > 0; --i) {
+    Signaled other = signaled;
+    other.comm_ctas = draw.small(1, 16);
+    list.emplace_back(other);
+  }
+  for (int i = draw.small(0, 2); i > 0; --i) {
+    const std::int64_t columns = (stored::kN + 191) / 192;  // of tiles
+    const std::int64_t first = draw.between(1, columns - 1);
+    list.emplace_back(PeerStore{
+        .tile = {128, 192, 64, 4, 1}, .raster = 64, .wave_groups = {first, columns - first}});
+  }
+  return list;
+}
+
+/// A database with candidates of several strategies for each of some problems.
+class AllowedTest : public testing::Test {
+ protected:
+  static constexpr int kProblems = 60;
+
+  AllowedTest() {
+    samples::Generator draw(7);
+    Store store(folder_ / "a.db", Access::create);
+    const auto run = store.begin_tuning_run(store.add_platform(stored::platform()), "test", {});
+    for (int i = 10; i < 10 + kProblems; ++i) put_problem(draw, store, run, stored::winner(i));
+    std::ostringstream text;
+    export_json(store, text);
+    exported_ = nlohmann::json::parse(text.str());
+  }
+
+  /// The speedups and the times do not tell the same order: clocks differ between candidates.
+  static void put_problem(samples::Generator& draw, Store& store, TuningRunId run, Winner winner) {
+    std::optional<Candidate> best;
+    for (const Config& config : configs(draw, winner)) {
+      const auto legal =
+          check(winner.candidate.problem, config, capabilities_of(stored::platform()));
+      EXPECT_TRUE(legal) << to_string(config) << ": " << legal.error().message;
+      Candidate each = winner.candidate;
+      each.config = config;
+      each.measured->median = us(static_cast<double>(draw.between(1000, 2000)));
+      each.origin = Origin::shortlist;
+      const double gain = static_cast<double>(draw.between(900, 1400)) / 1000;
+      each.speedup = Candidate::Speedup{gain, gain, gain};
+      if (config == Config(Sequential{})) {
+        each.origin = Origin::baseline;
+        each.speedup.reset();
+      } else if (draw.between(0, 3) == 0) {
+        each.verdict = Verdict::wrong;
+        each.speedup = Candidate::Speedup{9, 9, 9};
+      }
+      store.add_candidate(run, each);
+      if (each.verdict != Verdict::valid) continue;
+      const auto gain_of = [](const Candidate& of) { return of.speedup ? of.speedup->median : 1; };
+      if (!best || gain_of(each) > gain_of(*best)) best = each;
+    }
+    winner.candidate = *best;
+    store.put_winner(run, winner);
+  }
+
+  samples::Folder folder_;
+  nlohmann::json exported_;
+};
+
+TEST_F(AllowedTest, EverySubsetIsAnsweredByTheFastestMeasuredOfIt) {
+  const ovt::Database database({folder_ / "a.db"});
+  int passed_over = 0;
+  int unknown = 0;
+  for (int i = 10; i < 10 + kProblems; ++i) {
+    const ovt_answer winner = database.query(stored::problem(i + 1));
+    ASSERT_EQ(winner.source, OVT_EXACT);
+    for (std::uint64_t mask = 1; mask <= kAll; ++mask) {
+      if ((mask & ~kAll) != 0) continue;
+      // The fastest of the allowed strategies, by the export alone.
+      double most = 0;
+      double time = 0;
+      std::string strategy;
+      for (const auto& each : exported_["tuning_runs"][0]["candidates"]) {
+        if (each["problem"]["m"] != i + 1 || each["verdict"] != "valid") continue;
+        const std::string config = each["config"];
+        const std::string name = config.substr(0, config.find(' '));
+        const auto known = value_or_throw(parse_name<Strategy>(name));
+        if (!is_set(mask, kNumbers[static_cast<std::size_t>(known)])) continue;
+        const double gain = each["speedup"].is_null() ? 1 : each["speedup"]["median"].get<double>();
+        if (gain <= most) continue;
+        most = gain;
+        time = each["measured"]["median_us"];
+        strategy = name;
+      }
+      ovt_answer answer{};
+      answer.size = sizeof answer;
+      const ovt_problem problem = stored::problem(i + 1);
+      const ovt_question question = allowing(mask);
+      const ovt_status status = ovt_query_for(database.handle(), &problem, &question, &answer);
+      if (strategy.empty()) {
+        ++unknown;
+        ASSERT_EQ(status, OVT_ERROR_NOT_FOUND);
+        ASSERT_THAT(ovt_last_error(), AllOf(StartsWith("no answer of the allowed strategies ("),
+                                            HasSubstr("the model has no prediction"),
+                                            HasSubstr("allow more of them, or sequential")));
+        continue;
+      }
+      ASSERT_EQ(status, OVT_OK) << ovt_last_error();
+      ASSERT_EQ(answer.source, OVT_EXACT);
+      ASSERT_TRUE(is_set(mask, answer.strategy));
+      ASSERT_EQ(answer.measured_us, time) << mask;
+      const auto name = value_or_throw(parse_name<Strategy>(strategy));
+      ASSERT_EQ(answer.strategy, kNumbers[static_cast<std::size_t>(name)]);
+      if (is_set(mask, winner.strategy)) {
+        ASSERT_STREQ(answer.reason, winner.reason);
+      } else {
+        ++passed_over;
+        ASSERT_THAT(answer.reason, StartsWith("the fastest measured config of the allowed strat"));
+      }
+    }
+  }
+  EXPECT_GT(passed_over, 300);
+  EXPECT_GT(unknown, 50);
+}
+
+TEST_F(AllowedTest, AListOfAllIsTheSameQuestionAsNone) {
+  const ovt::Database database({folder_ / "a.db"});
+  const ovt_answer plain = database.query(stored::problem(11));
+  for (const std::uint64_t mask : {std::uint64_t{0}, kAll}) {
+    const ovt_answer answer = database.query(stored::problem(11), allowing(mask));
+    EXPECT_EQ(answer.source, OVT_EXACT);
+    EXPECT_EQ(answer.measured_us, plain.measured_us);
+    EXPECT_STREQ(answer.reason, plain.reason);
+  }
+  ovt_question exclusive = allowing(0);
+  exclusive.exclusive = 1;
+  EXPECT_STREQ(database.query(stored::problem(11), exclusive).reason, plain.reason);
+}
+
+TEST_F(AllowedTest, TheFirstDatabaseThatHasAnAllowedConfigAnswers) {
+  stored::put_winners(folder_ / "own.db", 30, 2);  // winners of `signaled`, without candidates
+  const ovt::Database database({folder_ / "own.db", folder_ / "a.db"});
+  const ovt_answer own = database.query(stored::problem(11));
+  EXPECT_EQ(own.strategy, OVT_SIGNALED);
+  EXPECT_EQ(ovt::wave_groups(own)[1], 1002);
+  const auto question = ovt::question(OVT_GRAPH, {OVT_SEQUENTIAL});
+  const ovt_answer other = database.query(stored::problem(11), question);
+  EXPECT_EQ(other.source, OVT_EXACT);
+  EXPECT_EQ(other.strategy, OVT_SEQUENTIAL);
+  EXPECT_THAT(database.explain(stored::problem(11), question),
+              AllOf(HasSubstr("allowed: sequential\n"), HasSubstr("answer: exact\n")));
+}
+
+TEST_F(AllowedTest, WhereTheModelCannotTellTimesAreThoseOfAllSms) {
+  const ovt::Database database({folder_ / "a.db"});
+  ovt_question question = allowing(0);
+  question.free_sms = 8;
+  const ovt_answer all = database.query(stored::problem(11));
+  const ovt_answer fewer = database.query(stored::problem(11), question);
+  EXPECT_EQ(fewer.source, OVT_PREDICTED);
+  EXPECT_EQ(fewer.strategy, all.strategy);
+  EXPECT_EQ(fewer.predicted_us, all.measured_us);
+  EXPECT_TRUE(std::isnan(fewer.measured_us));
+  EXPECT_THAT(fewer.reason, StartsWith("the times are those with all 132 SMs, because the model"));
+  question.free_sms = 131;  // not enough for a config with CTAs of its own
+  question.strategies = std::uint64_t{1} << OVT_SIGNALED;
+  EXPECT_THROW((void)database.query(stored::problem(11), question), ovt::Error);
+}
+
+TEST_F(AllowedTest, AnUnknownPlatformHasOnlyTheBaseline) {
+  Platform other = stored::platform();
+  other.gpu_model = "another GPU";
+  const ovt_platform described = stored::described(other);
+  const ovt::Database database({folder_ / "a.db"}, &described);
+  const auto with = ovt::question(OVT_GRAPH, {OVT_CHUNKED, OVT_SEQUENTIAL});
+  EXPECT_EQ(database.query(stored::problem(11), with).source, OVT_BASELINE);
+  try {
+    (void)database.query(stored::problem(11), ovt::question(OVT_GRAPH, {OVT_CHUNKED}));
+    FAIL() << "answered";
+  } catch (const ovt::Error& error) {
+    EXPECT_EQ(error.status(), OVT_ERROR_NOT_FOUND);
+    EXPECT_THAT(error.what(), HasSubstr("gpu_model: another GPU here"));
+  }
+}
+
+TEST_F(AllowedTest, WrongFieldsAreRefusedByName) {
+  const ovt::Database database({folder_ / "a.db"});
+  const ovt_problem problem = stored::problem(11);
+  const auto refused = [&](auto spoil) {
+    ovt_question question = allowing(0);
+    spoil(question);
+    ovt_answer answer{};
+    answer.size = sizeof answer;
+    EXPECT_EQ(ovt_query_for(database.handle(), &problem, &question, &answer), OVT_ERROR_ARGUMENT);
+    EXPECT_EQ(answer.reason[0], '\0');
+    return std::string(ovt_last_error());
+  };
+  EXPECT_EQ(
+      refused([](auto& question) { question.strategies = 0x12; }),
+      "ovt_question.strategies = 0x12: expected bits 0, 1, 2, 5, 3 only (sequential, chunked, "
+      "signaled, waiting, peer_store), or 0 for all");
+  EXPECT_THAT(refused([](auto& question) { question.strategies = 1ULL << 40; }),
+              StartsWith("ovt_question.strategies = 0x10000000000: expected bits"));
+  EXPECT_EQ(refused([](auto& question) { question.exclusive = 2; }),
+            "ovt_question.exclusive = 2: expected 0 or 1");
+  EXPECT_EQ(refused([](auto& question) { question.free_sms = -1; }),
+            "ovt_question.free_sms = -1: expected 0 or more");
+  EXPECT_EQ(refused([](auto& question) { question.free_sms = 132; }),
+            "ovt_question.free_sms = 132: expected fewer than the 132 SMs of the GPU");
+  EXPECT_EQ(refused([](auto& question) { question.reserved = 1; }),
+            "ovt_question.reserved: expected 0");
+  EXPECT_THAT(refused([](auto& question) { question.launch = 2; }), HasSubstr("launch = 2"));
+  EXPECT_THAT(refused([](auto& question) { question.size = 8; }),
+              HasSubstr("ovt_question.size = 8"));
+  ovt_answer answer{};
+  answer.size = sizeof answer;
+  EXPECT_EQ(ovt_query_for(database.handle(), &problem, nullptr, &answer), OVT_ERROR_ARGUMENT);
+  EXPECT_STREQ(ovt_last_error(), "ovt_question: NULL");
+}
+
+}  // namespace
+}  // namespace overlaptune
