@@ -77,7 +77,7 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
   if (!layout) return error_of(layout);
   return KernelSource{
       .name = "ampere_gemm",
-      .text = embedded_source("tiles") +
+      .text = embedded_source("instructions") + embedded_source("tiles") +
               (waits > 0 ? embedded_source("waits") + embedded_source("rows") : "") +
               embedded_source("ampere_gemm"),
       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},

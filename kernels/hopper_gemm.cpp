@@ -38,6 +38,23 @@ __device__ __forceinline__ void multiply(float* sums, unsigned long long a, unsi
                      sums, sums + 2, n, type, registers, sums + 1, operands);
 }
 
+/// All that comes before the function `multiply`.
+std::string text_of(const HopperLaunches& launches) {
+  std::string text;
+  const auto add = [&](std::string_view name) { text += embedded_source(name); };
+  add("instructions");
+  add("tiles");
+  if (launches.waits > 0 || launches.ranks > 0) add("waits");
+  if (launches.waits > 0) add("rows");
+  add("hopper_instructions");
+  add("hopper_parts");
+  add("hopper_items");
+  if (launches.ranks > 0) add("peer_store");
+  add("hopper_schedule");
+  add("hopper_copies");
+  return text;
+}
+
 }  // namespace
 
 Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
@@ -64,11 +81,7 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLa
   const bool queued = launches.waits > 0 || launches.ranks > 0;
   const int most_ranks = launches.ranks > 0 ? launches.ranks : RankWords::kMostRanks;
   return KernelSource{.name = "hopper_gemm",
-                      .text = embedded_source("tiles") + (queued ? embedded_source("waits") : "") +
-                              (launches.waits > 0 ? embedded_source("rows") : "") +
-                              embedded_source("hopper_parts") +
-                              (launches.ranks > 0 ? embedded_source("peer_store") : "") +
-                              multiply_function(layout->multiplied, dtype) +
+                      .text = text_of(launches) + multiply_function(layout->multiplied, dtype) +
                               embedded_source("hopper_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
                                  {"BLOCK_N", std::to_string(tile.block_n)},

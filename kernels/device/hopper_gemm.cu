@@ -1,14 +1,18 @@
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, 2-byte elements,
 // sums in fp32. A tile whose BLOCK_M is no multiple of 64 is computed as (B * A^T)^T.
-// A persistent launch has one CTA on each SM. In its first warpgroup one warp finds out what comes next,
-// one thread loads tiles of A and B by TMA into a ring of stages, and one thread for each consumer stores C by TMA;
-// the consumers, CONSUMERS other warpgroups, multiply (wgmma): all of them a part of each tile, or
-// each a whole tile in turn, so that one stores while the other multiplies. The two CTAs of a cluster
-// compute tiles that follow one another; where both tiles are in one column, or one row, they load B,
-// or A, for both. A kernel that was not made for clusters may be launched in clusters of two: then two
-// CTAs
-// share a tile; each multiplies half of k, and stores half of the columns. Each wave group has a
-// counter; it is incremented when one of the group's tiles is in memory.
+//
+// A persistent launch has one CTA on each SM. In its first warpgroup one warp finds out what comes
+// next (hopper_schedule.cu); one thread loads tiles of A and B by TMA into a ring of stages, and
+// one thread for each consumer stores C by TMA (hopper_copies.cu). The consumers, CONSUMERS other
+// warpgroups, multiply (wgmma): all of them a part of each tile, or each a whole tile in turn, so
+// that one stores while the other multiplies.
+//
+// The two CTAs of a cluster compute tiles that follow one another; where both tiles are in one
+// column, or one row, they load B, or A, for both. A kernel that was not made for clusters may be
+// launched in clusters of two: then two CTAs share a tile; each multiplies half of k, and stores
+// half of the columns. Each wave group has a counter; it is incremented when one of the group's
+// tiles is in memory.
+//
 // Compiled at run time; includes nothing. Macros, all given by the caller of the compiler
 // (kernels/hopper_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
@@ -17,436 +21,18 @@
 //   CLUSTER           CTAs: 1 or 2
 //   CONSUMERS         warpgroups, each of 64 or 128 rows of wgmmas
 //   IN_TURN           1: the consumers (two) take tiles in turn; 0: each has a part of every tile
-//   BUFFERS           staging buffers for C, of each consumer: at most its slabs of a tile; if they do
-//                     not divide those, 2 or 4
+//   BUFFERS           staging buffers for C, of each consumer: at most its slabs of a tile; 2 or 4
+//                     where they do not divide those
 //   SEGMENTS          most segments that a launch may have
 //   WAITS             as in rows.cu; 0: all rows are there
 //   HALF              1: fp16, 0: bf16
 //   RANKS, GROUPS     as in peer_store.cu; 0: it stores into C
 //   QUEUED            1: WAITS or RANKS is not 0, and work comes from the queue of waits.cu
-// The texts of tiles.cu, those of waits.cu and rows.cu or peer_store.cu where the macros ask for them,
-// that of hopper_parts.cu, and the function `multiply`, one wgmma of m64 x MULTIPLIED x k16, come
-// before this text.
+// kernels/hopper_gemm.cpp puts the other texts before this one, and the function `multiply`, one
+// wgmma of m64 x MULTIPLIED x k16. Instructions stand in instructions.cu and hopper_instructions.cu
+// only.
 //
-// Sources: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments, matrix
-// descriptors), "cp.async.bulk.tensor", "mbarrier", "setmaxnreg"; CUDA C++ Programming Guide, "Tensor
-// map".
-
-/// An operand that both CTAs of a cluster need. Each CTA loads half of B for both. A they load in
-/// turn, a step each: halves of A, too, made all loads slower.
-enum Shared : short { kNone, kA, kB };
-
-__device__ __forceinline__ Shared shared_by(const Place& place, const Place& other) {
-  if (CLUSTER == 1) return kNone;
-  if (other.column == place.column) return kB;
-  return other.row == place.row && other.block == place.block ? kA : kNone;
-}
-
-/// The item of a tile. `place`: that of the tile that is computed.
-__device__ __forceinline__ Item item_of(const Order& order, int tile, const Place& place,
-                                        const Place& other) {
-  return {.what = tile < order.tiles ? kTile : kTwin,
-          .shared = shared_by(place, other),
-          .block = place.block,
-          .row = place.row,
-          .column = place.column,
-          .index = tile};
-}
-
-__device__ __forceinline__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
-
-#if QUEUED
-
-/// What the scheduling warp knows. The first CTA of a cluster takes positions for both.
-struct Schedule {
-  Claim ahead;     // by the first lane of the first CTA
-  int near = -1;   // a step of the queue near the lane's tile
-  int loaded = 0;  // steps
-};
-
-__device__ __forceinline__ bool takes_for_other(const Order& order) {
-  return CLUSTER == 2 || shares_tiles(order);
-}
-
-/// The position of item number `number`. By all lanes.
-__device__ __forceinline__ int next_position(const Run& run, const Order& order, Items& items,
-                                             u32 number, Claim& ahead) {
-  // CTAs that share a tile add it up in the memory of their ring: they have no other item.
-  const bool one_each = shares_tiles(order);
-  int position = run.items;
-  if (lane_of_warp() == 0) {
-    const u32 slot = number % 2;
-    const u32 phase = number / 2 & 1;
-    if (!takes_for_other(order) || cluster_rank() == 0) {
-      if (!one_each) {
-        position = position_of(run, ahead);
-        if (position >= run.items) items.ended = ends_queue(run, position, false);
-      } else if (number == 0) {
-        if (ahead.dead == 0) position = ahead.position;
-        items.ended = ends_queue(run, ahead.position, true);
-      }
-      if (takes_for_other(order)) {
-        barrier_wait(shared_address(items.read + slot), phase ^ 1);
-        send_to_other(shared_address(items.claims + slot), static_cast<u32>(position),
-                      shared_address(items.claimed + slot));
-      }
-    } else {
-      const u32 claimed = shared_address(items.claimed + slot);
-      barrier_wait(claimed, phase);
-      position = *const_cast<volatile int*>(items.claims + slot);
-      if (position < run.items) {  // else there is no more, and the other CTA may have ended
-        barrier_expect(claimed, sizeof(int));
-        barrier_arrive_at_other(shared_address(items.read + slot));
-      }
-    }
-  }
-  return from_lane(position, 0);
-}
-
-/// Asks for the position of the next item. A CTA does so when the one before needs no rows that have
-/// not arrived: it would keep an item that another CTA could work on. By all lanes.
-__device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Schedule& schedule) {
-  if (shares_tiles(order) || (CLUSTER == 2 && cluster_rank() != 0)) return;
-  if (lane_of_warp() == 0) schedule.ahead = claim(run);
-}
-
-/// The item at a position. By all lanes.
-__device__ __forceinline__ Item item_at(const Run& run, const Order& order, const Peers& peers,
-                                        int position, int& near) {
-  if (position >= run.items) return {.what = kEnd};
-  // Hides that the position is new each time: the compiler would keep parts of divisions for all.
-  asm volatile("" : "+r"(position));
-#if WAITS
-  const Turn turn = turn_at(peers, position);
-  if (turn.pushes) {
-    const int second = peers.shares_an_item == 2 ? static_cast<int>(cluster_rank()) : 0;
-    return {.what = kPush, .index = turn.number * peers.shares_an_item + second};
-  }
-  const int number = turn.number;
-#else
-  const int number = position;
-#endif
-  const int tile = CLUSTER == 2 ? 2 * number + static_cast<int>(cluster_rank()) : number;
-  // The second lane looks up the tile of the other CTA.
-  const int asked = CLUSTER == 2 && lane_of_warp() == 1 ? tile ^ 1 : tile;
-#if RANKS
-  const Stored at = stored(peers, computed(order, asked), near);
-  const Place place = place_in(order, peers, at);
-#else
-  const Place place = place_in(order, peers, computed(order, asked));
-#endif
-  Item item = item_of(order, tile, from_lane(place, 0), from_lane(place, CLUSTER - 1));
-#if RANKS
-  item.index = from_lane(at.group, 0);
-  item.owner = from_lane(at.owner, 0);
-  item.slot = from_lane(at.slot, 0);
-#endif
-  return item;
-}
-
-#else
-
-struct Schedule {
-  int tile = -1;
-  Item ahead{};  // the lane's
-  int loaded = 0;
-};
-
-__device__ __forceinline__ Item item_at(const Order& order, int tile) {
-  if (!has_tile(order, tile)) return {.what = kEnd};
-  const Place place = place_of(order, computed(order, tile));
-  const Place other = CLUSTER == 2 ? place_of(order, computed(order, tile ^ 1)) : place;
-  return item_of(order, tile, place, other);
-}
-
-__device__ __forceinline__ Item from_lane(const Item& item, int lane) {
-  const int what = from_lane(item.what | item.shared << 8, lane);
-  return {.what = static_cast<short>(what & 255),
-          .shared = static_cast<short>(what >> 8),
-          .block = from_lane(item.block, lane),
-          .row = from_lane(item.row, lane),
-          .column = from_lane(item.column, lane),
-          .index = from_lane(item.index, lane)};
-}
-
-__device__ __forceinline__ int own_tile(const Order& order) {
-  return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
-}
-
-#endif
-
-#if WAITS
-/// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many. Its
-/// fields are read anew each time: the loading thread has few registers.
-constexpr int kStepVectors = kStageBytes / 16;
-__device__ __forceinline__ int steps_of(const volatile Push& push) {
-  return (push.most + kStepVectors - 1) / kStepVectors;
-}
-/// Bytes of a step, maybe none.
-__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
-  const int left = push.vectors - step * kStepVectors;
-  return left <= 0 ? 0 : 16 * (left < kStepVectors ? left : kStepVectors);
-}
-#endif
-
-/// Puts item number `number` into the ring. By all lanes of the scheduling warp. False: it is the end.
-/// In a launch that never waits, every lane looks up one of the next 32 tiles.
-__device__ __forceinline__ bool hand_over(const Run& run, const Order& order, const Peers& peers,
-                                          Items& items, u32 number, Schedule& schedule) {
-#if QUEUED
-  const int position = next_position(run, order, items, number, schedule.ahead);
-  Item item = item_at(run, order, peers, position, schedule.near);
-  if (item.what == kEnd) item.index = items.ended;
-  if (number == 0 && lane_of_warp() == 0) items.opens = position == 0 && cluster_rank() == 0;
-#else
-  if (schedule.tile < 0) schedule.tile = own_tile(order);
-  if (number % 32 == 0) {
-    schedule.ahead = item_at(order, nth_tile(order, schedule.tile, lane_of_warp()));
-  }
-  Item item = from_lane(schedule.ahead, static_cast<int>(number % 32));
-  schedule.tile = next_tile(order, schedule.tile);
-#endif
-  item.steps = schedule.loaded;
-  schedule.loaded += last_step(order) - first_step(order);
-  if (lane_of_warp() == 0) {
-    wait_for_slot(items, number);
-#if WAITS
-    if (item.what == kPush) {
-      volatile Push& push = items.pushes[number % kItems];
-      put_push(peers, item.index, push);
-      item.slot = steps_of(push);
-      schedule.loaded = item.steps + item.slot;
-    }
-#endif
-    put(items, number, item);
-    if (IN_TURN && item.what == kEnd) {
-      wait_for_slot(items, number + 1);
-      put(items, number + 1, item);
-    }
-#if QUEUED
-    if (item.what == kEnd) tell_left_out(run, schedule.ahead);
-#endif
-  }
-  return item.what != kEnd;
-}
-
-/// The work of the scheduling warp.
-__device__ __forceinline__ void schedule_items(const Run& run, const Order& order,
-                                               const Peers& peers, Items& items,
-                                               Schedule& schedule) {
-  u32 number = 0;
-  while (hand_over(run, order, peers, items, number, schedule)) {
-#if QUEUED
-    barrier_wait(shared_address(&items.begun), number & 1);
-    ask_ahead(run, order, schedule);
-#endif
-    ++number;
-  }
-}
-
-/// Where the next step is loaded to. `before`: steps that were loaded before.
-struct Ring {
-  int stage;
-  u32 phase;
-  __device__ __forceinline__ explicit Ring(int before)
-      : stage(before % STAGES), phase((before / STAGES & 1) ^ 1) {}  // the first waits are over at once
-  __device__ __forceinline__ void step() {
-    if (++stage < STAGES) return;
-    stage = 0;
-    phase ^= 1;
-  }
-};
-
-/// Loads all steps of a tile. By one thread.
-__device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b,
-                                          const Item& item, const Order& order, u32 stages,
-                                          u32 full, u32 empty) {
-  const int end = last_step(order);
-  Ring ring(item.steps);
-#pragma unroll 1
-  for (int step = first_step(order); step < end; ++step) {
-    // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
-    barrier_wait(empty + 8 * ring.stage, ring.phase);
-    const u32 filled = full + 8 * ring.stage;
-    barrier_expect(filled, kStageBytes);
-    const u32 to = stages + ring.stage * kStageBytes;
-    if (item.shared != kA) {
-      load(to, a, filled, step * kBlockK, item.row, item.block);
-    } else if (step % 2 == static_cast<int>(cluster_rank())) {
-      load_for_both(to, a, filled, step * kBlockK, item.row, item.block);
-    }
-    if (item.shared == kB) {
-      const u32 half = cluster_rank();
-      load_for_both(to + kABytes + half * kBLoadBytes, b, filled, step * kBlockK,
-                    item.column + static_cast<int>(half) * kBLoad, 0);
-    } else {
-#pragma unroll
-      for (int part = 0; part < CLUSTER; ++part) {
-        load(to + kABytes + part * kBLoadBytes, b, filled, step * kBlockK,
-             item.column + part * kBLoad, 0);
-      }
-    }
-    ring.step();
-  }
-}
-
-#if WAITS
-
-/// By one thread.
-__device__ __forceinline__ void load_push(const volatile Push& push, int before, u32 stages,
-                                          u32 full, u32 empty) {
-  Ring ring(before);
-#pragma unroll 1
-  for (int step = 0; step < steps_of(push); ++step) {
-    barrier_wait(empty + 8 * ring.stage, ring.phase);
-    const u32 filled = full + 8 * ring.stage;
-    const u32 bytes = bytes_of_step(push, step);
-    barrier_expect(filled, bytes);
-    if (bytes > 0) {
-      load_bytes(stages + ring.stage * kStageBytes,
-                 reinterpret_cast<const char*>(push.from + step * kStepVectors), filled, bytes);
-    }
-    ring.step();
-  }
-}
-
-/// The part of thread 0 of a consumer in a step of a push that is in the ring: it starts the store at the
-/// peer. The step before has been read then.
-__device__ __forceinline__ void store_step(const volatile Push& push, int step, u32 from) {
-  const u32 bytes = bytes_of_step(push, step);
-  if (bytes > 0) {
-    store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors), from, bytes);
-  }
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-}
-
-#endif
-
-/// The work of the loading warp. Its first lane loads.
-__device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own_a,
-                                        const TensorMap* b, const Run& run, const Order& order,
-                                        const Peers& peers, Schedule& schedule, Items& items,
-                                        u32 stages, u32 full, u32 empty) {
-  const bool loads = lane_of_warp() == 0;
-#if WAITS
-  int arrived = -1;  // the last group whose rows are there
-#endif
-  for (u32 number = 0;; ++number) {
-    if (!kSchedules && !hand_over(run, order, peers, items, number, schedule)) return;
-    if (kSchedules && !loads) return;
-    Item item{};
-    if (loads) item = taken(items, number);
-    if (kSchedules && item.what == kEnd) return;
-    const TensorMap* from = a;
-#if WAITS
-    if (loads && item.what != kPush) {
-      if (run.meets != 0 && item.block != peers.own_block) {
-        barrier_wait(shared_address(&items.met), 0);  // until then the counters may be the last run's
-      }
-      wait_for_rows(run, peers, computed(order, item.index), arrived);
-      if (item.block == peers.own_block) {
-        from = own_a;
-        item.block = 0;
-      }
-    }
-#endif
-#if QUEUED
-    if (kSchedules) {
-      barrier_arrive(shared_address(&items.begun));
-    } else {
-      ask_ahead(run, order, schedule);
-    }
-#endif
-    if (!loads) continue;
-#if WAITS
-    if (item.what == kPush) {
-      load_push(items.pushes[number % kItems], item.steps, stages, full, empty);
-      continue;
-    }
-#endif
-    load_tile(from, b, item, order, stages, full, empty);
-  }
-}
-
-/// The number of an item among those of its consumer.
-__device__ __forceinline__ u32 own_number(u32 number) { return number / kStride; }
-
-#if QUEUED
-/// By each storing warp, before it stores or lets its consumer push: meets the ranks, if no gate has.
-__device__ __forceinline__ void begin(const Run& run, int consumer, const Items& items) {
-  if (run.meets == 0) return;
-  if (consumer == 0) {
-    taken(items, 0);
-    if (items.opens) open(run);
-  }
-  meet(run, gridDim.x * CONSUMERS);
-  asm volatile("fence.proxy.async;" ::: "memory");  // bulk copies store there
-#if WAITS
-  if (consumer == 0 && threadIdx.x % 32 == 0) barrier_arrive(shared_address(&items.met));
-#endif
-}
-#endif
-
-#if !RANKS
-/// The work of the warp that stores C for one consumer; one thread of it does all.
-__device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, const Order& order,
-                                        const Peers& peers, int consumer, Items& items, u32 stages,
-                                        u32 full, u32 empty, u32 slabs, u32 filled,
-                                        u32 free) {
-  if (threadIdx.x % 32 != 0) return;
-  u32 pass = 0;
-  int segment = 0;
-  for (u32 number = IN_TURN ? consumer : 0;; number += kStride) {
-    const Item item = taken(items, number);
-    if (item.what == kEnd) break;
-#if WAITS
-    if (item.what == kPush) {  // its consumer stores it
-      give_back_half(items, number);
-      continue;
-    }
-#endif
-    if (item.what == kTwin) {  // the last item but the end
-      give_back(items, number);
-      continue;
-    }
-    while (SEGMENTS > 1 && item.index >= order.segments[segment].end) ++segment;
-    const Segment& part = order.segments[SEGMENTS > 1 ? segment : 0];
-    Place first = first_slab({item.block, item.row, item.column}, consumer);
-    first.row -= part.first_row;
-    first.column -= part.first_column;
-    for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
-      const u32 buffer = buffer_of(pass, slab);
-      barrier_wait(filled + 8 * buffer, uses_before(pass, slab) & 1);
-      if (stores(order, slab)) {
-        const Place at = place_of_slab(first, slab);
-        store(&outputs.c[SEGMENTS > 1 ? segment : 0], slabs + buffer * kSlabBytes, at.column, at.row, at.block);
-      }
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-      const int read = slab - (BUFFERS - 1);  // the last one that no store reads any more, soon
-      if (read >= 0) {
-        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS - 1) : "memory");
-        barrier_arrive(free + 8 * buffer_of(pass, read));
-      }
-    }
-    give_back(items, number);
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-    for (int slab = kSlabsOfConsumer - (BUFFERS - 1); slab < kSlabsOfConsumer; ++slab) {
-      barrier_arrive(free + 8 * buffer_of(pass, slab));
-    }
-    ++pass;
-    if (order.counters != nullptr) {
-      // Waits until the slabs are in memory, not only read; then signals to the whole system. The
-      // consumers do not wait for this.
-      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-      asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(order.counters + part.counter),
-                   "r"(order.signal)
-                   : "memory");
-    }
-  }
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-}
-#endif
+// Source: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments).
 
 /// Adds up the sums of a tile that two CTAs share; each has those of half of k. Each CTA writes the
 /// sums of the slabs that the other one stores into the other's ring, which is no longer loaded
@@ -467,10 +53,7 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
     for (int i = 0; i < kSlabs * kQuads; ++i) {
       if ((i < kFirstSlabs * kQuads) == first) continue;
       const float* sum = &sums[part][4 * i];
-      asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(
-                       theirs + part * kPartBytes + i % (kFirstSlabs * kQuads) * kQuadBytes),
-                   "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
-                   : "memory");
+      store_sums(theirs + part * kPartBytes + i % (kFirstSlabs * kQuads) * kQuadBytes, sum);
     }
   }
   cluster_barrier();
@@ -480,10 +63,7 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
     for (int i = 0; i < kSlabs * kQuads; ++i) {
       if ((i < kFirstSlabs * kQuads) != first) continue;
       float other[4];
-      asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                   : "=f"(other[0]), "=f"(other[1]), "=f"(other[2]), "=f"(other[3])
-                   : "r"(mine + part * kPartBytes + i % (kFirstSlabs * kQuads) * kQuadBytes)
-                   : "memory");
+      read_sums(mine + part * kPartBytes + i % (kFirstSlabs * kQuads) * kQuadBytes, other);
 #pragma unroll
       for (int j = 0; j < 4; ++j) sums[part][4 * i + j] += other[j];
     }
@@ -491,8 +71,8 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[kParts][kAccumulat
 }
 
 /// The 16 bytes of a slab that a thread gives the address of: `write_slab` stores four matrices of
-/// 8 x 8 at a time, each lane the address of one row. They are the sums of 16 rows and 16 columns of
-/// a wgmma: the upper rows of the first columns, the lower ones; the same of the next columns.
+/// 8 x 8 at a time, each lane the address of one row. They are the sums of 16 rows and 16 columns
+/// of a wgmma: the upper rows of the first columns, the lower ones; the same of the next columns.
 struct SlabPart {
   int row;
   int chunk;
@@ -511,16 +91,10 @@ __device__ __forceinline__ void write_slab(const float* sums, u32 slab, const Sl
 #pragma unroll
   for (int pair = 0; pair < kSlab / 16; ++pair) {
     const float* sum = sums + 8 * pair;
-#if BLOCK_M % 64
-    const u32 at = slab + slab_offset(part.row + 16 * pair, part.chunk);
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-#else
-    const u32 at = slab + slab_offset(part.row, part.chunk + 2 * pair);
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-#endif
-                 "r"(packed(sum[0], sum[1])), "r"(packed(sum[2], sum[3])),
-                 "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
-                 : "memory");
+    const u32 at = slab + (kTransposed ? slab_offset(part.row + 16 * pair, part.chunk)
+                                       : slab_offset(part.row, part.chunk + 2 * pair));
+    store_matrices<kTransposed>(at, packed(sum[0], sum[1]), packed(sum[2], sum[3]),
+                                packed(sum[4], sum[5]), packed(sum[6], sum[7]));
   }
 }
 
@@ -530,8 +104,8 @@ __device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 numbe
 }
 
 #if WAITS
-/// The steps of a push, which consumers find in the ring as they find those of a tile. Of several consumers
-/// that share items, the first one stores.
+/// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
+/// consumers that share items, the first one stores.
 template <class Release>
 __device__ __forceinline__ void push_steps(const Items& items, u32 number, const Item& item,
                                            int consumer, u32 stages, u32 full,
@@ -550,16 +124,16 @@ __device__ __forceinline__ void push_steps(const Items& items, u32 number, const
     if (step > 0) release((at - 1) % STAGES);
   }
   if (!stores) return;
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  wait_for_reads<0>();
   if (item.slot > 0) release((item.steps + item.slot - 1) % STAGES);
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // in the peer's memory
+  wait_for_stores();  // in the peer's memory
   increment(push.counter, 1);
 }
 #endif
 
-/// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer waits
-/// on its own until the other one has found all its stages full. (It could not tell a stage that
-/// was filled for it from one that was filled two rounds before.)
+/// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer
+/// waits on its own until the other one has found all its stages full. (It could not tell a stage
+/// that was filled for it from one that was filled two rounds before.)
 __device__ __forceinline__ void consume(const Run& run, const Order& order, const Peers& peers,
                                         int consumer, const Items& items, u32 stages, u32 slabs,
                                         u32 full, u32 empty, u32 filled, u32 free, u32 turns) {
@@ -586,7 +160,7 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       if (run.meets != 0) barrier_wait(shared_address(&items.met), 0);
       push_steps(items, number, item, consumer, stages, full, release);
       if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
-      asm volatile("bar.sync %0, 128;" ::"r"(1 + consumer) : "memory");  // all have read the item
+      consumer_barrier(consumer);  // all have read the item
       if (thread == 0) give_back_half(items, number);
       continue;
     }
@@ -606,7 +180,7 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       const u32 from = stages + stage * kStageBytes;
       const u32 rows = from + (kTransposed ? kABytes : 0) + first_row * kRowBytes;
       const u64 columns = descriptor(from + (kTransposed ? 0 : kABytes));
-      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+      begin_wgmma();
 #pragma unroll
       for (int k = 0; k < kBlockK / 16; ++k) {
 #pragma unroll
@@ -620,9 +194,9 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
           }
         }
       }
-      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+      end_wgmma();
       // The stage before has been read once this step's group of wgmma is the only one under way.
-      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+      wait_for_wgmma<1>();
       if (last >= 0) release(last);
       last = stage;
       if (++stage == STAGES) {
@@ -631,12 +205,12 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       }
     }
     if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    wait_for_wgmma<0>();
     // The compiler does not know that the sums are complete only from here on.
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
-      for (int i = 0; i < kAccumulators; ++i) asm volatile("" : "+f"(sums[part][i])::"memory");
+      for (int i = 0; i < kAccumulators; ++i) completed(sums[part][i]);
     }
     release(last);
     if (item.what == kTwin) continue;
@@ -650,17 +224,14 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
       return slabs + buffer * kSlabBytes;
     };
     const auto pass_on_buffer = [&](int slab) {
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      fence_shared();
       barrier_arrive(filled + 8 * buffer_of(pass, slab));
     };
     const auto sums_of = [&](int slab) { return sums[slab / kSlabs] + slab % kSlabs * kSlab / 2; };
 #if RANKS
     wait_for_buffer(0);
-    u32 todo;  // there since the first buffer of the tile was granted
-    asm volatile("ld.shared.u32 %0, [%1];"
-                 : "=r"(todo)
-                 : "r"(shared_address(items.tasks + consumer))
-                 : "memory");
+    // There since the first buffer of the tile was granted.
+    const u32 todo = word_at(shared_address(items.tasks + consumer));
     if (todo == kFillForOwner) {
 #pragma unroll
       for (int slab = 0; slab < kSlabsOfConsumer; ++slab) {
@@ -729,12 +300,10 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
 #if !WAITS
   const TensorMap& own_a = a;
 #endif
-  extern __shared__ char memory[];
-  __shared__ alignas(8) u64 barriers[2 * STAGES + 2 * BUFFERS * CONSUMERS + 2];
-  __shared__ Items items;
-  const u32 stages = (shared_address(memory) + 1023) / 1024 * 1024;
+  Items& items = shared_object<Items>();
+  const u32 stages = (shared_address(dynamic_memory()) + 1023) / 1024 * 1024;
   const u32 slabs = stages + STAGES * kStageBytes;
-  const u32 full = shared_address(barriers);
+  const u32 full = shared_address(shared_object<Barriers>().all);
   const u32 empty = full + 8 * STAGES;
   const u32 filled = empty + 8 * STAGES;
   const u32 free = filled + 8 * BUFFERS * CONSUMERS;
@@ -754,8 +323,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     }
     for (int i = 0; i < 2; ++i) barrier_init(turns + 8 * i, 1);
     init(items);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    fence_barriers();
   }
   __syncthreads();
   // A CTA may load for the other one, or hand it an item, only after the other's barriers are
@@ -764,7 +332,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   if (in_pairs) cluster_barrier();
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kLoaderRegisters));
+    give_registers<kLoaderRegisters>();
     if (warp == 0) {
       produce(&a, &own_a, &b, run, order, peers, schedule, items, stages, full, empty);
     }
@@ -786,7 +354,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
               slabs + buffers * kSlabBytes, filled + 8 * buffers, free + 8 * buffers);
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kConsumerRegisters));
+    take_registers<kConsumerRegisters>();
     const int consumer = warp / 4 - 1;
     const u32 buffers = BUFFERS * consumer;
     consume(run, order, peers, consumer, items, stages, slabs + buffers * kSlabBytes, full, empty,

@@ -1,22 +1,24 @@
 // The part of the GEMM on Hopper that stores each tile at the rank that owns it (`peer_store`).
 // hopper_gemm.cu has this text in front of it where RANKS is not 0.
 //
-// The slabs of a tile pass through the staging buffers of their consumer. A buffer is used again and
-// again, each time in three steps: the storing warp *grants* it to the consumer, the consumer *fills*
-// it, and the storing warp *finishes* it. What happens depends on the tile:
+// The slabs of a tile pass through the staging buffers of their consumer. A buffer is used again
+// and again, each time in three steps: the storing warp *grants* it to the consumer, the consumer
+// *fills* it, and the storing warp *finishes* it. What happens depends on the tile:
 //
-//   tile of another rank   one pass: granted empty; filled with a slab of the tile; finished by a store
+//   tile of another rank   one pass: granted empty; filled with a slab of the tile; finished by a
+//   store
 //                          into the owner's slot, in the order of the consumer's registers
-//   own tile               one pass for each peer: granted with the slab that the peer has stored here;
-//                          the consumer adds it to its sums and gives the buffer back. One pass more:
-//                          granted empty; filled with the sums; finished by a store into C
+//   own tile               one pass for each peer: granted with the slab that the peer has stored
+//   here;
+//                          the consumer adds it to its sums and gives the buffer back. One pass
+//                          more: granted empty; filled with the sums; finished by a store into C
 //   gemm_all_to_all        one pass: granted empty; finished by a store into the owner's C
 //
 // The storing warp turns to a tile when it has finished the one before it: mostly while the tile is
 // still multiplied. So what peers have stored for an own tile is loaded beside the multiplication.
 //
-// Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come earlier
-// in the order of every rank (waits.cu).
+// Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come
+// earlier in the order of every rank (waits.cu).
 //
 // Macros:
 //   RANKS   ranks that exchange tiles, at least 2
@@ -39,7 +41,7 @@ struct Peers {
   int slots;        // of a rank, for each peer
   int groups_count;
   int own_later;  // 1: own tiles come after the peers' tiles of the next group; 0: of the same one
-  u32 done;  // the value of `done` when all tiles of the peers have arrived in C; 0: none come
+  u32 done;       // the value of `done` when all tiles of the peers have arrived in C; 0: none come
   char* slots_of[RANKS];
   Group groups[GROUPS];
 };
@@ -65,9 +67,9 @@ __device__ __forceinline__ Share share(const Peers& peers, int group, int owner)
   return {first + begin_of(owner), begin_of(owner + 1) - begin_of(owner)};
 }
 
-/// `step`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile. A
-/// step has the peers' tiles of the group with its number, and the own tiles that follow them. With
-/// `own_later` there is one step more, which has only own tiles.
+/// `step`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile.
+/// A step has the peers' tiles of the group with its number, and the own tiles that follow them.
+/// With `own_later` there is one step more, which has only own tiles.
 __device__ __forceinline__ Stored stored(const Peers& peers, int position, int& step) {
   const int last = peers.groups_count - 1 + peers.own_later;
   step = step < 0 ? 0 : step;
@@ -79,7 +81,8 @@ __device__ __forceinline__ Stored stored(const Peers& peers, int position, int& 
     for (int turn = 1; turn < RANKS; ++turn) {
       const int owner = (peers.rank + turn) % RANKS;
       const Share part = share(peers, step, owner);
-      if (rest < part.count) return {step, owner, part.begin + rest, peers.groups[step].slot + rest};
+      if (rest < part.count)
+        return {step, owner, part.begin + rest, peers.groups[step].slot + rest};
       rest -= part.count;
     }
   }
@@ -90,7 +93,8 @@ __device__ __forceinline__ Stored stored(const Peers& peers, int position, int& 
 
 /// The place of a tile. In `order` there is one block.
 template <class Order>
-__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers, const Stored& at) {
+__device__ __forceinline__ Place place_in(const Order& order, const Peers& peers,
+                                          const Stored& at) {
   Place place = place_of(order, at.tile);
   place.block = peers.owns_blocks ? at.owner : 0;
   return place;
@@ -114,8 +118,8 @@ __device__ __forceinline__ bool peers_see(const Peers& peers, int owner) {
 
 constexpr long long kTileBytes = BLOCK_M * BLOCK_N * 2;
 
-/// The consumer's first slab of a tile in the slots of `owner`, for the sums of peer number `source`,
-/// not counting the owner.
+/// The consumer's first slab of a tile in the slots of `owner`, for the sums of peer number
+/// `source`, not counting the owner.
 __device__ __forceinline__ char* in_slot(const Peers& peers, int owner, int source, int slot,
                                          int consumer) {
   return peers.slots_of[owner] +
@@ -136,10 +140,10 @@ __device__ __forceinline__ void store_in_c(const Outputs& outputs, const Peers& 
 }
 
 /// Tells the ranks to which the consumer has stored its part of a tile, once it is in memory.
-__device__ __forceinline__ void signal_stored(const Run& run, const Order& order, const Peers& peers,
-                                              const Item& item) {
+__device__ __forceinline__ void signal_stored(const Run& run, const Order& order,
+                                              const Peers& peers, const Item& item) {
   if (!peers_see(peers, item.owner)) return;
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  wait_for_stores();
   if (task_of(peers, item.owner) == kFillForOwner) {
     increment(run.words[item.owner]->counters + item.index, order.signal);
   } else if (item.owner != peers.rank) {
@@ -152,8 +156,8 @@ __device__ __forceinline__ void signal_stored(const Run& run, const Order& order
   }
 }
 
-/// The staging buffers of a consumer and their barriers, in shared memory. `task`: a word that tells
-/// the consumer what to do with the tile whose first buffer is granted.
+/// The staging buffers of a consumer and their barriers, in shared memory. `task`: a word that
+/// tells the consumer what to do with the tile whose first buffer is granted.
 struct Buffers {
   u32 slabs;
   u32 filled;
@@ -178,11 +182,11 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Run& r
   }
   if (todo == kAddAndFill) {
     slot = in_slot(peers, peers.rank, 0, item.slot, consumer);
-    wait_for(run, own_words(run)->counters + item.index, peers.groups[item.index].arrivals, kCounter,
-             item.index);
-    asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
+    wait_for(run, own_words(run)->counters + item.index, peers.groups[item.index].arrivals,
+             kCounter, item.index);
+    fence_copies();  // TMA reads what the counter says is there
   }
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffers.task), "r"(static_cast<u32>(todo)) : "memory");
+  store_word(buffers.task, todo);
   // Uses of buffers, one for each slab of each pass: granted, and finished.
   const u32 uses = (loads + 1) * kSlabsOfConsumer;
   u32 granted = 0;
@@ -220,22 +224,23 @@ __device__ __forceinline__ u32 deliver_tile(const Outputs& outputs, const Run& r
         store_in_c(outputs, peers, item.owner, place_of_slab(first, static_cast<int>(slab)), from);
       }
     }
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    end_stores();
     // The next store begins while the last one may still read its buffer.
     reading = BUFFERS > 1 ? 1 : 0;
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BUFFERS > 1 ? 1 : 0) : "memory");
+    wait_for_reads<(BUFFERS > 1 ? 1 : 0)>();
   }
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  wait_for_reads<0>();
   return loads + 1;
 }
 
-/// The work of the warp that stores for one consumer, after all ranks have met; one thread of it does
-/// all. In the CTA that took the end of the queue, it ends when all that peers store into C is there.
+/// The work of the warp that stores for one consumer, after all ranks have met; one thread of it
+/// does all. In the CTA that took the end of the queue, it ends when all that peers store into C is
+/// there.
 __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, const Order& order,
                                         const Peers& peers, int consumer, const Items& items, u32,
                                         u32, u32, u32 slabs, u32 filled, u32 free) {
-  if (threadIdx.x % 32 != 0) return;
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA writes where the ranks have read before
+  if (lane_of_warp() != 0) return;
+  fence_copies();  // TMA writes where the ranks have read before
   const u32 task = shared_address(items.tasks + consumer);
   u32 pass = 0;
   u32 number = IN_TURN ? consumer : 0;
@@ -252,7 +257,7 @@ __device__ __forceinline__ void deliver(const Outputs& outputs, const Run& run, 
     number += kStride;
     item = taken(items, number);
   }
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  wait_for_stores();
   if (item.index != 0 && consumer == 0 && peers.done != 0) {
     wait_for(run, &own_words(run)->done, peers.done, kDone, 0);
   }
@@ -265,30 +270,12 @@ __device__ __forceinline__ u32 fragment_offset(int pair, int thread) {
   return static_cast<u32>((pair * 128 + thread) * 16);
 }
 
-__device__ __forceinline__ void add_packed(float& low, float& high, u32 pair) {
-#if HALF
-  float first;
-  float second;
-  asm("{\n.reg .b16 a, b;\nmov.b32 {a, b}, %2;\ncvt.f32.f16 %0, a;\ncvt.f32.f16 %1, b;\n}\n"
-      : "=f"(first), "=f"(second)
-      : "r"(pair));
-  low += first;
-  high += second;
-#else
-  low += __uint_as_float(pair << 16);
-  high += __uint_as_float(pair & 0xffff0000u);
-#endif
-}
-
 /// Adds what a peer has stored to the sums of a slab.
 __device__ __forceinline__ void add_fragments(float* sums, u32 slab, int thread) {
 #pragma unroll
   for (int pair = 0; pair < kSlab / 16; ++pair) {
     u32 part[4];
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
-                 : "r"(slab + fragment_offset(pair, thread))
-                 : "memory");
+    read_words(slab + fragment_offset(pair, thread), part);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       add_packed(sums[8 * pair + 2 * i], sums[8 * pair + 2 * i + 1], part[i]);
@@ -300,10 +287,7 @@ __device__ __forceinline__ void write_fragments(const float* sums, u32 slab, int
 #pragma unroll
   for (int pair = 0; pair < kSlab / 16; ++pair) {
     const float* sum = sums + 8 * pair;
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(slab +
-                                                                 fragment_offset(pair, thread)),
-                 "r"(packed(sum[0], sum[1])), "r"(packed(sum[2], sum[3])),
-                 "r"(packed(sum[4], sum[5])), "r"(packed(sum[6], sum[7]))
-                 : "memory");
+    store_words(slab + fragment_offset(pair, thread), packed(sum[0], sum[1]),
+                packed(sum[2], sum[3]), packed(sum[4], sum[5]), packed(sum[6], sum[7]));
   }
 }

@@ -1,6 +1,6 @@
-// The rows of A that the ranks of an all-gather bring one another, for the generated GEMMs that wait
-// for them (`waiting`): which tiles need which rows, and the rows that this launch itself sends. In
-// front of these GEMMs, behind tiles.cu and waits.cu.
+// The rows of A that the ranks of an all-gather bring one another, for the generated GEMMs that
+// wait for them (`waiting`): which tiles need which rows, and the rows that this launch itself
+// sends. In front of these GEMMs, behind tiles.cu and waits.cu.
 //
 // Rows are sent by copy engines, or by the launch: then its queue has items that push rows beside
 // those that compute tiles (`PushOrder` in core/push_order.hpp).
@@ -59,9 +59,7 @@ __device__ __forceinline__ void wait_for_rows(const Run& run, const Peers& peers
   const Arrival& arrival = peers.arrivals[group];
   if (arrival.counter == nullptr) return;
   wait_for(run, arrival.counter, arrival.value, kCounter, group);
-#if __CUDA_ARCH__ >= 900
-  asm volatile("fence.proxy.async;" ::: "memory");  // TMA reads what the counter says is there
-#endif
+  fence_copies();  // TMA reads what the counter says is there
 }
 
 /// An item of the queue: a push, or a tile, by its number among those.

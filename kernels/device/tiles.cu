@@ -1,11 +1,7 @@
-// The common part of the generated GEMMs, in front of the text of each: the place of a tile, the tiles
-// that a CTA computes in a launch that never waits for other ranks (launches that do take them from a
-// queue: waits.cu), and small helpers. It uses the macros BLOCK_M, BLOCK_N, HALF and QUEUED of the
-// text that follows.
-
-using u64 = unsigned long long;
-
-using u32 = unsigned;
+// The common part of the generated GEMMs, in front of the text of each: the place of a tile, the
+// tiles that a CTA computes in a launch that never waits for other ranks (launches that do take
+// them from a queue: waits.cu). It uses the macros BLOCK_M, BLOCK_N and QUEUED of the text that
+// follows.
 
 /// The place of a tile.
 struct Place {
@@ -32,9 +28,6 @@ __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   return {block, panel * BLOCK_M, column * BLOCK_N};
 }
 
-__device__ __forceinline__ int from_lane(int value, int lane) {
-  return __shfl_sync(0xffffffffu, value, lane);
-}
 __device__ __forceinline__ Place from_lane(const Place& place, int lane) {
   return {from_lane(place.block, lane), from_lane(place.row, lane), from_lane(place.column, lane)};
 }
@@ -87,17 +80,3 @@ struct Peers {};
 struct Run {};
 struct Claim {};
 #endif
-
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-  return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
-
-__device__ __forceinline__ u32 packed(float low, float high) {
-  u32 pair;
-#if HALF
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#else
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#endif
-  return pair;
-}

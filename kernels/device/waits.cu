@@ -1,9 +1,9 @@
-// Waits for other ranks, and the queue from which the CTAs of a launch that waits take their work. In
-// front of the generated GEMMs that wait for rows (rows.cu) or store at ranks (peer_store.cu).
+// Waits for other ranks, and the queue from which the CTAs of a launch that waits take their work.
+// In front of the generated GEMMs that wait for rows (rows.cu) or store at ranks (peer_store.cu).
 //
-// The work of a launch is a sequence of *items*. Each waits only for items at smaller positions of the
-// same sequence on other ranks. A cluster takes the next item when it needs one, and works off what it
-// has taken in that order. So all ranks get to their ends if each has room for one cluster:
+// The work of a launch is a sequence of *items*. Each waits only for items at smaller positions of
+// the same sequence on other ranks. A cluster takes the next item when it needs one, and works off
+// what it has taken in that order. So all ranks get to their ends if each has room for one cluster:
 // docs/kernel-notes.md, "Progress".
 //
 // Macros: MOST_RANKS, the most ranks that a launch reaches.
@@ -46,28 +46,8 @@ struct Run {
   RankWords* words[MOST_RANKS];
 };
 
-__device__ __forceinline__ RankWords* own_words(const Run& run) { return run.words[run.rank]; }
-
-// Runs and counters are compared as numbers that wrap.
-
-__device__ __forceinline__ bool has_reached(const u32* word, u32 value) {
-  u32 now;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
-  return static_cast<int>(now - value) >= 0;
-}
-
-__device__ __forceinline__ void increment(u32* word, u32 by) {
-  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(word), "r"(by) : "memory");
-}
-
-__device__ __forceinline__ void publish(u32* word, u32 value) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
-}
-
-__device__ __forceinline__ u32 seen(const u32* word) {
-  u32 value;
-  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  return value;
+__device__ __forceinline__ RankWords* own_words(const Run& run) {
+  return run.words[run.rank];
 }
 
 /// Tells the host, once, which wait ended, and the peers that this rank's waits end.
@@ -85,16 +65,14 @@ __device__ __forceinline__ void give_up(const Run& run, u32 what, u32 index, u32
   }
 #pragma unroll 1
   for (int rank = 0; rank < run.ranks; ++rank) {
-    if (rank == run.rank) continue;
-    asm volatile("red.relaxed.sys.global.max.u32 [%0], 1;" ::"l"(&run.words[rank]->dead) : "memory");
+    if (rank != run.rank) raise(&run.words[rank]->dead, 1);
   }
 }
 
-/// Whether a wait that began at `since` has to end. Times are in units of 2^20 ns; 0: it begins now.
+/// Whether a wait that began at `since` has to end. Times are in units of 2^20 ns; 0: it begins
+/// now.
 __device__ __forceinline__ bool is_over(const Run& run, u32& since, u32 what, u32 index) {
-  u64 time;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-  const u32 now = static_cast<u32>(time >> 20);
+  const u32 now = static_cast<u32>(nanoseconds() >> 20);
   if (since == 0) since = now;
   const u32 waited = now - since;
   bool over = seen(&own_words(run)->dead) != 0;
@@ -122,24 +100,24 @@ __device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 va
 /// the peers may write here.
 __device__ __forceinline__ void open(const Run& run) {
   RankWords* own = own_words(run);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int i = lane; i < 192; i += 32) own->counters[i] = 0;
+  const int lane = lane_of_warp();
+  for (int i = lane; i < 192; i += kLanes) own->counters[i] = 0;
   if (lane == 0) own->done = 0;
   __syncwarp();  // what a lane publishes comes after the other lanes' zeros
-  for (int rank = lane; rank < run.ranks; rank += 32) {
+  for (int rank = lane; rank < run.ranks; rank += kLanes) {
     const u32 number = own->runs[rank] + 1;
     publish(rank == run.rank ? &own->open : &run.words[rank]->ready[run.rank], number);
   }
 }
 
-/// Waits until this rank's run is open and all peers have reached it. By each of `warps` warps of the
-/// launch, once. The last one to know which run this is counts it, for the next launch. Lane 1 does
-/// so; lane 0, which stores, goes on.
+/// Waits until this rank's run is open and all peers have reached it. By each of `warps` warps of
+/// the launch, once. The last one to know which run this is counts it, for the next launch. Lane 1
+/// does so; lane 0, which stores, goes on.
 __device__ __forceinline__ void meet(const Run& run, u32 warps) {
   RankWords* own = own_words(run);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int lane = lane_of_warp();
 #pragma unroll 1
-  for (int rank = lane; rank < run.ranks; rank += 32) {
+  for (int rank = lane; rank < run.ranks; rank += kLanes) {
     const u32* word = rank == run.rank ? &own->open : &own->ready[rank];
     wait_for(run, word, own->runs[rank] + 1, kReady, rank);
   }
@@ -152,8 +130,8 @@ __device__ __forceinline__ void meet(const Run& run, u32 warps) {
   own->ticket = 0;
 }
 
-/// A position of the queue, asked for before it is needed. If it is not below `Run::items`, the queue
-/// is empty.
+/// A position of the queue, asked for before it is needed. If it is not below `Run::items`, the
+/// queue is empty.
 struct Claim {
   int position;
   u32 dead;  // then the item is not worked on
@@ -178,8 +156,8 @@ __device__ __forceinline__ void tell_left_out(const Run& run, Claim last) {
   if (last.dead != 0) give_up(run, kTold, 0, 0);
 }
 
-/// Whether a position is the last one that anybody asks for: each cluster gets one that is none. Then
-/// the queue is reset for the next launch.
+/// Whether a position is the last one that anybody asks for: each cluster gets one that is none.
+/// Then the queue is reset for the next launch.
 __device__ __forceinline__ bool ends_queue(const Run& run, int position, bool one_each) {
   const bool last = position == run.items - 1 + (one_each ? 0 : run.clusters);
   if (last) own_words(run)->claims = 0;

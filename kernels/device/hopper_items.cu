@@ -1,0 +1,113 @@
+// The ring of items of the GEMM on Hopper: what its scheduling warp tells the other warps.
+//
+// A CTA's work reaches its warps through a ring of items in shared memory. The scheduling warp puts
+// in what comes next; the others take it out. Consumers that take turns have every other item.
+
+constexpr int kItems = 4;  // of the ring: an even number
+constexpr int kStride = IN_TURN ? 2 : 1;
+/// The last warp of the first warpgroup schedules, where it is not needed to store for a consumer;
+/// else the loading warp does so between two items.
+constexpr bool kSchedules = CONSUMERS < 3;
+constexpr int kSchedulingWarp = kSchedules ? 3 : 0;
+
+enum What : short {
+  kTile,
+  kTwin,  // the tile of the other CTA of the cluster, once more; nothing is stored
+  kPush,  // rows for a peer, which pass through the stages
+  kEnd,
+};
+struct alignas(16) Item {
+  short what;
+  short shared;  // of a tile: `Shared`
+  int block;     // its place
+  int row;
+  int column;
+  int steps;  // of k that were loaded before it
+  int index;  // of the tile in the order; of a push; where tiles are stored at ranks, the wave
+              // group
+  int owner;  // of a tile that is stored at a rank, and its slot there
+  int slot;   // of a push: its steps
+};
+
+struct alignas(16) Items {
+  Item items[kItems];
+  u64 full[kItems];
+  u64 empty[kItems];
+  // For the second CTA of a cluster: what the first one has taken from the queue for both.
+  u64 claimed[2];
+  u64 read[2];
+  int claims[2];
+  u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
+  u64 begun;             // the loading warp has begun an item: its rows are there
+  int opens;             // whether the CTA has the queue's first item
+  volatile int ended;    // whether it has taken the last position that there is
+#if WAITS
+  volatile Push pushes[kItems];  // each in the slot of its item
+  u64 met;                       // in a launch that meets the ranks itself: it has
+#endif
+};
+
+__device__ __forceinline__ void init(Items& items) {
+  items.ended = 0;
+  barrier_init(shared_address(&items.begun), 1);
+#if WAITS
+  barrier_init(shared_address(&items.met), 1);
+#endif
+  for (int i = 0; i < kItems; ++i) {
+    barrier_init(shared_address(items.full + i), 1);
+    barrier_init(shared_address(items.empty + i), (WAITS ? 2 : 1) * kOfOneTile);
+  }
+  for (int i = 0; i < 2; ++i) {
+    barrier_init(shared_address(items.claimed + i), 1);
+    barrier_init(shared_address(items.read + i), 1);
+    barrier_expect(shared_address(items.claimed + i), sizeof(int));
+  }
+}
+
+/// Waits until item number `number` may be put in. By one thread, as `put`.
+__device__ __forceinline__ void wait_for_slot(const Items& items, u32 number) {
+  barrier_wait(shared_address(items.empty + number % kItems), (number / kItems & 1) ^ 1);
+}
+
+__device__ __forceinline__ void put(Items& items, u32 number, const Item& item) {
+  const u32 slot = number % kItems;
+  items.items[slot] = item;
+  barrier_arrive(shared_address(items.full + slot));
+}
+
+/// Waits for item number `number`, and reads it. Every thread of a consumer may.
+__device__ __forceinline__ Item taken(const Items& items, u32 number) {
+  const u32 slot = number % kItems;
+  barrier_wait(shared_address(items.full + slot), number / kItems & 1);
+  return items.items[slot];
+}
+
+/// Gives back the slot of an item, after all threads of a consumer have read it. By one thread for
+/// each of its consumers; of a push both that of the storing warp and one of the consumer do, and
+/// each for itself: `give_back_half`.
+__device__ __forceinline__ void give_back_half(const Items& items, u32 number) {
+  barrier_arrive(shared_address(items.empty + number % kItems));
+}
+__device__ __forceinline__ void give_back(const Items& items, u32 number) {
+#pragma unroll
+  for (int i = 0; i < (WAITS ? 2 : 1); ++i) give_back_half(items, number);
+}
+
+/// The number of an item among those of its consumer.
+__device__ __forceinline__ u32 own_number(u32 number) {
+  return number / kStride;
+}
+
+#if WAITS
+/// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many.
+/// Its fields are read anew each time: the loading thread has few registers.
+constexpr int kStepVectors = kStageBytes / 16;
+__device__ __forceinline__ int steps_of(const volatile Push& push) {
+  return (push.most + kStepVectors - 1) / kStepVectors;
+}
+/// Bytes of a step, maybe none.
+__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
+  const int left = push.vectors - step * kStepVectors;
+  return left <= 0 ? 0 : 16 * (left < kStepVectors ? left : kStepVectors);
+}
+#endif

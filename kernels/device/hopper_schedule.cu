@@ -1,0 +1,199 @@
+// What comes next in a CTA of the GEMM on Hopper: the scheduling warp takes positions of the queue,
+// or counts through the CTA's own tiles where the launch never waits, looks their places up, and
+// puts items into the ring.
+
+/// An operand that both CTAs of a cluster need. Each CTA loads half of B for both. A they load in
+/// turn, a step each: halves of A, too, made all loads slower.
+enum Shared : short { kNone, kA, kB };
+
+__device__ __forceinline__ Shared shared_by(const Place& place, const Place& other) {
+  if (CLUSTER == 1) return kNone;
+  if (other.column == place.column) return kB;
+  return other.row == place.row && other.block == place.block ? kA : kNone;
+}
+
+/// The item of a tile. `place`: that of the tile that is computed.
+__device__ __forceinline__ Item item_of(const Order& order, int tile, const Place& place,
+                                        const Place& other) {
+  return {.what = tile < order.tiles ? kTile : kTwin,
+          .shared = shared_by(place, other),
+          .block = place.block,
+          .row = place.row,
+          .column = place.column,
+          .index = tile};
+}
+
+#if QUEUED
+
+/// What the scheduling warp knows. The first CTA of a cluster takes positions for both.
+struct Schedule {
+  Claim ahead;     // by the first lane of the first CTA
+  int near = -1;   // a step of the queue near the lane's tile
+  int loaded = 0;  // steps
+};
+
+__device__ __forceinline__ bool takes_for_other(const Order& order) {
+  return CLUSTER == 2 || shares_tiles(order);
+}
+
+/// The position of item number `number`. By all lanes.
+__device__ __forceinline__ int next_position(const Run& run, const Order& order, Items& items,
+                                             u32 number, Claim& ahead) {
+  // CTAs that share a tile add it up in the memory of their ring: they have no other item.
+  const bool one_each = shares_tiles(order);
+  int position = run.items;
+  if (lane_of_warp() == 0) {
+    const u32 slot = number % 2;
+    const u32 phase = number / 2 & 1;
+    if (!takes_for_other(order) || cluster_rank() == 0) {
+      if (!one_each) {
+        position = position_of(run, ahead);
+        if (position >= run.items) items.ended = ends_queue(run, position, false);
+      } else if (number == 0) {
+        if (ahead.dead == 0) position = ahead.position;
+        items.ended = ends_queue(run, ahead.position, true);
+      }
+      if (takes_for_other(order)) {
+        barrier_wait(shared_address(items.read + slot), phase ^ 1);
+        send_to_other(shared_address(items.claims + slot), static_cast<u32>(position),
+                      shared_address(items.claimed + slot));
+      }
+    } else {
+      const u32 claimed = shared_address(items.claimed + slot);
+      barrier_wait(claimed, phase);
+      position = *const_cast<volatile int*>(items.claims + slot);
+      if (position < run.items) {  // else there is no more, and the other CTA may have ended
+        barrier_expect(claimed, sizeof(int));
+        barrier_arrive_at_other(shared_address(items.read + slot));
+      }
+    }
+  }
+  return from_lane(position, 0);
+}
+
+/// Asks for the position of the next item. A CTA does so when the one before needs no rows that
+/// have not arrived: it would keep an item that another CTA could work on. By all lanes.
+__device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Schedule& schedule) {
+  if (shares_tiles(order) || (CLUSTER == 2 && cluster_rank() != 0)) return;
+  if (lane_of_warp() == 0) schedule.ahead = claim(run);
+}
+
+/// The item at a position. By all lanes.
+__device__ __forceinline__ Item item_at(const Run& run, const Order& order, const Peers& peers,
+                                        int position, int& near) {
+  if (position >= run.items) return {.what = kEnd};
+  // Hides that the position is new each time: the compiler would keep parts of divisions for all.
+  hide(position);
+#if WAITS
+  const Turn turn = turn_at(peers, position);
+  if (turn.pushes) {
+    const int second = peers.shares_an_item == 2 ? static_cast<int>(cluster_rank()) : 0;
+    return {.what = kPush, .index = turn.number * peers.shares_an_item + second};
+  }
+  const int number = turn.number;
+#else
+  const int number = position;
+#endif
+  const int tile = CLUSTER == 2 ? 2 * number + static_cast<int>(cluster_rank()) : number;
+  // The second lane looks up the tile of the other CTA.
+  const int asked = CLUSTER == 2 && lane_of_warp() == 1 ? tile ^ 1 : tile;
+#if RANKS
+  const Stored at = stored(peers, computed(order, asked), near);
+  const Place place = place_in(order, peers, at);
+#else
+  const Place place = place_in(order, peers, computed(order, asked));
+#endif
+  Item item = item_of(order, tile, from_lane(place, 0), from_lane(place, CLUSTER - 1));
+#if RANKS
+  item.index = from_lane(at.group, 0);
+  item.owner = from_lane(at.owner, 0);
+  item.slot = from_lane(at.slot, 0);
+#endif
+  return item;
+}
+
+#else
+
+struct Schedule {
+  int tile = -1;
+  Item ahead{};  // the lane's
+  int loaded = 0;
+};
+
+__device__ __forceinline__ Item item_at(const Order& order, int tile) {
+  if (!has_tile(order, tile)) return {.what = kEnd};
+  const Place place = place_of(order, computed(order, tile));
+  const Place other = CLUSTER == 2 ? place_of(order, computed(order, tile ^ 1)) : place;
+  return item_of(order, tile, place, other);
+}
+
+__device__ __forceinline__ Item from_lane(const Item& item, int lane) {
+  const int what = from_lane(item.what | item.shared << 8, lane);
+  return {.what = static_cast<short>(what & 255),
+          .shared = static_cast<short>(what >> 8),
+          .block = from_lane(item.block, lane),
+          .row = from_lane(item.row, lane),
+          .column = from_lane(item.column, lane),
+          .index = from_lane(item.index, lane)};
+}
+
+__device__ __forceinline__ int own_tile(const Order& order) {
+  return shares_tiles(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
+}
+
+#endif
+
+/// Puts item number `number` into the ring. By all lanes of the scheduling warp. False: it is the
+/// end. In a launch that never waits, every lane looks up one of the next tiles.
+__device__ __forceinline__ bool hand_over(const Run& run, const Order& order, const Peers& peers,
+                                          Items& items, u32 number, Schedule& schedule) {
+#if QUEUED
+  const int position = next_position(run, order, items, number, schedule.ahead);
+  Item item = item_at(run, order, peers, position, schedule.near);
+  if (item.what == kEnd) item.index = items.ended;
+  if (number == 0 && lane_of_warp() == 0) items.opens = position == 0 && cluster_rank() == 0;
+#else
+  if (schedule.tile < 0) schedule.tile = own_tile(order);
+  if (number % kLanes == 0) {
+    schedule.ahead = item_at(order, nth_tile(order, schedule.tile, lane_of_warp()));
+  }
+  Item item = from_lane(schedule.ahead, static_cast<int>(number % kLanes));
+  schedule.tile = next_tile(order, schedule.tile);
+#endif
+  item.steps = schedule.loaded;
+  schedule.loaded += last_step(order) - first_step(order);
+  if (lane_of_warp() == 0) {
+    wait_for_slot(items, number);
+#if WAITS
+    if (item.what == kPush) {
+      volatile Push& push = items.pushes[number % kItems];
+      put_push(peers, item.index, push);
+      item.slot = steps_of(push);
+      schedule.loaded = item.steps + item.slot;
+    }
+#endif
+    put(items, number, item);
+    if (IN_TURN && item.what == kEnd) {
+      wait_for_slot(items, number + 1);
+      put(items, number + 1, item);
+    }
+#if QUEUED
+    if (item.what == kEnd) tell_left_out(run, schedule.ahead);
+#endif
+  }
+  return item.what != kEnd;
+}
+
+/// The work of the scheduling warp.
+__device__ __forceinline__ void schedule_items(const Run& run, const Order& order,
+                                               const Peers& peers, Items& items,
+                                               Schedule& schedule) {
+  u32 number = 0;
+  while (hand_over(run, order, peers, items, number, schedule)) {
+#if QUEUED
+    barrier_wait(shared_address(&items.begun), number & 1);
+    ask_ahead(run, order, schedule);
+#endif
+    ++number;
+  }
+}

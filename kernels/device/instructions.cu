@@ -1,0 +1,95 @@
+// What the generated GEMMs ask of the hardware, one function for each instruction: this text is in
+// front of all others. Tests run those others with threads of the host (tests/kernels/emulator),
+// and put functions of their own in the place of these. Macro: HALF (1: fp16, 0: bf16).
+//
+// Source: PTX ISA 8.x.
+
+using u64 = unsigned long long;
+
+using u32 = unsigned;
+
+constexpr int kLanes = 32;  // of a warp
+
+__device__ __forceinline__ int lane_of_warp() {
+  return static_cast<int>(threadIdx.x) % 32;
+}
+
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+  return static_cast<u32>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ int from_lane(int value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+
+/// Two numbers, the first one in the lower half.
+__device__ __forceinline__ u32 packed(float low, float high) {
+  u32 pair;
+#if HALF
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#endif
+  return pair;
+}
+
+/// Adds the numbers of a pair to two sums.
+__device__ __forceinline__ void add_packed(float& low, float& high, u32 pair) {
+#if HALF
+  float first;
+  float second;
+  asm("{\n.reg .b16 a, b;\nmov.b32 {a, b}, %2;\ncvt.f32.f16 %0, a;\ncvt.f32.f16 %1, b;\n}\n"
+      : "=f"(first), "=f"(second)
+      : "r"(pair));
+  low += first;
+  high += second;
+#else
+  low += __uint_as_float(pair << 16);
+  high += __uint_as_float(pair & 0xffff0000u);
+#endif
+}
+
+// Words that ranks share. Runs and counters are compared as numbers that wrap.
+
+__device__ __forceinline__ bool has_reached(const u32* word, u32 value) {
+  u32 now;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
+  return static_cast<int>(now - value) >= 0;
+}
+
+__device__ __forceinline__ void increment(u32* word, u32 by) {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(word), "r"(by) : "memory");
+}
+
+__device__ __forceinline__ void publish(u32* word, u32 value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ u32 seen(const u32* word) {
+  u32 value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+
+/// Raises a word to at least `value`.
+__device__ __forceinline__ void raise(u32* word, u32 value) {
+  asm volatile("red.relaxed.sys.global.max.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ u64 nanoseconds() {
+  u64 time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+/// Hides from the compiler where a value comes from.
+__device__ __forceinline__ void hide(int& value) {
+  asm volatile("" : "+r"(value));
+}
+
+/// Orders what this thread has seen before the copies of TMA that it starts next.
+__device__ __forceinline__ void fence_copies() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+}

@@ -1,0 +1,419 @@
+// The generated GEMM on Hopper that takes its work from a queue, with threads of the host
+// (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
+// multiplied with its own operands, to its last step; each slab of the result is stored once, and
+// rows that are pushed arrive. CMakeLists.txt compiles this file for each kind of kernel: it gives
+// the macros of kernels/device/hopper_gemm.cu.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <ostream>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/arrivals.hpp"
+#include "core/push_order.hpp"
+#include "core/store_order.hpp"
+#include "core/tiling.hpp"
+#include "emulator/machine.hpp"
+
+#define HALF 0
+#define QUEUED 1
+#define SEGMENTS 1
+#define GROUPS 16
+#define MOST_RANKS (RANKS ? RANKS : 64)
+
+#define __device__
+#define __forceinline__ inline
+#define __global__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+
+namespace device {
+
+/// How often each slab was stored: by matrix, column, row and block.
+using Stored4 = std::map<std::tuple<int, int, int, int>, int>;
+std::mutex stores_lock;
+Stored4 stores_made;
+void note_store(int matrix, int x, int y, int z) {
+  const std::lock_guard lock(stores_lock);
+  ++stores_made[{matrix, x, y, z}];
+}
+
+int k_steps = 0;
+bool tiles_are_shared = false;
+/// The last step that the running CTA multiplies.
+int last_step_of_cta() {
+  const bool first_half = tiles_are_shared && emulator::block_idx.x % 2 == 0;
+  return (first_half ? (k_steps + 1) / 2 : k_steps) - 1;
+}
+
+#include "emulator/instructions.hpp"
+#include "kernels/device/tiles.cu"
+#include "kernels/device/waits.cu"
+#if WAITS
+#include "kernels/device/rows.cu"
+#endif
+#include "kernels/device/hopper_parts.cu"
+#include "kernels/device/hopper_items.cu"
+#if RANKS
+#include "kernels/device/peer_store.cu"
+#endif
+#include "kernels/device/hopper_schedule.cu"
+#include "kernels/device/hopper_copies.cu"
+#include "kernels/device/hopper_gemm.cu"
+
+}  // namespace device
+
+#undef threadIdx
+#undef blockIdx
+#undef gridDim
+
+namespace overlaptune {
+namespace {
+
+constexpr int kMostCtas = 16;  // of a rank
+constexpr int kRaster = 2;
+
+struct Case {
+  Op op = Op::all_gather_gemm;
+  int ctas = 4;
+  int room = 8;  // clusters, or CTAs, that run at once on each rank
+  int steps = 5;
+  int panels = 2;  // of a row block
+  int columns = 3;
+  bool shares = false;  // two CTAs share each tile
+  bool meets = true;    // no gate comes before the launch
+  int pushing = 1;      // CTAs
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& each) {
+  return out << to_string(each.op) << ", " << each.ctas << " CTAs, room for " << each.room << ", "
+             << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
+             << (each.shares ? ", shared" : "") << (each.meets ? "" : ", behind a gate")
+             << ", pushing " << each.pushing;
+}
+
+/// The parameters of a launch of one rank.
+struct Launch {
+  device::TensorMap a{device::kOperandA, 0};
+  device::TensorMap b{device::kOperandB, 0};
+  device::TensorMap own_a{device::kOwnA, 0};
+  device::Outputs outputs{};
+  device::Order order{};
+  device::Peers peers{};
+  device::Run run{};
+
+  void operator()() const {
+#if WAITS
+    device::hopper_gemm(a, b, outputs, order, peers, run, own_a);
+#else
+    device::hopper_gemm(a, b, outputs, order, peers, run);
+#endif
+  }
+};
+
+int as_int(std::int64_t value) { return static_cast<int>(value); }
+
+/// What the ranks of a case have, and what they compute.
+class Ranks {
+ public:
+  Ranks(const Case& given, int ranks)
+      : case_(given),
+        ranks_(ranks),
+        ctas_an_item_(CLUSTER == 2 || given.shares ? 2 : 1),
+        problem_{.op = given.op,
+                 .m = std::int64_t{ranks} * given.panels * BLOCK_M,
+                 .n = std::int64_t{given.columns} * BLOCK_N,
+                 .k = std::int64_t{given.steps} * 64,
+                 .ranks = ranks},
+        words_(static_cast<std::size_t>(ranks)),
+        launches_(static_cast<std::size_t>(ranks)) {
+    for (device::RankWords& each : words_) std::memset(&each, 0, sizeof each);
+    set_up();
+    for (int rank = 0; rank < ranks; ++rank) set_up_run(rank);
+  }
+
+  /// One launch on each rank, after a gate where the case has one.
+  void run(emulator::Machine& machine) {
+    device::stores_made.clear();
+    clear_received();
+    if (!case_.meets) {
+      for (device::RankWords& each : words_) {
+        std::memset(each.counters, 0, sizeof each.counters);
+        each.done = 0;
+      }
+    }
+    std::vector<std::jthread> hosts;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      hosts.emplace_back([&, rank] {
+        machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
+                       launches_[static_cast<std::size_t>(rank)]);
+      });
+    }
+  }
+
+  void expect_right() const {
+    for (const device::RankWords& each : words_) EXPECT_EQ(each.claims, 0U) << "an empty queue";
+    std::int64_t stored = 0;
+    for (const auto& [slab, times] : device::stores_made) {
+      EXPECT_EQ(times, 1);
+      ++stored;
+    }
+    const std::int64_t slabs = BLOCK_M * BLOCK_N / (64 * device::kSlab);
+    // In reduce-scatter each rank stores its own tiles; in the other ops each rank, or each pair of
+    // ranks, has a result of all tiles.
+    const std::int64_t results = problem_.op == Op::gemm_reduce_scatter ? 1 : ranks_;
+    const std::int64_t tiles =
+        std::int64_t{case_.panels} * case_.columns * ranks_;  // of all row blocks
+    EXPECT_EQ(stored, slabs * tiles * results);
+    expect_received();
+  }
+
+ private:
+  [[nodiscard]] device::RankWords& words(int rank) {
+    return words_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] int ctas() const {
+    if (case_.shares) return 2 * as_int(items_);
+    return as_int(std::min<std::int64_t>(case_.ctas / ctas_an_item_, items_)) * ctas_an_item_;
+  }
+
+  void set_up();
+  void clear_received();
+  void expect_received() const;
+
+  void set_up_run(int rank) {
+    Launch& launch = launches_[static_cast<std::size_t>(rank)];
+    launch.run = {.rank = rank,
+                  .ranks = ranks_,
+                  .plan = 0,
+                  .meets = case_.meets ? 1 : 0,
+                  .items = as_int(items_),
+                  .clusters = ctas() / ctas_an_item_,
+                  .control = &control_};
+    for (int peer = 0; peer < ranks_; ++peer) launch.run.words[peer] = &words(peer);
+    launch.order = {.panels = as_int(block_.panels_per_block()),
+                    .blocks = 1,
+                    .columns = as_int(block_.columns()),
+                    .raster = as_int(std::min<std::int64_t>(kRaster, block_.panels_per_block())),
+                    .tiles = as_int(tiles_),
+                    .k_steps = case_.steps,
+                    .ctas = case_.shares ? 2 : 1,
+                    .signal = case_.shares ? 1 : 2,
+                    .counters = nullptr};
+    launch.order.segments[0].end = as_int(tiles_);
+  }
+
+  Case case_;
+  int ranks_;
+  int ctas_an_item_;
+  Problem problem_;
+  Tile tile_{BLOCK_M, BLOCK_N, 64, STAGES, CLUSTER};
+  std::vector<device::RankWords> words_;
+  std::vector<Launch> launches_;
+  device::WaitControl control_{};
+  TileOrder block_{};  // the order in a row block
+  std::int64_t tiles_ = 0;
+  std::int64_t items_ = 0;
+  std::vector<std::vector<char>> own_;  // rows of A of each rank, or nothing
+  std::vector<std::vector<char>> received_;  // the slots of each rank, or its gathered rows
+};
+
+#if RANKS
+
+/// Cuts after every second panel, or so.
+std::vector<Cut> cuts_of(const TileOrder& order) {
+  const std::int64_t step = order.column_tiles(0) * 2;
+  std::vector<Cut> cuts;
+  for (std::int64_t tiles = step; tiles < order.tiles() + step; tiles += step) {
+    const Cut cut = cut_at(order, std::min(tiles, order.tiles()));
+    if (cuts.empty() || cut.tiles > cuts.back().tiles) cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+void Ranks::set_up() {
+  const TileOrder order = tile_order(problem_, tile_, kRaster);
+  const StoreOrder stored = store_order(problem_, order, cuts_of(order));
+  ASSERT_LE(stored.groups.size(), GROUPS);
+  block_ = stored.part;
+  tiles_ = stored.tiles();
+  items_ = CLUSTER == 2 ? (tiles_ + 1) / 2 : tiles_;
+  received_.resize(static_cast<std::size_t>(ranks_));
+  for (auto& slots : received_) {
+    slots.resize(static_cast<std::size_t>((ranks_ - 1) * stored.slots() * slot_bytes(stored)));
+  }
+  const bool adds = problem_.op != Op::gemm_all_to_all;
+  const int signals_a_tile = 2 * device::kOfOneTile;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    Launch& launch = launches_[static_cast<std::size_t>(rank)];
+    device::Peers& peers = launch.peers;
+    peers.rank = rank;
+    peers.owns_blocks = stored.owns_blocks ? 1 : 0;
+    peers.adds = adds ? 1 : 0;
+    peers.own_later = stored.own_later ? 1 : 0;
+    peers.slots = as_int(stored.slots());
+    peers.groups_count = as_int(static_cast<std::int64_t>(stored.groups.size()));
+    std::int64_t computed = 0;
+    std::int64_t own_before = 0;
+    std::int64_t into_c = 0;
+    for (std::size_t i = 0; i < stored.groups.size(); ++i) {
+      const StoreOrder::Group& group = stored.groups[i];
+      const std::int64_t own = stored.share(i, rank).count();
+      const std::int64_t all = group.tiles.count() * (stored.owns_blocks ? ranks_ : 1);
+      computed += all - own + (stored.own_later ? own_before : own);
+      own_before = own;
+      const std::int64_t arrive = adds ? (ranks_ - 1) * own * signals_a_tile : 0;
+      peers.groups[i] = {as_int(group.tiles.end), as_int(computed), as_int(group.slot),
+                         static_cast<device::u32>(arrive)};
+      if (!adds) into_c += (ranks_ - 1) * own;
+      if (!stored.owns_blocks) into_c += group.tiles.count() - own;
+    }
+    peers.done = static_cast<device::u32>(into_c * signals_a_tile);
+    for (int owner = 0; owner < ranks_; ++owner) {
+      peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
+      // In all-to-all each pair of ranks has a result of its own.
+      const int source = problem_.op == Op::gemm_all_to_all ? rank : 0;
+      launch.outputs.c[owner] = {device::kResult, owner * ranks_ + source};
+    }
+  }
+}
+void Ranks::clear_received() {}
+void Ranks::expect_received() const {}
+
+#else
+
+void Ranks::set_up() {
+  const ArrivalOrder order = arrival_order(problem_, tile_, kRaster);
+  block_ = order.block;
+  tiles_ = order.tiles();
+  // The own rows, then two groups of each peer's, or one where there is one swizzle group only.
+  std::vector<Cut> cuts{arrival_cut(order, 1, 0)};
+  const std::int64_t swizzles = order.block.swizzle_groups();
+  for (int block = 1; block < ranks_; ++block) {
+    for (const std::int64_t swizzle : {swizzles / 2, swizzles}) {
+      const Cut cut = arrival_cut(order, block, swizzle);
+      if (cut.tiles > cuts.back().tiles) cuts.push_back(cut);
+    }
+  }
+  ASSERT_LE(cuts.size(), WAITS);
+  const auto rows = arriving_rows(order, cuts);
+  const std::int64_t block_bytes = case_.panels * BLOCK_M * problem_.k * 2;
+  own_.resize(static_cast<std::size_t>(ranks_));
+  received_.resize(static_cast<std::size_t>(ranks_));
+  for (std::size_t rank = 0; rank < own_.size(); ++rank) {
+    for (std::int64_t i = 0; i < block_bytes; ++i) {
+      own_[rank].push_back(
+          static_cast<char>(i * 31 + i / 977 + 7 * static_cast<std::int64_t>(rank)));
+    }
+    received_[rank].resize(static_cast<std::size_t>(ranks_ * block_bytes));
+  }
+  std::vector<std::int64_t> before;
+  for (std::size_t i = 1; i < cuts.size(); ++i) before.push_back(cuts[i - 1].tiles / CLUSTER);
+  constexpr int kShares = 4;
+  const PushOrder pushes = push_order({.ctas = case_.ctas / ctas_an_item_,
+                                       .pushing = case_.pushing,
+                                       .pushes_a_group = kShares / ctas_an_item_,
+                                       .tiles_before = before,
+                                       .pushes_a_tile = 2});
+  items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    Launch& launch = launches_[static_cast<std::size_t>(rank)];
+    launch.outputs.c[0] = {device::kResult, rank};
+    const std::vector<char>& own = own_[static_cast<std::size_t>(rank)];
+    device::Peers& peers = launch.peers;
+    peers.own = own.data();
+    peers.own_block = rank;
+    peers.blocks = ranks_;
+    peers.block_tiles = as_int(tiles_ / ranks_);
+    peers.arrivals_count = as_int(static_cast<std::int64_t>(cuts.size()));
+    peers.pushes = as_int(pushes.pushes);
+    peers.first = as_int(pushes.first);
+    peers.period_tiles = as_int(pushes.period_tiles);
+    peers.period_pushes = as_int(pushes.period_pushes);
+    peers.shares = kShares;
+    peers.shares_an_item = ctas_an_item_;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      device::Arrival& arrival = peers.arrivals[i];
+      arrival.end = as_int(cuts[i].tiles);
+      if (i == 0) continue;
+      const int peer = (rank + rows[i].block) % ranks_;
+      const std::int64_t first = rows[i].first_row * problem_.k * 2;
+      char* const gathered =
+          received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
+      arrival.counter = words(rank).counters + i;
+      arrival.value = kShares;
+      arrival.from = reinterpret_cast<const device::uint4*>(own.data() + first);
+      arrival.to = reinterpret_cast<device::uint4*>(gathered);
+      arrival.receiver = words(peer).counters + i;
+      arrival.vectors = as_int(rows[i].rows * problem_.k * 2 / 16);
+      arrival.most = (arrival.vectors + kShares - 1) / kShares;
+    }
+  }
+}
+
+void Ranks::clear_received() {
+  for (auto& gathered : received_) std::fill(gathered.begin(), gathered.end(), 0);
+}
+
+void Ranks::expect_received() const {
+  for (std::size_t rank = 0; rank < received_.size(); ++rank) {
+    for (std::size_t peer = 0; peer < own_.size(); ++peer) {
+      if (peer == rank) continue;
+      const auto begin = received_[rank].begin() +
+                         static_cast<std::ptrdiff_t>(peer * own_[peer].size());
+      EXPECT_TRUE(std::equal(own_[peer].begin(), own_[peer].end(), begin))
+          << "rows of rank " << peer << " on rank " << rank;
+    }
+  }
+}
+
+#endif
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+#if RANKS
+  for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce, Op::gemm_all_to_all}) {
+    list.push_back({.op = op});
+    list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .meets = false});
+  }
+#if CLUSTER == 1 && CONSUMERS == 2
+  list.push_back({.op = Op::gemm_all_reduce, .panels = 1, .columns = 2, .shares = true});
+  list.push_back({.op = Op::gemm_reduce_scatter, .steps = 1, .panels = 1, .columns = 2});
+#endif
+#else
+  list.push_back({});
+  list.push_back({.ctas = 8, .room = 1, .columns = 4, .meets = false, .pushing = 2});
+  list.push_back({.ctas = 2, .steps = 40, .panels = 1, .columns = 1});  // more steps than stages
+  list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});
+#endif
+  return list;
+}
+
+TEST(EmulatedGemm, ends_and_stores_each_slab_once) {
+  for (const Case& each : cases()) {
+    SCOPED_TRACE(testing::Message() << each);
+    constexpr int kRanks = RANKS ? RANKS : 2;
+    device::k_steps = each.steps;
+    device::tiles_are_shared = each.shares;
+    emulator::Machine machine(kRanks * kMostCtas, CONSUMERS);
+    emulator::machine = &machine;
+    Ranks ranks(each, kRanks);
+    for (int round = 0; round < 3 && !HasFailure(); ++round) {
+      ranks.run(machine);
+      ASSERT_EQ(machine.faults(), "");
+      ranks.expect_right();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune
