@@ -1,9 +1,9 @@
-// The functions of kernels/device/instructions.cu and hopper_instructions.cu on the host, and CUDA's own
-// that the texts use. Included within a namespace, without a guard, before the texts.
+// The functions of kernels/device/instructions.cu and hopper_instructions.cu on the host, and
+// CUDA's own that the texts use. Included within a namespace, without a guard, before the texts.
 //
-// A load notes which tile and step a stage has; a consumer's product checks that it reads the steps of
-// one tile, one after the other; what it writes into slabs is the tile's tag; a store checks that the
-// slab is one of the tile that is stored there.
+// A load notes which tile and step a stage has; a consumer's product checks that it reads the steps
+// of one tile, one after the other; what it writes into slabs is the tile's tag; a store checks
+// that the slab is one of the tile that is stored there.
 
 using u64 = unsigned long long;
 using u32 = unsigned;
@@ -19,8 +19,12 @@ struct uint4 {
   unsigned x, y, z, w;
 };
 
-inline void __syncthreads() { machine->meet_in_cta(); }
-inline void __syncwarp() { machine->meet_in_warp(); }
+inline void __syncthreads() {
+  machine->meet_in_cta();
+}
+inline void __syncwarp() {
+  machine->meet_in_warp();
+}
 inline void __threadfence() {}
 inline u32 atomicAdd(u32* word, u32 value) {
   machine->jitter();
@@ -36,10 +40,18 @@ inline u32 atomicMax(u32* word, u32 value) {
 
 // instructions.cu
 
-inline int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
-inline u32 shared_address(const void* pointer) { return emulator::Machine::address_of(pointer); }
-inline int from_lane(int value, int lane) { return machine->from_lane(value, lane); }
-inline u32 packed(float, float) { return 0; }
+inline int lane_of_warp() {
+  return static_cast<int>(threadIdx.x) % 32;
+}
+inline u32 shared_address(const void* pointer) {
+  return emulator::Machine::address_of(pointer);
+}
+inline int from_lane(int value, int lane) {
+  return machine->from_lane(value, lane);
+}
+inline u32 packed(float, float) {
+  return 0;
+}
 inline void add_packed(float&, float&, u32) {}
 inline bool has_reached(const u32* word, u32 value) {
   machine->jitter();
@@ -56,10 +68,18 @@ inline void increment(u32* word, u32 by) {
   machine->jitter();
   std::atomic_ref(*word).fetch_add(by);
 }
-inline void publish(u32* word, u32 value) { std::atomic_ref(*word).store(value); }
-inline u32 seen(const u32* word) { return std::atomic_ref(*const_cast<u32*>(word)).load(); }
-inline void raise(u32* word, u32 value) { atomicMax(word, value); }
-inline u64 nanoseconds() { return 1U << 20U; }  // time stands still: no wait ends by it
+inline void publish(u32* word, u32 value) {
+  std::atomic_ref(*word).store(value);
+}
+inline u32 seen(const u32* word) {
+  return std::atomic_ref(*const_cast<u32*>(word)).load();
+}
+inline void raise(u32* word, u32 value) {
+  atomicMax(word, value);
+}
+inline u64 nanoseconds() {
+  return 1U << 20U;
+}  // time stands still: no wait ends by it
 inline void hide(int&) {}
 inline void fence_copies() {}
 
@@ -72,19 +92,35 @@ struct TensorMap {
   int matrix;  // of a result
 };
 
-inline void barrier_init(u32 barrier, u32 count) { machine->init(barrier, count); }
-inline void barrier_expect(u32 barrier, u32 bytes) { machine->expect(barrier, bytes); }
-inline void barrier_arrive(u32 barrier) { machine->arrive(barrier); }
-inline void barrier_wait(u32 barrier, u32 phase) { machine->wait(barrier, phase); }
-inline u32 cluster_rank() { return emulator::cta->cluster == 2 ? blockIdx.x % 2 : 0; }
-inline u32 at_other(u32 address) { return address ^ emulator::Machine::kMemory; }
-inline void cluster_barrier() { machine->meet_in_cluster(); }
+inline void barrier_init(u32 barrier, u32 count) {
+  machine->init(barrier, count);
+}
+inline void barrier_expect(u32 barrier, u32 bytes) {
+  machine->expect(barrier, bytes);
+}
+inline void barrier_arrive(u32 barrier) {
+  machine->arrive(barrier);
+}
+inline void barrier_wait(u32 barrier, u32 phase) {
+  machine->wait(barrier, phase);
+}
+inline u32 cluster_rank() {
+  return emulator::cta->cluster == 2 ? blockIdx.x % 2 : 0;
+}
+inline u32 at_other(u32 address) {
+  return address ^ emulator::Machine::kMemory;
+}
+inline void cluster_barrier() {
+  machine->meet_in_cluster();
+}
 inline void send_to_other(u32 to, u32 value, u32 barrier) {
   machine->jitter();
   std::memcpy(machine->at(at_other(to)), &value, sizeof value);
   machine->complete(at_other(barrier), sizeof value);
 }
-inline void barrier_arrive_at_other(u32 barrier) { barrier_arrive(at_other(barrier)); }
+inline void barrier_arrive_at_other(u32 barrier) {
+  barrier_arrive(at_other(barrier));
+}
 inline void prefetch(const TensorMap*) {}
 
 /// Bytes that one load of an operand brings.
@@ -93,12 +129,11 @@ inline u32 bytes_of(Operand operand) {
 }
 inline void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z) {
   const bool is_b = map->operand == kOperandB;
+  if (map->operand == kOperandA) note_load(map->matrix, x, y, z);
   // This rank's own rows are not those of block 0 of the gathered ones.
   const int block = map->operand == kOwnA ? 1000 : z;
-  machine->note_load(to, {.block = is_b ? 0 : block,
-                          .row = is_b ? 0 : y,
-                          .column = is_b ? y : 0,
-                          .step = x / 64});
+  machine->note_load(
+      to, {.block = is_b ? 0 : block, .row = is_b ? 0 : y, .column = is_b ? y : 0, .step = x / 64});
   machine->jitter();
   machine->complete(barrier, bytes_of(map->operand));
 }
@@ -121,7 +156,9 @@ inline void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
 inline void store_bytes(char* to, u32 from, u32 bytes) {
   std::memcpy(to, machine->at(from), bytes);
 }
-inline u64 descriptor(u32 address) { return address; }
+inline u64 descriptor(u32 address) {
+  return address;
+}
 inline void end_stores() {}
 template <int kLeft>
 void wait_for_reads() {}
@@ -162,8 +199,7 @@ inline void multiply(float*, u64 a, u64 b, int add) {
   }
   const Tag of_a = machine->loaded_at(stage);
   const Tag of_b = machine->loaded_at(stage + BLOCK_M * 128);
-  const Tag tile{
-      .block = of_a.block, .row = of_a.row, .column = of_b.column, .step = of_a.step};
+  const Tag tile{.block = of_a.block, .row = of_a.row, .column = of_b.column, .step = of_a.step};
   if (of_a.step != of_b.step) machine->fail("A and B of two steps");
   Tag& mine = emulator::multiplied;
   if (add == 0) {
@@ -195,10 +231,18 @@ template <bool kTransposes>
 void store_matrices(u32 at, u32, u32, u32, u32) {
   put_tag(at);
 }
-inline void store_words(u32 at, u32, u32, u32, u32) { put_tag(at); }
-inline void read_words(u32 at, u32 (&)[4]) { check_tag(at); }
-inline void store_sums(u32 there, const float*) { put_tag(there); }
-inline void read_sums(u32 at, float (&)[4]) { check_tag(at); }
+inline void store_words(u32 at, u32, u32, u32, u32) {
+  put_tag(at);
+}
+inline void read_words(u32 at, u32 (&)[4]) {
+  check_tag(at);
+}
+inline void store_sums(u32 there, const float*) {
+  put_tag(there);
+}
+inline void read_sums(u32 at, float (&)[4]) {
+  check_tag(at);
+}
 inline void store_word(u32 at, u32 word) {
   std::atomic_ref(*reinterpret_cast<u32*>(machine->at(at))).store(word);
 }

@@ -30,9 +30,8 @@ void Machine::launch(int first, int ctas, int cluster, int room,
     multiplied = {};
     random_number.seed(std::random_device{}());
     const int in_warps = kWarps * kLanes;
-    thread_idx.x = static_cast<unsigned>(thread < in_warps
-                                             ? thread / kLanes * 32 + thread % kLanes
-                                             : 128 * (thread - in_warps + 1));
+    thread_idx.x = static_cast<unsigned>(thread < in_warps ? thread / kLanes * 32 + thread % kLanes
+                                                           : 128 * (thread - in_warps + 1));
     block_idx.x = static_cast<unsigned>(number);
     grid_dim.x = static_cast<unsigned>(ctas);
     try {
@@ -129,7 +128,9 @@ void Machine::init(unsigned barrier, unsigned count) {
   barrier_at(barrier) = {.count = arrivals, .pending = arrivals};
 }
 
-void Machine::arrive(unsigned barrier) { expect(barrier, 0); }
+void Machine::arrive(unsigned barrier) {
+  expect(barrier, 0);
+}
 
 void Machine::expect(unsigned barrier, unsigned bytes) {
   jitter();
@@ -161,7 +162,8 @@ void Machine::complete(unsigned barrier, unsigned bytes) {
 void Machine::wait(unsigned barrier, unsigned phase) {
   jitter();
   std::unique_lock lock(mutex_);
-  block(lock, [&] { return barrier_at(barrier).phase % 2 != phase % 2; }, "an mbarrier");
+  block(
+      lock, [&] { return barrier_at(barrier).phase % 2 != phase % 2; }, "an mbarrier");
 }
 
 void Machine::meet(Meeting& meeting, int threads) {
@@ -174,7 +176,8 @@ void Machine::meet(Meeting& meeting, int threads) {
     changed_.notify_all();
     return;
   }
-  block(lock, [&] { return meeting.turn != turn; }, "a barrier of threads");
+  block(
+      lock, [&] { return meeting.turn != turn; }, "a barrier of threads");
 }
 
 void Machine::meet_in_warp() {

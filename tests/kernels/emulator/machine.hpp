@@ -1,10 +1,10 @@
 #pragma once
-// Runs device texts with threads of the host: CTAs with shared memory, mbarriers, clusters, and room
-// for so many clusters at a time. It finds barriers that are used wrongly and threads that wait for
-// ever. It knows nothing of caches, proxies and the order of memory.
+// Runs device texts with threads of the host: CTAs with shared memory, mbarriers, clusters, and
+// room for so many clusters at a time. It finds barriers that are used wrongly and threads that
+// wait for ever. It knows nothing of caches, proxies and the order of memory.
 //
-// A warp of the first warpgroup has kLanes threads here, and a consumer has one: the others would do
-// as this one does.
+// A warp of the first warpgroup has kLanes threads here, and a consumer has one: the others would
+// do as this one does.
 
 #include <array>
 #include <atomic>
