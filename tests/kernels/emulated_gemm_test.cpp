@@ -105,6 +105,7 @@ struct Case {
   bool shares = false;  // two CTAs share each tile
   bool meets = true;    // no gate comes before the launch
   int pushing = 1;      // CTAs
+  int rounds = 2;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& each) {
@@ -415,12 +416,20 @@ std::vector<Case> cases() {
 #if CLUSTER == 1 && CONSUMERS == 2
   list.push_back({.op = Op::gemm_all_reduce, .panels = 1, .columns = 2, .shares = true});
 #endif
-  list.push_back({.op = Op::gemm_reduce_scatter, .steps = 1, .panels = 2, .columns = 4});
+  // The loads of some items go ahead of what else is to be done for them.
+  list.push_back({.op = Op::gemm_reduce_scatter,
+                  .ctas = 2,
+                  .steps = 1,
+                  .panels = 2,
+                  .columns = 4,
+                  .rounds = 10});
 #else
   list.push_back({});
   list.push_back({.ctas = 8, .room = 1, .columns = 4, .meets = false, .pushing = 2});
   list.push_back({.ctas = 2, .steps = 40, .panels = 1, .columns = 1});  // more steps than stages
   list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});
+  // All items are taken at once, also those that wait.
+  list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 20});
 #endif
   return list;
 }
@@ -434,7 +443,7 @@ TEST(EmulatedGemm, ends_and_stores_each_slab_once) {
     emulator::Machine machine(kRanks * kMostCtas, CONSUMERS);
     emulator::machine = &machine;
     Ranks ranks(each, kRanks);
-    for (int round = 0; round < 2 && !HasFailure(); ++round) {
+    for (int round = 0; round < each.rounds && !HasFailure(); ++round) {
       ranks.run(machine);
       ASSERT_EQ(machine.faults(), "");
       ranks.expect_right();

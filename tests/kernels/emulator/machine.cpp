@@ -29,6 +29,7 @@ void Machine::launch(int first, int ctas, int cluster, int room,
     cta = ctas_[static_cast<std::size_t>(first + number)].get();
     multiplied = {};
     random_number.seed(std::random_device{}());
+    is_slow = random_number() % 32 == 0;
     const int in_warps = kWarps * kLanes;
     thread_idx.x = static_cast<unsigned>(thread < in_warps ? thread / kLanes * 32 + thread % kLanes
                                                            : 128 * (thread - in_warps + 1));
@@ -221,8 +222,9 @@ void Machine::look_again() {
 
 void Machine::jitter() {
   const auto draw = random_number() % 64;
-  if (draw == 0) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random_number() % 200));
+  if (is_slow || draw == 0) {
+    const unsigned most = is_slow ? 2000 : 200;
+    std::this_thread::sleep_for(std::chrono::microseconds(random_number() % most));
   } else if (draw < 8) {
     std::this_thread::yield();
   }

@@ -66,6 +66,7 @@ inline thread_local Dim grid_dim;
 inline thread_local Cta* cta = nullptr;
 inline thread_local Tag multiplied;  // by a consumer: its tile, up to which step
 inline thread_local std::mt19937 random_number;
+inline thread_local bool is_slow = false;  // far behind the others
 
 /// Ends a thread of a run that has failed.
 struct Stopped {};
@@ -110,7 +111,7 @@ class Machine {
 
   /// Looks at a word of memory again, later.
   void look_again();
-  /// Sleeps or yields, or neither.
+  /// Sleeps or yields, or neither. A slow thread sleeps each time.
   void jitter();
   /// Counts that something went on; while nothing does for some seconds, the run has failed.
   void went_on() { ++progress_; }
