@@ -211,7 +211,10 @@ Problem problem_of(const ovt_problem* problem) {
 }
 
 Launch launch_of(ovt_launch launch) {
-  return enumerated<Launch>(launch, "launch");
+  if (launch != OVT_GRAPH && launch != OVT_EAGER) {
+    refuse(fmt::format("launch = {}: expected 0 or 1 (graph, eager)", launch));
+  }
+  return static_cast<Launch>(launch);
 }
 
 EnumSet<Strategy> strategies_of_mask(std::uint64_t mask, const char* name) {

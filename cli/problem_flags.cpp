@@ -94,7 +94,8 @@ Workload read_workload(const WorkloadFlags& flags) {
 }
 
 CLI::Option* add_launch_flag(CLI::App& command, Launch& launch) {
-  return add_parsed(command, "--launch", launch, parse_name<Launch>, "graph (the default) or eager")
+  return add_parsed(command, "--launch", launch, parse_name<Launch>,
+                    "graph (the default), eager, exclusive_graph or exclusive_eager")
       ->type_name("LAUNCH");
 }
 

@@ -29,13 +29,6 @@ struct TuneFlags {
   TuneOptions options{};
 };
 
-Expected<std::vector<Launch>> parse_launches(const std::string& text) {
-  if (text == "both") return std::vector<Launch>{Launch::graph, Launch::eager};
-  const auto launch = parse_name<Launch>(text);
-  if (!launch) return bad_input(launch.error().message + ", both");
-  return std::vector<Launch>{*launch};
-}
-
 OrderedJson document(const TuneFlags& flags, const Platform& platform, const Workload& work,
                      const TuneReport& report) {
   OrderedJson winners = OrderedJson::array();
@@ -144,9 +137,9 @@ void add_tune(CLI::App& root, Session& session) {
       "Where probes are missing, measure fewer of them");
   command->add_flag("--resume", options.resume,
                     "Continue the last tuning run, which must be of the same request");
-  add_parsed(*command, "--launch", options.launches, parse_launches,
-             "How configs are launched: graph (the default), eager or both")
-      ->type_name("LAUNCH");
+  add_parsed(*command, "--launch", options.launches, list_of(parse_name<Launch>),
+             "How configs are launched (graph); exclusive_ ones are those of exclusive worlds")
+      ->type_name("LAUNCH,...");
   on_parsed(*command, session, flags, tune);
 }
 

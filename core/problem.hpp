@@ -17,8 +17,21 @@ enum class Op { gemm_all_reduce, gemm_reduce_scatter, all_gather_gemm, gemm_all_
 
 enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all };
 
-/// How a plan is submitted; part of the key of a winner.
-enum class Launch { graph, eager };
+/// How a plan is submitted, and whether its world is exclusive: then it begins without a gate where
+/// it can (docs/run.md). Part of the key of a winner.
+enum class Launch { graph, eager, exclusive_graph, exclusive_eager };
+
+[[nodiscard]] constexpr bool is_eager(Launch launch) {
+  return launch == Launch::eager || launch == Launch::exclusive_eager;
+}
+[[nodiscard]] constexpr bool is_exclusive(Launch launch) {
+  return launch == Launch::exclusive_graph || launch == Launch::exclusive_eager;
+}
+/// The same launch in another world.
+[[nodiscard]] constexpr Launch in_world(Launch launch, bool exclusive) {
+  if (is_eager(launch)) return exclusive ? Launch::exclusive_eager : Launch::eager;
+  return exclusive ? Launch::exclusive_graph : Launch::graph;
+}
 
 template <>
 struct NamesOf<Op> {
@@ -42,8 +55,10 @@ struct NamesOf<Collective> {
 template <>
 struct NamesOf<Launch> {
   static constexpr std::string_view what = "launch";
-  static constexpr std::array<Named<Launch>, 2> all{
-      {{Launch::graph, "graph"}, {Launch::eager, "eager"}}};
+  static constexpr std::array<Named<Launch>, 4> all{{{Launch::graph, "graph"},
+                                                     {Launch::eager, "eager"},
+                                                     {Launch::exclusive_graph, "exclusive_graph"},
+                                                     {Launch::exclusive_eager, "exclusive_eager"}}};
 };
 
 /// A GEMM and its collective. Matrices are row-major: A is m x k, B is n x k (as a linear layer

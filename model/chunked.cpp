@@ -95,7 +95,7 @@ Prediction predicted(const Model::Parts& parts, const Work& work, Launch launch,
                            .gap = gap};
   // Eager: the host submits one GEMM and one collective for each chunk, and no chunk is produced
   // faster than that.
-  const double submission = launch == Launch::eager ? 2 * parts.launch.eager_submit : 0;
+  const double submission = is_eager(launch) ? 2 * parts.launch.eager_submit : 0;
   std::vector<Piece> pieces;
   pieces.reserve(chain.gemms.size());
   for (std::size_t i = 0; i < chain.gemms.size(); ++i) {

@@ -31,11 +31,11 @@ struct LaunchModel {
   /// The wait to prefer: the driver's, which needs no SM, unless a kernel is much faster.
   [[nodiscard]] Wait wait(Launch launch) const {
     constexpr double kMuch = 0.9;
-    const bool known = launch == Launch::graph && driver_trigger && kernel_trigger;
+    const bool known = !is_eager(launch) && driver_trigger && kernel_trigger;
     return known && *kernel_trigger < kMuch * *driver_trigger ? Wait::kernel : Wait::driver;
   }
   [[nodiscard]] double trigger_of(Wait wait, Launch launch) const {
-    if (launch == Launch::eager) return trigger;
+    if (is_eager(launch)) return trigger;
     return (wait == Wait::kernel ? kernel_trigger : driver_trigger).value_or(trigger);
   }
 
@@ -48,7 +48,7 @@ struct LaunchModel {
   /// The time before the first kernel of a config and after its last one, between the two events
   /// that time it.
   [[nodiscard]] double start(Launch launch) const {
-    return launch == Launch::graph ? replay : eager_first;
+    return is_eager(launch) ? eager_first : replay;
   }
 };
 

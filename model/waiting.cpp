@@ -71,7 +71,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
 double start_of(const Model::Parts& parts, Launch launch, const CommSetting& way,
                 std::size_t groups) {
   const double start = parts.launch.start(launch);
-  if (launch == Launch::graph) return start;
+  if (!is_eager(launch)) return start;
   // Two submissions for each copy, or one for all pushes, come before the GEMM's.
   const bool by_copies = way.transport == Transport::copy_engine;
   const double submissions = by_copies ? 2 * static_cast<double>(groups) : 1;

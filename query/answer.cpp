@@ -153,6 +153,16 @@ Expected<Answer> answer_unmeasured(const Unmeasured& known, const Problem& probl
   return baseline_answer(because(without), terms);
 }
 
+Expected<Answer> without_gate(Expected<Answer> behind_a_gate) {
+  if (!behind_a_gate || behind_a_gate->source != Source::exact) return behind_a_gate;
+  Answer& answer = *behind_a_gate;
+  answer.source = Source::predicted;
+  answer.predicted = std::exchange(answer.measured, std::nullopt);
+  answer.reason =
+      "the times are those behind a gate, nothing was measured without: " + answer.reason;
+  return behind_a_gate;
+}
+
 Answer answer_without_winner(const Platform& platform, const Problem& problem, Launch launch,
                              const std::function<const Expected<LearnedModel>&()>& model,
                              std::string_view why) {
@@ -222,6 +232,11 @@ Expected<Answer> Lookup::operator()(const Problem& problem, const Terms& terms) 
   }
   if (!answer && (!stored || is_legal) && !damaged && system_ != nullptr) {
     answer = system_->from_elsewhere(problem, terms);
+  }
+  if (!answer && !damaged && is_exclusive(terms.launch)) {
+    Terms gated = terms;
+    gated.launch = in_world(terms.launch, false);
+    return without_gate((*this)(problem, gated));
   }
   if (answer && terms.free_sms == 0) return std::move(*answer);
   known.on_all_sms = std::move(answer);

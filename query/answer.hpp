@@ -84,7 +84,11 @@ struct Unmeasured {
 [[nodiscard]] Expected<Answer> answer_unmeasured(const Unmeasured& known, const Problem& problem,
                                                  const Terms& terms);
 
-/// The same for a question that allows all, which always has an answer.
+/// The answer for an exclusive world, where nothing was measured without a gate, from the one for
+/// the other worlds: its times are predictions.
+[[nodiscard]] Expected<Answer> without_gate(Expected<Answer> behind_a_gate);
+
+/// `answer_unmeasured` for a question that allows all, which always has an answer.
 [[nodiscard]] Answer answer_without_winner(
     const Platform& platform, const Problem& problem, Launch launch,
     const std::function<const Expected<LearnedModel>&()>& model, std::string_view why);

@@ -56,10 +56,9 @@ Terms terms_of(const ovt_question* question) {
     refuse(fmt::format("free_sms = {}: expected 0 or more", question->free_sms));
   }
   if (question->reserved != 0) refuse("reserved: expected 0");
-  Terms terms{.launch = launch_of(question->launch),
+  Terms terms{.launch = in_world(launch_of(question->launch), question->exclusive == 1),
               .strategies = strategies_of_mask(question->strategies, "ovt_question.strategies"),
-              .free_sms = question->free_sms,
-              .exclusive = question->exclusive == 1};
+              .free_sms = question->free_sms};
   // A list of all is the same question as none.
   if (terms.strategies == Capabilities{}.strategies) terms.strategies = {};
   return terms;

@@ -17,7 +17,7 @@ struct QuestionKey {
   QuestionKey(const Problem& asked, const Terms& given)
       : problem(asked, given.launch),
         terms(std::uint64_t{given.strategies.bits()} << 32 |
-              static_cast<std::uint64_t>(given.free_sms) << 1 | (given.exclusive ? 1U : 0U)) {}
+              static_cast<std::uint64_t>(given.free_sms)) {}
   friend bool operator==(const QuestionKey&, const QuestionKey&) = default;
 };
 

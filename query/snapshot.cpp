@@ -210,11 +210,19 @@ Expected<Answer> AnswerSnapshot::made_without_winner(const Problem& problem,
   const IndexedWinner* const stored = winner(problem, terms.launch);
   auto known = measured_answer(problem, terms, stored);
   if (known && terms.free_sms == 0) return std::move(*known);
+  const auto damaged = damaged_.find({problem, terms.launch});
+  if (!known && damaged == damaged_.end() && is_exclusive(terms.launch)) {
+    Terms gated = terms;
+    gated.launch = in_world(terms.launch, false);
+    if (const IndexedWinner* const found = winner(problem, gated)) {
+      return without_gate(exact_answer(*found));
+    }
+    return without_gate(made_without_winner(problem, gated));
+  }
   Unmeasured asked{.platform = choice_.platform,
                    .model = [&]() -> const Expected<LearnedModel>& { return measured().model; },
                    .on_all_sms = std::move(known)};
   if (stored != nullptr) asked.why = winner_not_allowed(strategy_of(stored->config), terms);
-  const auto damaged = damaged_.find({problem, terms.launch});
   if (stored == nullptr && damaged != damaged_.end()) asked.why = damaged_winner(damaged->second);
   if (!choice_.stored) {
     asked.why = fmt::format("probed elsewhere on {} ({}), {}", full_name(elsewhere_->platform),

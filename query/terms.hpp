@@ -13,8 +13,6 @@ struct Terms {
   Launch launch = Launch::graph;
   EnumSet<Strategy> strategies{};  ///< that may answer; empty: all
   int free_sms = 0;                ///< SMs that plans leave alone
-  /// The program promises that nothing else waits for other ranks. No answer depends on it yet.
-  bool exclusive = false;
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 

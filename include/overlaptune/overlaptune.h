@@ -150,8 +150,9 @@ typedef struct ovt_question {
   uint64_t strategies; /* those that may answer: bit N for strategy N, as in 1 << OVT_SIGNALED; 0:
                         * all */
   ovt_launch launch;
-  int32_t exclusive; /* 1: nothing else on these GPUs waits for other ranks while plans run. Today
-                      * no answer depends on it; later ones will, so say what the plans will have */
+  int32_t exclusive; /* 1: the plans are those of an exclusive world (ovt_world_options.exclusive).
+                      * Where nothing was measured in such a world, the answer for others is
+                      * OVT_PREDICTED */
   int32_t free_sms;  /* SMs that plans leave alone: fewer than the GPU has */
   int32_t reserved;  /* 0 */
 } ovt_question;

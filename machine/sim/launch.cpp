@@ -10,11 +10,11 @@ LaunchCosts launch_costs(const Profile& profile, const Effects& effects, Launch 
                     .signal = signal};
   if (!effects.launch) return costs;
   costs.kernel = from.graph_kernel;
-  if (launch == Launch::graph) {
-    costs.around = from.graph_replay;
-  } else {
+  if (is_eager(launch)) {
     costs.first = from.eager_first;
     costs.submit = from.eager_submit;
+  } else {
+    costs.around = from.graph_replay;
   }
   return costs;
 }

@@ -83,7 +83,8 @@ class Database:
         strategies  those that may answer. None: all. Raises NotFoundError where nothing is known of
                     them, and SEQUENTIAL is not one of them.
         free_sms    SMs that plans leave alone.
-        exclusive   the world of the plans is exclusive. No answer depends on it yet."""
+        exclusive   the world of the plans is exclusive. Where nothing was measured in such a world,
+                    the answer for others is predicted."""
         handle = self._open_handle()
         answer = CAnswer()
         answer.size = ctypes.sizeof(answer)

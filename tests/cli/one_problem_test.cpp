@@ -45,6 +45,22 @@ TEST_F(OneProblem, a_problem_is_named_in_three_ways) {
   EXPECT_EQ(scattered.at("problem").at("op"), "gemm_reduce_scatter");
 }
 
+TEST_F(OneProblem, exclusive_worlds_have_winners_of_their_own) {
+  const std::string query = "query --launch exclusive_graph" + kKnown;
+  const json gated = tool::json(*folder, "query" + kKnown);
+  const json carried = tool::json(*folder, query);
+  EXPECT_EQ(carried.at("source"), "predicted");
+  EXPECT_EQ(carried.at("config"), gated.at("config"));
+  EXPECT_EQ(carried.at("predicted_us"), gated.at("measured_us"));
+  EXPECT_THAT(carried.at("reason").get<std::string>(), HasSubstr("behind a gate"));
+
+  const tool::Outcome both = tool::run(*folder, tool::kTune + " --launch graph,exclusive_graph");
+  ASSERT_EQ(both.status, 0) << both.err;
+  const json own = tool::json(*folder, query);
+  EXPECT_EQ(own.at("source"), "exact");
+  EXPECT_FALSE(own.at("measured_us").is_null());
+}
+
 TEST(OneProblemFlags, two_ways_at_once_and_parts_are_refused) {
   const tool::Folder folder;
   const std::string llama =

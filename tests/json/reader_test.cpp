@@ -128,7 +128,7 @@ TEST(JsonReader, other_types_are_named_as_they_were_found) {
                     }),
             "a.json: a: expected an array, found object");
   EXPECT_EQ(refused("\"both\"", [](auto& at) { return at.template name<Launch>(); }),
-            "a.json: a: launch 'both': expected one of graph, eager");
+            "a.json: a: launch 'both': expected one of graph, eager, exclusive_graph, exclusive_eager");
 }
 
 TEST(JsonReader, a_message_is_one_line_whatever_was_found) {

@@ -1,5 +1,6 @@
 // Questions that allow some strategies only, against a look at every candidate of the database.
 
+#include <cmath>
 #include <optional>
 #include <sstream>
 
@@ -165,9 +166,38 @@ TEST_F(AllowedTest, AListOfAllIsTheSameQuestionAsNone) {
     EXPECT_EQ(answer.measured_us, plain.measured_us);
     EXPECT_STREQ(answer.reason, plain.reason);
   }
-  ovt_question exclusive = allowing(0);
-  exclusive.exclusive = 1;
-  EXPECT_STREQ(database.query(stored::problem(11), exclusive).reason, plain.reason);
+}
+
+TEST_F(AllowedTest, AnExclusiveWorldIsAnsweredFromItsOwnWinners) {
+  Winner faster = stored::winner(10);  // of the problem with 11 rows
+  faster.candidate.launch = Launch::exclusive_graph;
+  faster.candidate.config = Config(Sequential{.comm_ctas = 3});
+  faster.candidate.measured->median = us(321);
+  const auto question = [](Launch launch, bool exclusive) {
+    ovt_question asked = ovt::question(is_eager(launch) ? OVT_EAGER : OVT_GRAPH);
+    asked.exclusive = exclusive ? 1 : 0;
+    return asked;
+  };
+  const ovt::Database before({folder_ / "a.db"});
+  const ovt_answer gated = before.query(stored::problem(11));
+  const ovt_answer carried = before.query(stored::problem(11), question(Launch::graph, true));
+  EXPECT_EQ(carried.source, OVT_PREDICTED);
+  EXPECT_EQ(carried.strategy, gated.strategy);
+  EXPECT_EQ(carried.predicted_us, gated.measured_us);
+  EXPECT_TRUE(std::isnan(carried.measured_us));
+  EXPECT_EQ(carried.reason,
+            std::string("the times are those behind a gate, nothing was measured without: ") +
+                gated.reason);
+
+  stored::put_winners(folder_ / "a.db", {faster});
+  const ovt::Database database({folder_ / "a.db"});
+  const ovt_answer own = database.query(stored::problem(11), question(Launch::graph, true));
+  EXPECT_EQ(own.source, OVT_EXACT);
+  EXPECT_EQ(own.measured_us, 321);
+  EXPECT_EQ(own.comm_ctas, 3);
+  EXPECT_EQ(database.query(stored::problem(11)).measured_us, gated.measured_us);
+  // Another launch of an exclusive world has no winner.
+  EXPECT_NE(database.query(stored::problem(11), question(Launch::eager, true)).source, OVT_EXACT);
 }
 
 TEST_F(AllowedTest, TheFirstDatabaseThatHasAnAllowedConfigAnswers) {

@@ -297,6 +297,21 @@ TEST_F(TunerTest, a_machine_that_tells_nothing_is_asked_once_and_that_is_said) {
       << log.text();
 }
 
+TEST_F(TunerTest, both_kinds_of_world_are_measured) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  TuneOptions both = options();
+  both.launches = {Launch::graph, Launch::exclusive_graph};
+  const auto report = tune(machine, store, std::vector{kLarge}, both, carry_on);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->winners.size(), 2U);
+  EXPECT_EQ(report->winners[0].candidate.launch, Launch::graph);
+  EXPECT_EQ(report->winners[1].candidate.launch, Launch::exclusive_graph);
+  for (const Launch launch : both.launches) {
+    EXPECT_GT(store.candidates(report->run, kLarge, launch).size(), 1U);
+  }
+}
+
 TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   CountingMachine machine;
   Store store(file(), Access::write);

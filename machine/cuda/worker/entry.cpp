@@ -32,7 +32,7 @@ Entry::Entry(Workbench& bench, const TestProblem& problem, std::unique_ptr<run::
 }
 
 void Entry::make_ready() {
-  if (launch_ == Launch::eager) return;
+  if (is_eager(launch_)) return;
   replay_.emplace(bench_.world, static_cast<int>(problem_.operands().size()),
                   [this](cudaStream_t stream, int set) { submit(stream, set); });
 }

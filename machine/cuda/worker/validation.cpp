@@ -37,11 +37,13 @@ double unit_roundoff(Dtype dtype) {
 
 /// Makes the plan of a config. Collective. Error: as `check`, or as `make_plan`.
 Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem& problem,
-                                             const Config& config,
+                                             const Config& config, Launch launch,
                                              run::Mutant mutant = run::Mutant::none) {
   const auto work = Work::make(problem.problem(), config);
   if (!work) return error_of(work);
-  return run::make_plan(bench.engine(), *work, problem.operands(), mutant);
+  run::Engine engine = bench.engine();
+  engine.exclusive = is_exclusive(launch);
+  return run::make_plan(engine, *work, problem.operands(), mutant);
 }
 
 /// Returns false after a `Failure`: a profiler that fails costs the trace, but not the times.
@@ -143,7 +145,7 @@ bool passes(const CheckedRuns& runs, double allowed, Seconds patience, std::stri
 Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunRequest& request,
                             const std::function<void(const RunStep&)>& at) {
   at({.config = -1, .step = "prepare"});
-  auto baseline = plan_of(bench, problem, Config{});
+  auto baseline = plan_of(bench, problem, Config{}, request.launch);
   if (!baseline) return error_of(baseline);
   Entry reference(bench, problem, std::move(*baseline), request.launch);
   CheckedEntry checked_reference(bench, problem, reference, std::chrono::hours(1), {});
@@ -168,7 +170,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
     ConfigSamples& samples = reply.configs[i];
     at({.config = index, .step = "prepare"});
     const Fault fault = fault_for(request.fault, index);
-    auto plan = plan_of(bench, problem, request.configs[i], fault.mutant);
+    auto plan = plan_of(bench, problem, request.configs[i], request.launch, fault.mutant);
     // If one rank cannot make the plan, none runs it: the others would wait for it.
     if (bench.world.largest(plan ? 0 : 1) > 0) {
       samples.verdict = Verdict::unsupported;
