@@ -105,13 +105,14 @@ __device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 numbe
 
 #if WAITS
 /// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
-/// consumers that share items, the first one stores.
+/// consumers that share items, the first one stores. By thread 0 of a consumer: nothing holds the
+/// others together here, so one that fell behind would miss a phase of a barrier, and wait for ever.
 template <class Release>
 __device__ __forceinline__ void push_steps(const Items& items, u32 number, const Item& item,
-                                           int consumer, u32 stages, u32 full,
+                                           int consumer, u32 stages, u32 full, u32 turns,
                                            const Release& release) {
   const volatile Push& push = items.pushes[number % kItems];
-  const bool stores = threadIdx.x % 128 == 0 && (IN_TURN || consumer == 0);
+  const bool stores = IN_TURN || consumer == 0;
 #pragma unroll 1
   for (int step = 0; step < item.slot; ++step) {
     const int at = item.steps + step;
@@ -123,6 +124,7 @@ __device__ __forceinline__ void push_steps(const Items& items, u32 number, const
     store_step(push, step, stages + at % STAGES * kStageBytes);
     if (step > 0) release((at - 1) % STAGES);
   }
+  if (IN_TURN) barrier_arrive(turns + 8 * (consumer ^ 1));
   if (!stores) return;
   wait_for_reads<0>();
   if (item.slot > 0) release((item.steps + item.slot - 1) % STAGES);
@@ -156,10 +158,11 @@ __device__ __forceinline__ void consume(const Run& run, const Order& order, cons
     if (item.what == kEnd) break;
 #if WAITS
     if (item.what == kPush) {
-      if (IN_TURN) wait_for_turn(turns, consumer, number);
-      if (run.meets != 0) barrier_wait(shared_address(&items.met), 0);
-      push_steps(items, number, item, consumer, stages, full, release);
-      if (IN_TURN && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
+      if (thread == 0) {
+        if (IN_TURN) wait_for_turn(turns, consumer, number);
+        if (run.meets != 0) barrier_wait(shared_address(&items.met), 0);
+        push_steps(items, number, item, consumer, stages, full, turns, release);
+      }
       consumer_barrier(consumer);  // all have read the item
       if (thread == 0) give_back_half(items, number);
       continue;

@@ -27,7 +27,7 @@ __device__ __forceinline__ Item item_of(const Order& order, int tile, const Plac
 
 /// What the scheduling warp knows. The first CTA of a cluster takes positions for both.
 struct Schedule {
-  Claim ahead;     // by the first lane of the first CTA
+  Claim ahead{};   // by the first lane of the first CTA
   int near = -1;   // a step of the queue near the lane's tile
   int loaded = 0;  // steps
 };

@@ -11,7 +11,6 @@
 #define __forceinline__ inline
 #define BLOCK_M 128
 #define BLOCK_N 128
-#define HALF 0
 
 namespace device {
 
@@ -20,12 +19,9 @@ struct Dim {
 };
 Dim gridDim;   // NOLINT: CUDA's names
 Dim blockIdx;  // NOLINT
-inline unsigned long long __cvta_generic_to_shared(const void*) {
-  return 0;
-}  // NOLINT
-inline int __shfl_sync(unsigned, int value, int) {
+inline int from_lane(int value, int) {
   return value;
-}  // NOLINT
+}
 
 #include "kernels/device/tiles.cu"
 

@@ -165,15 +165,22 @@ void wait_for_reads() {}
 inline void wait_for_stores() {}
 inline void fence_shared() {}
 inline void fence_barriers() {}
-inline void consumer_barrier(int) {}
+inline void consumer_barrier(int) {
+  machine->meet_in_consumer();
+}
 template <int kRegisters>
 void give_registers() {}
 template <int kRegisters>
 void take_registers() {}
-inline void begin_wgmma() {}
+/// The warps of a consumer issue a product together.
+inline void begin_wgmma() {
+  machine->meet_in_consumer();
+}
 inline void end_wgmma() {}
 template <int kLeft>
-void wait_for_wgmma() {}
+void wait_for_wgmma() {
+  if (kLeft == 0) machine->meet_in_consumer();
+}
 inline void completed(float&) {}
 
 /// Objects of a CTA follow one another in its memory, before what is dynamic.

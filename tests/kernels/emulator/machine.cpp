@@ -14,7 +14,7 @@ constexpr auto kStuck = std::chrono::seconds(20);
 
 }  // namespace
 
-Machine::Machine(int ctas, int consumers) : threads_(kWarps * kLanes + consumers) {
+Machine::Machine(int ctas, int consumers) : threads_(kWarps * kLanes + kOfConsumer * consumers) {
   for (int i = 0; i < ctas; ++i) {
     ctas_.push_back(std::make_unique<Cta>());
     ctas_.back()->number = static_cast<unsigned>(i);
@@ -31,8 +31,10 @@ void Machine::launch(int first, int ctas, int cluster, int room,
     random_number.seed(std::random_device{}());
     is_slow = random_number() % 32 == 0;
     const int in_warps = kWarps * kLanes;
-    thread_idx.x = static_cast<unsigned>(thread < in_warps ? thread / kLanes * 32 + thread % kLanes
-                                                           : 128 * (thread - in_warps + 1));
+    const int of_consumers = thread - in_warps;
+    thread_idx.x = static_cast<unsigned>(
+        thread < in_warps ? thread / kLanes * 32 + thread % kLanes
+                          : 128 * (of_consumers / kOfConsumer + 1) + of_consumers % kOfConsumer);
     block_idx.x = static_cast<unsigned>(number);
     grid_dim.x = static_cast<unsigned>(ctas);
     try {
@@ -54,6 +56,7 @@ void Machine::launch(int first, int ctas, int cluster, int room,
         each.loaded.clear();
         each.all = {};
         each.warps = {};
+        each.consumers = {};
       }
       clusters_[static_cast<unsigned>(first + number) / 2] = {};
     }
@@ -123,8 +126,7 @@ void Machine::block(std::unique_lock<std::mutex>& lock, const Done& done, const 
 }
 
 void Machine::init(unsigned barrier, unsigned count) {
-  // The threads of a consumer are one here.
-  const unsigned arrivals = count >= 128 ? count / 128 : count;
+  const unsigned arrivals = count == 128 ? kOfConsumer : count;
   const std::lock_guard lock(mutex_);
   barrier_at(barrier) = {.count = arrivals, .pending = arrivals};
 }
@@ -183,6 +185,10 @@ void Machine::meet(Meeting& meeting, int threads) {
 
 void Machine::meet_in_warp() {
   if (const unsigned warp = thread_idx.x / 32; warp < kWarps) meet(cta->warps.at(warp), kLanes);
+}
+
+void Machine::meet_in_consumer() {
+  meet(cta->consumers.at(thread_idx.x / 128 - 1), kOfConsumer);
 }
 
 void Machine::meet_in_cluster() {

@@ -3,8 +3,8 @@
 // room for so many clusters at a time. It finds barriers that are used wrongly and threads that
 // wait for ever. It knows nothing of caches, proxies and the order of memory.
 //
-// A warp of the first warpgroup has kLanes threads here, and a consumer has one: the others would
-// do as this one does.
+// A warp of the first warpgroup has kLanes threads here, and a consumer has kOfConsumer: the others
+// would do as the last of these does.
 
 #include <array>
 #include <atomic>
@@ -22,6 +22,7 @@ namespace emulator {
 
 constexpr int kLanes = 4;
 constexpr int kWarps = 4;  // of the first warpgroup
+constexpr int kOfConsumer = 2;
 
 /// What a stage or a slab has: the place of a tile, and a step of k.
 struct Tag {
@@ -54,6 +55,7 @@ struct Cta {
   std::map<unsigned, Tag> loaded;
   Meeting all;
   std::array<Meeting, kWarps> warps{};
+  std::array<Meeting, 3> consumers{};
   std::array<std::array<int, kLanes>, kWarps> values{};  // that lanes hand each other
 };
 
@@ -103,6 +105,7 @@ class Machine {
   void meet(Meeting& meeting, int threads);
   void meet_in_cta() { meet(cta->all, threads_); }
   void meet_in_warp();
+  void meet_in_consumer();
   void meet_in_cluster();
   [[nodiscard]] int from_lane(int value, int lane);
 
