@@ -181,7 +181,10 @@ class Ranks {
   }
 
   void expect_right() const {
-    for (const device::RankWords& each : words_) EXPECT_EQ(each.claims, 0U) << "an empty queue";
+    for (const device::RankWords& each : words_) {
+      EXPECT_EQ(each.claims, 0U) << "an empty queue";
+      EXPECT_EQ(each.dead, 0U) << "a world that goes on";
+    }
     std::int64_t stored = 0;
     for (const auto& [slab, times] : device::stores_made) {
       EXPECT_EQ(times, 1);
