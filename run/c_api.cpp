@@ -11,6 +11,7 @@
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
 #include "run/device_runs.hpp"
+#include "run/nccl.hpp"
 #include "run/ranks.hpp"
 
 using namespace overlaptune;
@@ -130,6 +131,17 @@ const char* ovt_run_version() {
 
 const char* ovt_run_last_error() {
   return c::last_error();
+}
+
+const char* ovt_run_nccl() {
+  static const std::string words = [] {
+    try {
+      return run::nccl_in_words();
+    } catch (const Failure& failure) {
+      return std::string(failure.what());
+    }
+  }();
+  return words.c_str();
 }
 
 ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, ovt_world** world) {

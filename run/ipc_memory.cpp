@@ -69,31 +69,43 @@ Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
                   found, expected));
 }
 
-Expected<void> IpcMemory::open() {
+/// Maps the memory of all peers. Collective; the error is this rank's own.
+Expected<void> IpcMemory::map_all() {
   const auto mine = exported();
   // A rank without a handle tells its error below, so that no rank waits for it.
   const cudaIpcMemHandle_t told = mine.value_or(cudaIpcMemHandle_t{});
   const auto all = world_.gathered(std::as_bytes(std::span(&told, 1)));
-  Expected<void> here;
-  if (!mine) here = bad_input("its own memory: " + mine.error().message);
+  if (!mine) return bad_input("its own memory: " + mine.error().message);
   mappings_.resize(static_cast<std::size_t>(world_.ranks()));
-  for (int peer = 0; peer < world_.ranks() && here; ++peer) {
+  for (int peer = 0; peer < world_.ranks(); ++peer) {
     if (peer == world_.rank()) continue;
     cudaIpcMemHandle_t handle{};
     std::memcpy(&handle, all.data() + static_cast<std::size_t>(peer) * sizeof handle,
                 sizeof handle);
-    here = map(peer, handle);
-    if (!here)
-      here = bad_input(fmt::format("the memory of rank {}: {}", peer, here.error().message));
+    if (auto mapped = map(peer, handle); !mapped) {
+      return bad_input(fmt::format("the memory of rank {}: {}", peer, mapped.error().message));
+    }
   }
+  return {};
+}
+
+Expected<void> IpcMemory::open() {
+  const Expected<void> here = map_all();
+  failure_.clear();
   if (world_.largest(here ? 0 : 1) == 0) return {};
-  return bad_input(fmt::format("ranks that share a GPU need CUDA IPC, and {}: start one rank a GPU",
-                               here ? "another rank cannot use it (see its error)"
-                                    : "it does not reach " + here.error().message));
+  failure_ = here ? "another rank cannot use it (see its error)"
+                  : "it does not reach " + here.error().message;
+  if (out_of_reach_ == OutOfReach::fails) return bad_input(out_of_reach());
+  mappings_.clear();
+  return {};
+}
+
+std::string IpcMemory::out_of_reach() const {
+  return fmt::format("{}, and CUDA IPC does not serve: {}", no_windows_, failure_);
 }
 
 std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
-  if (!maps) return {};
+  if (!maps || !failure_.empty()) return {};
   int ranks = 0;
   OVT_CHECK(ncclCommCount(communicator, &ranks));
   std::vector<void*> addresses;

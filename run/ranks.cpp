@@ -1,12 +1,12 @@
 #include "run/ranks.hpp"
 
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "run/agreed.hpp"
+#include "run/nccl_variables.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -87,8 +87,7 @@ int sms_of(int device) {
 
 bool multicast_is_on(int device) {
   constexpr int kMulticastSupported = 132;  // CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
-  const char* enabled = std::getenv("NCCL_NVLS_ENABLE");
-  if (enabled != nullptr && std::strcmp(enabled, "0") == 0) return false;
+  if (nccl_variable("NCCL_NVLS_ENABLE") == "0") return false;
   return attribute(device, kMulticastSupported) != 0;
 }
 

@@ -13,8 +13,8 @@
  *     ovt_plan_run(plan, a, b, c, stream);           // again and again, or captured once
  *
  * There is one process for each GPU. Calls work on the GPU of the communicator, whichever GPU is
- * current. Every function except ovt_run_version, ovt_run_last_error, ovt_world_abort,
- * ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is
+ * current. Every function except ovt_run_version, ovt_run_last_error, ovt_run_nccl,
+ * ovt_world_abort, ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is
  * collective: every rank calls it, in the same order. All ranks of a plan give the same problem and
  * the same answer (else ovt_plan_create fails on all), and run their plans in the same order.
  * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the world's plans that run
@@ -80,6 +80,10 @@ typedef struct ovt_buffers {
 
 /* Version of the library that is linked: "0.1.0". */
 OVT_API const char* ovt_run_version(void);
+
+/* The NCCL that the library calls: its release, its file, and each function of a newer release that
+ * it lacks, with the way that is taken instead, in one line. It needs no GPU. */
+OVT_API const char* ovt_run_nccl(void);
 
 /* Message of this thread's last call that failed, as ovt_last_error, for functions of this header.
  */

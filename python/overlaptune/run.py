@@ -44,6 +44,11 @@ def _milliseconds(time_limit: Optional[float]) -> int:
     return round(1e3 * time_limit)
 
 
+def nccl() -> str:
+    """The NCCL that plans call: its release, its file, and the newer functions that it lacks."""
+    return load().ovt_run_nccl().decode()
+
+
 @dataclass(frozen=True)
 class Sizes:
     """Bytes of a plan. The operands are those of one rank."""

@@ -84,6 +84,8 @@ class Told : public PeerMemory {
   [[nodiscard]] Expected<void> allocate(std::size_t) override { return {}; }
   [[nodiscard]] Expected<void> open() override { return {}; }
   [[nodiscard]] std::vector<void*> attach(ncclComm_t, bool) override { return {}; }
+  [[nodiscard]] std::string out_of_reach() const override { return ""; }
+  [[nodiscard]] std::string not_symmetric() const override { return ""; }
   void detach() override {}
   void forget() override {}
   void free() override {}

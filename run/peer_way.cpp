@@ -1,0 +1,74 @@
+#include "run/peer_way.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "run/ipc_memory.hpp"
+#include "run/nccl.hpp"
+#include "run/nccl_variables.hpp"
+#include "run/process.hpp"
+#include "run/window_memory.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// The facts of a rank on which the choice depends, as bytes that ranks tell each other.
+struct Told {
+  std::array<char, 40> boot{};
+  std::array<char, 216> against_windows{};
+};
+
+/// Whether CUDA IPC takes memory of `ncclMemAlloc`: then NCCL allocates as `cudaMalloc` does, and
+/// has no windows.
+bool allocates_without_windows() {
+  WindowMemory memory(nullptr);
+  constexpr std::size_t kLittle = std::size_t{2} << 20;
+  if (!memory.allocate(kLittle)) return false;  // the world's own memory will tell
+  cudaIpcMemHandle_t handle{};
+  const bool takes = cudaIpcGetMemHandle(&handle, memory.memory()) == cudaSuccess;
+  static_cast<void>(cudaGetLastError());
+  return takes;
+}
+
+std::vector<Told> told_by_all(World& world) {
+  Told mine{.boot = this_process().boot};
+  reason_against_windows().copy(mine.against_windows.data(), mine.against_windows.size() - 1);
+  const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
+  std::vector<Told> all(bytes.size() / sizeof mine);
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
+}  // namespace
+
+std::string reason_against_windows() {
+  const NewerNccl& nccl = newer_nccl();
+  if (!nccl.maps_windows()) {
+    return fmt::format("NCCL {} does not tell where peers' windows are (ncclTeamLsa, since 2.28.3)",
+                       nccl_version_in_words(nccl.version));
+  }
+  for (const char* const name : {"NCCL_CUMEM_ENABLE", "NCCL_WIN_ENABLE"}) {
+    if (nccl_variable(name) == "0") return fmt::format("NCCL has no windows with {}=0", name);
+  }
+  if (allocates_without_windows()) return "NCCL has no windows here, because it cannot use cuMem";
+  return "";
+}
+
+std::unique_ptr<PeerMemory> chosen_peer_memory(World& world) {
+  if (world.shares_gpu()) {
+    return std::make_unique<IpcMemory>(world, IpcMemory::OutOfReach::fails,
+                                       "two ranks share a GPU, which NCCL's windows do not serve");
+  }
+  const std::vector<Told> all = told_by_all(world);
+  const auto objector = std::find_if(all.begin(), all.end(), [](const Told& rank) {
+    return rank.against_windows.front() != '\0';
+  });
+  if (objector == all.end()) return std::make_unique<WindowMemory>(world.stream());
+  return std::make_unique<IpcMemory>(world, IpcMemory::OutOfReach::remains,
+                                     objector->against_windows.data());
+}
+
+}  // namespace overlaptune::run
