@@ -153,6 +153,7 @@ ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, o
       (void)present(world, "world");
       checked = run::options_of(options);
       if (comm == nullptr) refuse("comm: NULL");
+      run::take_peers(options, run::ranks_of(comm), checked);
       const int device = run::device_of(comm);
       run::check_on(device, checked);
       current.emplace(device);

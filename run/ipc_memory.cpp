@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "run/world.hpp"
+#include "run/peer_mark.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -13,9 +13,6 @@ namespace {
 /// Blocks of whole units share no memory with another allocation, so that a mapping begins where
 /// the block does (CUDA Programming Guide, "Interprocess Communication").
 constexpr std::size_t kUnit = std::size_t{2} << 20;
-
-/// The last word of a rank's block while its peers map it, less the rank.
-constexpr std::uint32_t kMark = 0x4f565400;
 
 Expected<void> done(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return {};
@@ -35,15 +32,12 @@ Expected<void> IpcMemory::allocate(std::size_t bytes) {
 }
 
 std::byte* IpcMemory::last_word(void* memory) const {
-  return static_cast<std::byte*>(memory) + bytes_ - sizeof kMark;
+  return static_cast<std::byte*>(memory) + bytes_ - sizeof(std::uint32_t);
 }
 
 /// The handle of this rank's memory, whose last word tells the rank.
 Expected<cudaIpcMemHandle_t> IpcMemory::exported() const {
-  const std::uint32_t mark = kMark + static_cast<std::uint32_t>(world_.rank());
-  OVT_CHECK(cudaMemcpyAsync(last_word(memory()), &mark, sizeof mark, cudaMemcpyHostToDevice,
-                            world_.stream()));
-  world_.finish(world_.stream(), "a word in new memory");
+  put_mark(world_, last_word(memory()));
   cudaIpcMemHandle_t handle{};
   if (auto made = done(cudaIpcGetMemHandle(&handle, memory()), "cudaIpcGetMemHandle"); !made) {
     return error_of(made);
@@ -57,16 +51,7 @@ Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
                      "cudaIpcOpenMemHandle");
   if (!opened) return opened;
   mappings_[static_cast<std::size_t>(peer)] = Mapping(address);
-  std::uint32_t found = 0;
-  OVT_CHECK(cudaMemcpyAsync(&found, last_word(address), sizeof found, cudaMemcpyDeviceToHost,
-                            world_.stream()));
-  world_.finish(world_.stream(), "a word of a peer");
-  const std::uint32_t expected = kMark + static_cast<std::uint32_t>(peer);
-  if (found == expected) return {};
-  return bad_input(
-      fmt::format("the last word there is {:#010x}, expected {:#010x}: "
-                  "cudaIpcOpenMemHandle has mapped other memory",
-                  found, expected));
+  return check_mark(world_, last_word(address), peer);
 }
 
 /// Maps the memory of all peers. Collective; the error is this rank's own.

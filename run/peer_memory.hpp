@@ -1,7 +1,7 @@
 #pragma once
 // Memory that all ranks of a world have, and how a rank reaches that of its peers: by NCCL's
-// windows (run/window_memory.hpp), or by CUDA IPC where these cannot serve (run/ipc_memory.hpp).
-// run/peer_way.hpp chooses.
+// windows (run/window_memory.hpp), by CUDA IPC where these cannot serve (run/ipc_memory.hpp), or by
+// addresses that the caller gives (run/given_memory.hpp). run/peer_way.hpp chooses.
 
 #include <cstddef>
 #include <nccl.h>
@@ -20,6 +20,9 @@ class PeerMemory {
 
   /// This rank's memory; null before `allocate`.
   [[nodiscard]] virtual std::byte* memory() const = 0;
+
+  /// The most bytes that `allocate` may be asked for, where so many are free on the GPU.
+  [[nodiscard]] virtual std::size_t room(std::size_t free) const { return free; }
 
   /// Allocates the memory of this rank, which has none. Every rank allocates the same size. Error
   /// (`bad_input`): there is no block of this size; the message is that of CUDA or NCCL.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "run/given_memory.hpp"
 #include "run/ipc_memory.hpp"
 #include "run/nccl.hpp"
 #include "run/nccl_variables.hpp"
@@ -58,6 +59,7 @@ std::string reason_against_windows() {
 }
 
 std::unique_ptr<PeerMemory> chosen_peer_memory(World& world) {
+  if (!world.options().peers.empty()) return std::make_unique<GivenMemory>(world);
   if (world.shares_gpu()) {
     return std::make_unique<IpcMemory>(world, IpcMemory::OutOfReach::fails,
                                        "two ranks share a GPU, which NCCL's windows do not serve");

@@ -8,7 +8,8 @@
 
 namespace overlaptune::run {
 
-/// Collective: NCCL's windows where they serve on all ranks, else CUDA IPC.
+/// Collective: the caller's memory where it gives some, NCCL's windows where they serve on all
+/// ranks, else CUDA IPC.
 [[nodiscard]] std::unique_ptr<PeerMemory> chosen_peer_memory(World& world);
 
 /// The reason why NCCL's windows do not give this rank its peers' addresses, as one sentence

@@ -247,7 +247,7 @@ std::size_t World::least_free() {
   std::size_t total = 0;
   OVT_CHECK(cudaMemGetInfo(&free, &total));
   const std::size_t share = free / static_cast<std::size_t>(ranks_per_gpu_);
-  return static_cast<std::size_t>(-largest(-static_cast<double>(share + capacity_)));
+  return static_cast<std::size_t>(-largest(-static_cast<double>(memory_->room(share + capacity_))));
 }
 
 /// Error: as `reserve`; then no rank has memory.

@@ -21,6 +21,8 @@ class CWorldOptions(ctypes.Structure):
         ("exclusive", c_int32),
         ("free_sms", c_int32),
         ("time_limit_ms", c_int32),
+        ("peers", POINTER(c_void_p)),
+        ("peer_bytes", c_int64),
     ]
 
 
