@@ -43,7 +43,11 @@ Expected<void> GivenMemory::open() {
   static_cast<void>(world_.largest(0));  // all marks are there
   Expected<void> here;
   for (int peer = 0; peer < world_.ranks() && here; ++peer) here = look(peer);
-  if (world_.largest(here ? 0 : 1) == 0) return {};
+  if (world_.largest(here ? 0 : 1) == 0) {
+    // It may be one of the flags, which begin at zero.
+    take_mark(world_, last_word(memory(), world_.options().peer_bytes));
+    return {};
+  }
   if (!here) return here;
   return bad_input("ovt_world_options.peers: another rank has a wrong address: see its error");
 }

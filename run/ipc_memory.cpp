@@ -75,9 +75,16 @@ Expected<void> IpcMemory::map_all() {
 }
 
 Expected<void> IpcMemory::open() {
-  const Expected<void> here = map_all();
   failure_.clear();
-  if (world_.largest(here ? 0 : 1) == 0) return {};
+  if (out_of_reach_ == OutOfReach::all) {
+    failure_ = "the ranks are on several hosts";
+    return {};
+  }
+  const Expected<void> here = map_all();
+  if (world_.largest(here ? 0 : 1) == 0) {
+    take_mark(world_, last_word(memory()));  // it may be one of the flags, which begin at zero
+    return {};
+  }
   failure_ = here ? "another rank cannot use it (see its error)"
                   : "it does not reach " + here.error().message;
   if (out_of_reach_ == OutOfReach::fails) return bad_input(out_of_reach());

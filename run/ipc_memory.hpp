@@ -15,7 +15,8 @@ class IpcMemory : public PeerMemory {
  public:
   /// The use of memory that a rank cannot reach: `open` fails, or the plans that reach no peer go
   /// on.
-  enum class OutOfReach { fails, remains };
+  /// `all`: ranks are on several hosts, so that there is nothing to try.
+  enum class OutOfReach { fails, remains, all };
 
   /// `world`: the ranks, by which handles are exchanged. `no_windows`: why NCCL's windows do not
   /// serve, for messages.

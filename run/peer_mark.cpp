@@ -20,6 +20,11 @@ void put_mark(World& world, std::byte* word) {
   world.finish(world.stream(), "a word in new memory");
 }
 
+void take_mark(World& world, std::byte* word) {
+  OVT_CHECK(cudaMemsetAsync(word, 0, sizeof(std::uint32_t), world.stream()));
+  world.finish(world.stream(), "a word in new memory");
+}
+
 Expected<void> check_mark(World& world, const std::byte* word, int peer) {
   std::uint32_t found = 0;
   const cudaError_t read =
