@@ -47,7 +47,8 @@ def _milliseconds(time_limit: Optional[float]) -> int:
 
 def nccl() -> str:
     """The NCCL that plans call: its release, its file, and the newer functions that it lacks."""
-    return load().ovt_run_nccl().decode()
+    words: bytes = load().ovt_run_nccl()
+    return words.decode()
 
 
 @dataclass(frozen=True)
