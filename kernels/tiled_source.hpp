@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include "core/tiling.hpp"
 #include "core/gpu.hpp"
+#include "core/tiling.hpp"
 #include "kernels/compile_all.hpp"
 
 namespace overlaptune::kernels {

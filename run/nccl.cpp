@@ -1,6 +1,5 @@
 #include "run/nccl.hpp"
 
-#include <array>
 #include <cstring>
 #include <dlfcn.h>
 
