@@ -1,4 +1,5 @@
-// overlaptune kernels: compiles generated kernels ahead of time and checks them for spills.
+// overlaptune kernels: compiles generated kernels ahead of time and checks them for spills: all of
+// them, or those of a database's winners.
 
 #include <algorithm>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/cuda_support.hpp"
+#include "cli/kernels_ahead.hpp"
 #include "cli/progress.hpp"
 #include "kernels/compile_all.hpp"
 #include "kernels/registry.hpp"
@@ -24,6 +26,8 @@ using kernels::CompileJob;
 struct KernelsFlags {
   CommonFlags common{};
   bool compile_all = false;
+  std::string database{};
+  std::string out{};
   std::vector<std::string> architectures{"sm_80", "sm_89", "sm_90a"};
   std::vector<std::string> only{};
   unsigned threads = 0;
@@ -39,6 +43,7 @@ bool has_all(const kernels::KernelSource& source, const std::vector<std::string>
 }
 
 std::vector<CompileJob> jobs_of(const KernelsFlags& flags, const kernels::Compiler& compiler) {
+  if (!flags.database.empty()) return jobs_of_winners(flags.database);
   std::vector<CompileJob> jobs;
   std::set<std::string> seen;
   for (const std::string& architecture : flags.architectures) {
@@ -103,6 +108,9 @@ Table table_of(const std::vector<CompileJob>& jobs,
 }
 
 int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
+  if (!flags.compile_all && flags.database.empty()) {
+    throw Failure(ErrorKind::bad_input, "kernels: expected --compile-all, or --db FILE");
+  }
   require_cuda_support("kernels");
   const kernels::CubinCache cache(value_or_throw(kernels::cubin_cache_options()));
   const auto compiler = value_or_throw(kernels::Compiler::load());
@@ -116,14 +124,16 @@ int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
                                      return draw(done, total, "compiling " + to_string(job.source));
                                    });
   }
+  if (!flags.out.empty()) store_ahead(flags.out, jobs, results);
   const Table table = table_of(jobs, results);
   std::size_t unfit = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) unfit += is_fit(jobs[i], results[i]) ? 0 : 1;
   if (flags.common.json) {
-    print_json(OrderedJson{{"nvrtc", compiler.version()},
-                           {"cache", cache.options().folder.string()},
-                           {"unfit", unfit},
-                           {"kernels", to_json_rows(table)}});
+    print_json(
+        OrderedJson{{"nvrtc", compiler.version()},
+                    {"cache", flags.out.empty() ? cache.options().folder.string() : flags.out},
+                    {"unfit", unfit},
+                    {"kernels", to_json_rows(table)}});
   } else {
     print(to_markdown(table));
   }
@@ -139,20 +149,33 @@ void add_kernels(CLI::App& root, Session& session) {
       root, "kernels",
       "Compile the generated kernels, without a GPU; exit code 1 if one spills registers or uses "
       "local memory",
-      "overlaptune kernels --compile-all --arch sm_80,sm_89,sm_90a", flags->common);
-  command->add_flag("--compile-all", flags->compile_all, "Compile every kernel there is")
-      ->required();
+      "overlaptune kernels --db cluster.db --out kernels", flags->common);
+  CLI::Option* const all =
+      command->add_flag("--compile-all", flags->compile_all, "Compile every kernel there is");
+  command
+      ->add_option("--db", flags->database,
+                   "Compile the kernels that the winners of this database need, on its GPUs")
+      ->type_name("FILE")
+      ->excludes(all);
+  command
+      ->add_option("--out", flags->out,
+                   "Folder to fill, for OVERLAPTUNE_CACHE on other hosts: it may be read-only and "
+                   "shared, and serves without NVRTC")
+      ->type_name("FOLDER");
   command
       ->add_option("--arch", flags->architectures,
-                   "Architectures to compile for (sm_80,sm_89,sm_90a)")
+                   "With --compile-all: architectures to compile for (sm_80,sm_89,sm_90a)")
       ->delimiter(',')
-      ->type_name("SM,...");
+      ->type_name("SM,...")
+      ->needs(all);
   command
-      ->add_option("--only", flags->only,
-                   "Only kernels that have all of these, names or macros of the table "
-                   "(ampere_gemm,BLOCK_M=128)")
+      ->add_option(
+          "--only", flags->only,
+          "With --compile-all: only kernels that have all of these, names or macros of the "
+          "table (ampere_gemm,BLOCK_M=128)")
       ->delimiter(',')
-      ->type_name("PART,...");
+      ->type_name("PART,...")
+      ->needs(all);
   add_parsed(*command, "--threads", flags->threads, whole_number<unsigned>(1, 1024),
              "Kernels to compile at once (one a core)")
       ->type_name("N");

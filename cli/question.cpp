@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/origin.hpp"
+#include "core/multicast.hpp"
 #include "reports/json.hpp"
 
 namespace overlaptune::cli {
@@ -37,6 +38,10 @@ const LearnedModel& Question::model() {
   return *model;
 }
 
+std::string Question::multicast(const Answer& answer) const {
+  return multicast_in_words(problem_, answer.config, platform_.platform.multicast_allowed);
+}
+
 OrderedJson Question::document(const Answer& answer) const {
   OrderedJson document{{"source", to_string(answer.source)},
                        {"reason", answer.reason},
@@ -47,7 +52,8 @@ OrderedJson Question::document(const Answer& answer) const {
                        {"config", json_of(answer.config)},
                        {"predicted_us", json_of(answer.predicted)},
                        {"measured_us", json_of(answer.measured)},
-                       {"baseline_us", json_of(answer.baseline)}};
+                       {"baseline_us", json_of(answer.baseline)},
+                       {"multicast", multicast(answer)}};
   add_origin(document, platform_.platform);
   return document;
 }

@@ -22,7 +22,9 @@ class Question {
   /// The fitted model. Throws `Failure` (`bad_input`), naming what was not probed.
   [[nodiscard]] const LearnedModel& model();
 
-  /// `source`, `reason`, `platform`, …, `baseline_us`: the fields of `query --json`.
+  /// Whether the answer's plan may use NVLink multicast, and what that means for its times.
+  [[nodiscard]] std::string multicast(const Answer& answer) const;
+  /// `source`, `reason`, `platform`, …, `multicast`: the fields of `query --json`.
   [[nodiscard]] OrderedJson document(const Answer& answer) const;
 
   [[nodiscard]] const Problem& problem() const { return problem_; }

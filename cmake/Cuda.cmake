@@ -10,7 +10,8 @@ if(OVERLAPTUNE_CUDA STREQUAL "OFF")
 endif()
 
 set(lacking "")
-find_package(CUDAToolkit 12.0 QUIET)
+# cudaLibraryLoadData is in the runtime since 12.8, and that nvcc knows sm_100 and sm_120.
+find_package(CUDAToolkit 12.8 QUIET)
 if(CUDAToolkit_FOUND)
   if(NOT CMAKE_CUDA_COMPILER)
     find_program(CMAKE_CUDA_COMPILER nvcc HINTS ${CUDAToolkit_BIN_DIR})
@@ -37,7 +38,7 @@ if(CUDAToolkit_FOUND)
     string(APPEND lacking " NCCL")
   endif()
 else()
-  string(APPEND lacking " toolkit>=12.0")
+  string(APPEND lacking " toolkit>=12.8")
 endif()
 
 if(lacking)

@@ -21,14 +21,9 @@ Capabilities of_shared_gpus(const Platform& platform) {
 }  // namespace
 
 EnumSet<GemmFamily> gemm_families(int compute_capability) {
-  // Generated kernels are written for compute capabilities from the first one up to, and without,
-  // the second one.
-  constexpr int kAmpere = 80;
-  constexpr int kBlackwell = 100;
+  constexpr int kAmpere = 80;  // the first with the instructions of the portable kernel
   EnumSet<GemmFamily> families{GemmFamily::library};
-  if (compute_capability >= kAmpere && compute_capability < kBlackwell) {
-    families.insert(GemmFamily::generated);
-  }
+  if (compute_capability >= kAmpere) families.insert(GemmFamily::generated);
   return families;
 }
 
@@ -76,6 +71,19 @@ std::vector<Strategy> strategies_of(const Capabilities& capabilities) {
     }
   }
   return list;
+}
+
+std::string abilities_in_words(const Platform& platform) {
+  constexpr int kHopper = 90;
+  std::string words;
+  const Capabilities capabilities = capabilities_of(platform);
+  for (const Strategy strategy : strategies_of(capabilities)) {
+    words += (words.empty() ? "" : ", ") + std::string(to_string(strategy));
+  }
+  const bool generated = capabilities.gemms.contains(GemmFamily::generated);
+  if (!generated) return words + "; no generated kernel";
+  if (platform.compute_capability == kHopper) return words;
+  return words + "; the portable kernel, not tried on such GPUs";
 }
 
 }  // namespace overlaptune

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/gpu.hpp"
@@ -44,5 +45,9 @@ struct Capabilities {
 
 /// The strategies whose kernels a machine has, in the order of `Strategy`.
 [[nodiscard]] std::vector<Strategy> strategies_of(const Capabilities& capabilities);
+
+/// What the GPUs of a platform run, for people: "sequential, chunked, signaled, waiting; the
+/// portable kernel, not tried on such GPUs".
+[[nodiscard]] std::string abilities_in_words(const Platform& platform);
 
 }  // namespace overlaptune

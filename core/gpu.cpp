@@ -49,7 +49,7 @@ constexpr GpuLimits without_wgmma(int compute_capability, int shared_bytes, int 
                      .default_depths = 1});
 }
 
-constexpr std::array<GpuLimits, 4> kLimits{{
+constexpr std::array<GpuLimits, 6> kLimits{{
     without_wgmma(80, 163 * 1024, 3, 5),
     without_wgmma(86, 99 * 1024, 2, 4),  // for graphics and inference
     without_wgmma(89, 99 * 1024, 2, 4),
@@ -68,6 +68,9 @@ constexpr std::array<GpuLimits, 4> kLimits{{
                 // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
                 .largest_store_area = 192 * 240,
                 .default_depths = 5}),
+    // Blackwell has no wgmma, and there is no kernel for its own instructions.
+    without_wgmma(100, 227 * 1024, 3, 5),
+    without_wgmma(120, 99 * 1024, 2, 4),
 }};
 
 constexpr int kAcrossMultiple = 16;
@@ -119,7 +122,7 @@ std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype) {
 namespace {
 
 bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
-  return limits.compute_capability >= 90
+  return limits.compute_capability == 90
              ? staging_of(tile, limits, dtype).fits
              : shared_memory_bytes(tile, dtype) <= limits.shared_memory_bytes;
 }

@@ -49,7 +49,7 @@ struct GpuLimits {
 };
 
 /// The limits for a compute capability, or those of the nearest lower one in the table (80, 86, 89,
-/// 90).
+/// 90, 100, 120).
 [[nodiscard]] const GpuLimits& gpu_limits(int compute_capability);
 
 /// block_k of every tile: the elements of one row of 128 bytes, the width of the shared memory

@@ -65,8 +65,10 @@ class Queue {
 Expected<Compiled> compile_cached(const Compiler& compiler, const CubinCache& cache,
                                   const CompileJob& job) {
   const std::string key = compiler.key(job.source, job.architecture);
-  if (auto cubin = cache.find(key)) {
-    return Compiled{.cubin = std::move(*cubin), .from_cache = true};
+  for (const std::string& each : {key, key_of_any_nvrtc(job.source, job.architecture)}) {
+    if (auto cubin = cache.find(each)) {
+      return Compiled{.cubin = std::move(*cubin), .from_cache = true};
+    }
   }
   auto cubin = compiler.compile(job.source, job.architecture);
   if (!cubin) return error_of(cubin);

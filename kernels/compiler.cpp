@@ -73,6 +73,19 @@ std::vector<std::string> options_of(const KernelSource& source, const std::strin
   return options;
 }
 
+std::string key_by(const std::string& nvrtc, const KernelSource& source,
+                   const std::string& architecture) {
+  std::string key = fmt::format("overlaptune {}, NVRTC {}\n", OVERLAPTUNE_VERSION, nvrtc);
+  // Each part has its length before it, so that different parts never give the same key.
+  const auto add = [&](const std::string& part) {
+    key += fmt::format("{} {}\n", part.size(), part);
+  };
+  add(source.name);
+  for (const std::string& option : options_of(source, architecture)) add(option);
+  add(source.text);
+  return key;
+}
+
 /// The lines that are not blank, without blanks around them.
 std::vector<std::string> lines_of(const std::string& log) {
   std::vector<std::string> lines;
@@ -199,15 +212,11 @@ Expected<void> Compiler::check_architecture(const std::string& architecture) con
 }
 
 std::string Compiler::key(const KernelSource& source, const std::string& architecture) const {
-  std::string key = fmt::format("overlaptune {}, NVRTC {}\n", OVERLAPTUNE_VERSION, version_);
-  // Each part has its length before it, so that different parts never give the same key.
-  const auto add = [&](const std::string& part) {
-    key += fmt::format("{} {}\n", part.size(), part);
-  };
-  add(source.name);
-  for (const std::string& option : options_of(source, architecture)) add(option);
-  add(source.text);
-  return key;
+  return key_by(version_, source, architecture);
+}
+
+std::string key_of_any_nvrtc(const KernelSource& source, const std::string& architecture) {
+  return key_by("any", source, architecture);
 }
 
 }  // namespace overlaptune::kernels

@@ -74,6 +74,10 @@ class Compiler {
   std::string version_;
 };
 
+/// The key of an entry that serves every NVRTC, and a process without one: it was compiled ahead.
+[[nodiscard]] std::string key_of_any_nvrtc(const KernelSource& source,
+                                           const std::string& architecture);
+
 /// The properties in a log of `--ptxas-options=-v`. Error (`bad_input`): the log names no kernel.
 [[nodiscard]] Expected<CubinProperties> parse_properties(const std::string& log);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nccl_device.h>
 
 #include "kernels/exchange.hpp"
 #include "kernels/launch.cuh"
@@ -11,10 +10,6 @@ constexpr int kThreads = 1024;
 /// Loads of one thread that are under way at once: even few CTAs must keep the memory busy.
 constexpr int kAhead = 8;
 constexpr std::int64_t kVector = sizeof(uint4);
-
-__global__ void addresses_kernel(ncclWindow_t window, int ranks, void** addresses) {
-  for (int rank = 0; rank < ranks; ++rank) addresses[rank] = ncclGetLsaPointer(window, 0, rank);
-}
 
 /// `Rows`, counted in vectors of 16 bytes.
 struct Vectors {
@@ -48,15 +43,6 @@ __global__ void __launch_bounds__(kThreads, 1) exchange_move(Vectors of) {
 }
 
 }  // namespace
-
-int ranks_in_reach(ncclComm_t communicator) {
-  return ncclTeamLsa(communicator).nRanks;
-}
-
-cudaError_t window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks,
-                             void** addresses) {
-  return launch(stream, {1, 1}, addresses_kernel, window, ranks, addresses);
-}
 
 cudaError_t move(cudaStream_t stream, const Rows& rows, int ctas) {
   const std::int64_t vectors = rows.rows * rows.row_bytes / kVector;

@@ -1,21 +1,10 @@
 #pragma once
-// Device code of exchanges by copy engines: addresses of the peers' memory, and moves within this
-// GPU. A function that takes a stream enqueues its work, and
-// returns whether CUDA took it.
+// Moves within this GPU, for exchanges by copy engines.
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
-#include <nccl.h>
 
 namespace overlaptune::kernels {
-
-/// The number of ranks of the communicator in this rank's NVLink domain, itself included.
-[[nodiscard]] int ranks_in_reach(ncclComm_t communicator);
-
-/// Writes into `addresses[r]` (device memory) the address on this GPU of the first byte of rank r's
-/// window, for `ranks` ranks of one NVLink domain.
-[[nodiscard]] cudaError_t window_addresses(cudaStream_t stream, ncclWindow_t window, int ranks,
-                                           void** addresses);
 
 /// Contiguous rows at `from`, and the place `to` where they belong. Sizes and strides are in bytes;
 /// they and the addresses are multiples of 16. `rows` times `row_bytes` is below 2^36.

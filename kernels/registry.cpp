@@ -39,6 +39,13 @@ std::string embedded_source(std::string_view name) {
   return std::string(found->text);
 }
 
+std::string architecture_of(int compute_capability) {
+  constexpr int kBlackwell = 100;
+  if (compute_capability >= kBlackwell) compute_capability -= compute_capability % 10;
+  return std::string(kPrefix) + std::to_string(compute_capability) +
+         (compute_capability == kHopper ? "a" : "");
+}
+
 std::vector<KernelSource> kernels_of(const std::string& architecture) {
   std::vector<KernelSource> list;
   const int capability = capability_of(architecture);

@@ -21,6 +21,11 @@ struct EmbeddedSource {
 /// The text of kernels/device/NAME.cu. Throws `std::out_of_range` where there is none.
 [[nodiscard]] std::string embedded_source(std::string_view name);
 
+/// The architecture that kernels are compiled for on a GPU of this compute capability (10 * major +
+/// minor). `sm_90a` has wgmma. From 10.0 on it is the first of the major number, whose code runs on
+/// all of them, because an older NVRTC knows no other.
+[[nodiscard]] std::string architecture_of(int compute_capability);
+
 /// The kernels that are worth compiling ahead of time for GPUs of this architecture: for each dtype
 /// a GEMM for each of the `default_tiles` that it can have, for launches of up to `kUsualRegions`
 /// regions of C. The GEMM is Hopper's for `sm_90a`, and the one with mma.sync for any other

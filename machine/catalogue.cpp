@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "core/capabilities.hpp"
 #include "machine/cuda/cuda_machine.hpp"
 #include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/launch/installation.hpp"
@@ -138,11 +139,17 @@ MachineEntry cuda_entry() {
   const auto installation = find_gpus(plain);
   if (installation) {
     const Device& first = installation->devices.front();
-    entry.description = fmt::format("{} x {} of this host, {}", installation->devices.size(),
-                                    first.model, first.link);
-    if (installation->ranks_per_gpu > 1) {
-      entry.description += fmt::format(", {} ranks on each", installation->ranks_per_gpu);
-    }
+    const Platform platform{.machine = "cuda",
+                            .gpu_count = installation->ranks(),
+                            .sms = first.sms,
+                            .compute_capability = first.compute_capability,
+                            .link = first.link};
+    entry.description = fmt::format(
+        "{} x {} of this host, {}{}: {}", installation->devices.size(), first.model, first.link,
+        installation->ranks_per_gpu > 1
+            ? fmt::format(", {} ranks on each", installation->ranks_per_gpu)
+            : "",
+        abilities_in_words(platform));
   } else {
     entry.available = false;
     entry.reason = installation.error().message;

@@ -75,15 +75,13 @@ class AmpereKernel : public GeneratedKernel {
 
 Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kernel,
                                                          int compute_capability) {
-  // The tiles are limited as on a GPU without wgmma, even where a Hopper GPU runs the kernel.
-  const GpuLimits& limits = gpu_limits(compute_capability < 90 ? compute_capability : 80);
-  const LaunchRoom room = LaunchRoom::of(kernel);
-  if (room.ranks > 0) return bad_input("strategy peer_store: its kernel is for Hopper GPUs");
-  auto source = kernels::ampere_gemm(kernel.tile, limits, kernel.dtype,
-                                     static_cast<int>(room.segments), static_cast<int>(room.waits));
+  auto source = kernels::portable_source(kernel, compute_capability);
   if (!source) return error_of(source);
   return std::make_unique<AmpereKernel>(
-      std::move(*source), *kernels::ampere_layout(kernel.tile, limits, kernel.dtype), kernel);
+      std::move(*source),
+      *kernels::ampere_layout(kernel.tile, kernels::portable_limits(compute_capability),
+                              kernel.dtype),
+      kernel);
 }
 
 }  // namespace overlaptune::run

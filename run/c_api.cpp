@@ -11,6 +11,7 @@
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
 #include "run/device_runs.hpp"
+#include "run/nccl.hpp"
 #include "run/ranks.hpp"
 
 using namespace overlaptune;
@@ -132,6 +133,17 @@ const char* ovt_run_last_error() {
   return c::last_error();
 }
 
+const char* ovt_run_nccl() {
+  static const std::string words = [] {
+    try {
+      return run::nccl_in_words();
+    } catch (const Failure& failure) {
+      return std::string(failure.what());
+    }
+  }();
+  return words.c_str();
+}
+
 ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, ovt_world** world) {
   return guarded([&] {
     WorldOptions checked;
@@ -141,6 +153,7 @@ ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, o
       (void)present(world, "world");
       checked = run::options_of(options);
       if (comm == nullptr) refuse("comm: NULL");
+      run::take_peers(options, run::ranks_of(comm), checked);
       const int device = run::device_of(comm);
       run::check_on(device, checked);
       current.emplace(device);

@@ -6,6 +6,7 @@
 #include "abi/values.hpp"
 #include "core/check.hpp"
 #include "core/hash.hpp"
+#include "core/multicast.hpp"
 #include "run/deployed.hpp"
 
 namespace overlaptune::run {
@@ -22,11 +23,17 @@ std::int32_t counted(std::int32_t value, const char* name) {
   refuse(fmt::format("ovt_world_options.{} = {}: expected 0 or more", name, value));
 }
 
-void check_multicast(int device) {
-  if (!multicast_is_on(device)) return;
-  refuse(
-      "NCCL may use NVLink multicast here: set NCCL_NVLS_ENABLE=0 before the first communicator "
-      "is made, or ovt_world_options.allow_multicast");
+/// Refuses a plan whose time was measured without multicast where NCCL may use it.
+void check_multicast(const Work& work, const World& world) {
+  const bool hurts = !world.options().allow_multicast &&
+                     may_use_multicast(work.problem(), work.config()) &&
+                     multicast_is_on(current_device());
+  if (!hurts) return;
+  refuse(fmt::format(
+      "strategy {} by {} runs a collective of NCCL, which may use NVLink multicast here: set "
+      "NCCL_NVLS_ENABLE=0 before the first communicator is made, or "
+      "ovt_world_options.allow_multicast",
+      to_string(work.strategy()), to_string(transport_of(work.config()))));
 }
 
 /// Refuses matrices that no GPU can hold, so that no size in bytes overflows.
@@ -60,13 +67,31 @@ WorldOptions options_of(const ovt_world_options* given) {
   return options;
 }
 
+void take_peers(const ovt_world_options* given, int ranks, WorldOptions& options) {
+  if (given == nullptr || (given->peers == nullptr && given->peer_bytes == 0)) return;
+  if (given->peers == nullptr) refuse("ovt_world_options.peers: NULL: expected an address a rank");
+  if (given->peer_bytes <= 0) {
+    refuse(fmt::format("ovt_world_options.peer_bytes = {}: expected the bytes of each rank's part",
+                       given->peer_bytes));
+  }
+  constexpr std::uintptr_t kAlign = 4096;
+  options.peer_bytes = static_cast<std::size_t>(given->peer_bytes) / kAlign * kAlign;
+  for (int rank = 0; rank < ranks; ++rank) {
+    void* const address = given->peers[rank];
+    if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) % kAlign != 0) {
+      refuse(fmt::format("ovt_world_options.peers[{}] = {}: expected a multiple of {}", rank,
+                         address, kAlign));
+    }
+    options.peers.push_back(address);
+  }
+}
+
 void check_on(int device, const WorldOptions& options) {
   const int sms = sms_of(device);
   if (options.free_sms >= sms) {
     refuse(fmt::format("ovt_world_options.free_sms = {}: expected fewer than the {} SMs of the GPU",
                        options.free_sms, sms));
   }
-  if (!options.allow_multicast) check_multicast(device);
 }
 
 Work work_of(const ovt_problem* problem, const ovt_answer* answer) {
@@ -86,6 +111,7 @@ void check_fits(const Work& work, const Engine& engine) {
   }
   const auto able = check(work.problem(), work.config(), engine.capabilities());
   if (!able) refuse(able.error().message);
+  check_multicast(work, world);
   const std::int64_t needed = deployed_sizes(work).shared();
   if (needed > static_cast<std::int64_t>(world.capacity())) {
     refuse(

@@ -13,13 +13,17 @@ namespace overlaptune::run {
 
 [[nodiscard]] WorldOptions options_of(const ovt_world_options* given);
 
-/// Refuses options that this GPU cannot have, and multicast that nobody allowed.
+/// Adds the caller's memory to the options, with an address for each rank.
+void take_peers(const ovt_world_options* given, int ranks, WorldOptions& options);
+
+/// Refuses options that this GPU cannot have.
 void check_on(int device, const WorldOptions& options);
 
 /// The work that is asked for, checked without a machine.
 [[nodiscard]] Work work_of(const ovt_problem* problem, const ovt_answer* answer);
 
-/// Refuses work that these ranks cannot run, or for which their shared memory is too small.
+/// Refuses work that these ranks cannot run, that would use multicast which nobody allowed, or for
+/// which their shared memory is too small.
 void check_fits(const Work& work, const Engine& engine);
 
 /// The value that a rank tells the others in place of its request when it refuses.

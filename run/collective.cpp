@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "kernels/peer_exchange.hpp"
 #include "run/copies.hpp"
 #include "run/elements.hpp"
+#include "run/nccl.hpp"
 #include "run/peers.hpp"
 #include "run/stream_wait.hpp"
 
@@ -21,6 +24,19 @@ ncclDataType_t type_of(Dtype dtype) {
 /// memset would also do, but in a graph it may queue behind the GEMM of another stream.)
 void keep_apart(cudaStream_t stream, World& world) {
   wait_for_value(stream, world.zero(), 0);
+}
+
+/// An all-to-all by sends and receives. `count`, `stride`: as for `enqueue_all_to_all`.
+void send_to_all(cudaStream_t stream, ncclComm_t comm, int ranks, Dtype dtype, const void* send,
+                 void* receive, std::int64_t count, std::int64_t stride) {
+  const ncclDataType_t type = type_of(dtype);
+  const auto part = static_cast<std::size_t>(count);
+  OVT_CHECK(ncclGroupStart());
+  for (int peer = 0; peer < ranks; ++peer) {
+    OVT_CHECK(ncclSend(at(send, peer * count, dtype), part, type, peer, comm, stream));
+    OVT_CHECK(ncclRecv(at(receive, peer * stride, dtype), part, type, peer, comm, stream));
+  }
+  OVT_CHECK(ncclGroupEnd());
 }
 
 }  // namespace
@@ -45,24 +61,24 @@ CommKey route(Collective collective, int ranks, int ctas, Transport transport) {
 }
 
 Expected<void> make_ready(World& world, const CommKey& route) {
-  if (route.symmetric && !route.maps_memory() && world.shares_gpu()) {
-    return bad_input(
-        "transport symmetric: two ranks share a GPU, which NCCL's windows do not serve: choose "
-        "another transport, or start one rank a GPU");
+  const PeerMemory& memory = world.peer_memory();
+  if (route.symmetric && !route.maps_memory() && !memory.not_symmetric().empty()) {
+    return bad_input("transport symmetric: " + memory.not_symmetric() +
+                     ": choose another transport");
   }
   static_cast<void>(world.comm(route));
   if (!route.maps_memory()) return {};
   constexpr int kMostRanks = std::min(Copies::kMostRanks, kernels::RankWords::kMostRanks);
-  const bool takes_part = world.rank() < route.ranks;
-  const bool able = route.ranks <= kMostRanks && (!takes_part || world.reaches(route));
-  if (world.largest(able ? 0 : 1) > 0) {
+  if (route.ranks > kMostRanks) {
     return bad_input(
-        "transports copy_engine and peer_access: the GPUs cannot reach one another's memory, NCCL "
-        "has no windows here (NCCL_CUMEM_ENABLE or NCCL_WIN_ENABLE is 0), this NCCL is of another "
-        "release than the one that the program was built with, or there are more than " +
-        std::to_string(kMostRanks) + " ranks");
+        fmt::format("transports copy_engine and peer_access: {} ranks: expected at most {}",
+                    route.ranks, kMostRanks));
   }
-  return {};
+  const bool able = world.rank() >= route.ranks || world.reaches(route);
+  if (world.largest(able ? 0 : 1) == 0) return {};
+  return bad_input("transports copy_engine and peer_access: " +
+                   (able ? "another rank cannot reach the memory of its peers: see its error"
+                         : memory.out_of_reach()));
 }
 
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
@@ -90,7 +106,12 @@ void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective
       OVT_CHECK(ncclAllGather(send, receive, part, type, comm, stream));
       return;
     case Collective::all_to_all:
-      OVT_CHECK(ncclAlltoAll(send, receive, part, type, comm, stream));
+      if (const auto all_to_all = newer_nccl().all_to_all) {
+        OVT_CHECK(all_to_all(send, receive, part, type, comm, stream));
+      } else {
+        const std::int64_t each = count / route.ranks;
+        send_to_all(stream, comm, route.ranks, dtype, send, receive, each, each);
+      }
       return;
   }
 }
@@ -103,15 +124,7 @@ void enqueue_all_to_all(cudaStream_t stream, World& world, const CommKey& route,
   }
   const ncclComm_t comm = world.comm(route);
   if (comm == nullptr) return;
-  const ncclDataType_t type = type_of(dtype);
-  OVT_CHECK(ncclGroupStart());
-  for (int peer = 0; peer < route.ranks; ++peer) {
-    OVT_CHECK(ncclSend(at(send, peer * count, dtype), static_cast<std::size_t>(count), type, peer,
-                       comm, stream));
-    OVT_CHECK(ncclRecv(at(receive, peer * stride, dtype), static_cast<std::size_t>(count), type,
-                       peer, comm, stream));
-  }
-  OVT_CHECK(ncclGroupEnd());
+  send_to_all(stream, comm, route.ranks, dtype, send, receive, count, stride);
 }
 
 }  // namespace overlaptune::run

@@ -11,9 +11,8 @@ namespace overlaptune::run {
 [[nodiscard]] CommKey route(Collective collective, int ranks, int ctas, Transport transport);
 
 /// Collective: makes the communicator of the route. Error (`bad_input`, on every rank): with copy
-/// engines or peer access, the GPUs cannot reach one another's memory, this NCCL is of another
-/// release than the one that the program was built with, or there are more ranks than flags; with
-/// symmetric kernels, two ranks share a GPU.
+/// engines or peer access, the ranks cannot reach one another's memory, or there are more ranks
+/// than flags; with symmetric kernels, NCCL's windows do not serve.
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
 /// Enqueues a collective. `count`: elements of the whole buffer (`collective_bytes`), which

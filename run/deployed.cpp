@@ -82,7 +82,9 @@ DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
       bytes_(bytes_of_operands(work.problem())),
       operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))),
       number_(
-          world_.waits().number_of(to_string(work.problem()) + " by " + to_string(work.config()))) {
+          world_.waits().number_of(to_string(work.problem()) + " by " + to_string(work.config()))),
+      name_(fmt::format("{} {} {}", to_string(work.problem()), to_string(work.strategy()),
+                        to_string(transport_of(work.config())))) {
   world_.waits().set_plan(number_);
   locate();
 }
@@ -165,6 +167,7 @@ std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) cons
 }
 
 void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {
+  const PlanName::Range range(name_);
   world_.waits().set_plan(number_);
   Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;

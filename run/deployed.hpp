@@ -6,6 +6,7 @@
 #include "run/engine.hpp"
 #include "run/operands.hpp"
 #include "run/plan.hpp"
+#include "run/plan_range.hpp"
 #include "run/sizes.hpp"
 
 namespace overlaptune::run {
@@ -55,6 +56,7 @@ class DeployedPlan {
   OperandBytes bytes_;
   std::size_t operand_bytes_;  ///< bytes of A (all_gather_gemm) or C (other ops)
   int number_;                 ///< by which kernels name the plan
+  PlanName name_;
   void* exchanged_ = nullptr;
   void* workspace_ = nullptr;
   std::unique_ptr<Plan> plan_{};

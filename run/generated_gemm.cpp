@@ -1,39 +1,20 @@
 #include "run/generated_gemm.hpp"
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "core/capabilities.hpp"
 #include "core/error.hpp"
-#include "kernels/compile_all.hpp"
 #include "kernels/hopper_gemm.hpp"
+#include "kernels/registry.hpp"
+#include "kernels/tiled_source.hpp"
+#include "kernels/workshop.hpp"
 #include "run/check.hpp"
 #include "run/inventory.hpp"
 
 namespace overlaptune::run {
-namespace {
-
-/// Numbers of segments that kernels are compiled for; segments are parameters of a kernel.
-constexpr std::array<int, 2> kSegmentCounts{kUsualRegions, kMostRegions};
-
-/// The compiler, and the cache that keeps its results.
-struct Workshop {
-  kernels::Compiler compiler;
-  kernels::CubinCacheOptions cache;
-
-  static Expected<Workshop> open() {
-    auto compiler = kernels::Compiler::load();
-    if (!compiler) return error_of(compiler);
-    auto options = kernels::cubin_cache_options();
-    if (!options) return error_of(options);
-    return Workshop{std::move(*compiler), std::move(*options)};
-  }
-};
-
-}  // namespace
 
 Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
   const auto whole = [&](std::int64_t ctas) { return ctas / cluster * cluster; };
@@ -113,27 +94,21 @@ struct GeneratedGemms::Job {
 };
 
 Expected<GeneratedGemms::Job> GeneratedGemms::job_of(const TiledKernel& kernel) const {
-  const auto* most = std::find_if(kSegmentCounts.begin(), kSegmentCounts.end(),
-                                  [&](int count) { return kernel.regions <= count; });
-  if (kernel.regions < 1 || most == kSegmentCounts.end()) {
-    return bad_input(fmt::format("wave_groups: {} regions of C: expected 1 to {}", kernel.regions,
-                                 kSegmentCounts.back()));
-  }
+  const auto key = kernels::with_room(kernel);
+  if (!key) return error_of(key);
   const int capability = compute_capability();
   if (!gemm_families(capability).contains(GemmFamily::generated)) {
     return bad_input(fmt::format(
-        "tile {}: our kernels are for GPUs of compute capability 8.0 to 9.0, this one has {}.{}",
+        "tile {}: our kernels are for GPUs of compute capability 8.0 or higher, this one has {}.{}",
         to_string(kernel.tile), capability / 10, capability % 10));
   }
   const bool hopper = capability / 10 == kernels::kHopper / 10;
-  TiledKernel key = kernel;
-  key.regions = *most;
-  auto made =
-      hopper && family_ == KernelFamily::best ? hopper_kernel(key) : ampere_kernel(key, capability);
+  auto made = hopper && family_ == KernelFamily::best ? hopper_kernel(*key)
+                                                      : ampere_kernel(*key, capability);
   if (!made) return error_of(made);
-  Job job{.key = key, .kernel = std::move(*made)};
+  Job job{.key = *key, .kernel = std::move(*made)};
   job.compile = {.source = job.kernel->source(),
-                 .architecture = fmt::format("sm_{}{}", capability, hopper ? "a" : "")};
+                 .architecture = kernels::architecture_of(capability)};
   return job;
 }
 
@@ -141,17 +116,16 @@ Expected<const GeneratedGemm*> GeneratedGemms::gemm(const TiledKernel& kernel) {
   auto job = job_of(kernel);
   if (!job) return error_of(job);
   if (const auto known = gemms_.find(job->key); known != gemms_.end()) return &known->second;
-  const auto workshop = Workshop::open();
+  const auto workshop = kernels::Workshop::open();
   if (!workshop) return error_of(workshop);
-  const auto compiled = kernels::compile_cached(workshop->compiler,
-                                                kernels::CubinCache(workshop->cache), job->compile);
-  if (!compiled) return error_of(compiled);
-  const kernels::CubinProperties& properties = compiled->cubin.properties;
+  const auto cubin = workshop->kernel(job->compile);
+  if (!cubin) return error_of(cubin);
+  const kernels::CubinProperties& properties = cubin->properties;
   if (properties.spill_bytes > 0 || properties.local_bytes > 0) {
     return bad_input(to_string(job->compile.source) + ": its sums do not fit the registers");
   }
   const auto [entry, fresh] =
-      gemms_.emplace(job->key, GeneratedGemm(std::move(job->kernel), compiled->cubin.bytes));
+      gemms_.emplace(job->key, GeneratedGemm(std::move(job->kernel), cubin->bytes));
   return &entry->second;
 }
 
@@ -163,16 +137,13 @@ void GeneratedGemms::compile(std::span<const TiledKernel> kernels, int part, int
   std::vector<kernels::CompileJob> jobs;
   jobs.reserve(different.size());
   for (auto& [key, job] : different) jobs.push_back(std::move(job));
-  const auto workshop = Workshop::open();
-  const bool kept =
-      workshop && !workshop->cache.folder.empty() && workshop->cache.largest_bytes > 0;
-  if (jobs.empty() || !kept) return;
+  const auto workshop = kernels::Workshop::open();
+  if (jobs.empty() || !workshop) return;
   const auto begin = static_cast<std::ptrdiff_t>(jobs.size()) * part / parts;
   std::rotate(jobs.begin(), jobs.begin() + begin, jobs.end());
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const unsigned threads = std::max(1U, cores / static_cast<unsigned>(parts));
-  const kernels::CubinCache cache(workshop->cache);
-  static_cast<void>(kernels::compile_all(workshop->compiler, cache, jobs, threads));
+  workshop->prepare(std::move(jobs), threads);
 }
 
 }  // namespace overlaptune::run

@@ -51,8 +51,8 @@ class GeneratedGemms {
  public:
   explicit GeneratedGemms(KernelFamily family = KernelFamily::best) : family_(family) {}
 
-  /// Error: `bad_input` for a tile or a number of regions that no kernel can have, or on a GPU that
-  /// is neither Ampere, Ada nor Hopper; `machine_unavailable` where NVRTC is missing.
+  /// Error: `bad_input` for a tile or a number of regions that no kernel can have, or on a GPU
+  /// before Ampere; `machine_unavailable` where NVRTC is missing.
   [[nodiscard]] Expected<const GeneratedGemm*> gemm(const TiledKernel& kernel);
 
   /// Compiles the kernels that the cache lacks, several at once. Processes that share a cache share

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "kernels/compiler.hpp"
 #include "kernels/meeting.hpp"
+#include "kernels/tiled_source.hpp"
 
 namespace overlaptune::run {
 
@@ -136,21 +137,7 @@ std::vector<std::byte> packed(std::span<const T>... values) {
   return all;
 }
 
-/// The most segments of the launches of a kernel, and the most wave groups that it waits for, or
-/// that it stores at `ranks` ranks.
-struct LaunchRoom {
-  std::size_t segments = 1;
-  std::size_t waits = 0;  ///< 0: the kernel waits for none
-  std::size_t ranks = 0;  ///< 0: the kernel stores into C
-  std::size_t groups = 1;
-
-  static LaunchRoom of(const TiledKernel& kernel) {
-    const auto regions = static_cast<std::size_t>(kernel.regions);
-    if (kernel.waits) return {.waits = regions};
-    if (kernel.ranks == 0) return {.segments = regions};
-    return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
-  }
-};
+using kernels::LaunchRoom;
 
 /// Throws `Failure` (`bad_input`) where a launch has more segments or groups than its kernel was
 /// made for, or waits or stores at ranks with a kernel that does not, or the other way round.

@@ -229,12 +229,7 @@ class HopperKernel : public GeneratedKernel {
 }  // namespace
 
 Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
-  const LaunchRoom room = LaunchRoom::of(kernel);
-  auto source = kernels::hopper_gemm(kernel.tile, kernel.dtype,
-                                     {.segments = static_cast<int>(room.segments),
-                                      .waits = static_cast<int>(room.waits),
-                                      .ranks = static_cast<int>(room.ranks),
-                                      .groups = static_cast<int>(room.groups)});
+  auto source = kernels::hopper_source(kernel);
   if (!source) return error_of(source);
   return std::make_unique<HopperKernel>(std::move(*source),
                                         *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);

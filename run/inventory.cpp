@@ -1,25 +1,23 @@
 #include "run/inventory.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/link.hpp"
 #include "run/check.hpp"
+#include "run/nccl.hpp"
+#include "run/nccl_variables.hpp"
 
 namespace overlaptune::run {
 namespace {
 
 bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && std::string_view(value) == "1";
+  return nccl_variable(variable) == "1";
 }
 
-/// The link that NCCL will use between these GPUs, according to its environment variables and to
-/// the NVLinks.
+/// The link that NCCL will use between these GPUs, according to its variables and to the NVLinks.
 std::string link(const Nvml::Links& links, bool peers) {
   return std::string(to_string(link_of({.nvlinks = links.active,
                                         .peers = peers,
@@ -93,7 +91,7 @@ Device inventory(int device, const Nvml& nvml) {
           .memory = {static_cast<std::int64_t>(properties.totalGlobalMem)},
           .driver_version = nvml.driver_version().value_or(version(driver, 1000)),
           .cuda_version = version(cuda, 1000),
-          .nccl_version = fmt::format("{}.{}.{}", nccl / 10000, nccl / 100 % 100, nccl % 100),
+          .nccl_version = nccl_version_in_words(nccl),
           .topology = topology(links),
           .link = link(links, has_peers(device)),
           .pci_bus = bus,

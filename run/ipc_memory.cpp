@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "run/world.hpp"
+#include "run/peer_mark.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -13,9 +13,6 @@ namespace {
 /// Blocks of whole units share no memory with another allocation, so that a mapping begins where
 /// the block does (CUDA Programming Guide, "Interprocess Communication").
 constexpr std::size_t kUnit = std::size_t{2} << 20;
-
-/// The last word of a rank's block while its peers map it, less the rank.
-constexpr std::uint32_t kMark = 0x4f565400;
 
 Expected<void> done(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return {};
@@ -35,15 +32,12 @@ Expected<void> IpcMemory::allocate(std::size_t bytes) {
 }
 
 std::byte* IpcMemory::last_word(void* memory) const {
-  return static_cast<std::byte*>(memory) + bytes_ - sizeof kMark;
+  return static_cast<std::byte*>(memory) + bytes_ - sizeof(std::uint32_t);
 }
 
 /// The handle of this rank's memory, whose last word tells the rank.
 Expected<cudaIpcMemHandle_t> IpcMemory::exported() const {
-  const std::uint32_t mark = kMark + static_cast<std::uint32_t>(world_.rank());
-  OVT_CHECK(cudaMemcpyAsync(last_word(memory()), &mark, sizeof mark, cudaMemcpyHostToDevice,
-                            world_.stream()));
-  world_.finish(world_.stream(), "a word in new memory");
+  put_mark(world_, last_word(memory()));
   cudaIpcMemHandle_t handle{};
   if (auto made = done(cudaIpcGetMemHandle(&handle, memory()), "cudaIpcGetMemHandle"); !made) {
     return error_of(made);
@@ -57,43 +51,53 @@ Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
                      "cudaIpcOpenMemHandle");
   if (!opened) return opened;
   mappings_[static_cast<std::size_t>(peer)] = Mapping(address);
-  std::uint32_t found = 0;
-  OVT_CHECK(cudaMemcpyAsync(&found, last_word(address), sizeof found, cudaMemcpyDeviceToHost,
-                            world_.stream()));
-  world_.finish(world_.stream(), "a word of a peer");
-  const std::uint32_t expected = kMark + static_cast<std::uint32_t>(peer);
-  if (found == expected) return {};
-  return bad_input(
-      fmt::format("the last word there is {:#010x}, expected {:#010x}: "
-                  "cudaIpcOpenMemHandle has mapped other memory",
-                  found, expected));
+  return check_mark(world_, last_word(address), peer);
 }
 
-Expected<void> IpcMemory::open() {
+/// Maps the memory of all peers. Collective; the error is this rank's own.
+Expected<void> IpcMemory::map_all() {
   const auto mine = exported();
   // A rank without a handle tells its error below, so that no rank waits for it.
   const cudaIpcMemHandle_t told = mine.value_or(cudaIpcMemHandle_t{});
   const auto all = world_.gathered(std::as_bytes(std::span(&told, 1)));
-  Expected<void> here;
-  if (!mine) here = bad_input("its own memory: " + mine.error().message);
+  if (!mine) return bad_input("its own memory: " + mine.error().message);
   mappings_.resize(static_cast<std::size_t>(world_.ranks()));
-  for (int peer = 0; peer < world_.ranks() && here; ++peer) {
+  for (int peer = 0; peer < world_.ranks(); ++peer) {
     if (peer == world_.rank()) continue;
     cudaIpcMemHandle_t handle{};
     std::memcpy(&handle, all.data() + static_cast<std::size_t>(peer) * sizeof handle,
                 sizeof handle);
-    here = map(peer, handle);
-    if (!here)
-      here = bad_input(fmt::format("the memory of rank {}: {}", peer, here.error().message));
+    if (auto mapped = map(peer, handle); !mapped) {
+      return bad_input(fmt::format("the memory of rank {}: {}", peer, mapped.error().message));
+    }
   }
-  if (world_.largest(here ? 0 : 1) == 0) return {};
-  return bad_input(fmt::format("ranks that share a GPU need CUDA IPC, and {}: start one rank a GPU",
-                               here ? "another rank cannot use it (see its error)"
-                                    : "it does not reach " + here.error().message));
+  return {};
+}
+
+Expected<void> IpcMemory::open() {
+  failure_.clear();
+  if (out_of_reach_ == OutOfReach::all) {
+    failure_ = "the ranks are on several hosts";
+    return {};
+  }
+  const Expected<void> here = map_all();
+  if (world_.largest(here ? 0 : 1) == 0) {
+    take_mark(world_, last_word(memory()));  // it may be one of the flags, which begin at zero
+    return {};
+  }
+  failure_ = here ? "another rank cannot use it (see its error)"
+                  : "it does not reach " + here.error().message;
+  if (out_of_reach_ == OutOfReach::fails) return bad_input(out_of_reach());
+  mappings_.clear();
+  return {};
+}
+
+std::string IpcMemory::out_of_reach() const {
+  return fmt::format("{}, and CUDA IPC does not serve: {}", no_windows_, failure_);
 }
 
 std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
-  if (!maps) return {};
+  if (!maps || !failure_.empty()) return {};
   int ranks = 0;
   OVT_CHECK(ncclCommCount(communicator, &ranks));
   std::vector<void*> addresses;

@@ -2,7 +2,9 @@
 // Choices for a world, the same on all its ranks.
 
 #include <chrono>
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -16,6 +18,10 @@ struct WorldOptions {
   int free_sms = 0;  ///< SMs that plans leave alone
   /// The limit of every wait for other ranks, on the host and on the GPU.
   std::chrono::milliseconds time_limit{300'000};
+  /// Memory that the caller gives: the address on this GPU of each rank's part, and the bytes of a
+  /// part. None: the world allocates.
+  std::vector<void*> peers{};
+  std::size_t peer_bytes = 0;
   friend bool operator==(const WorldOptions&, const WorldOptions&) = default;
 };
 

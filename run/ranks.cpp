@@ -1,12 +1,12 @@
 #include "run/ranks.hpp"
 
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "run/agreed.hpp"
+#include "run/nccl_variables.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -20,11 +20,13 @@ int attribute(int device, int which) {
 /// Throws where the ranks have not all given the same options.
 void agree(World& world) {
   struct Told {
-    std::int64_t time_limit;
+    std::int64_t time_limit, peer_bytes;
     std::int32_t allow_multicast, exclusive, free_sms, unused;
   };
   const WorldOptions& mine = world.options();
-  const Told told{mine.time_limit.count(), mine.allow_multicast, mine.exclusive, mine.free_sms, 0};
+  const Told told{mine.time_limit.count(), static_cast<std::int64_t>(mine.peer_bytes),
+                  mine.allow_multicast,    mine.exclusive,
+                  mine.free_sms,           0};
   const auto bytes = world.gathered(std::as_bytes(std::span(&told, 1)));
   for (std::size_t rank = 0; rank < bytes.size() / sizeof told; ++rank) {
     Told theirs{};
@@ -32,7 +34,8 @@ void agree(World& world) {
     const WorldOptions options{.allow_multicast = theirs.allow_multicast != 0,
                                .exclusive = theirs.exclusive != 0,
                                .free_sms = theirs.free_sms,
-                               .time_limit = std::chrono::milliseconds(theirs.time_limit)};
+                               .time_limit = std::chrono::milliseconds(theirs.time_limit),
+                               .peer_bytes = static_cast<std::size_t>(theirs.peer_bytes)};
     const std::string found = difference(mine, options);
     if (found.empty()) continue;
     throw Failure(ErrorKind::bad_input,
@@ -81,14 +84,25 @@ int device_of(ncclComm_t comm) {
   return device;
 }
 
+int ranks_of(ncclComm_t comm) {
+  int ranks = 0;
+  OVT_CHECK(ncclCommCount(comm, &ranks));
+  return ranks;
+}
+
+int current_device() {
+  int device = 0;
+  OVT_CHECK(cudaGetDevice(&device));
+  return device;
+}
+
 int sms_of(int device) {
   return attribute(device, cudaDevAttrMultiProcessorCount);
 }
 
 bool multicast_is_on(int device) {
   constexpr int kMulticastSupported = 132;  // CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
-  const char* enabled = std::getenv("NCCL_NVLS_ENABLE");
-  if (enabled != nullptr && std::strcmp(enabled, "0") == 0) return false;
+  if (nccl_variable("NCCL_NVLS_ENABLE") == "0") return false;
   return attribute(device, kMulticastSupported) != 0;
 }
 
@@ -136,6 +150,9 @@ std::string difference(const WorldOptions& mine, const WorldOptions& theirs) {
   if (mine.free_sms != theirs.free_sms) return differ("free_sms", mine.free_sms, theirs.free_sms);
   if (mine.time_limit != theirs.time_limit) {
     return differ("time_limit_ms", mine.time_limit.count(), theirs.time_limit.count());
+  }
+  if (mine.peer_bytes != theirs.peer_bytes) {
+    return differ("peer_bytes", mine.peer_bytes, theirs.peer_bytes);
   }
   return "";
 }

@@ -23,11 +23,13 @@ class OnDevice {
 };
 
 [[nodiscard]] int device_of(ncclComm_t comm);
+[[nodiscard]] int ranks_of(ncclComm_t comm);
+[[nodiscard]] int current_device();
 /// SMs of a GPU.
 [[nodiscard]] int sms_of(int device);
 
 /// Whether the GPU has NVLink multicast, and the environment does not forbid it to NCCL
-/// (NCCL_NVLS_ENABLE=0).
+/// (NCCL_NVLS_ENABLE=0), nor do its files.
 [[nodiscard]] bool multicast_is_on(int device);
 
 struct Ranks {

@@ -1,8 +1,16 @@
 #include "run/window_memory.hpp"
 
-#include "kernels/exchange.hpp"
+#include <algorithm>
+
+#include "run/nccl.hpp"
 
 namespace overlaptune::run {
+
+void* address_in(const WindowFields& window, int rank) {
+  constexpr std::uint64_t kStrideUnit = std::uint64_t{1} << 32;
+  return window.first + static_cast<std::uint64_t>(rank) * window.stride * kStrideUnit;
+}
+
 namespace {
 
 /// Whether NCCL has made a window, which is in device memory. Where it has no symmetric memory,
@@ -12,6 +20,14 @@ bool is_window(ncclWindow_t window) {
   cudaPointerAttributes attributes{};
   OVT_CHECK(cudaPointerGetAttributes(&attributes, window));
   return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+std::vector<void*> asked_addresses(const NewerNccl& nccl, ncclWindow_t window, int ranks) {
+  std::vector<void*> found(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    OVT_CHECK(nccl.peer_pointer(window, 0, rank, &found[static_cast<std::size_t>(rank)]));
+  }
+  return found;
 }
 
 }  // namespace
@@ -33,26 +49,41 @@ std::vector<void*> WindowMemory::attach(ncclComm_t communicator, bool maps) {
   OVT_CHECK(
       ncclCommWindowRegister(communicator, memory(), bytes_, &window, NCCL_WIN_COLL_SYMMETRIC));
   windows_.emplace(communicator, window);
-  return maps && is_window(window) ? addresses(communicator, window) : std::vector<void*>();
+  if (!maps) return {};
+  has_window_ = is_window(window);
+  return has_window_ ? addresses(communicator, window) : std::vector<void*>();
 }
 
-/// The addresses of the peers' memory. Empty where not all ranks are in one NVLink domain, or where
-/// this NCCL is of another release than the one whose device code was compiled in: each release
-/// describes windows in its own way.
+std::string WindowMemory::out_of_reach() const {
+  return has_window_
+             ? "NCCL's windows do not reach all ranks: not all GPUs are in one NVLink domain"
+             : "NCCL has made no window of the world's memory, and did not say why: set "
+               "NCCL_DEBUG=INFO to see it";
+}
+
+/// The addresses of the peers' memory. Empty where not all ranks are in one NVLink domain.
 std::vector<void*> WindowMemory::addresses(ncclComm_t communicator, ncclWindow_t window) const {
-  int version = 0;
   int ranks = 0;
-  OVT_CHECK(ncclGetVersion(&version));
   OVT_CHECK(ncclCommCount(communicator, &ranks));
-  const bool same = version / 100 == NCCL_VERSION_CODE / 100;
-  if (!same || kernels::ranks_in_reach(communicator) != ranks) return {};
-  std::vector<void*> found(static_cast<std::size_t>(ranks));
-  const std::size_t bytes = found.size() * sizeof(void*);
-  const DeviceMemory on_device = device_memory(bytes);
-  OVT_CHECK(
-      kernels::window_addresses(stream_, window, ranks, static_cast<void**>(on_device.get())));
-  OVT_CHECK(cudaMemcpyAsync(found.data(), on_device.get(), bytes, cudaMemcpyDeviceToHost, stream_));
+  const NewerNccl& nccl = newer_nccl();
+  std::vector<void*> found;
+  if (nccl.peer_pointer != nullptr) {
+    found = asked_addresses(nccl, window, ranks);
+  } else if (nccl.maps_windows() && nccl.team_in_reach(communicator).ranks == ranks) {
+    found = computed_addresses(window, ranks);
+  }
+  const bool all = std::find(found.begin(), found.end(), nullptr) == found.end();
+  return all ? found : std::vector<void*>();
+}
+
+/// By the fields of the window in device memory, for releases that tell no address to the host.
+std::vector<void*> WindowMemory::computed_addresses(ncclWindow_t window, int ranks) const {
+  WindowFields fields{};
+  OVT_CHECK(cudaMemcpyAsync(&fields, window, sizeof fields, cudaMemcpyDeviceToHost, stream_));
   OVT_CHECK(cudaStreamSynchronize(stream_));
+  std::vector<void*> found;
+  found.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) found.push_back(address_in(fields, rank));
   return found;
 }
 

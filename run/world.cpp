@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "run/ipc_memory.hpp"
 #include "run/patience.hpp"
+#include "run/peer_way.hpp"
 #include "run/shared_gpu.hpp"
-#include "run/window_memory.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -95,11 +94,7 @@ World::World(Comm comm, const WorldOptions& options, Scratch scratch, bool has_l
       world_(std::move(comm)) {
   OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream()));
   ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
-  if (shares_gpu()) {
-    memory_ = std::make_unique<IpcMemory>(*this);
-  } else {
-    memory_ = std::make_unique<WindowMemory>(stream());
-  }
+  memory_ = chosen_peer_memory(*this);
 }
 
 World::World(const ncclUniqueId& id, int rank, int ranks, const WorldOptions& options)
@@ -252,7 +247,7 @@ std::size_t World::least_free() {
   std::size_t total = 0;
   OVT_CHECK(cudaMemGetInfo(&free, &total));
   const std::size_t share = free / static_cast<std::size_t>(ranks_per_gpu_);
-  return static_cast<std::size_t>(-largest(-static_cast<double>(share + capacity_)));
+  return static_cast<std::size_t>(-largest(-static_cast<double>(memory_->room(share + capacity_))));
 }
 
 /// Error: as `reserve`; then no rank has memory.

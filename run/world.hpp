@@ -110,9 +110,10 @@ class World {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
-  /// Whether two ranks have the same GPU. Then CUDA IPC maps the memory instead of NCCL's windows,
-  /// and symmetric kernels are not there (`make_ready`).
+  /// Whether two ranks have the same GPU.
   [[nodiscard]] bool shares_gpu() const { return ranks_per_gpu_ > 1; }
+  /// The way to the peers' memory. The world has not ended.
+  [[nodiscard]] const PeerMemory& peer_memory() const { return *memory_; }
   [[nodiscard]] cudaStream_t stream() const { return scratch_.stream.get(); }
 
   /// The communicator of the first `key.ranks` ranks; null on the others. Call `reserve` first for

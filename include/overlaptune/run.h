@@ -13,13 +13,13 @@
  *     ovt_plan_run(plan, a, b, c, stream);           // again and again, or captured once
  *
  * There is one process for each GPU. Calls work on the GPU of the communicator, whichever GPU is
- * current. Every function except ovt_run_version, ovt_run_last_error, ovt_world_abort,
- * ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and ovt_plan_destroy is
- * collective: every rank calls it, in the same order. All ranks of a plan give the same problem and
- * the same answer (else ovt_plan_create fails on all), and run their plans in the same order.
- * ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the world's plans that run
- * already. They do not see runs in graphs, which must have ended before; other work may run beside
- * them. CUDA allows these calls only while no stream of the GPU is captured.
+ * current. Every function except ovt_run_version, ovt_run_last_error, ovt_run_nccl,
+ * ovt_world_abort, ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and
+ * ovt_plan_destroy is collective: every rank calls it, in the same order. All ranks of a plan give
+ * the same problem and the same answer (else ovt_plan_create fails on all), and run their plans in
+ * the same order. ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the world's
+ * plans that run already. They do not see runs in graphs, which must have ended before; other work
+ * may run beside them. CUDA allows these calls only while no stream of the GPU is captured.
  *
  * Time: a wait for another rank ends after ovt_world_options.time_limit_ms. In ovt_plan_create it
  * takes five minutes at least, because ranks compile kernels there; in NCCL's own calls, which make
@@ -58,6 +58,14 @@ typedef struct ovt_world_options {
   int32_t free_sms;      /* SMs that plans leave alone, for other kernels that run beside them */
   int32_t time_limit_ms; /* limit of every wait for other ranks; 0: the environment variable
                           * OVERLAPTUNE_TIME_LIMIT (in seconds), else 300 seconds */
+  /* Memory of the caller for the world, instead of memory that it allocates: PyTorch's symmetric
+   * memory, or any that is mapped on the peers' GPUs. peers[r] is the address on this GPU of rank
+   * r's part, also of this rank's own; each is a multiple of 4096 and has peer_bytes bytes, the
+   * same on all ranks. The array is read in the call; the memory is the world's until it is
+   * destroyed. ovt_world_reserve then takes its memory from there: 128 KiB less than peer_bytes
+   * are the most. NULL and 0: none. */
+  void* const* peers;
+  int64_t peer_bytes;
 } ovt_world_options;
 
 /* Sizes in bytes. a, b and c are the operands that one rank passes to ovt_plan_run, as ovt_problem
@@ -81,16 +89,17 @@ typedef struct ovt_buffers {
 /* Version of the library that is linked: "0.1.0". */
 OVT_API const char* ovt_run_version(void);
 
+/* The NCCL that the library calls: its release, its file, and each function of a newer release that
+ * it lacks, with the way that is taken instead, in one line. It needs no GPU. */
+OVT_API const char* ovt_run_nccl(void);
+
 /* Message of this thread's last call that failed, as ovt_last_error, for functions of this header.
  */
 OVT_API const char* ovt_run_last_error(void);
 
 /* Splits a communicator for the world from `comm`. `comm` stays the caller's;
  * nothing may run on it during this call. `options` may be NULL: all are 0.
- * OVT_ERROR_ARGUMENT: also where another rank refused its arguments or gives other options, and
- * where NVLink multicast is on in this process (NCCL's default where the GPUs have it) and was not
- * allowed, because times measured without it do not hold. Set NCCL_NVLS_ENABLE=0 before the first
- * communicator is made, or allow it. */
+ * OVT_ERROR_ARGUMENT: also where another rank refused its arguments or gives other options. */
 OVT_API ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options,
                                     ovt_world** world);
 
@@ -140,7 +149,11 @@ OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* 
 /* Makes communicators with the plan's number of CTAs, compiles or loads kernels (some 10 s where
  * they are not in the cache), times cuBLASLt's algorithms and keeps the fastest, as tuning did, and
  * runs the plan once. It reads only the config of `answer`. OVT_ERROR_ARGUMENT: the number of ranks
- * is not the world's, the config cannot run here, or too little memory was reserved.
+ * is not the world's, the config cannot run here, or too little memory was reserved. Also where the
+ * plan runs a collective of NCCL, NVLink multicast is on in this process (NCCL's default where the
+ * GPUs have it) and it was not allowed, because times measured without it do not hold: set
+ * NCCL_NVLS_ENABLE=0 before the first communicator is made, or allow it. All-to-all, and plans by
+ * copy_engine or peer_access, never use it.
  * OVT_ERROR_MEMORY, on every rank: a rank has too little free GPU memory for the operands on which
  * the plan is tried. OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
 OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,

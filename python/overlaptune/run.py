@@ -4,6 +4,7 @@ are in bytes. run.h says which calls are collective; overlaptune.torch makes the
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
@@ -42,6 +43,12 @@ def _milliseconds(time_limit: Optional[float]) -> int:
             f"time_limit = {time_limit!r}: expected seconds, from 0.001 to 2000000, or None"
         )
     return round(1e3 * time_limit)
+
+
+def nccl() -> str:
+    """The NCCL that plans call: its release, its file, and the newer functions that it lacks."""
+    words: bytes = load().ovt_run_nccl()
+    return words.decode()
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,9 @@ class World:
                      collective of NCCL or another world; plans then begin faster
     free_sms         SMs that plans leave alone, for other kernels beside them
     time_limit       seconds of every wait for other ranks; None: OVERLAPTUNE_TIME_LIMIT, else 300
+    peers            memory for the world, instead of memory that it allocates: the address on this
+                     GPU of each rank's part; it stays the world's until that is closed
+    peer_bytes       the bytes of a part
     """
 
     def __init__(
@@ -124,6 +134,8 @@ class World:
         exclusive: bool = False,
         free_sms: int = 0,
         time_limit: Optional[float] = None,
+        peers: Sequence[int] = (),
+        peer_bytes: int = 0,
     ) -> None:
         self._pointer: Optional[ctypes.c_void_p] = None
         options = CWorldOptions()
@@ -134,8 +146,11 @@ class World:
                 "exclusive": int(exclusive),
                 "free_sms": free_sms,
                 "time_limit_ms": _milliseconds(time_limit),
+                "peer_bytes": peer_bytes,
             },
         )
+        if peers:
+            options.peers = (ctypes.c_void_p * len(peers))(*peers)
         pointer = ctypes.c_void_p()
         check(load().ovt_world_create(comm, options, ctypes.byref(pointer)))
         self._pointer = pointer

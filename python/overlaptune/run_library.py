@@ -21,6 +21,8 @@ class CWorldOptions(ctypes.Structure):
         ("exclusive", c_int32),
         ("free_sms", c_int32),
         ("time_limit_ms", c_int32),
+        ("peers", POINTER(c_void_p)),
+        ("peer_bytes", c_int64),
     ]
 
 
@@ -44,6 +46,7 @@ def _signatures() -> Signatures:
     return {
         "ovt_run_version": (c_char_p, []),
         "ovt_run_last_error": (c_char_p, []),
+        "ovt_run_nccl": (c_char_p, []),
         "ovt_world_create": (c_int32, [c_void_p, POINTER(CWorldOptions), POINTER(c_void_p)]),
         "ovt_world_reserve": (c_int32, [c_void_p, c_int64]),
         "ovt_world_destroy": (c_int32, [c_void_p]),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,9 +66,34 @@ TEST_F(Kernels, the_cache_tells_what_it_holds_and_can_be_cleared) {
   EXPECT_EQ(tool::json(folder, "cache clear")["removed_entries"], 0);
 }
 
+/// The results of H200 that come with the program have winners of `signaled`.
+TEST_F(Kernels, of_a_database_s_winners_fill_a_folder_that_all_may_read) {
+  const std::string results =
+      OVERLAPTUNE_SOURCE_DIR "/docs/results/2026-11-22-h200-nvlink-x2.json.gz";
+  const std::string json = (folder / "results.json").string();
+  ASSERT_EQ(std::system(("gzip --decompress --stdout " + results + " > " + json).c_str()), 0);
+  ASSERT_EQ(tool::run(folder, "db import --db f.db " + json).status, 0);
+  const auto filled = tool::json(folder, "kernels --db f.db --out ahead");
+  EXPECT_GT(filled["kernels"].size(), 0U);
+  EXPECT_EQ(filled["cache"], "ahead");
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "ahead")) {
+    const auto rights = entry.status().permissions();
+    EXPECT_NE(rights & std::filesystem::perms::others_read, std::filesystem::perms::none);
+    EXPECT_EQ(rights & std::filesystem::perms::others_write, std::filesystem::perms::none);
+    ++files;
+  }
+  EXPECT_EQ(files, filled["kernels"].size());
+  setenv("OVERLAPTUNE_CACHE", (folder / "ahead").c_str(), 1);
+  const auto again = tool::json(folder, "kernels --db f.db");
+  for (const auto& kernel : again["kernels"]) EXPECT_EQ(kernel["from_cache"], true);
+}
+
 TEST_F(Kernels, bad_input_is_refused_in_one_line) {
   for (const char* line :
-       {"kernels", "kernels --compile-all --arch sm_17", "kernels --compile-all --threads 0",
+       {"kernels", "kernels --db f.db --arch sm_90a", "kernels --db f.db --compile-all",
+        "kernels --db nowhere.db", "kernels --compile-all --arch sm_17",
+        "kernels --compile-all --threads 0",
         "kernels --compile-all --only hopper_gemm,BLOCK_N=24"}) {
     const tool::Outcome outcome = tool::run(folder, line);
     EXPECT_EQ(outcome.status, 2) << line;

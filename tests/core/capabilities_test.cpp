@@ -63,22 +63,36 @@ TEST(Capabilities, of_ranks_that_share_a_gpu_are_all_but_windows) {
   EXPECT_EQ(strategies(platform), kAllStrategies);
 }
 
-TEST(Capabilities, include_generated_kernels_from_ampere_to_hopper) {
+TEST(Capabilities, include_generated_kernels_from_ampere_on) {
   for (const auto& [capability, generated] : {std::pair{70, false},
                                               {75, false},
                                               {80, true},
                                               {86, true},
                                               {89, true},
                                               {90, true},
-                                              {100, false},
-                                              {120, false}}) {
+                                              {100, true},
+                                              {120, true}}) {
     Platform platform = h200();
     platform.compute_capability = capability;
-    const auto& of_tiles = capability >= 90 ? kAllStrategies : kStrategiesBefore;
+    const auto& of_tiles = capability == 90 ? kAllStrategies : kStrategiesBefore;
     EXPECT_EQ(strategies(platform), generated ? of_tiles : kLibraryStrategies) << capability;
     platform.machine = "sim";
     EXPECT_EQ(strategies(platform), of_tiles) << capability;
   }
+}
+
+TEST(Capabilities, are_told_in_words) {
+  Platform platform = h200();
+  EXPECT_EQ(abilities_in_words(platform), "sequential, chunked, signaled, waiting, peer_store");
+  platform.compute_capability = 100;  // B200
+  EXPECT_EQ(abilities_in_words(platform),
+            "sequential, chunked, signaled, waiting; the portable kernel, not tried on such GPUs");
+  platform.compute_capability = 120;  // RTX 50
+  platform.link = "pcie";
+  EXPECT_EQ(abilities_in_words(platform),
+            "sequential, chunked, signaled; the portable kernel, not tried on such GPUs");
+  platform.compute_capability = 70;
+  EXPECT_EQ(abilities_in_words(platform), "sequential, chunked; no generated kernel");
 }
 
 TEST(Capabilities, that_are_not_limited_have_everything) {

@@ -16,7 +16,9 @@ TEST(Gpu, the_limits_are_those_of_the_nearest_lower_capability) {
   EXPECT_EQ(gpu_limits(86).shared_memory_bytes, 101376);
   EXPECT_EQ(gpu_limits(87).compute_capability, 86);
   EXPECT_EQ(gpu_limits(89).shared_memory_bytes, 101376);
-  EXPECT_EQ(gpu_limits(100).compute_capability, 90);
+  EXPECT_EQ(gpu_limits(103).compute_capability, 100);
+  EXPECT_EQ(gpu_limits(103).shared_memory_bytes, 232448);
+  EXPECT_EQ(gpu_limits(121).shared_memory_bytes, 101376);
 }
 
 TEST(Gpu, feasible_tiles_are_all_tiles_that_pass_the_check) {
@@ -95,7 +97,7 @@ TEST(Gpu, transposed_tiles_are_promising_only_where_they_save_rows) {
 }
 
 TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
-  for (const int capability : {80, 89, 90}) {
+  for (const int capability : {80, 89, 90, 100, 120}) {
     const GpuLimits& limits = gpu_limits(capability);
     const auto shape = [](const Tile& tile) { return std::pair{tile.block_m, tile.block_n}; };
     std::map<std::pair<int, int>, std::set<int>> feasible;

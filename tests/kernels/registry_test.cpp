@@ -24,7 +24,7 @@ TEST(Registry, lists_the_default_space_of_each_architecture) {
     EXPECT_GE(hopper, 150);
     EXPECT_LE(hopper, 220);
     EXPECT_EQ(count(kernels_of("sm_90a"), "ampere_gemm", half), 0);
-    for (const char* architecture : {"sm_80", "sm_89"}) {
+    for (const char* architecture : {"sm_80", "sm_89", "sm_100", "sm_120"}) {
       const auto ampere = count(kernels_of(architecture), "ampere_gemm", half);
       EXPECT_GE(ampere, 30) << architecture;
       EXPECT_LE(ampere, 60) << architecture;
@@ -42,6 +42,14 @@ TEST(Registry, lists_each_kernel_once) {
   for (const char* architecture : {"", "sm_", "sm_75", "compute_80"}) {
     EXPECT_THAT(kernels_of(architecture), testing::IsEmpty()) << architecture;
   }
+}
+
+TEST(Registry, an_architecture_has_the_code_of_the_first_gpu_of_its_major_number) {
+  EXPECT_EQ(architecture_of(80), "sm_80");
+  EXPECT_EQ(architecture_of(86), "sm_86");
+  EXPECT_EQ(architecture_of(90), "sm_90a");
+  EXPECT_EQ(architecture_of(103), "sm_100");
+  EXPECT_EQ(architecture_of(121), "sm_120");
 }
 
 TEST(Registry, unknown_sources_are_refused) {

@@ -69,13 +69,16 @@ TEST(AmpereGemm, compiles_without_spills) {
   check({192, 96, 64, 2, 1}, "sm_89", 89, Dtype::bf16);
   check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16);
   check({64, 16, 64, 7, 1}, "sm_90a", 90, Dtype::fp16);
+  check({128, 256, 64, 4, 1}, "sm_100", 100, Dtype::bf16);
+  check({192, 96, 64, 2, 1}, "sm_120", 120, Dtype::bf16);
   check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16, 192);
+  check({128, 240, 64, 3, 1}, "sm_100", 100, Dtype::bf16, 192);
   check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16, 16);
 }
 
 // A few of the kernels; scripts/test compiles all.
 TEST_F(RegisteredKernels, compile_without_spills_and_local_memory) {
-  for (const char* architecture : {"sm_80", "sm_89", "sm_90a"}) {
+  for (const char* architecture : {"sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"}) {
     const auto sources = kernels_of(architecture);
     for (std::size_t i = 0; i < sources.size(); i += 71) {
       const KernelSource& source = sources[i];

@@ -123,6 +123,7 @@ def install() -> Any:
         return there
     torch = types.ModuleType("torch")
     torch.__version__ = "0.0"
+    torch.__file__ = "/nowhere/torch/__init__.py"
     torch.bfloat16, torch.float16, torch.float32 = "bf16", "fp16", "fp32"
     torch.dtype = str
     torch.Tensor = Tensor

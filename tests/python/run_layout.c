@@ -14,6 +14,8 @@ int main(void) {
   FIELD(ovt_world_options, exclusive);
   FIELD(ovt_world_options, free_sms);
   FIELD(ovt_world_options, time_limit_ms);
+  FIELD(ovt_world_options, peers);
+  FIELD(ovt_world_options, peer_bytes);
 
   WHOLE(ovt_sizes);
   FIELD(ovt_sizes, size);

@@ -39,6 +39,9 @@ class Library(unittest.TestCase):
             with self.assertRaisesRegex(ot.ArgumentError, words):
                 run.sizes(PROBLEM, dataclasses.replace(SIGNALED, **change))
 
+    def test_it_names_its_nccl(self):
+        self.assertRegex(run.nccl(), r"^NCCL 2\.\d+\.\d+ \(/.*libnccl")
+
     def test_a_world_needs_a_communicator(self):
         with self.assertRaisesRegex(ot.ArgumentError, "comm: NULL") as caught:
             run.World(0, allow_multicast=True)

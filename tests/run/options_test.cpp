@@ -1,11 +1,14 @@
 #include "run/options.hpp"
 
+#include <array>
 #include <future>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "abi/values.hpp"
+#include "run/c_arguments.hpp"
 #include "run/patience.hpp"
 #include "run/ranks.hpp"
 
@@ -39,6 +42,37 @@ TEST(WorldOptionsTest, ADifferenceIsNamed) {
   EXPECT_EQ(difference(mine, {.free_sms = 4}), "free_sms = 4, this rank 0");
   EXPECT_EQ(difference(mine, {.time_limit = milliseconds(7)}),
             "time_limit_ms = 7, this rank 300000");
+  EXPECT_EQ(difference(mine, {.peer_bytes = 4096}), "peer_bytes = 4096, this rank 0");
+}
+
+TEST(WorldOptionsTest, TheCallersMemoryHasAnAddressForEachRank) {
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<void*>(address); };
+  std::array<void*, 2> peers{at(0x200000), at(0x400000)};
+  ovt_world_options given{};
+  given.size = sizeof given;
+  WorldOptions options;
+  take_peers(&given, 2, options);
+  EXPECT_TRUE(options.peers.empty());
+  given.peers = peers.data();
+  given.peer_bytes = 10'000;
+  take_peers(&given, 2, options);
+  EXPECT_EQ(options.peers, std::vector(peers.begin(), peers.end()));
+  EXPECT_EQ(options.peer_bytes, 8192U);  // whole units of 4096
+
+  const auto refusal = [&](void* second, std::int64_t bytes) -> std::string {
+    peers[1] = second;
+    given.peer_bytes = bytes;
+    try {
+      WorldOptions taken;
+      take_peers(&given, 2, taken);
+    } catch (const c::Refusal& refused) {
+      return refused.message;
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal(at(0x400000), 0), HasSubstr("peer_bytes = 0: expected the bytes"));
+  EXPECT_THAT(refusal(nullptr, 8192), HasSubstr("peers[1] = 0x0: expected a multiple of 4096"));
+  EXPECT_THAT(refusal(at(0x400010), 8192), HasSubstr("peers[1] = 0x400010: expected a multiple"));
 }
 
 TEST(CapturesTest, AreToldByRank) {
@@ -84,6 +118,8 @@ class Told : public PeerMemory {
   [[nodiscard]] Expected<void> allocate(std::size_t) override { return {}; }
   [[nodiscard]] Expected<void> open() override { return {}; }
   [[nodiscard]] std::vector<void*> attach(ncclComm_t, bool) override { return {}; }
+  [[nodiscard]] std::string out_of_reach() const override { return ""; }
+  [[nodiscard]] std::string not_symmetric() const override { return ""; }
   void detach() override {}
   void forget() override {}
   void free() override {}

@@ -14,12 +14,14 @@ from .. import run
 from ..database import Database, PathLike
 from ..errors import ArgumentError, Error, UnavailableError
 from ..values import Answer, Launch, Platform, Problem
+from . import one_nccl
 from .answers import Terms, chosen, chosen_or_sequential, sequential
 from .communicator import communicator
 from .exchange import Exchange, limit_of
 from .fallbacks import Fallbacks
 from .planner import Planner
 from .strategies import Wishes, allowed_ways
+from .symmetric import Symmetric, symmetric
 
 Databases = Union[Database, PathLike, Iterable[PathLike], None]
 
@@ -35,14 +37,19 @@ class World:
     launch    how layers will be run: GRAPH if they are captured into CUDA graphs, else EAGER. It
               chooses the configs.
     allow_multicast
-              NCCL may use NVLink multicast. Otherwise NCCL_NVLS_ENABLE must be 0 before the process
-              makes its first communicator.
+              NCCL may use NVLink multicast. Otherwise plans that run a collective of NCCL need
+              NCCL_NVLS_ENABLE=0 before the process makes its first communicator; other plans need
+              nothing.
     exclusive, free_sms
               what the program promises, or leaves free, for kernels that run beside plans
               (docs/torch.md, "Beside a plan"). The database is asked for such answers.
     time_limit
               seconds after which a wait for another rank ends with an error. None: those that
               OVERLAPTUNE_TIME_LIMIT says, else 300.
+    symmetric_bytes
+              bytes of PyTorch's symmetric memory for the world on each rank, the same on all.
+              It serves with any NCCL and any of its settings, but does not grow. 0: the world
+              allocates by itself (docs/torch.md, "Memory").
     strategies
               strategies that may be used, or their names: ["signaled", "waiting/peer_access"].
               None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
@@ -64,6 +71,7 @@ class World:
         exclusive: bool = False,
         free_sms: int = 0,
         time_limit: Optional[float] = None,
+        symmetric_bytes: int = 0,
         strategies: Wishes = None,
     ) -> None:
         if not dist.is_initialized():
@@ -83,16 +91,24 @@ class World:
         self._plans: dict[Problem, run.Plan] = {}
         if self.size == 1:
             return
+        one_nccl.check()
         limit_s = limit_of(time_limit)
         exchange = Exchange(self.group, self.rank, self.size, limit_s)
         # NCCL would wait longer for a rank that does not come.
         exchange.all_of(None, "making a world")
+        comm = communicator(self.group, self.device, limit_s)
+        options: dict[str, Any] = {}
+        self._memory: Optional[Symmetric] = None
+        if symmetric_bytes > 0:
+            self._memory = symmetric(self.group, self.device, symmetric_bytes)
+            options = {"peers": self._memory.peers, "peer_bytes": self._memory.bytes}
         self._world = run.World(
-            communicator(self.group, self.device, limit_s),
+            comm,
             allow_multicast=allow_multicast,
             exclusive=exclusive,
             free_sms=free_sms,
             time_limit=time_limit,
+            **options,
         )
         self._database = self._opened(database, exchange)
         self._planner = Planner(

@@ -6,6 +6,12 @@
 
 namespace overlaptune::plan_check {
 
+namespace {
+
+constexpr std::int64_t kGivenBytes = std::int64_t{4} << 30;
+
+}  // namespace
+
 void check(ovt_status status) {
   if (status != OVT_OK) throw Failure(ErrorKind::machine_unavailable, ovt_run_last_error());
 }
@@ -41,9 +47,12 @@ Bench::Bench(const RankProcess& process)
     : process_(process),
       comm_(process.join()),
       stream_(run::make_stream()),
-      scratch_(run::device_memory(kMostValues * sizeof(double))) {
+      scratch_(run::device_memory(kMostValues * sizeof(double))),
+      given_(comm_, process.rank(), process.ranks(),
+             process.placement().gives_memory ? kGivenBytes : 0) {
   OVT_CHECK(cudaMemset(scratch_.get(), 0, kMostValues * sizeof(double)));
-  check(ovt_world_create(comm_, nullptr, &world_));
+  const ovt_world_options options = given_.options();
+  check(ovt_world_create(comm_, &options, &world_));
   process.step();
 }
 

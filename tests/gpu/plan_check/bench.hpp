@@ -9,6 +9,7 @@
 #include "core/config.hpp"
 #include "core/problem.hpp"
 #include "run/handles.hpp"
+#include "tests/gpu/plan_check/given_peers.hpp"
 #include "tests/gpu/plan_check/rank_process.hpp"
 
 namespace overlaptune::plan_check {
@@ -46,6 +47,7 @@ class Bench {
   ovt_world* world_ = nullptr;
   run::Stream stream_;
   run::DeviceMemory scratch_;
+  GivenPeers given_;
 };
 
 /// A plan that is destroyed with this object.

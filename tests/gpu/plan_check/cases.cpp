@@ -266,19 +266,22 @@ void check_too_much(Bench& bench, Results& results) {
               bench.largest(status == OVT_ERROR_MEMORY ? 0 : 1) == 0, error);
 }
 
-/// NCCL has read the variable by now.
+/// Only plans with a collective of NCCL are refused. NCCL has read the variable by now.
 void check_multicast(Bench& bench, Results& results) {
   constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
   int supported = 0;
   OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().device()));
+  const Problem of = problem(Op::gemm_reduce_scatter, bench.process().ranks());
   unsetenv("NCCL_NVLS_ENABLE");
-  ovt_world* world = nullptr;
-  const ovt_status status = ovt_world_create(bench.comm(), nullptr, &world);
+  for (const Transport transport : {Transport::ring, Transport::peer_access}) {
+    const MadePlan plan(bench, of, Sequential{.comm_ctas = 16, .transport = transport});
+    const bool refused = plan.error().find("NVLink multicast") != std::string::npos;
+    const bool right = refused == (supported != 0 && transport == Transport::ring);
+    results.row("multicast that nobody allowed, by " + std::string(to_string(transport)),
+                bench.largest(right ? 0 : 1) == 0,
+                plan.status() == OVT_OK ? "the plan was made" : plan.error());
+  }
   setenv("NCCL_NVLS_ENABLE", "0", 1);
-  check(ovt_world_destroy(world));
-  const bool right = (status == OVT_OK) == (supported == 0);
-  results.row("multicast that nobody allowed", bench.largest(right ? 0 : 1) == 0,
-              status == OVT_OK ? "these GPUs have none" : ovt_run_last_error());
 }
 
 }  // namespace

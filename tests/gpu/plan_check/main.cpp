@@ -44,7 +44,8 @@ void check_results(Bench& bench, const Selection& selection, Results& results) {
   }
   check_refusals(bench, results);
   check_ends(bench, results);
-  if (bench.process().placement().shares_gpus()) check_shared_refusals(bench, results);
+  const Placement& placement = bench.process().placement();
+  if (placement.shares_gpus() && !placement.gives_memory) check_shared_refusals(bench, results);
 }
 
 /// The work of one process. Returns its exit code.
@@ -72,7 +73,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "plan_check: %s\n", options.error().message.c_str());
     return 2;
   }
-  const Placement placement{.gpus = gpu_count(), .ranks_per_gpu = options->ranks_per_gpu};
+  const Placement placement{.gpus = gpu_count(),
+                            .ranks_per_gpu = options->ranks_per_gpu,
+                            .gives_memory = options->gives_memory};
   if (placement.ranks() < 2) {
     std::printf("skipped: %d %s, at least 2 are needed; on one, --ranks-per-gpu 2 proves results\n",
                 placement.gpus, placement.gpus == 1 ? "GPU" : "GPUs");

@@ -54,6 +54,8 @@ Expected<Options> parse_options(int argc, const char* const* argv) {
   app.add_option("--ranks-per-gpu", options.ranks_per_gpu,
                  "more than 1: so many processes share each GPU, which proves results and no times")
       ->check(CLI::Range(1, kMostRanksPerGpu));
+  app.add_flag("--given-memory", options.gives_memory,
+               "the world's memory is the caller's (ovt_world_options.peers)");
   try {
     app.parse(argc, argv);
     return options_of(std::move(options), texts);

@@ -14,6 +14,7 @@ struct Options {
   std::vector<Problem> problems{};
   Selection selection{};
   int ranks_per_gpu = 1;
+  bool gives_memory = false;
 };
 
 /// Error (`bad_input`): the option, and the expected value. Ends the program after `--help`.

@@ -39,6 +39,7 @@ TEST(PlanCheckOptions, are_one_rank_a_gpu_and_everything_by_default) {
   const auto options = parsed({});
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->ranks_per_gpu, 1);
+  EXPECT_FALSE(options->gives_memory);
   EXPECT_EQ(options->selection.op, std::nullopt);
   EXPECT_EQ(options->selection.strategy, std::nullopt);
 }

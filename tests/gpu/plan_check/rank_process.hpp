@@ -13,6 +13,7 @@ struct Placement {
   int gpus = 0;
   int ranks_per_gpu = 1;  ///< more: the ranks of a GPU run in turn, many times as slowly
   [[nodiscard]] int ranks() const { return gpus * ranks_per_gpu; }
+  bool gives_memory = false;  ///< the world's memory is the caller's
   [[nodiscard]] bool shares_gpus() const { return ranks_per_gpu > 1; }
   /// Time limit of a wait for the GPU or for another rank.
   [[nodiscard]] std::chrono::seconds patience() const {

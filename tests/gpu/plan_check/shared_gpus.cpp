@@ -1,11 +1,24 @@
 #include "tests/gpu/plan_check/shared_gpus.hpp"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "core/check.hpp"
 
 namespace overlaptune::plan_check {
 namespace {
 
 constexpr const char* kReason = " share ";
+
+/// Whether the NCCL of the process and its variables give windows.
+bool has_windows() {
+  const auto off = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && std::string_view(value) == "0";
+  };
+  const bool lacks = std::string_view(ovt_run_nccl()).find("ncclTeamLsa") != std::string_view::npos;
+  return !lacks && !off("NCCL_CUMEM_ENABLE") && !off("NCCL_WIN_ENABLE");
+}
 
 /// A row: every rank must be refused with this status, for the reason that ranks share a GPU.
 void refused(Bench& bench, Results& results, const char* name, ovt_status status,
@@ -17,9 +30,10 @@ void refused(Bench& bench, Results& results, const char* name, ovt_status status
 }  // namespace
 
 std::string obstacle(const Placement& placement, const Config& config) {
-  const bool symmetric = transport_of(config) == Transport::symmetric;
-  return placement.shares_gpus() && symmetric ? "NCCL's windows do not serve ranks that share a GPU"
-                                              : "";
+  if (transport_of(config) != Transport::symmetric) return "";
+  if (placement.shares_gpus()) return "NCCL's windows do not serve ranks that share a GPU";
+  if (placement.gives_memory) return "the caller's memory is no window of NCCL";
+  return has_windows() ? "" : "NCCL has no windows that serve here";
 }
 
 void check_shared_refusals(Bench& bench, Results& results) {

@@ -23,7 +23,9 @@ TEST(Installation, gpus_are_what_the_worker_says) {
   EXPECT_EQ(installation->devices.size(), 3U);
   const MachineEntry entry = cuda_entry();
   EXPECT_TRUE(entry.available) << entry.reason;
-  EXPECT_EQ(entry.description, "3 x NVIDIA Fake 100 of this host, nvlink");
+  EXPECT_EQ(entry.description,
+            "3 x NVIDIA Fake 100 of this host, nvlink: sequential, chunked, signaled, waiting, "
+            "peer_store");
 }
 
 TEST(Installation, no_worker_means_no_cuda_support) {
@@ -54,7 +56,8 @@ TEST(Installation, ranks_share_gpus_where_a_variable_says_so) {
   {
     const Variable ranks(kRanksPerGpuVariable, "2");
     EXPECT_EQ(cuda_entry().description,
-              "1 x NVIDIA Fake 100 of this host, nvlink, 2 ranks on each");
+              "1 x NVIDIA Fake 100 of this host, nvlink, 2 ranks on each: sequential, chunked, "
+              "signaled, waiting, peer_store");
     const auto machine = open_machine("cuda", {});
     ASSERT_TRUE(machine) << machine.error().message;
     EXPECT_EQ((*machine)->platform().name, "fake-100-shared_gpu-x2");

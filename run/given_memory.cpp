@@ -1,0 +1,71 @@
+#include "run/given_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "run/check.hpp"
+#include "run/peer_mark.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+std::byte* last_word(std::byte* memory, std::size_t bytes) {
+  return memory + bytes - sizeof(std::uint32_t);
+}
+
+}  // namespace
+
+std::byte* GivenMemory::of(int rank) const {
+  return static_cast<std::byte*>(world_.options().peers.at(static_cast<std::size_t>(rank)));
+}
+
+std::size_t GivenMemory::room(std::size_t /*free*/) const {
+  return world_.options().peer_bytes;
+}
+
+Expected<void> GivenMemory::allocate(std::size_t bytes) {
+  const std::size_t given = world_.options().peer_bytes;
+  if (bytes > given) {
+    return bad_input(
+        fmt::format("ovt_world_options.peer_bytes = {}: expected at least {}", given, bytes));
+  }
+  used_ = true;
+  return {};
+}
+
+Expected<void> GivenMemory::look(int peer) const {
+  auto there = check_mark(world_, last_word(of(peer), world_.options().peer_bytes), peer);
+  if (there) return there;
+  return bad_input(fmt::format("ovt_world_options.peers[{}]: {}", peer, there.error().message));
+}
+
+Expected<void> GivenMemory::open() {
+  put_mark(world_, last_word(memory(), world_.options().peer_bytes));
+  static_cast<void>(world_.largest(0));  // all marks are there
+  Expected<void> here;
+  for (int peer = 0; peer < world_.ranks() && here; ++peer) here = look(peer);
+  if (world_.largest(here ? 0 : 1) == 0) {
+    // It may be one of the flags, which begin at zero.
+    take_mark(world_, last_word(memory(), world_.options().peer_bytes));
+    return {};
+  }
+  if (!here) return here;
+  return bad_input("ovt_world_options.peers: another rank has a wrong address: see its error");
+}
+
+std::vector<void*> GivenMemory::attach(ncclComm_t communicator, bool maps) {
+  if (!maps) return {};
+  int ranks = 0;
+  OVT_CHECK(ncclCommCount(communicator, &ranks));
+  const auto& peers = world_.options().peers;
+  return {peers.begin(), peers.begin() + ranks};  // the first ranks of the world
+}
+
+std::string GivenMemory::out_of_reach() const {
+  return "the world has no memory: call ovt_world_reserve first";
+}
+
+std::string GivenMemory::not_symmetric() const {
+  return "the world's memory is the caller's (ovt_world_options.peers), which is no window of NCCL";
+}
+
+}  // namespace overlaptune::run

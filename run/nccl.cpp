@@ -1,0 +1,70 @@
+#include "run/nccl.hpp"
+
+#include <cstring>
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+#include "run/check.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+struct Newer {
+  const char* symbol;
+  const char* since;
+  const char* instead;
+};
+
+constexpr Newer kAllToAll{"ncclAlltoAll", "2.28", "all-to-all by sends and receives in a group"};
+constexpr Newer kTeam{"ncclTeamLsa", "2.28", "peers' memory by CUDA IPC, no transport symmetric"};
+constexpr Newer kPeerPointer{"ncclGetPeerDevicePointer", "2.29",
+                             "peers' addresses from the windows of 2.28"};
+
+/// Sets a function to the symbol that this library is bound to, where there is one.
+template <class Function>
+void find(const Newer& newer, Function*& function) {
+  void* const address = dlsym(RTLD_DEFAULT, newer.symbol);
+  std::memcpy(&function, &address, sizeof address);
+}
+
+NewerNccl found() {
+  NewerNccl nccl;
+  OVT_CHECK(ncclGetVersion(&nccl.version));
+  find(kAllToAll, nccl.all_to_all);
+  find(kTeam, nccl.team_in_reach);
+  find(kPeerPointer, nccl.peer_pointer);
+  return nccl;
+}
+
+std::string file() {
+  Dl_info info{};
+  const auto address = reinterpret_cast<const void*>(&ncclGetVersion);
+  return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown file";
+}
+
+}  // namespace
+
+const NewerNccl& newer_nccl() {
+  static const NewerNccl nccl = found();
+  return nccl;
+}
+
+std::string nccl_version_in_words(int version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+std::string nccl_in_words() {
+  const NewerNccl& nccl = newer_nccl();
+  std::string text = fmt::format("NCCL {} ({})", nccl_version_in_words(nccl.version), file());
+  const auto add = [&](const Newer& newer, bool there) {
+    if (there) return;
+    text += fmt::format("; lacks {} of NCCL {}: {}", newer.symbol, newer.since, newer.instead);
+  };
+  add(kAllToAll, nccl.all_to_all != nullptr);
+  add(kTeam, nccl.team_in_reach != nullptr);
+  if (nccl.team_in_reach != nullptr) add(kPeerPointer, nccl.peer_pointer != nullptr);
+  return text;
+}
+
+}  // namespace overlaptune::run

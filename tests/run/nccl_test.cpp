@@ -1,0 +1,97 @@
+#include "run/nccl.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#if __has_include(<nccl_device/impl/core__types.h>)
+#include <nccl_device/impl/core__types.h>
+#endif
+
+#include "run/nccl_variables.hpp"
+#include "run/window_memory.hpp"
+#include "tests/abi/command.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+#if __has_include(<nccl_device/impl/core__types.h>)
+static_assert(offsetof(WindowFields, first) == offsetof(ncclWindow_vidmem, lsaFlatBase));
+static_assert(offsetof(WindowFields, stride) == offsetof(ncclWindow_vidmem, stride4G));
+#endif
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::string loaded_with(const std::string& folder) {
+  return output_of("LD_LIBRARY_PATH=\"" + folder +
+                   ":$LD_LIBRARY_PATH\" " LOAD_LIBRARY " " RUN_SHARED " 2>&1");
+}
+
+TEST(NcclTest, TheLibraryLoadsWithTheFunctionsOf2_27AndNamesWhatIsMissing) {
+  EXPECT_THAT(loaded_with(OLD_NCCL_FOLDER),
+              AllOf(StartsWith("NCCL 2.27.7 (" OLD_NCCL_FOLDER "/libnccl.so.2)"),
+                    HasSubstr("lacks ncclAlltoAll of NCCL 2.28: all-to-all by sends"),
+                    HasSubstr("lacks ncclTeamLsa of NCCL 2.28"), HasSubstr("CUDA IPC")));
+}
+
+TEST(NcclTest, NothingIsMissingThatTheNcclOfTheBuildHas) {
+  const std::string said = loaded_with("");
+  EXPECT_THAT(said, StartsWith("NCCL " + nccl_version_in_words(NCCL_VERSION_CODE) + " ("));
+  EXPECT_THAT(said, Not(HasSubstr("ncclAlltoAll")));
+  EXPECT_THAT(said, Not(HasSubstr("ncclTeamLsa")));
+}
+
+TEST(NcclTest, WindowsAreMappedByAFunctionOrByTheirLayout) {
+  const auto team = [](ncclComm_t) { return NewerNccl::Team{}; };
+  const auto pointer = [](ncclWindow_t, std::size_t, int, void**) { return ncclSuccess; };
+  EXPECT_FALSE(NewerNccl{.version = 22707}.maps_windows());
+  EXPECT_FALSE((NewerNccl{.version = 22707, .team_in_reach = team}.maps_windows()));
+  EXPECT_TRUE((NewerNccl{.version = 22803, .team_in_reach = team}.maps_windows()));
+  EXPECT_TRUE((NewerNccl{.version = 23207, .peer_pointer = pointer}.maps_windows()));
+}
+
+TEST(NcclTest, AWindowsAddressesLie4GiBUnitsApart) {
+  auto* const first = reinterpret_cast<std::byte*>(0x300000001000);
+  const WindowFields window{.first = first, .stride = 32};
+  EXPECT_EQ(address_in(window, 0), first);
+  EXPECT_EQ(address_in(window, 3), first + 3 * (std::uint64_t{128} << 30));
+}
+
+class NcclVariableTest : public testing::Test {
+ protected:
+  static std::string file(const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+};
+
+TEST_F(NcclVariableTest, TheEnvironmentGoesFirstThenTheFilesInTheirOrder) {
+  const std::vector<std::string> files{
+      file("user.conf", "# NCCL_TEST_A=commented\nNCCL_TEST_A=1\nNCCL_TEST_A=2\nNCCL_TEST_B\n"),
+      file("host.conf", "NCCL_TEST_A=3\nNCCL_TEST_B=4\nNCCL_TEST_BB=5"), "/nowhere/nccl.conf"};
+  EXPECT_EQ(nccl_variable("NCCL_TEST_A", files), "1");
+  EXPECT_EQ(nccl_variable("NCCL_TEST_B", files), "4");
+  EXPECT_EQ(nccl_variable("NCCL_TEST_BB", files), "5");
+  EXPECT_EQ(nccl_variable("NCCL_TEST_C", files), std::nullopt);
+  setenv("NCCL_TEST_A", "0", 1);
+  EXPECT_EQ(nccl_variable("NCCL_TEST_A", files), "0");
+  unsetenv("NCCL_TEST_A");
+}
+
+TEST_F(NcclVariableTest, TheFilesAreThoseOfNccl) {
+  unsetenv("NCCL_CONF_FILE");
+  EXPECT_THAT(nccl_files(),
+              testing::ElementsAre(testing::EndsWith("/.nccl.conf"), "/etc/nccl.conf"));
+  setenv("NCCL_CONF_FILE", "/tmp/mine.conf", 1);
+  EXPECT_THAT(nccl_files(), testing::ElementsAre("/tmp/mine.conf", "/etc/nccl.conf"));
+  unsetenv("NCCL_CONF_FILE");
+}
+
+}  // namespace
+}  // namespace overlaptune::run
