@@ -1,5 +1,6 @@
 #include "db/connection.hpp"
 
+#include <cerrno>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,11 +11,9 @@
 namespace overlaptune::db {
 namespace {
 
-/// How long a writer waits for another one. Readers never wait for writers (WAL).
-constexpr int kBusyTimeoutMs = 20'000;
-
 template <class F>
 auto guarded(const std::filesystem::path& file, F&& call) {
+  errno = 0;  // `failure_of` reads it
   try {
     return call();
   } catch (const SQLite::Exception& error) {
@@ -121,7 +120,7 @@ void Query::damaged(std::string_view what) const {
 Connection::Connection(std::filesystem::path file, const std::string& uri, int flags)
     : file_(std::move(file)), database_(guarded(file_, [&] {
         return SQLite::Database(uri, flags | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX,
-                                kBusyTimeoutMs);
+                                static_cast<int>(kWriterPatience.count()));
       })) {
   add_seal_function(database_.getHandle());
 }

@@ -2,6 +2,7 @@
 // One SQLite connection with its compiled statements, and a statement in use. No exception of
 // SQLite leaves this file: every error is a `Failure`.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -91,6 +92,9 @@ class Query {
   int parameter_ = 0;
   int column_ = 0;
 };
+
+/// How long a writer waits for another one. Readers never wait for writers (WAL).
+inline constexpr std::chrono::milliseconds kWriterPatience(20'000);
 
 class Connection {
  public:

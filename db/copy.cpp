@@ -27,8 +27,19 @@ std::filesystem::path copy_beside(Connection& connection, std::string_view why) 
   std::erase(time, ':');
   std::filesystem::path place =
       fmt::format("{}.{}-{}", std::filesystem::absolute(connection.file()).string(), why, time);
-  Connection copy(place, place.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  copy_pages(connection, copy, copy);
+  try {
+    Connection copy(place, place.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    copy_pages(connection, copy, copy);
+  } catch (const Failure&) {  // a part of a copy is none
+    std::error_code ignored;
+    for (const char* suffix : {"", "-journal"}) {
+      std::filesystem::remove(place.string() + suffix, ignored);
+    }
+    throw Failure(ErrorKind::cannot_write,
+                  about(connection.file(), fmt::format("cannot be copied to '{}' first; check the "
+                                                       "space there, then run again",
+                                                       place.string())));
+  }
   return place;
 }
 

@@ -19,6 +19,9 @@ namespace overlaptune {
 /// A probe run or a tuning run as it is stored.
 struct StoredRun {
   std::int64_t id = 0;
+  /// The place among the runs of both kinds, the newest last. An added run without one is the
+  /// newest.
+  std::optional<std::int64_t> number{};
   PlatformId platform = 0;
   std::string uid;  ///< the same in every database that has the run; made if empty
   Provenance provenance{};
@@ -41,11 +44,13 @@ struct Store::Impl {
       : connection(std::move(opened.connection)),
         file_version(opened.file_version),
         frozen(opened.frozen),
+        lock(std::move(opened.lock)),
         wal(opened.wal) {}
 
   std::unique_ptr<db::Connection> connection;
   int file_version = 0;
   bool frozen = false;
+  std::unique_ptr<db::FileLock> lock{};
   bool wal = false;
   db::WinnerCache cache{};
   /// If set, the functions below that go row by row leave out damaged rows and tell them here;
@@ -74,7 +79,7 @@ struct Store::Impl {
   /// and reason. The second run of a winner gives it other times, so these are not compared.
   [[nodiscard]] bool has_candidate_like(TuningRunId run, const Candidate& candidate) const;
 
-  // Row by row, in the order in which they were added:
+  // Row by row, runs in their order, all else in the order in which they were added:
   void each_platform(const std::function<void(const StoredPlatform&)>& visit) const;
   void each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const;
   void each_measurement(ProbeRunId run, const std::function<void(const Measurement&)>& visit) const;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/hash.hpp"
+#include "core/printable.hpp"
 #include "db/seal_rows.hpp"
 
 namespace overlaptune::db {
@@ -426,11 +427,13 @@ constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4,
 static_assert(kVersions.size() == kSchemaVersion);
 constexpr int kFirstWithSeals = 7;
 
-/// The name of each table and index, with the SQL text that creates it.
+/// The name of each object of the schema, with the SQL text that creates it. Statistics, which
+/// ANALYZE stores, are no part of it.
 std::map<std::string, std::string> objects(Connection& connection) {
   std::map<std::string, std::string> found;
-  auto query =
-      connection.query("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL");
+  auto query = connection.query(
+      "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND (type, name) "
+      "NOT IN (VALUES ('table', 'sqlite_stat1'), ('table', 'sqlite_stat4'))");
   while (query.step()) {
     auto name = query.text();
     found.emplace(std::move(name), query.text());
@@ -444,6 +447,10 @@ std::map<std::string, std::string> objects(Connection& connection) {
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
     0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL,
     0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL, 0x282627ff26035c38ULL, 0x5fa33b51bfa29707ULL};
+
+std::string damaged_schema(std::string_view fault) {
+  return fmt::format("damaged schema ({}); restore a copy", fault);
+}
 
 std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   std::uint64_t hash = fnv1a("");
@@ -486,10 +493,18 @@ std::uint64_t known_digest(int version) {
 std::optional<std::string> schema_fault(Connection& connection, int version) {
   const auto found = objects(connection);
   if (digest(found) == known_digest(version)) return std::nullopt;
-  for (const auto& [name, sql] : expected_objects(version)) {
+  const auto expected = expected_objects(version);
+  for (const auto& [name, sql] : expected) {
     const auto there = found.find(name);
-    if (there == found.end()) return fmt::format("{} is missing", name);
-    if (there->second != sql) return fmt::format("{} is not as version {} has it", name, version);
+    if (there == found.end()) return damaged_schema(fmt::format("{} is missing", name));
+    if (there->second != sql) {
+      return damaged_schema(fmt::format("{} is not as version {} has it", name, version));
+    }
+  }
+  for (const auto& [name, sql] : found) {
+    if (expected.contains(name)) continue;
+    return fmt::format("holds {}, which is not of this program; drop it, or restore a copy",
+                       printable(name));
   }
   return std::nullopt;
 }

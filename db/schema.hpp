@@ -20,8 +20,9 @@ inline constexpr int kSchemaVersion = 8;
 /// happens. Foreign keys must be off (tables are rebuilt).
 void migrate(Connection& connection, int to = kSchemaVersion);
 
-/// The first part of the schema of this version that is missing or different; absent if there is
-/// none. Further tables and indexes do no harm.
+/// The first part of the schema of this version that is missing or different, or the first object
+/// that others added, with what to do; absent if there is none. A trigger could undo what is
+/// written, a unique index could refuse it, and a view could take forever.
 [[nodiscard]] std::optional<std::string> schema_fault(Connection& connection, int version);
 
 /// The digest of all names and texts in a schema, and the known one of each version. If they are
