@@ -2,7 +2,6 @@
 // single rows, so those of the other rows stay right.
 
 #include <algorithm>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -16,7 +15,7 @@ using db::Connection;
 
 struct Run {
   std::int64_t id = 0;
-  std::int64_t provenance = 0;
+  std::int64_t provenance = 0;  ///< runs are ordered by it, not by clocks
   RunBrief brief{};
 };
 
@@ -24,18 +23,16 @@ struct Run {
 constexpr std::string_view kProbeRuns =
     "SELECT r.id, provenance_id, uid, platform_id, started_at, finished_at IS NOT NULL, "
     "(SELECT count(*) FROM measurements m WHERE m.run_id = r.id), 0, r.id IN (SELECT run_id FROM "
-    "(SELECT run_id, row_number() OVER (PARTITION BY platform_id, probe ORDER BY started_at DESC, "
-    "run_id DESC) AS age FROM measurements m JOIN probe_runs o ON o.id = run_id JOIN provenance v "
-    "ON v.id = provenance_id) WHERE age = 1) FROM probe_runs r JOIN provenance p ON p.id = "
-    "provenance_id";
+    "(SELECT run_id, row_number() OVER (PARTITION BY platform_id, probe ORDER BY provenance_id "
+    "DESC) AS age FROM measurements m JOIN probe_runs o ON o.id = run_id) WHERE age = 1) FROM "
+    "probe_runs r JOIN provenance p ON p.id = provenance_id";
 constexpr std::string_view kTuningRuns =
     "SELECT r.id, provenance_id, uid, platform_id, started_at, finished_at IS NOT NULL, "
     "(SELECT count(*) FROM candidates c WHERE c.run_id = r.id), (SELECT count(*) FROM winners w "
     "WHERE w.run_id = r.id), r.id IN (SELECT run_id FROM winners) OR r.id IN (SELECT run_id FROM "
     "(SELECT run_id, row_number() OVER (PARTITION BY platform_id, problem_id, model, product, "
-    "parallelism, tokens ORDER BY started_at DESC, run_id DESC) AS age FROM layer_gemms g JOIN "
-    "tuning_runs o ON o.id = run_id JOIN provenance v ON v.id = provenance_id) WHERE age = 1) FROM "
-    "tuning_runs r JOIN provenance p ON p.id = provenance_id";
+    "parallelism, tokens ORDER BY provenance_id DESC) AS age FROM layer_gemms g JOIN tuning_runs o "
+    "ON o.id = run_id) WHERE age = 1) FROM tuning_runs r JOIN provenance p ON p.id = provenance_id";
 
 /// The runs of both kinds, the oldest first.
 std::vector<Run> all_runs(Connection& connection) {
@@ -56,9 +53,8 @@ std::vector<Run> all_runs(Connection& connection) {
       run.brief.needed = query.integer() != 0;
     }
   }
-  std::sort(list.begin(), list.end(), [](const Run& a, const Run& b) {
-    return std::tie(a.brief.started_at, a.brief.uid) < std::tie(b.brief.started_at, b.brief.uid);
-  });
+  std::sort(list.begin(), list.end(),
+            [](const Run& a, const Run& b) { return a.provenance < b.provenance; });
   return list;
 }
 

@@ -151,10 +151,9 @@ void Store::add_measurement(ProbeRunId run, const Measurement& measurement) {
 
 std::vector<Measurement> Store::measurements(PlatformId platform) const {
   static const std::string select = fmt::format(
-      "SELECT {} FROM (SELECT m.*, row_number() OVER (PARTITION BY probe ORDER BY started_at DESC, "
-      "run_id DESC) AS age FROM measurements m JOIN probe_runs r ON r.id = run_id JOIN provenance "
-      "p "
-      "ON p.id = provenance_id WHERE platform_id = ?) WHERE age = 1 ORDER BY id",
+      "SELECT {} FROM (SELECT m.*, row_number() OVER (PARTITION BY probe ORDER BY provenance_id "
+      "DESC) AS age FROM measurements m JOIN probe_runs r ON r.id = run_id WHERE platform_id = ?) "
+      "WHERE age = 1 ORDER BY id",
       db::join({db::kProbeColumns, db::kMeasuredColumns}));
   std::vector<Measurement> list;
   auto query = impl_->connection->query(select);
