@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "db/impl.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune {
 namespace {
@@ -132,6 +133,13 @@ void check_winners(Examination& examine, const Store::Impl& impl) {
       });
 }
 
+/// Rows that are gone, or of an older state.
+void check_tallies(Examination& examine, db::Connection& connection) {
+  examine.collect([&] {
+    for (std::string& fault : db::tally_faults(connection)) examine.add(std::move(fault));
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> Store::check() const {
@@ -146,6 +154,7 @@ std::vector<std::string> Store::check() const {
   check_layer_gemms(examine);
   check_candidates(examine);
   check_winners(examine, *impl_);
+  check_tallies(examine, *impl_->connection);
   return std::move(examine).findings();
 }
 

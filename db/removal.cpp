@@ -7,6 +7,7 @@
 
 #include "db/copy.hpp"
 #include "db/impl.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune {
 namespace {
@@ -94,6 +95,14 @@ void remove_problem(Connection& connection, const Problem& problem) {
   }
 }
 
+void remove_platform(Connection& connection, const std::vector<Run>& runs, PlatformId platform) {
+  remove_where(connection, "winners", "platform_id", platform);
+  for (const Run& run : runs) {
+    if (run.brief.platform == platform) remove_run(connection, run);
+  }
+  remove_where(connection, "platforms", "id", platform);
+}
+
 void remove_problems_without_rows(Connection& connection) {
   connection.execute(
       "DELETE FROM problems WHERE id NOT IN (SELECT problem_id FROM candidates) AND id NOT IN "
@@ -128,6 +137,18 @@ void shrink(Connection& connection) {
   }
 }
 
+/// Runs `remove` and keeps the tallies. A row that was missing before stays missed.
+template <class F>
+void remove_with_tallies(Connection& connection, const F& remove) {
+  std::vector<db::Tally> before;
+  for (const auto table : db::kTalliedTables) before.push_back(db::count_rows(connection, table));
+  remove();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto table = db::kTalliedTables.at(i);
+    db::add_to_tally(connection, table, db::count_rows(connection, table) - before[i]);
+  }
+}
+
 Expected<Run> named_run(const std::vector<Run>& runs, const std::string& uid) {
   std::vector<const Run*> fitting;
   for (const Run& run : runs) {
@@ -151,15 +172,17 @@ std::vector<RunBrief> Store::prune(const PruneRule& rule) {
   std::vector<RunBrief> gone;
   connection.write([&] {
     const auto runs = all_runs(connection);
-    for (const Run& run : runs) {
-      if (run.brief.needed || (rule.before && run.brief.started_at >= *rule.before) ||
-          (rule.keep && !is_behind(runs, run, *rule.keep))) {
-        continue;
+    remove_with_tallies(connection, [&] {
+      for (const Run& run : runs) {
+        if (run.brief.needed || (rule.before && run.brief.started_at >= *rule.before) ||
+            (rule.keep && !is_behind(runs, run, *rule.keep))) {
+          continue;
+        }
+        remove_run(connection, run);
+        gone.push_back(run.brief);
       }
-      remove_run(connection, run);
-      gone.push_back(run.brief);
-    }
-    remove_problems_without_rows(connection);
+      remove_problems_without_rows(connection);
+    });
   });
   if (!gone.empty()) shrink(connection);
   return gone;
@@ -188,16 +211,12 @@ Expected<Removal> Store::remove(const RemovalChoice& choice) {
       Connection reader(connection.file(), place, SQLite::OPEN_READONLY);
       done.copy = db::copy_beside(reader, "before-delete");
     }
-    if (!choice.run.empty()) remove_run(connection, *named);
-    if (choice.problem) remove_problem(connection, *choice.problem);
-    if (choice.platform) {
-      remove_where(connection, "winners", "platform_id", *choice.platform);
-      for (const Run& run : runs) {
-        if (run.brief.platform == *choice.platform) remove_run(connection, run);
-      }
-      remove_where(connection, "platforms", "id", *choice.platform);
-    }
-    remove_problems_without_rows(connection);
+    remove_with_tallies(connection, [&] {
+      if (!choice.run.empty()) remove_run(connection, *named);
+      if (choice.problem) remove_problem(connection, *choice.problem);
+      if (choice.platform) remove_platform(connection, runs, *choice.platform);
+      remove_problems_without_rows(connection);
+    });
     const auto after = counts(connection, tables);
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (after[i] == before[i]) continue;

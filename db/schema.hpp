@@ -13,7 +13,7 @@ namespace overlaptune::db {
 inline constexpr int kApplicationId = 0x6f766c74;
 
 /// `PRAGMA user_version` of the files that this program writes.
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 
 /// Migrates an empty database (version 0) or an older one to the version `to`, in one transaction
 /// that also checks the foreign keys of the result. If another process has done so already, nothing

@@ -76,7 +76,7 @@ TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
   Child child([&] {
     Store store(file, Access::write);
     std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{400'000, 400'000};
+    const rlimit limit{800'000, 800'000};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
     const int added = add_until_full(store, run);
     (void)!write(ends[1], &added, sizeof added);
