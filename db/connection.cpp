@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "db/seal.hpp"
 #include "db/store.hpp"
@@ -136,6 +137,10 @@ Query Connection::query(const std::string& sql) {
 
 void Connection::execute(const std::string& sql) {
   guarded(file_, [&] { database_.exec(sql); });
+}
+
+bool Connection::is_in_transaction() {
+  return sqlite3_get_autocommit(database_.getHandle()) == 0;
 }
 
 std::int64_t Connection::integer(const std::string& sql) {

@@ -22,11 +22,14 @@ std::string place_of(Connection& connection) {
   return name == nullptr ? "" : name;
 }
 
-std::filesystem::path copy_beside(Connection& connection, std::string_view why) {
+std::filesystem::path name_beside(Connection& connection, std::string_view why) {
   std::string time = utc_now();
   std::erase(time, ':');
-  std::filesystem::path place =
-      fmt::format("{}.{}-{}", std::filesystem::absolute(connection.file()).string(), why, time);
+  return fmt::format("{}.{}-{}", std::filesystem::absolute(connection.file()).string(), why, time);
+}
+
+std::filesystem::path copy_beside(Connection& connection, std::string_view why) {
+  std::filesystem::path place = name_beside(connection, why);
   try {
     Connection copy(place, place.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     copy_pages(connection, copy, copy);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "db/open.hpp"
+#include "db/place.hpp"
 #include "db/rows.hpp"
 #include "db/store.hpp"
 #include "db/winner_cache.hpp"
@@ -45,13 +46,19 @@ struct Store::Impl {
         file_version(opened.file_version),
         frozen(opened.frozen),
         lock(std::move(opened.lock)),
-        wal(opened.wal) {}
+        wal(opened.wal) {
+    if (!opened.writes) return;
+    place.emplace(*connection);
+    connection->before_commit([this] { confirm_place(); });
+  }
 
   std::unique_ptr<db::Connection> connection;
   int file_version = 0;
   bool frozen = false;
   std::unique_ptr<db::FileLock> lock{};
   bool wal = false;
+  std::optional<db::Place> place{};  ///< of a file that is open for writing
+  std::optional<Failure> lost{};     ///< set once the file is not what its name means any more
   db::WinnerCache cache{};
   /// If set, the functions below that go row by row leave out damaged rows and tell them here;
   /// otherwise such a row ends them.
@@ -63,6 +70,10 @@ struct Store::Impl {
     if (!wal) return std::nullopt;
     return db::stamp(connection->database());
   }
+
+  /// Throws `Failure` (`cannot_write`) where others removed the file, or replaced or overwrote it.
+  /// All rows that can still be read are then in a file beside it, which the message names.
+  void confirm_place();
 
   // Inside a transaction of the caller:
   PlatformId insert_platform(const Platform& platform);
@@ -126,5 +137,8 @@ struct Store::Impl {
   [[nodiscard]] bool keeps_against(const StoredWinner& other) const;
   std::int64_t problem_id(const Problem& problem);
 };
+
+/// `Store::merge`. If damaged rows of `theirs` are left out, the others come.
+std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs);
 
 }  // namespace overlaptune

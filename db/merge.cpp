@@ -78,10 +78,7 @@ void mend(StoredRun& run) {
 
 // Ids differ between databases. A platform is recognized by its fingerprint, a run by the random
 // uid of its provenance, and everything else by its place in a run.
-std::vector<std::string> Store::merge(const Store& other) {
-  if (this == &other) return {};
-  Impl& ours = *impl_;
-  const Impl& theirs = *other.impl_;
+std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs) {
   std::map<std::int64_t, std::int64_t> platforms;
   std::map<std::int64_t, std::int64_t> tuning_runs;
   Clock clock;
@@ -141,6 +138,11 @@ std::vector<std::string> Store::merge(const Store& other) {
   };
   theirs.connection->read([&] { ours.connection->write(copy); });
   return std::move(clock).complaints();
+}
+
+std::vector<std::string> Store::merge(const Store& other) {
+  if (this == &other) return {};
+  return merge_rows(*impl_, *other.impl_);
 }
 
 }  // namespace overlaptune

@@ -218,6 +218,7 @@ Opened open_file(const fs::path& file, Access access) {
   }
   auto opened = reads ? open_for_reading(file, access) : open_for_writing(file);
   opened.wal = uses_log(*opened.connection);
+  opened.writes = !reads;
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (reads) opened.connection->execute("PRAGMA query_only = ON");
   return opened;

@@ -20,6 +20,7 @@ struct Opened {
   /// Whether the database is in WAL mode, and so has a wal-index (db/freshness.hpp). It stays so
   /// while the file is open.
   bool wal = false;
+  bool writes = false;  ///< whether it is a file that is open for writing
 };
 
 /// Opens a file. A read-only connection first checks all that can be checked: header, application,

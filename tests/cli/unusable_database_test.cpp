@@ -54,5 +54,35 @@ TEST(UnusableDatabase, half_a_transaction_of_another_program_is_neither_read_nor
   EXPECT_EQ(tool::run(folder, "db check --db f.db").status, 0);
 }
 
+/// Somebody cleans the folder, and only then the program has its results.
+TEST(UnusableDatabase, a_tune_whose_file_goes_says_so_and_keeps_what_it_measured) {
+  const Folder folder;
+  tool::Process tune(folder, {"tune", "--machine", "sim:rtx4090-pcie-x4", "--db", "u.db",
+                              "--quick-probe", "--explore", "300", "--problem",
+                              "gemm_all_reduce:4k,4k,1k:bf16:4"});
+  const auto candidates = [&] {
+    try {
+      return Store(folder / "u.db", Access::read).info().candidates;
+    } catch (const Failure&) {
+      return std::int64_t{0};  // not made yet
+    }
+  };
+  while (tune.is_running() && candidates() < 5) tool::pause(std::chrono::milliseconds(5));
+  for (const char* name : {"u.db", "u.db-wal", "u.db-shm"}) {
+    std::filesystem::remove(folder / name);
+  }
+  const tool::Outcome outcome = tune.wait();
+  EXPECT_EQ(outcome.status, 6) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("was removed or replaced while it was in use"));
+  const auto left = folder.entries();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_THAT(left.front(), testing::StartsWith("u.db.rescued-"));
+  EXPECT_THAT(outcome.err, HasSubstr(left.front()));
+  const Store kept(folder / left.front(), Access::read);
+  EXPECT_GE(kept.info().candidates, 5);
+  EXPECT_TRUE(kept.check().empty());
+}
+
 }  // namespace
 }  // namespace overlaptune
