@@ -2,6 +2,7 @@
 // single rows, so those of the other rows stay right.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ constexpr std::string_view kTuningRuns =
     "parallelism, tokens ORDER BY provenance_id DESC) AS age FROM layer_gemms g JOIN tuning_runs o "
     "ON o.id = run_id) WHERE age = 1) FROM tuning_runs r JOIN provenance p ON p.id = provenance_id";
 
-/// The runs of both kinds, the oldest first.
+/// The probe runs, and behind them the tuning runs, each the oldest first.
 std::vector<Run> all_runs(Connection& connection) {
   std::vector<Run> list;
   for (const bool tuning : {false, true}) {
@@ -54,8 +55,9 @@ std::vector<Run> all_runs(Connection& connection) {
       run.brief.needed = query.integer() != 0;
     }
   }
-  std::sort(list.begin(), list.end(),
-            [](const Run& a, const Run& b) { return a.provenance < b.provenance; });
+  std::sort(list.begin(), list.end(), [](const Run& a, const Run& b) {
+    return std::pair(a.brief.tuning, a.provenance) < std::pair(b.brief.tuning, b.provenance);
+  });
   return list;
 }
 

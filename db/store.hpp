@@ -240,7 +240,8 @@ class Store {
   /// `check` finds nothing.
   Repair repair();
 
-  /// All runs, the oldest first. Throws for a damaged row.
+  /// The probe runs, and behind them the tuning runs, each the oldest first. Throws for a damaged
+  /// row.
   [[nodiscard]] std::vector<RunBrief> runs() const;
   /// Removes the runs that `rule` chooses and nothing rests on (`RunBrief::needed`), with their
   /// rows. Returns them. All or nothing.

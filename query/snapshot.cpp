@@ -76,8 +76,7 @@ AnswerSnapshot::AnswerSnapshot(std::vector<std::filesystem::path> files, const P
                     fmt::format("database '{}': {}", file.string(), *fault));
     }
     platforms.emplace_back();
-    for (StoredPlatform& stored :
-         store.platforms([&](const DamagedRow& row) { damaged = row; })) {
+    for (StoredPlatform& stored : store.platforms([&](const DamagedRow& row) { damaged = row; })) {
       platforms.back().push_back(std::move(stored.platform));
     }
   }
