@@ -78,6 +78,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
     return value_or_throw(run_probes(*machine, store, plan, provenance(session, flags.common),
                                      flags.again, bar.callback()));
   }();
+  store.confirm_place();
   const bool stopped = interrupted() != 0;
   const std::vector<Measurement> measurements = stored(store, platform);
   const Table table = bandwidths(measurements, ranks, flags.every_bandwidth);

@@ -102,6 +102,7 @@ int tune(const TuneFlags& flags, const Session& session) {
     return value_or_throw(
         overlaptune::tune(*machine, store, work.problems, options, bar.callback()));
   }();
+  store.confirm_place();
   print(flags.common.json ? json_text(document(flags, platform, work, report))
                           : text(flags, platform, work, report, session.program));
   if (!report.stopped) return kDone;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "db/file_header.hpp"
 #include "db/impl.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune {
 namespace {
@@ -132,6 +134,13 @@ void check_winners(Examination& examine, const Store::Impl& impl) {
       });
 }
 
+/// Rows that are gone, or of an older state.
+void check_tallies(Examination& examine, db::Connection& connection) {
+  examine.collect([&] {
+    for (std::string& fault : db::tally_faults(connection)) examine.add(std::move(fault));
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> Store::check() const {
@@ -146,7 +155,22 @@ std::vector<std::string> Store::check() const {
   check_layer_gemms(examine);
   check_candidates(examine);
   check_winners(examine, *impl_);
+  check_tallies(examine, *impl_->connection);
   return std::move(examine).findings();
+}
+
+std::optional<std::string> Store::log_fault() const {
+  db::Connection& connection = *impl_->connection;
+  if (!db::has_log(connection.file())) return std::nullopt;
+  bool agree = false;
+  connection.read([&] {
+    agree = db::count_rows(connection, "winners") == db::stored_tally(connection, "winners");
+  });
+  if (agree) return std::nullopt;
+  return fmt::format(
+      "its winners are not those that were stored, or '{}-wal' is the log of another state; see "
+      "`overlaptune db check`, or restore a copy and remove the files with -wal and -shm",
+      connection.file().string());
 }
 
 }  // namespace overlaptune

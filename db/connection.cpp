@@ -1,8 +1,10 @@
 #include "db/connection.hpp"
 
+#include <cerrno>
 #include <limits>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "db/seal.hpp"
 #include "db/store.hpp"
@@ -10,11 +12,9 @@
 namespace overlaptune::db {
 namespace {
 
-/// How long a writer waits for another one. Readers never wait for writers (WAL).
-constexpr int kBusyTimeoutMs = 20'000;
-
 template <class F>
 auto guarded(const std::filesystem::path& file, F&& call) {
+  errno = 0;  // `failure_of` reads it
   try {
     return call();
   } catch (const SQLite::Exception& error) {
@@ -121,7 +121,7 @@ void Query::damaged(std::string_view what) const {
 Connection::Connection(std::filesystem::path file, const std::string& uri, int flags)
     : file_(std::move(file)), database_(guarded(file_, [&] {
         return SQLite::Database(uri, flags | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX,
-                                kBusyTimeoutMs);
+                                static_cast<int>(kWriterPatience.count()));
       })) {
   add_seal_function(database_.getHandle());
 }
@@ -137,6 +137,10 @@ Query Connection::query(const std::string& sql) {
 
 void Connection::execute(const std::string& sql) {
   guarded(file_, [&] { database_.exec(sql); });
+}
+
+bool Connection::is_in_transaction() {
+  return sqlite3_get_autocommit(database_.getHandle()) == 0;
 }
 
 std::int64_t Connection::integer(const std::string& sql) {

@@ -2,8 +2,10 @@
 // One SQLite connection with its compiled statements, and a statement in use. No exception of
 // SQLite leaves this file: every error is a `Failure`.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +94,9 @@ class Query {
   int column_ = 0;
 };
 
+/// How long a writer waits for another one. Readers never wait for writers (WAL).
+inline constexpr std::chrono::milliseconds kWriterPatience(20'000);
+
 class Connection {
  public:
   /// Opens `uri`, in SQLite's syntax; messages show `file`.
@@ -108,15 +113,33 @@ class Connection {
   /// Runs `change` in one transaction: all of it happens, or nothing.
   template <class F>
   void write(F&& change) {
-    transact("BEGIN IMMEDIATE", std::forward<F>(change));
+    try {
+      transact("BEGIN IMMEDIATE", [&] {
+        change();
+        if (before_commit_) before_commit_();
+      });
+    } catch (const Failure&) {
+      // A file that somebody writes over looks damaged, or lacks what the change refers to.
+      if (before_commit_) before_commit_();
+      throw;
+    }
   }
-  /// Runs `look` on one unchanging view of the database.
+  /// Runs `look` on one unchanging view of the database: that of the transaction which is open, or
+  /// of a new one.
   template <class F>
   void read(F&& look) {
-    transact("BEGIN", std::forward<F>(look));
+    if (is_in_transaction()) {
+      look();
+    } else {
+      transact("BEGIN", std::forward<F>(look));
+    }
   }
 
+  /// Sets what is called before each commit of `write`, and throws to prevent it.
+  void before_commit(std::function<void()> confirm) { before_commit_ = std::move(confirm); }
+
   [[nodiscard]] SQLite::Database& database() { return database_; }
+  [[nodiscard]] bool is_in_transaction();
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
  private:
@@ -137,6 +160,7 @@ class Connection {
   std::filesystem::path file_;
   SQLite::Database database_;
   std::unordered_map<std::string, SQLite::Statement> statements_;
+  std::function<void()> before_commit_{};
 };
 
 }  // namespace overlaptune::db

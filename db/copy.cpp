@@ -22,13 +22,27 @@ std::string place_of(Connection& connection) {
   return name == nullptr ? "" : name;
 }
 
-std::filesystem::path copy_beside(Connection& connection, std::string_view why) {
+std::filesystem::path name_beside(Connection& connection, std::string_view why) {
   std::string time = utc_now();
   std::erase(time, ':');
-  std::filesystem::path place =
-      fmt::format("{}.{}-{}", std::filesystem::absolute(connection.file()).string(), why, time);
-  Connection copy(place, place.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  copy_pages(connection, copy, copy);
+  return fmt::format("{}.{}-{}", std::filesystem::absolute(connection.file()).string(), why, time);
+}
+
+std::filesystem::path copy_beside(Connection& connection, std::string_view why) {
+  std::filesystem::path place = name_beside(connection, why);
+  try {
+    Connection copy(place, place.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    copy_pages(connection, copy, copy);
+  } catch (const Failure&) {  // a part of a copy is none
+    std::error_code ignored;
+    for (const char* suffix : {"", "-journal"}) {
+      std::filesystem::remove(place.string() + suffix, ignored);
+    }
+    throw Failure(ErrorKind::cannot_write,
+                  about(connection.file(), fmt::format("cannot be copied to '{}' first; check the "
+                                                       "space there, then run again",
+                                                       place.string())));
+  }
   return place;
 }
 

@@ -1,5 +1,7 @@
 #include "db/failure.hpp"
 
+#include <cerrno>
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -12,6 +14,19 @@ bool damaged_by(int extended) {
     case SQLITE_IOERR_SHORT_READ:
     case SQLITE_IOERR_CORRUPTFS:
     case SQLITE_IOERR_DATA:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool wants_locks(int extended) {
+  switch (extended) {
+    case SQLITE_IOERR_LOCK:
+    case SQLITE_IOERR_RDLOCK:
+    case SQLITE_IOERR_UNLOCK:
+    case SQLITE_IOERR_CHECKRESERVEDLOCK:
+    case SQLITE_IOERR_SHMLOCK:
       return true;
     default:
       return false;
@@ -38,6 +53,24 @@ std::string about(const std::filesystem::path& file, std::string_view text) {
   return fmt::format("database '{}': {}", file.string(), text);
 }
 
+Failure locked(const std::filesystem::path& file) {
+  return {ErrorKind::cannot_write,
+          about(file, "another process keeps it locked; wait for that one and run again")};
+}
+
+Failure no_locks(const std::filesystem::path& file) {
+  return {ErrorKind::cannot_write,
+          about(file, "this file system has no locks; put the file on a local disk")};
+}
+
+Failure hot_journal(const std::filesystem::path& file) {
+  return {ErrorKind::cannot_write,
+          about(file, fmt::format("a program that was killed left '{0}-journal', which undoes its "
+                                  "half transaction; run `sqlite3 {0} .schema`, which does that, "
+                                  "then run again",
+                                  file.string()))};
+}
+
 Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& file) {
   const auto cannot_write = [&](std::string_view text) {
     return Failure(ErrorKind::cannot_write, about(file, text));
@@ -46,19 +79,25 @@ Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& 
     case SQLITE_FULL:
       return cannot_write("no space left to write it; free some and run again");
     case SQLITE_READONLY:
+      if (error.getExtendedErrorCode() == SQLITE_READONLY_ROLLBACK) return hot_journal(file);
       return cannot_write("is open for reading only; make the file and its folder writable");
     case SQLITE_CANTOPEN:
+      if (errno == EMFILE || errno == ENFILE) {
+        return cannot_write("too many files are open; close some, or raise `ulimit -n`");
+      }
+      [[fallthrough]];
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return cannot_write("cannot be opened here; make the file and its folder writable");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return cannot_write("another process keeps it locked; wait for that one and run again");
+      return locked(file);
     case SQLITE_CONSTRAINT:  // our own rules come first, so it is an id of no run or platform
       return Failure(ErrorKind::bad_input,
                      about(file, fmt::format("refused ({}); use ids that this database gave out",
                                              error.what())));
     case SQLITE_IOERR:
+      if (wants_locks(error.getExtendedErrorCode())) return no_locks(file);
       if (!damaged_by(error.getExtendedErrorCode())) {
         return cannot_write(fmt::format(
             "{}; check the space and the health of the disk, then run again", error.what()));

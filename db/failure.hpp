@@ -19,4 +19,10 @@ namespace overlaptune::db {
 /// exist. Result codes: sqlite.org/rescode.html.
 [[nodiscard]] Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& file);
 
+// Failures of kind `cannot_write` for a sound file that cannot be used now.
+[[nodiscard]] Failure locked(const std::filesystem::path& file);
+[[nodiscard]] Failure no_locks(const std::filesystem::path& file);
+/// A process that was killed in the middle of a transaction left what rolls it back.
+[[nodiscard]] Failure hot_journal(const std::filesystem::path& file);
+
 }  // namespace overlaptune::db

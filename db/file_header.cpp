@@ -29,14 +29,6 @@ std::uint32_t big_endian(const Header& header, std::size_t offset) {
   return value;
 }
 
-/// The path of a file that SQLite keeps beside the database, with the suffix "-wal", "-shm" or
-/// "-journal".
-fs::path beside(const fs::path& file, std::string_view suffix) {
-  std::error_code error;
-  const fs::path whole = fs::canonical(file, error);
-  return error ? fs::path() : fs::path(whole.string().append(suffix));
-}
-
 /// The header; all zero if the file is shorter.
 Header read_header(Connection& connection) {
   sqlite3_file* file = nullptr;
@@ -51,6 +43,12 @@ Header read_header(Connection& connection) {
 }
 
 }  // namespace
+
+fs::path beside(const fs::path& file, std::string_view suffix) {
+  std::error_code error;
+  const fs::path whole = fs::canonical(file, error);
+  return error ? fs::path() : fs::path(whole.string().append(suffix));
+}
 
 bool has_log(const fs::path& file) {
   std::error_code error;

@@ -3,10 +3,16 @@
 // or `bad_input` for a file that may not be read.
 
 #include <filesystem>
+#include <string_view>
 
 #include "db/connection.hpp"
 
 namespace overlaptune::db {
+
+/// The path of a file that SQLite keeps beside the database, with the suffix "-wal", "-shm" or
+/// "-journal"; links are followed, as SQLite does.
+[[nodiscard]] std::filesystem::path beside(const std::filesystem::path& file,
+                                           std::string_view suffix);
 
 /// Whether there is a write-ahead log with content. If so, the file alone is not the whole
 /// database.

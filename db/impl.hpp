@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "db/open.hpp"
+#include "db/place.hpp"
 #include "db/rows.hpp"
 #include "db/store.hpp"
 #include "db/winner_cache.hpp"
@@ -19,6 +20,9 @@ namespace overlaptune {
 /// A probe run or a tuning run as it is stored.
 struct StoredRun {
   std::int64_t id = 0;
+  /// The place among the runs of both kinds, the newest last. An added run without one is the
+  /// newest.
+  std::optional<std::int64_t> number{};
   PlatformId platform = 0;
   std::string uid;  ///< the same in every database that has the run; made if empty
   Provenance provenance{};
@@ -41,12 +45,20 @@ struct Store::Impl {
       : connection(std::move(opened.connection)),
         file_version(opened.file_version),
         frozen(opened.frozen),
-        wal(opened.wal) {}
+        lock(std::move(opened.lock)),
+        wal(opened.wal) {
+    if (!opened.writes) return;
+    place.emplace(*connection);
+    connection->before_commit([this] { confirm_place(); });
+  }
 
   std::unique_ptr<db::Connection> connection;
   int file_version = 0;
   bool frozen = false;
+  std::unique_ptr<db::FileLock> lock{};
   bool wal = false;
+  std::optional<db::Place> place{};  ///< of a file that is open for writing
+  std::optional<Failure> lost{};     ///< set once the file is not what its name means any more
   db::WinnerCache cache{};
   /// If set, the functions below that go row by row leave out damaged rows and tell them here;
   /// otherwise such a row ends them.
@@ -58,6 +70,10 @@ struct Store::Impl {
     if (!wal) return std::nullopt;
     return db::stamp(connection->database());
   }
+
+  /// Throws `Failure` (`cannot_write`) where others removed the file, or replaced or overwrote it.
+  /// All rows that can still be read are then in a file beside it, which the message names.
+  void confirm_place();
 
   // Inside a transaction of the caller:
   PlatformId insert_platform(const Platform& platform);
@@ -74,7 +90,7 @@ struct Store::Impl {
   /// and reason. The second run of a winner gives it other times, so these are not compared.
   [[nodiscard]] bool has_candidate_like(TuningRunId run, const Candidate& candidate) const;
 
-  // Row by row, in the order in which they were added:
+  // Row by row, runs in their order, all else in the order in which they were added:
   void each_platform(const std::function<void(const StoredPlatform&)>& visit) const;
   void each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const;
   void each_measurement(ProbeRunId run, const std::function<void(const Measurement&)>& visit) const;
@@ -121,5 +137,8 @@ struct Store::Impl {
   [[nodiscard]] bool keeps_against(const StoredWinner& other) const;
   std::int64_t problem_id(const Problem& problem);
 };
+
+/// `Store::merge`. If damaged rows of `theirs` are left out, the others come.
+std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs);
 
 }  // namespace overlaptune

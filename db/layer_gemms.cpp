@@ -53,9 +53,9 @@ void Store::add_layer_gemms(TuningRunId run, std::span<const LayerGemm> gemms) {
 std::vector<LayerGemm> Store::layer_gemms(PlatformId platform) const {
   static const std::string select = fmt::format(
       "SELECT {0}, {1}, times_per_pass FROM (SELECT g.*, row_number() OVER (PARTITION BY "
-      "problem_id, {1} ORDER BY started_at DESC, run_id DESC) AS age FROM layer_gemms g JOIN "
-      "tuning_runs r ON r.id = run_id JOIN provenance v ON v.id = provenance_id WHERE platform_id "
-      "= ?) g JOIN problems p ON p.id = problem_id WHERE age = 1 ORDER BY g.id",
+      "problem_id, {1} ORDER BY provenance_id DESC) AS age FROM layer_gemms g JOIN tuning_runs r "
+      "ON r.id = run_id WHERE platform_id = ?) g JOIN problems p ON p.id = problem_id WHERE age = "
+      "1 ORDER BY g.id",
       db::kProblemColumns, db::kLayerGemmKey);
   std::vector<LayerGemm> list;
   auto query = impl_->connection->query(select);

@@ -27,6 +27,42 @@ class Clock {
   std::vector<std::string> complaints_;
 };
 
+/// Numbers the runs that a merge brings. They keep their order. They come behind those that this
+/// file has of their kind and platform as soon as one of them began after the last of those; until
+/// then they come before all. Clocks of two machines are all that there is to go by.
+class Numbers {
+ public:
+  Numbers(db::Connection& ours, db::Connection& theirs)
+      : ours_(ours),
+        least_(ours.integer("SELECT min(0, coalesce(min(id), 0)) FROM provenance")),
+        most_theirs_(theirs.integer("SELECT coalesce(max(id), 0) FROM provenance")) {}
+
+  /// The number of a run whose platform is that of this file.
+  [[nodiscard]] std::optional<std::int64_t> of(RunKind kind, const StoredRun& run) {
+    const std::pair key(kind, run.platform);
+    if (!last_.contains(key)) last_[key] = last_start(kind, run.platform);
+    std::string& last = last_[key];
+    if (run.provenance.started_at > last) last.clear();  // from here on behind
+    if (last.empty() || !run.number) return std::nullopt;
+    return least_ - 1 - (most_theirs_ - *run.number);
+  }
+
+ private:
+  [[nodiscard]] std::string last_start(RunKind kind, PlatformId platform) {
+    auto query = ours_.query(fmt::format(
+        "SELECT started_at FROM {} JOIN provenance p ON p.id = provenance_id WHERE platform_id = ? "
+        "ORDER BY p.id DESC LIMIT 1",
+        kind == RunKind::probe ? "probe_runs" : "tuning_runs"));
+    query.bind(platform);
+    return query.step() ? query.text() : "";
+  }
+
+  db::Connection& ours_;
+  std::int64_t least_;
+  std::int64_t most_theirs_;
+  std::map<std::pair<RunKind, PlatformId>, std::string> last_{};
+};
+
 /// Gives a run what it can be stored with. Its measurements are worth more than its texts.
 void mend(StoredRun& run) {
   constexpr const char* kUnknown = "1970-01-01T00:00:00.000Z";
@@ -42,15 +78,13 @@ void mend(StoredRun& run) {
 
 // Ids differ between databases. A platform is recognized by its fingerprint, a run by the random
 // uid of its provenance, and everything else by its place in a run.
-std::vector<std::string> Store::merge(const Store& other) {
-  if (this == &other) return {};
-  Impl& ours = *impl_;
-  const Impl& theirs = *other.impl_;
+std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs) {
   std::map<std::int64_t, std::int64_t> platforms;
   std::map<std::int64_t, std::int64_t> tuning_runs;
   Clock clock;
 
   const auto copy = [&] {
+    Numbers numbers(*ours.connection, *theirs.connection);
     theirs.each_platform([&](const StoredPlatform& stored) {
       platforms[stored.id] = ours.insert_platform(stored.platform);
     });
@@ -68,6 +102,7 @@ std::vector<std::string> Store::merge(const Store& other) {
         mend(run);
       }
       clock.look("run", run.uid, "started_at", run.provenance.started_at);
+      run.number = numbers.of(kind, run);
       return ours.insert_run(kind, run);
     };
     theirs.each_run(RunKind::probe, [&](const StoredRun& run) {
@@ -103,6 +138,11 @@ std::vector<std::string> Store::merge(const Store& other) {
   };
   theirs.connection->read([&] { ours.connection->write(copy); });
   return std::move(clock).complaints();
+}
+
+std::vector<std::string> Store::merge(const Store& other) {
+  if (this == &other) return {};
+  return merge_rows(*impl_, *other.impl_);
 }
 
 }  // namespace overlaptune

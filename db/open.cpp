@@ -3,40 +3,32 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "db/create.hpp"
 #include "db/file_header.hpp"
+#include "db/file_lock.hpp"
+#include "db/file_size_signal.hpp"
 #include "db/schema.hpp"
-#include "db/temporary_file.hpp"
+#include "db/uri.hpp"
 
 namespace overlaptune::db {
 namespace {
 
 namespace fs = std::filesystem;
 
+using std::chrono::milliseconds;
+
 /// How long a reader waits for a process that has the file to itself. That takes moments: to
 /// recover the file after a crash, or to close it as the last one. A process that keeps the file
 /// longer does not share it at all.
-constexpr int kReaderTimeoutMs = 2'000;
+constexpr milliseconds kReaderPatience(2'000);
 
 Failure refused(const fs::path& file, std::string_view text) {
   return {ErrorKind::bad_database, about(file, text)};
-}
-
-/// The URI of a file. `?`, `#` and `%` have a meaning in a URI and are escaped. The empty host
-/// keeps SQLite from taking a path that begins with two slashes as the name of a host.
-std::string uri(const fs::path& file, std::string_view parameters) {
-  std::string text = "file://";
-  for (const char c : fs::absolute(file).string()) {
-    if (c == '?' || c == '#' || c == '%') {
-      text += fmt::format("%{:02x}", static_cast<unsigned char>(c));
-    } else {
-      text += c;
-    }
-  }
-  return fmt::format("{}?{}", text, parameters);
 }
 
 /// Checks the schema and returns its version.
@@ -51,7 +43,7 @@ int check_schema(Connection& connection) {
   }
   if (version < 1) throw refused(file, "damaged (no schema version); restore a copy");
   if (const auto fault = schema_fault(connection, static_cast<int>(version))) {
-    throw refused(file, fmt::format("damaged schema ({}); restore a copy", *fault));
+    throw refused(file, *fault);
   }
   return static_cast<int>(version);
 }
@@ -60,14 +52,19 @@ int check_schema(Connection& connection) {
 void be_careful(Connection& connection) {
   sqlite3* handle = connection.database().getHandle();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  for (const int what : {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                         SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    sqlite3_db_config(handle, what, 0, nullptr);
+  }
   connection.execute("PRAGMA cell_size_check = ON");
 }
 
 std::unique_ptr<Connection> connect(const fs::path& file, std::string_view parameters, int flags) {
   auto connection = std::make_unique<Connection>(file, uri(file, parameters), flags);
   be_careful(*connection);
-  if (flags == SQLite::OPEN_READONLY) connection->database().setBusyTimeout(kReaderTimeoutMs);
+  if (flags == SQLite::OPEN_READONLY) {
+    connection->database().setBusyTimeout(static_cast<int>(kReaderPatience.count()));
+  }
   return connection;
 }
 
@@ -77,14 +74,13 @@ std::unique_ptr<Connection> connect_memory(const fs::path& name) {
 }
 
 /// Opens a read-only connection and checks all that can be checked. `frozen`: the file is one that
-/// no process is writing; it is read without a lock, and without the files that readers share with
-/// writers.
+/// no process is writing; it is read as it is, without the files that readers share with writers.
 Opened look(const fs::path& file, bool frozen) {
-  const auto* parameters = frozen ? "mode=ro&immutable=1" : "mode=ro";
-  auto connection = connect(file, parameters, SQLite::OPEN_READONLY);
+  auto connection =
+      connect(file, frozen ? "mode=ro&immutable=1" : "mode=ro", SQLite::OPEN_READONLY);
   check_header(*connection);
   const int version = check_schema(*connection);
-  return {std::move(connection), version, frozen};
+  return {.connection = std::move(connection), .file_version = version, .frozen = frozen};
 }
 
 /// Looks several times. While another process migrates a file, it can look damaged to a reader
@@ -103,37 +99,6 @@ Opened patiently(const fs::path& file, const F& look_once) {
   }
 }
 
-/// Creates an empty database. The file is complete before it gets its name, so that a process that
-/// is killed leaves no half of a database. If another process has made the file by then, that one
-/// stays.
-void create_file(const fs::path& file) {
-  const fs::path folder = fs::absolute(file).parent_path();
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    throw Failure(ErrorKind::cannot_write,
-                  about(file, fmt::format("there is no folder '{}'; make it", folder.string())));
-  }
-  remove_abandoned(file);
-  const TemporaryFile temporary(file);
-  {
-    Connection connection(file, uri(temporary.path(), "mode=rwc"),
-                          SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    // Loading all winners reads the file page by page, and each read is a system call.
-    connection.execute("PRAGMA page_size = 16384");
-    connection.execute("PRAGMA journal_mode = MEMORY");  // if this fails, the file is removed
-    migrate(connection);
-    connection.execute("PRAGMA journal_mode = WAL");
-  }
-  fs::create_hard_link(temporary.path(), file, error);
-  std::error_code unknown;
-  if (error && !fs::exists(file, unknown)) {
-    fs::rename(temporary.path(), file, error);  // no hard links here
-  }
-  if (error && !fs::exists(file, unknown)) {
-    throw Failure(ErrorKind::cannot_write, about(file, error.message()));
-  }
-}
-
 Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
   auto memory = connect_memory(file);
   try {
@@ -148,44 +113,78 @@ Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
     if (failure.kind() == ErrorKind::bad_database) throw;
     throw refused(file, "damaged (cannot be brought up to date); restore a copy");
   }
-  return {std::move(memory), version, true};
+  return {.connection = std::move(memory), .file_version = version, .frozen = true};
 }
 
-Opened open_for_reading(const fs::path& file, Access access) {
-  auto opened = patiently(file, [&] {
-    // A log means that somebody writes all the same.
-    if (access == Access::settled) return look(file, !has_log(file));
+/// Whether this process may make the files that readers share with writers.
+bool may_write_beside(const fs::path& file) {
+  return access(beside(file, "").parent_path().c_str(), W_OK) == 0;
+}
+
+/// Looks as a reader does. A frozen file stays locked while it is read.
+Opened look_as_reader(const fs::path& file, Access access) {
+  auto lock = std::make_unique<FileLock>(file, kReaderPatience);
+  bool frozen = access == Access::settled && !has_log(file);  // a log: somebody writes all the same
+  Opened opened;
+  if (!frozen) {
     try {
       return look(file, false);
     } catch (const Failure& failure) {
-      // If this process may not write in the folder and no process has the file open, SQLite cannot
-      // share it with a writer. No process with these rights can be writing it then.
-      if (failure.kind() != ErrorKind::cannot_write || has_log(file)) throw;
-      return look(file, true);
+      // In a folder that this process may not write in, SQLite cannot share the file with a writer.
+      // No process with these rights can be writing it.
+      frozen =
+          failure.kind() == ErrorKind::cannot_write && !has_log(file) && !may_write_beside(file);
+      if (!frozen) throw;
     }
-  });
+  }
+  opened = look(file, true);
+  opened.lock = std::move(lock);
+  return opened;
+}
+
+Opened open_for_reading(const fs::path& file, Access access) {
+  auto opened = patiently(file, [&] { return look_as_reader(file, access); });
   if (opened.file_version == kSchemaVersion) return opened;
   return copy_to_memory(file, *opened.connection, opened.file_version);
 }
 
+bool uses_log(Connection& connection) {
+  auto mode = connection.query("PRAGMA journal_mode");
+  return mode.step() && mode.text() == "wal";
+}
+
 /// Gives the database a log. A file without a log is locked for that, and SQLite does not wait if
-/// another process is about to do the same.
+/// another process is about to do the same. The change is in one sector of the file, so it needs no
+/// journal, which a killed process would leave behind.
 void use_log(Connection& connection) {
-  constexpr const char* kUse = "PRAGMA journal_mode = WAL";
-  constexpr auto kLimit = std::chrono::seconds(20);
-  constexpr auto kPause = std::chrono::milliseconds(5);
+  if (uses_log(connection)) return;
+  connection.execute("PRAGMA journal_mode = MEMORY");
+  constexpr auto kPause = milliseconds(5);
   sqlite3* handle = connection.database().getHandle();
-  const auto deadline = std::chrono::steady_clock::now() + kLimit;
-  while ((sqlite3_exec(handle, kUse, nullptr, nullptr, nullptr) & 0xff) == SQLITE_BUSY &&
-         std::chrono::steady_clock::now() < deadline) {
+  const auto deadline = std::chrono::steady_clock::now() + kWriterPatience;
+  connection.database().setBusyTimeout(static_cast<int>(kPause.count()));
+  while ((sqlite3_exec(handle, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) & 0xff) ==
+         SQLITE_BUSY) {
+    if (std::chrono::steady_clock::now() >= deadline) throw locked(connection.file());
     std::this_thread::sleep_for(kPause);
   }
-  connection.execute(kUse);  // does nothing if it is done already; otherwise reports its error
+  connection.database().setBusyTimeout(static_cast<int>(kWriterPatience.count()));
+  connection.execute("PRAGMA journal_mode = WAL");  // nothing is left to do, or it tells its error
+}
+
+/// Looks before anything may write. A file that is refused gets no new file beside it, not even a
+/// lock file if there is no log.
+int version_to_write(const fs::path& file) {
+  return patiently(file,
+                   [&] {
+                     const FileLock lock(file, kWriterPatience);
+                     return look(file, !has_log(file));
+                   })
+      .file_version;
 }
 
 Opened open_for_writing(const fs::path& file) {
-  // A file that is refused gets no new file beside it, not even a lock file if there is no log.
-  const int version = patiently(file, [&] { return look(file, !has_log(file)); }).file_version;
+  const int version = version_to_write(file);
   auto connection = connect(file, "mode=rw", SQLite::OPEN_READWRITE);
   if (sqlite3_db_readonly(connection->database().getHandle(), "main") != 0) {
     throw Failure(ErrorKind::cannot_write, about(file, "is read-only; make it writable"));
@@ -196,18 +195,14 @@ Opened open_for_writing(const fs::path& file) {
   connection->execute("PRAGMA synchronous = NORMAL");
   (void)connection->integer("SELECT count(*) FROM platforms");  // makes the log, or fails now
   if (version < kSchemaVersion) migrate(*connection);
-  return {std::move(connection), kSchemaVersion, false};
-}
-
-bool uses_log(Connection& connection) {
-  auto mode = connection.query("PRAGMA journal_mode");
-  return mode.step() && mode.text() == "wal";
+  return {.connection = std::move(connection), .file_version = kSchemaVersion};
 }
 
 }  // namespace
 
 Opened open_file(const fs::path& file, Access access) {
   const bool reads = access == Access::read || access == Access::settled;
+  const NoFileSizeSignal guard;  // for the files that readers share with writers
   std::error_code error;
   if (!fs::exists(file, error)) {
     if (error) {  // a loop of links, or a folder that may not be searched
@@ -223,6 +218,7 @@ Opened open_file(const fs::path& file, Access access) {
   }
   auto opened = reads ? open_for_reading(file, access) : open_for_writing(file);
   opened.wal = uses_log(*opened.connection);
+  opened.writes = !reads;
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (reads) opened.connection->execute("PRAGMA query_only = ON");
   return opened;
@@ -233,7 +229,7 @@ Opened open_memory(std::int64_t page_bytes) {
   connection->execute(fmt::format("PRAGMA page_size = {}", page_bytes));
   migrate(*connection);
   connection->execute("PRAGMA foreign_keys = ON");
-  return {std::move(connection), kSchemaVersion, false};
+  return {.connection = std::move(connection), .file_version = kSchemaVersion};
 }
 
 }  // namespace overlaptune::db

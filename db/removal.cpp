@@ -2,12 +2,13 @@
 // single rows, so those of the other rows stay right.
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "db/copy.hpp"
 #include "db/impl.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune {
 namespace {
@@ -16,7 +17,7 @@ using db::Connection;
 
 struct Run {
   std::int64_t id = 0;
-  std::int64_t provenance = 0;
+  std::int64_t provenance = 0;  ///< runs are ordered by it, not by clocks
   RunBrief brief{};
 };
 
@@ -24,20 +25,18 @@ struct Run {
 constexpr std::string_view kProbeRuns =
     "SELECT r.id, provenance_id, uid, platform_id, started_at, finished_at IS NOT NULL, "
     "(SELECT count(*) FROM measurements m WHERE m.run_id = r.id), 0, r.id IN (SELECT run_id FROM "
-    "(SELECT run_id, row_number() OVER (PARTITION BY platform_id, probe ORDER BY started_at DESC, "
-    "run_id DESC) AS age FROM measurements m JOIN probe_runs o ON o.id = run_id JOIN provenance v "
-    "ON v.id = provenance_id) WHERE age = 1) FROM probe_runs r JOIN provenance p ON p.id = "
-    "provenance_id";
+    "(SELECT run_id, row_number() OVER (PARTITION BY platform_id, probe ORDER BY provenance_id "
+    "DESC) AS age FROM measurements m JOIN probe_runs o ON o.id = run_id) WHERE age = 1) FROM "
+    "probe_runs r JOIN provenance p ON p.id = provenance_id";
 constexpr std::string_view kTuningRuns =
     "SELECT r.id, provenance_id, uid, platform_id, started_at, finished_at IS NOT NULL, "
     "(SELECT count(*) FROM candidates c WHERE c.run_id = r.id), (SELECT count(*) FROM winners w "
     "WHERE w.run_id = r.id), r.id IN (SELECT run_id FROM winners) OR r.id IN (SELECT run_id FROM "
     "(SELECT run_id, row_number() OVER (PARTITION BY platform_id, problem_id, model, product, "
-    "parallelism, tokens ORDER BY started_at DESC, run_id DESC) AS age FROM layer_gemms g JOIN "
-    "tuning_runs o ON o.id = run_id JOIN provenance v ON v.id = provenance_id) WHERE age = 1) FROM "
-    "tuning_runs r JOIN provenance p ON p.id = provenance_id";
+    "parallelism, tokens ORDER BY provenance_id DESC) AS age FROM layer_gemms g JOIN tuning_runs o "
+    "ON o.id = run_id) WHERE age = 1) FROM tuning_runs r JOIN provenance p ON p.id = provenance_id";
 
-/// The runs of both kinds, the oldest first.
+/// The probe runs, and behind them the tuning runs, each the oldest first.
 std::vector<Run> all_runs(Connection& connection) {
   std::vector<Run> list;
   for (const bool tuning : {false, true}) {
@@ -57,7 +56,7 @@ std::vector<Run> all_runs(Connection& connection) {
     }
   }
   std::sort(list.begin(), list.end(), [](const Run& a, const Run& b) {
-    return std::tie(a.brief.started_at, a.brief.uid) < std::tie(b.brief.started_at, b.brief.uid);
+    return std::pair(a.brief.tuning, a.provenance) < std::pair(b.brief.tuning, b.provenance);
   });
   return list;
 }
@@ -98,6 +97,14 @@ void remove_problem(Connection& connection, const Problem& problem) {
   }
 }
 
+void remove_platform(Connection& connection, const std::vector<Run>& runs, PlatformId platform) {
+  remove_where(connection, "winners", "platform_id", platform);
+  for (const Run& run : runs) {
+    if (run.brief.platform == platform) remove_run(connection, run);
+  }
+  remove_where(connection, "platforms", "id", platform);
+}
+
 void remove_problems_without_rows(Connection& connection) {
   connection.execute(
       "DELETE FROM problems WHERE id NOT IN (SELECT problem_id FROM candidates) AND id NOT IN "
@@ -132,6 +139,18 @@ void shrink(Connection& connection) {
   }
 }
 
+/// Runs `remove` and keeps the tallies. A row that was missing before stays missed.
+template <class F>
+void remove_with_tallies(Connection& connection, const F& remove) {
+  std::vector<db::Tally> before;
+  for (const auto table : db::kTalliedTables) before.push_back(db::count_rows(connection, table));
+  remove();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto table = db::kTalliedTables.at(i);
+    db::add_to_tally(connection, table, db::count_rows(connection, table) - before[i]);
+  }
+}
+
 Expected<Run> named_run(const std::vector<Run>& runs, const std::string& uid) {
   std::vector<const Run*> fitting;
   for (const Run& run : runs) {
@@ -155,15 +174,17 @@ std::vector<RunBrief> Store::prune(const PruneRule& rule) {
   std::vector<RunBrief> gone;
   connection.write([&] {
     const auto runs = all_runs(connection);
-    for (const Run& run : runs) {
-      if (run.brief.needed || (rule.before && run.brief.started_at >= *rule.before) ||
-          (rule.keep && !is_behind(runs, run, *rule.keep))) {
-        continue;
+    remove_with_tallies(connection, [&] {
+      for (const Run& run : runs) {
+        if (run.brief.needed || (rule.before && run.brief.started_at >= *rule.before) ||
+            (rule.keep && !is_behind(runs, run, *rule.keep))) {
+          continue;
+        }
+        remove_run(connection, run);
+        gone.push_back(run.brief);
       }
-      remove_run(connection, run);
-      gone.push_back(run.brief);
-    }
-    remove_problems_without_rows(connection);
+      remove_problems_without_rows(connection);
+    });
   });
   if (!gone.empty()) shrink(connection);
   return gone;
@@ -192,16 +213,12 @@ Expected<Removal> Store::remove(const RemovalChoice& choice) {
       Connection reader(connection.file(), place, SQLite::OPEN_READONLY);
       done.copy = db::copy_beside(reader, "before-delete");
     }
-    if (!choice.run.empty()) remove_run(connection, *named);
-    if (choice.problem) remove_problem(connection, *choice.problem);
-    if (choice.platform) {
-      remove_where(connection, "winners", "platform_id", *choice.platform);
-      for (const Run& run : runs) {
-        if (run.brief.platform == *choice.platform) remove_run(connection, run);
-      }
-      remove_where(connection, "platforms", "id", *choice.platform);
-    }
-    remove_problems_without_rows(connection);
+    remove_with_tallies(connection, [&] {
+      if (!choice.run.empty()) remove_run(connection, *named);
+      if (choice.problem) remove_problem(connection, *choice.problem);
+      if (choice.platform) remove_platform(connection, runs, *choice.platform);
+      remove_problems_without_rows(connection);
+    });
     const auto after = counts(connection, tables);
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (after[i] == before[i]) continue;

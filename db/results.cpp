@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "db/impl.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune {
 
@@ -52,11 +53,19 @@ void Store::Impl::insert_measurement(ProbeRunId run, const Measurement& measurem
   static const std::string replace = sql(Conflict::replace);
   const std::string probe = to_string(measurement.probe);
   refuse_unsound(*connection, "measurement of '" + probe + "'", measurement);
-  auto query = connection->query(conflict == Conflict::keep ? keep : replace);
-  query.bind(run).bind(probe);
-  db::put(query, measurement.probe);
-  db::put_measured(query, measurement);
-  query.run();
+  static const std::string count = db::count_sql("measurements", "(run_id, probe) = (?, ?)");
+  const auto counted = [&] {
+    auto query = connection->query(count);
+    query.bind(run).bind(probe);
+    return db::read_tally(query);
+  };
+  db::keep_tally(*connection, "measurements", counted, [&] {
+    auto query = connection->query(conflict == Conflict::keep ? keep : replace);
+    query.bind(run).bind(probe);
+    db::put(query, measurement.probe);
+    db::put_measured(query, measurement);
+    query.run();
+  });
 }
 
 std::int64_t Store::Impl::problem_id(const Problem& problem) {
@@ -84,12 +93,25 @@ void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, 
   static const std::string keep = sql(Conflict::keep);
   static const std::string replace = sql(Conflict::replace);
   refuse_unsound(*connection, name_of(candidate), candidate);
-  auto query = connection->query(conflict == Conflict::keep ? keep : replace);
-  query.bind(run).bind(problem_id(candidate.problem)).bind(candidate.launch);
-  db::put(query, candidate.config);
-  query.bind(candidate.verdict);
-  db::put_outcome(query, candidate);
-  query.run();
+  static const std::string count =
+      db::count_sql("candidates", "(run_id, problem_id, launch, config) = (?, ?, ?, ?)");
+  const std::int64_t problem = problem_id(candidate.problem);
+  const auto put_key = [&](Query& query) {
+    query.bind(run).bind(problem).bind(candidate.launch);
+    db::put(query, candidate.config);
+  };
+  const auto counted = [&] {
+    auto query = connection->query(count);
+    put_key(query);
+    return db::read_tally(query);
+  };
+  db::keep_tally(*connection, "candidates", counted, [&] {
+    auto query = connection->query(conflict == Conflict::keep ? keep : replace);
+    put_key(query);
+    query.bind(candidate.verdict);
+    db::put_outcome(query, candidate);
+    query.run();
+  });
 }
 
 bool Store::Impl::has_candidate_like(TuningRunId run, const Candidate& candidate) const {
@@ -151,10 +173,9 @@ void Store::add_measurement(ProbeRunId run, const Measurement& measurement) {
 
 std::vector<Measurement> Store::measurements(PlatformId platform) const {
   static const std::string select = fmt::format(
-      "SELECT {} FROM (SELECT m.*, row_number() OVER (PARTITION BY probe ORDER BY started_at DESC, "
-      "run_id DESC) AS age FROM measurements m JOIN probe_runs r ON r.id = run_id JOIN provenance "
-      "p "
-      "ON p.id = provenance_id WHERE platform_id = ?) WHERE age = 1 ORDER BY id",
+      "SELECT {} FROM (SELECT m.*, row_number() OVER (PARTITION BY probe ORDER BY provenance_id "
+      "DESC) AS age FROM measurements m JOIN probe_runs r ON r.id = run_id WHERE platform_id = ?) "
+      "WHERE age = 1 ORDER BY id",
       db::join({db::kProbeColumns, db::kMeasuredColumns}));
   std::vector<Measurement> list;
   auto query = impl_->connection->query(select);

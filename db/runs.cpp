@@ -28,7 +28,7 @@ std::string new_uid() {
 
 std::string select_runs(RunKind kind) {
   return fmt::format(
-      "SELECT r.id, platform_id, uid, finished_at, {}, {}, EXISTS (SELECT 1 FROM {} o WHERE "
+      "SELECT r.id, p.id, platform_id, uid, finished_at, {}, {}, EXISTS (SELECT 1 FROM {} o WHERE "
       "o.provenance_id = p.id) FROM {} r JOIN provenance p ON p.id = r.provenance_id",
       db::kProvenanceColumns, kind == RunKind::tuning ? "request" : "''",
       table_of(kind == RunKind::tuning ? RunKind::probe : RunKind::tuning), table_of(kind));
@@ -37,6 +37,7 @@ std::string select_runs(RunKind kind) {
 StoredRun read_run(Query& query) {
   StoredRun run;
   run.id = query.integer();
+  run.number = query.integer();
   run.platform = query.integer();
   run.uid = query.text();
   run.finished_at = query.optional_text();
@@ -53,6 +54,14 @@ std::string distinct_name(const StoredPlatform& stored, const std::vector<Stored
     return full_name(other.platform) == name;
   });
   return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(stored.platform));
+}
+
+/// Tells in which fields platforms of one name differ. There are two or more.
+std::string namesakes(const std::vector<StoredPlatform>& all) {
+  const auto fields = differences(all[0].platform, all[1].platform);
+  return fmt::format("several have this name ({} and {} differ in {})",
+                     fingerprint(all[0].platform), fingerprint(all[1].platform),
+                     fmt::join(fields, "; "));
 }
 
 const std::string& select_platforms() {
@@ -124,7 +133,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
                   db::about(connection->file(), fmt::format("run {}: {}", run.uid, *wrong)));
   }
   static const std::string insert_provenance = fmt::format(
-      "INSERT INTO provenance (uid, {}) VALUES (?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
+      "INSERT INTO provenance (id, uid, {}) VALUES (?, ?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
   {
     auto query = connection->query(find);
     query.bind(run.uid);
@@ -148,7 +157,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   }
   {
     auto query = connection->query(insert_provenance);
-    query.bind(run.uid);
+    query.bind(run.number).bind(run.uid);
     db::put(query, run.provenance);
     query.run();
   }
@@ -169,7 +178,7 @@ void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>
 }
 
 void Store::Impl::each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const {
-  auto query = connection->query(select_runs(kind) + " ORDER BY r.id");
+  auto query = connection->query(select_runs(kind) + " ORDER BY p.id");
   for_rows(query, read_run, visit);
 }
 
@@ -218,7 +227,7 @@ Expected<StoredPlatform> Store::platform(std::string_view name_or_fingerprint) c
     return bad_input(fmt::format("platform: several are stored; name one of {}", known));
   }
   return bad_input(fmt::format("platform '{}': {}; expected one of {}", name_or_fingerprint,
-                               fitting.empty() ? "not stored" : "several have this name", known));
+                               fitting.empty() ? "not stored" : namesakes(fitting), known));
 }
 
 Expected<StoredPlatform> Store::platform(const Platform& own) const {
@@ -272,8 +281,7 @@ void Store::finish_tuning_run(TuningRunId run) {
 
 std::optional<TuningRun> Store::last_tuning_run(PlatformId platform) const {
   auto query = impl_->connection->query(select_runs(RunKind::tuning) +
-                                        " WHERE platform_id = ? ORDER BY started_at DESC, r.id "
-                                        "DESC LIMIT 1");
+                                        " WHERE platform_id = ? ORDER BY p.id DESC LIMIT 1");
   query.bind(platform);
   if (!query.step()) return std::nullopt;
   StoredRun run = read_run(query);

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/hash.hpp"
+#include "core/printable.hpp"
 #include "db/seal_rows.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -421,16 +423,28 @@ ALTER TABLE measurements ADD COLUMN peer_from INTEGER;
 ALTER TABLE measurements ADD COLUMN peer_to INTEGER;
 )sql";
 
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4,
-                               kVersion5, kVersion6, kVersion7, kVersion8};
+// Tallies (db/tallies.hpp). `make_tallies` fills them in.
+constexpr const char* kVersion9 = R"sql(
+CREATE TABLE tallies (
+  name TEXT PRIMARY KEY,     -- of a table
+  rows INTEGER NOT NULL,
+  sum INTEGER NOT NULL       -- of 40 bits of a hash of each row; see docs/database.md
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5,
+                               kVersion6, kVersion7, kVersion8, kVersion9};
 static_assert(kVersions.size() == kSchemaVersion);
 constexpr int kFirstWithSeals = 7;
+constexpr int kFirstWithTallies = 9;
 
-/// The name of each table and index, with the SQL text that creates it.
+/// The name of each object of the schema, with the SQL text that creates it. Statistics, which
+/// ANALYZE stores, are no part of it.
 std::map<std::string, std::string> objects(Connection& connection) {
   std::map<std::string, std::string> found;
-  auto query =
-      connection.query("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL");
+  auto query = connection.query(
+      "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND (type, name) "
+      "NOT IN (VALUES ('table', 'sqlite_stat1'), ('table', 'sqlite_stat4'))");
   while (query.step()) {
     auto name = query.text();
     found.emplace(std::move(name), query.text());
@@ -442,8 +456,13 @@ std::map<std::string, std::string> objects(Connection& connection) {
 /// digest is compared with a schema made for the comparison, which takes longer than the rest of
 /// opening it.
 constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
-    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL, 0xa76a890ff502c397ULL,
-    0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL, 0x282627ff26035c38ULL, 0x5fa33b51bfa29707ULL};
+    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL,
+    0xa76a890ff502c397ULL, 0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL,
+    0x282627ff26035c38ULL, 0x5fa33b51bfa29707ULL, 0x5f7b0c1aabd20948ULL};
+
+std::string damaged_schema(std::string_view fault) {
+  return fmt::format("damaged schema ({}); restore a copy", fault);
+}
 
 std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   std::uint64_t hash = fnv1a("");
@@ -468,6 +487,7 @@ void migrate(Connection& connection, int to) {
       connection.execute(kVersions.at(static_cast<std::size_t>(version)));
     }
     if (from < kFirstWithSeals && to >= kFirstWithSeals) seal_rows(connection);
+    if (from < kFirstWithTallies && to >= kFirstWithTallies) make_tallies(connection);
     connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
     connection.execute(fmt::format("PRAGMA user_version = {}", to));
     auto orphans = connection.query("PRAGMA foreign_key_check");
@@ -486,10 +506,18 @@ std::uint64_t known_digest(int version) {
 std::optional<std::string> schema_fault(Connection& connection, int version) {
   const auto found = objects(connection);
   if (digest(found) == known_digest(version)) return std::nullopt;
-  for (const auto& [name, sql] : expected_objects(version)) {
+  const auto expected = expected_objects(version);
+  for (const auto& [name, sql] : expected) {
     const auto there = found.find(name);
-    if (there == found.end()) return fmt::format("{} is missing", name);
-    if (there->second != sql) return fmt::format("{} is not as version {} has it", name, version);
+    if (there == found.end()) return damaged_schema(fmt::format("{} is missing", name));
+    if (there->second != sql) {
+      return damaged_schema(fmt::format("{} is not as version {} has it", name, version));
+    }
+  }
+  for (const auto& [name, sql] : found) {
+    if (expected.contains(name)) continue;
+    return fmt::format("holds {}, which is not of this program; drop it, or restore a copy",
+                       printable(name));
   }
   return std::nullopt;
 }

@@ -221,6 +221,10 @@ class Store {
   /// All findings of `PRAGMA integrity_check`, of `foreign_key_check` and of our own rules.
   [[nodiscard]] std::vector<std::string> check() const;
 
+  /// Where the file has a log: why the two do not belong together, as where a log stayed behind
+  /// beside a copy that was put back. It counts the winners.
+  [[nodiscard]] std::optional<std::string> log_fault() const;
+
   /// Copies the rows that `other` has and this one lacks; of two winners for one key the newer
   /// stays. A damaged row of `other` is a failure (`bad_database`) that changes nothing. Returns
   /// complaints about rows that are taken all the same: times ahead of this machine's clock.
@@ -236,7 +240,8 @@ class Store {
   /// `check` finds nothing.
   Repair repair();
 
-  /// All runs, the oldest first. Throws for a damaged row.
+  /// The probe runs, and behind them the tuning runs, each the oldest first. Throws for a damaged
+  /// row.
   [[nodiscard]] std::vector<RunBrief> runs() const;
   /// Removes the runs that `rule` chooses and nothing rests on (`RunBrief::needed`), with their
   /// rows. Returns them. All or nothing.
@@ -244,6 +249,10 @@ class Store {
   /// Removes what `choice` names, with all that rests on it. All or nothing. First writes a copy of
   /// the file beside it. Error: nothing of the kind is stored.
   [[nodiscard]] Expected<Removal> remove(const RemovalChoice& choice);
+  /// Throws `Failure` (`cannot_write`) where others removed, replaced or overwrote the file while
+  /// it was open for writing. Each change asks this itself, before it is committed. All rows that
+  /// can still be read are then in a file beside it, which the message names.
+  void confirm_place();
   /// The same content in memory: what is removed there stays in the file.
   [[nodiscard]] Store in_memory() const;
 

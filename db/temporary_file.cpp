@@ -29,9 +29,12 @@ void remove_with_companions(const fs::path& file) {
   }
 }
 
+/// Where a file system has no such locks, another process may remove the file, and the creation
+/// fails.
 bool is_locked_and_there(int descriptor) {
   struct stat status {};
-  return flock(descriptor, LOCK_EX) == 0 && fstat(descriptor, &status) == 0 && status.st_nlink > 0;
+  (void)flock(descriptor, LOCK_EX);
+  return fstat(descriptor, &status) == 0 && status.st_nlink > 0;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "db/impl.hpp"
+#include "db/tallies.hpp"
 
 namespace overlaptune {
 
@@ -19,9 +20,17 @@ const std::string& select_winners() {
   return sql;
 }
 
+constexpr std::string_view kIsKey =
+    "(platform_id, op, m, n, k, dtype, ranks, launch) = (?, ?, ?, ?, ?, ?, ?, ?)";
+
 std::string where_key() {
-  return fmt::format(" WHERE (platform_id, {}, launch) = (?, ?, ?, ?, ?, ?, ?, ?)",
-                     db::kProblemColumns);
+  return fmt::format(" WHERE {}", kIsKey);
+}
+
+void put_key(Query& query, PlatformId platform, const Problem& problem, Launch launch) {
+  query.bind(platform);
+  db::put(query, problem);
+  query.bind(launch);
 }
 
 StoredWinner read_winner_row(Query& query) {
@@ -69,22 +78,27 @@ void Store::Impl::insert_winner(const StoredWinner& stored, Conflict conflict) {
   if (!has_candidate_like(stored.run, candidate)) {
     insert_candidate(stored.run, candidate, Conflict::replace);
   }
-  auto query = connection->query(insert);
-  query.bind(stored.platform);
-  db::put(query, candidate.problem);
-  query.bind(candidate.launch).bind(stored.run).bind(stored.validated_at);
-  db::put(query, candidate.config);
-  db::put_outcome(query, candidate);
-  db::put_comparison(query, stored.winner);
-  query.run();
+  static const std::string count = db::count_sql("winners", kIsKey);
+  const auto counted = [&] {
+    auto query = connection->query(count);
+    put_key(query, stored.platform, candidate.problem, candidate.launch);
+    return db::read_tally(query);
+  };
+  db::keep_tally(*connection, "winners", counted, [&] {
+    auto query = connection->query(insert);
+    put_key(query, stored.platform, candidate.problem, candidate.launch);
+    query.bind(stored.run).bind(stored.validated_at);
+    db::put(query, candidate.config);
+    db::put_outcome(query, candidate);
+    db::put_comparison(query, stored.winner);
+    query.run();
+  });
 }
 
 bool Store::Impl::keeps_against(const StoredWinner& other) const {
   static const std::string select = select_winners() + where_key();
   auto query = connection->query(select);
-  query.bind(other.platform);
-  db::put(query, other.winner.candidate.problem);
-  query.bind(other.winner.candidate.launch);
+  put_key(query, other.platform, other.winner.candidate.problem, other.winner.candidate.launch);
   try {
     return query.step() && !wins_over(other, read_winner_row(query));
   } catch (const DamagedRow&) {
@@ -115,9 +129,7 @@ void Store::put_winner(TuningRunId run, const Winner& winner) {
 bool Store::has_winner(PlatformId platform, const Problem& problem, Launch launch) const {
   static const std::string select = "SELECT 1 FROM winners" + where_key();
   auto query = impl_->connection->query(select);
-  query.bind(platform);
-  db::put(query, problem);
-  query.bind(launch);
+  put_key(query, platform, problem, launch);
   return query.step();
 }
 
@@ -132,9 +144,7 @@ std::optional<StoredWinner> Store::winner(PlatformId platform, const Problem& pr
   std::optional<StoredWinner> found;
   {
     auto query = impl_->connection->query(select);
-    query.bind(platform);
-    db::put(query, problem);
-    query.bind(launch);
+    put_key(query, platform, problem, launch);
     if (query.step()) found = read_winner_row(query);
   }
   if (stamp) impl_->cache.put(key, found);

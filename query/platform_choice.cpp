@@ -29,10 +29,10 @@ Expected<PlatformChoice> named(Databases stored, const std::string& name) {
       if (!is_named(platform, name)) continue;
       if (found != nullptr && *found != platform) {
         return bad_input(fmt::format(
-            "platform '{}': several are stored ({} with fingerprint {}, {} with {}, ...); name "
-            "one by machine and name, or by its fingerprint",
+            "platform '{}': several are stored ({} with fingerprint {}, {} with {}, ...), which "
+            "differ in {}; name one by machine and name, or by its fingerprint",
             name, full_name(*found), fingerprint(*found), full_name(platform),
-            fingerprint(platform)));
+            fingerprint(platform), fmt::join(differences(*found, platform), "; ")));
       }
       found = &platform;
     }

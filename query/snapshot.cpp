@@ -70,10 +70,13 @@ AnswerSnapshot::AnswerSnapshot(std::vector<std::filesystem::path> files, const P
   std::vector<std::vector<Platform>> platforms;
   std::optional<DamagedRow> damaged;
   for (const auto& file : files_) {
-    stores.emplace_back(file, Access::read);
+    const Store& store = stores.emplace_back(file, Access::read);
+    if (const auto fault = store.log_fault()) {
+      throw Failure(ErrorKind::bad_database,
+                    fmt::format("database '{}': {}", file.string(), *fault));
+    }
     platforms.emplace_back();
-    for (StoredPlatform& stored :
-         stores.back().platforms([&](const DamagedRow& row) { damaged = row; })) {
+    for (StoredPlatform& stored : store.platforms([&](const DamagedRow& row) { damaged = row; })) {
       platforms.back().push_back(std::move(stored.platform));
     }
   }

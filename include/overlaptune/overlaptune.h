@@ -214,7 +214,8 @@ OVT_API ovt_status ovt_open(const char* const* paths, size_t count, const ovt_pl
 /* The best config that is known for a problem. Where nothing better is known, the answer is the
  * baseline and says why; this is never an error. An exact answer takes about 100 ns. The first
  * answer for a problem that was not tuned takes up to a millisecond; the very first of these takes
- * some 20 ms more, in which the model is fitted to the measurements of the files.
+ * longer, because the files are read again and the model is fitted to their measurements: about 0.1
+ * s, and up to 1 s beside processes that write. Ask once at the start to have it behind you.
  * Error: OVT_ERROR_ARGUMENT, also for a problem that breaks a rule. */
 OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem,
                              ovt_launch launch, ovt_answer* answer);

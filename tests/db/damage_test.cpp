@@ -218,9 +218,43 @@ TEST_F(DamageTest, ANewerSchemaThatIsStillInTheLogOfAKilledProgram) {
   }
 }
 
-TEST_F(DamageTest, FurtherIndexesDoNoHarm) {
+TEST_F(DamageTest, WhatOthersAddedToTheSchemaIsRefused) {
+  for (const auto& [sql, said] :
+       {std::pair{"CREATE TRIGGER mine BEFORE INSERT ON winners BEGIN SELECT raise(ignore); END",
+                  "holds trigger mine"},
+        std::pair{"CREATE TRIGGER empty AFTER INSERT ON platforms BEGIN DELETE FROM winners; END",
+                  "holds trigger empty"},
+        std::pair{"CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                  "FROM n) SELECT i FROM n",
+                  "holds view endless"},
+        std::pair{"CREATE TABLE mine (x INTEGER)", "holds table mine"},
+        std::pair{"CREATE UNIQUE INDEX mine ON winners (seal)", "holds index mine"},
+        std::pair{"CREATE VIEW \"a\x1b[2J\nb\" AS SELECT 1", "holds view a\\x1b[2J\\x0ab,"}}) {
+    const std::string message = refused_after(sql);
+    EXPECT_NE(message.find(said), std::string::npos) << message;
+    EXPECT_NE(message.find("drop it"), std::string::npos) << message;
+  }
+}
+
+/// A trigger that comes while the file is open has no effect either.
+TEST_F(DamageTest, ATriggerThatComesLaterDoesNotRun) {
+  Store store(file_, Access::write);
+  const StoredWinner sound = store.winners().front();
+  const auto count = store.info().winners;
   SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
-      .exec("CREATE INDEX mine ON candidates (predicted_us); ANALYZE");
+      .exec(
+          "CREATE TRIGGER mine BEFORE UPDATE ON winners BEGIN SELECT raise(ignore); END;"
+          "CREATE TRIGGER empty AFTER UPDATE ON winners BEGIN DELETE FROM winners; END");
+  Winner winner = sound.winner;
+  winner.sequential = us(77);
+  store.put_winner(sound.run, winner);
+  const Candidate& key = winner.candidate;
+  EXPECT_EQ(store.winner(sound.platform, key.problem, key.launch)->winner.sequential, us(77));
+  EXPECT_EQ(store.info().winners, count);
+}
+
+TEST_F(DamageTest, StatisticsDoNoHarm) {
+  SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec("ANALYZE");
   const Store store(file_, Access::write);
   EXPECT_TRUE(store.check().empty());
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "db/impl.hpp"
@@ -123,6 +125,46 @@ TEST_F(MergeTest, ARunContinuedElsewhereIsOneRun) {
   EXPECT_EQ(all[0].candidate, shared);  // what is here already stays
   EXPECT_EQ(all[1].candidate, more);
   EXPECT_TRUE(here_.last_tuning_run(here_.platform("")->id)->finished);
+}
+
+TEST_F(MergeTest, RunsOfAMergeKeepTheirOrderAndComeBehindOlderOnes) {
+  Generator draw(8);
+  const auto platform = draw.platform();
+  Measurement measurement = draw.measurement();
+  // A probe run on this day of January, which measured as many microseconds.
+  const auto probed = [&](Store& store, int day) {
+    const Provenance at{.started_at = fmt::format("2026-01-{:02}T12:00:00.000Z", day)};
+    measurement.time = {us(day), us(day), us(day), 1};
+    store.add_measurement(store.begin_probe_run(store.add_platform(platform), at), measurement);
+  };
+  const auto in_use = [&](const Store& store) {
+    return store.measurements(store.platform(fingerprint(platform))->id).front().time.median;
+  };
+  const auto days = [&](const Store& store) {
+    std::string list;
+    for (const RunBrief& run : store.runs()) list += run.started_at.substr(8, 2) + " ";
+    return list;
+  };
+  for (const int day : {20, 7}) probed(here_, day);  // the clock was ahead
+  for (const int day : {1, 3, 2}) probed(there_, day);
+  there_.add_platform(draw.platform());
+  Store both_ways(folder_ / "third.db", Access::create);
+  for (const Store* store : {&there_, &here_, &there_}) both_ways.merge(*store);
+  here_.merge(there_);
+  EXPECT_EQ(days(here_), "01 03 02 20 07 ");
+  EXPECT_EQ(days(both_ways), days(here_));
+  EXPECT_EQ(in_use(here_), us(7));
+  EXPECT_EQ(in_use(both_ways), us(7));
+  probed(there_, 9);
+  here_.merge(there_);
+  EXPECT_EQ(days(here_), "01 03 02 20 07 09 ");
+  EXPECT_EQ(in_use(here_), us(9));
+  EXPECT_TRUE(here_.check().empty());
+  std::stringstream document;
+  export_json(here_, document);
+  Store imported(folder_ / "imported.db", Access::create);
+  ASSERT_TRUE(import_json(imported, document));
+  EXPECT_EQ(days(imported), days(here_));
 }
 
 TEST_F(MergeTest, AMergeFromADamagedDatabaseChangesNothing) {

@@ -76,7 +76,7 @@ TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
   Child child([&] {
     Store store(file, Access::write);
     std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{400'000, 400'000};
+    const rlimit limit{800'000, 800'000};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
     const int added = add_until_full(store, run);
     (void)!write(ends[1], &added, sizeof added);
@@ -104,6 +104,50 @@ TEST(PlaceTest, NoNewDatabaseWhereFilesMayNotGrow) {
   });
   EXPECT_EQ(child.wait(), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(PlaceTest, ACopyThatDoesNotFitGoes) {
+  const Folder folder;
+  const auto file = folder / "f.db";
+  {
+    Store store(file, Access::create);
+    samples::fill(store, 3, 200);
+  }
+  Child child([&] {
+    Store store(file, Access::write);
+    const Problem problem = store.winners().front().winner.candidate.problem;
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{100'000, 100'000};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
+    return refuses_to_write([&] { (void)store.remove({.problem = problem}); });
+  });
+  EXPECT_EQ(child.wait(), 0);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_EQ(entry.path().string().find(".before-"), std::string::npos) << entry.path();
+  }
+  EXPECT_TRUE(Store(file, Access::read).check().empty());
+}
+
+TEST(PlaceTest, ALinkToNothingIsRefusedAndStays) {
+  const Folder folder;
+  const auto link = folder / "link.db";
+  std::filesystem::create_symlink(folder / "target.db", link);
+  EXPECT_EQ(refuses_to_write([&] { const Store store(link, Access::create); }), 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  { const Store store(folder / "target.db", Access::create); }
+  EXPECT_EQ(Store(link, Access::create).info().winners, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST(PlaceTest, WhatADatabaseThatIsGoneLeftIsNoPartOfANewOne) {
+  const Folder folder;
+  for (const char* suffix : {"-wal", "-journal"}) {
+    const auto file = folder / "f.db";
+    samples::write_bytes(file.string() + suffix, "pages");
+    EXPECT_EQ(refuses_to_write([&] { const Store store(file, Access::create); }), 0);
+    EXPECT_FALSE(std::filesystem::exists(file));
+    std::filesystem::remove(file.string() + suffix);
+  }
 }
 
 TEST(PlaceTest, AFullDisk) {

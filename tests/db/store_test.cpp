@@ -102,13 +102,14 @@ TEST_F(StoreTest, ALaterResultReplacesAnEarlierOneInTheSameRun) {
   EXPECT_EQ(store_.candidates(tuning, candidate.problem, candidate.launch), std::vector{candidate});
 }
 
-TEST_F(StoreTest, TheNewestRunTellsTheMeasurementOfAProbe) {
+/// The clock was ahead during the first run.
+TEST_F(StoreTest, TheLastRunTellsTheMeasurementOfAProbeWhateverTheClocksSay) {
   const auto platform = store_.add_platform(draw_.platform());
   auto provenance = draw_.provenance();
   provenance.started_at = "2026-02-02T00:00:00.000Z";
-  const auto newer = store_.begin_probe_run(platform, provenance);
-  provenance.started_at = "2026-01-01T00:00:00.000Z";
   const auto older = store_.begin_probe_run(platform, provenance);
+  provenance.started_at = "2026-01-01T00:00:00.000Z";
+  const auto newer = store_.begin_probe_run(platform, provenance);
   Measurement measurement{.probe = LaunchProbe{LaunchCost::eager_first}, .time = draw_.summary()};
   auto old_measurement = measurement;
   old_measurement.time = draw_.summary();
@@ -142,13 +143,14 @@ TEST_F(StoreTest, WhatTheProblemsAreInTheirModelsComesBackFromAnotherHandle) {
   EXPECT_TRUE(reader.check().empty());
 }
 
-TEST_F(StoreTest, TheNewestRunTellsHowOftenAPassRunsAProduct) {
+TEST_F(StoreTest, TheLastRunTellsHowOftenAPassRunsAProductWhateverTheClocksSay) {
   const auto platform = store_.add_platform(draw_.platform());
   auto provenance = draw_.provenance();
   provenance.started_at = "2026-02-02T00:00:00.000Z";
-  const auto newer = store_.begin_tuning_run(platform, "request", provenance);
+  const auto older = store_.begin_tuning_run(platform, "first", provenance);
   provenance.started_at = "2026-01-01T00:00:00.000Z";
-  const auto older = store_.begin_tuning_run(platform, "request", provenance);
+  const auto newer = store_.begin_tuning_run(platform, "last", provenance);
+  EXPECT_EQ(store_.last_tuning_run(platform)->request, "last");  // --resume goes on with it
   LayerGemm gemm = draw_.layer_gemm();
   const LayerGemm only_old = draw_.layer_gemm();
   gemm.times_per_pass = 32;
@@ -218,6 +220,7 @@ TEST_F(StoreTest, APlatformIsFoundByNameOrFingerprintAndElseTheKnownOnesAreNamed
   const auto twins = store_.platform("another");
   ASSERT_FALSE(twins);
   EXPECT_NE(twins.error().message.find(fingerprint(twin)), std::string::npos);
+  EXPECT_NE(twins.error().message.find(twin.driver_version), std::string::npos);
 }
 
 TEST_F(StoreTest, TheLastTuningRunKeepsItsRequestAndProvenance) {

@@ -63,6 +63,34 @@ TEST_F(FaultsTest, ATruncatedDatabase) {
   }
 }
 
+/// A copy is put back, and the log of the newer state, which nobody finished, stays beside it.
+TEST_F(FaultsTest, ALogOfAnotherStateGivesNoAnswers) {
+  const fs::path copy = folder_ / "copy.db";
+  const fs::path log = file().string() + "-wal";
+  fs::copy_file(file(), copy);
+  {
+    // Two states: one in the file, and one that changes few pages of it in the log.
+    stored::put_winners(file(), 400);
+    SQLite::Database database(file().string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    Store store(file(), Access::write);
+    const StoredWinner last = store.winners().back();
+    store.put_winner(last.run, last.winner);
+    fs::copy_file(log, folder_ / "kept-wal");
+  }
+  fs::remove(file());
+  fs::rename(copy, file());
+  fs::rename(folder_ / "kept-wal", log);
+  try {
+    const ovt::Database database({file()});
+    FAIL() << "it answers";
+  } catch (const ovt::Error& error) {
+    EXPECT_EQ(error.status(), OVT_ERROR_DATABASE);
+    EXPECT_THAT(error.what(), HasSubstr(file().string()));
+  }
+  EXPECT_FALSE(Store(file(), Access::read).check().empty());
+}
+
 TEST_F(FaultsTest, ADatabaseReplacedBySomethingElse) {
   ovt::Database database({file()});
   samples::write_bytes(file(),
@@ -90,7 +118,7 @@ TEST_F(FaultsTest, ALockedDatabaseIsGivenUpOnAfterAWhile) {
   samples::Child other([&] {
     SQLite::Database mine(file().string(), SQLite::OPEN_READWRITE);
     mine.exec("PRAGMA locking_mode = EXCLUSIVE");
-    mine.exec("BEGIN EXCLUSIVE; DELETE FROM winners WHERE m = 1; COMMIT");
+    mine.exec("BEGIN EXCLUSIVE; UPDATE winners SET sequential_us = 1 WHERE m = 1; COMMIT");
     if (write(ready[1], "x", 1) != 1) return 1;
     for (;;) pause();
     return 0;

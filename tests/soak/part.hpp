@@ -40,6 +40,7 @@ struct Bench {
 // The parts; each returns when its time is over.
 Tally flip_bits(Bench& bench);
 Tally merge_damaged(Bench& bench);
+Tally disturb_surroundings(Bench& bench);
 Tally kill_at_file_calls(Bench& bench);
 Tally tune_beside_queries(Bench& bench);
 

@@ -10,9 +10,9 @@ namespace overlaptune::soak {
 namespace {
 
 const std::vector<std::string>& tables() {
-  static const std::vector<std::string> list{"platforms",    "provenance", "probe_runs",
-                                             "measurements", "problems",   "tuning_runs",
-                                             "candidates",   "winners",    "layer_gemms"};
+  static const std::vector<std::string> list{
+      "platforms",   "provenance", "probe_runs", "measurements", "problems",
+      "tuning_runs", "candidates", "winners",    "layer_gemms",  "tallies"};
   return list;
 }
 

@@ -1,0 +1,75 @@
+#include "db/place.hpp"
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "db/copy.hpp"
+#include "db/tallies.hpp"
+
+namespace overlaptune::db {
+namespace {
+
+std::uint64_t inode_of(const std::string& file) {
+  struct stat status {};
+  return stat(file.c_str(), &status) == 0 ? std::uint64_t{status.st_ino} : 0;
+}
+
+}  // namespace
+
+Place::Place(Connection& connection) : connection_(connection), file_(place_of(connection)) {}
+
+bool Place::has_moved() {
+  int moved = 0;
+  (void)sqlite3_file_control(connection_.database().getHandle(), "main", SQLITE_FCNTL_HAS_MOVED,
+                             &moved);
+  return moved != 0;
+}
+
+Place::Seen Place::look() const {
+  struct stat status {};
+  if (stat(file_.c_str(), &status) != 0) return {};
+  return {.bytes = status.st_size,
+          .written_s = status.st_mtim.tv_sec,
+          .written_ns = status.st_mtim.tv_nsec,
+          .log = inode_of(file_ + "-wal")};
+}
+
+bool Place::rows_are_missing() {
+  // Pages that SQLite remembers would be counted as they were.
+  (void)sqlite3_db_release_memory(connection_.database().getHandle());
+  try {
+    auto orphans = connection_.query("PRAGMA foreign_key_check");
+    return orphans.step() || !tally_faults(connection_).empty();
+  } catch (const Failure& failure) {
+    return failure.kind() == ErrorKind::bad_database;
+  }
+}
+
+std::optional<std::string> Place::change() {
+  if (has_moved()) return "was removed or replaced while it was in use";
+  const Seen now = look();
+  if (!seen_) {
+    was_sound_ = !rows_are_missing();
+  } else if (now.log != seen_->log) {
+    return fmt::format("its '{}-wal' was removed or replaced while it was in use", file_);
+  } else if (now != *seen_ && was_sound_ && rows_are_missing()) {
+    return "was written over while it was in use";
+  }
+  seen_ = now;
+  return std::nullopt;
+}
+
+void Place::give_up() {
+  sqlite3_db_config(connection_.database().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                    nullptr);
+  const std::string log = file_ + "-wal";
+  if (!seen_ || inode_of(log) != seen_->log) return;
+  for (const std::string& name : {log, file_ + "-shm"}) {
+    std::error_code ignored;
+    std::filesystem::remove(name, ignored);
+  }
+}
+
+}  // namespace overlaptune::db

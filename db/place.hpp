@@ -1,0 +1,48 @@
+#pragma once
+// The place of a file that is open for writing: whether its name still means this file.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "db/connection.hpp"
+
+namespace overlaptune::db {
+
+class Place {
+ public:
+  explicit Place(Connection& connection);
+
+  /// What others did to the file or its log; none where nothing did. To be asked before each
+  /// commit: the first answer knows the file as it is then. Whether another file was copied over
+  /// this one shows in the rows (db/tallies.hpp), which are counted whenever the file was written
+  /// to, so about once in a thousand pages.
+  [[nodiscard]] std::optional<std::string> change();
+
+  /// Gives the file up: its log is not written into it, and goes with the memory shared with others
+  /// if both are still those of this file. SQLite would take them for parts of any file that gets
+  /// the name.
+  void give_up();
+
+ private:
+  /// What changes where somebody writes into the file, or takes the log away.
+  struct Seen {
+    std::int64_t bytes = 0;
+    std::int64_t written_s = 0;
+    std::int64_t written_ns = 0;
+    std::uint64_t log = 0;  ///< the number of its inode
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+
+  [[nodiscard]] bool has_moved();
+  [[nodiscard]] Seen look() const;
+  [[nodiscard]] bool rows_are_missing();
+
+  Connection& connection_;
+  std::string file_;  ///< without links, as SQLite knows it
+  std::optional<Seen> seen_{};
+  bool was_sound_ = false;
+};
+
+}  // namespace overlaptune::db
