@@ -545,32 +545,6 @@ TEST_F(Commands, report_writes_a_file_for_each_table) {
   EXPECT_EQ(tool::run(*folder, "report --db f.db --format csv --out f.db/").status, 6);
 }
 
-TEST_F(Commands, report_fails_where_something_is_slower) {
-  // The same database with winners that took two thirds of their time.
-  EXPECT_EQ(tool::run(*folder, "db export --db f.db --out fast.json").status, 0);
-  std::ifstream in(*folder / "fast.json");
-  json document = json::parse(in);
-  for (json& winner : document.at("winners")) {
-    for (const char* field : {"median_us", "p10_us", "p90_us"}) {
-      json& time = winner.at("candidate").at("measured").at(field);
-      time = time.get<double>() / 1.5;
-    }
-  }
-  folder->write("fast.json", document.dump());
-  EXPECT_EQ(tool::run(*folder, "db import --db fast.db fast.json").status, 0);
-  const std::string compare = "report --only comparison --db f.db --compare fast.db ";
-  EXPECT_EQ(tool::run(*folder, compare).status, 0);
-  const tool::Outcome slower = tool::run(*folder, compare + "--fail-if-slower 3%");
-  EXPECT_EQ(slower.status, 5);
-  EXPECT_THAT(slower.out, HasSubstr("| slower"));  // the report comes first
-  EXPECT_THAT(slower.err, HasSubstr("2 of 2 operations are slower than in fast.db"));
-  EXPECT_THAT(slower.err, HasSubstr(" on sim:rtx4090-pcie-x4: +50.0 %"));
-  EXPECT_EQ(tool::run(*folder, compare + "--fail-if-slower 60").status, 0);
-  EXPECT_EQ(tool::run(*folder, "report --db f.db --fail-if-slower 3%").status, 2);
-  EXPECT_EQ(tool::run(*folder, "report --db f.db --only comparison").status, 2);
-  EXPECT_EQ(tool::run(*folder, compare + "--fail-if-slower much").status, 2);
-}
-
 TEST_F(Commands, report_as_a_page) {
   const tool::Outcome page = tool::run(*folder, "report --db f.db --format html");
   if (page.status == 2) {  // a build without npm
