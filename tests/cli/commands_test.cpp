@@ -63,13 +63,9 @@ TEST_F(Commands, tune_tells_what_it_did) {
   for (const json& winner : tuned->at("winners")) {
     EXPECT_LE(winner.at("measured_us"), winner.at("sequential_us"));
     EXPECT_GT(winner.at("predicted_us"), 0);
-    const json& overlap = winner.at("overlap_fraction");
-    if (winner.at("config").at("strategy") == "sequential") {
-      EXPECT_TRUE(overlap.is_null());
-    } else {
-      EXPECT_GT(overlap, 0);
-      EXPECT_LE(overlap, 1);
-    }
+    EXPECT_NE(winner.at("config").at("strategy"), "sequential");
+    EXPECT_GT(winner.at("overlap_fraction"), 0);
+    EXPECT_LE(winner.at("overlap_fraction"), 1);
   }
 }
 
@@ -547,13 +543,13 @@ TEST_F(Commands, report_writes_a_file_for_each_table) {
 
 TEST_F(Commands, report_as_a_page) {
   const tool::Outcome page = tool::run(*folder, "report --db f.db --format html");
-  if (page.status == 2) {  // a build without npm
-    EXPECT_THAT(page.err, HasSubstr("install nodejs"));
-  } else {
-    EXPECT_EQ(page.status, 0);
-    EXPECT_THAT(page.out, HasSubstr("</html>"));
-  }
   EXPECT_EQ(tool::run(*folder, "report --db f.db --format html --only winners").status, 2);
+  if (page.status == 2) {
+    EXPECT_THAT(page.err, HasSubstr("install nodejs"));
+    GTEST_SKIP() << "this program was built without npm";
+  }
+  EXPECT_EQ(page.status, 0);
+  EXPECT_THAT(page.out, HasSubstr("</html>"));
 }
 
 TEST_F(Commands, db_copies_are_equal) {
