@@ -1,6 +1,9 @@
 // Files that `--out`, `--trace` and `--svg` write.
 
+#include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

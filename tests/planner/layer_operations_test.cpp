@@ -3,7 +3,11 @@
 #include <array>
 #include <map>
 #include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

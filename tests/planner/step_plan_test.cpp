@@ -2,6 +2,8 @@
 
 #include "planner/step_plan.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

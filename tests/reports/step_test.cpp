@@ -2,7 +2,8 @@
 
 #include "reports/step.hpp"
 
-#include <map>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -174,10 +174,9 @@ class AgentSlot : public WorkerSlot {
 /// needs its workers for that. So an agent ignores the first signal of a kind; the second one kills
 /// it.
 void leave_signals_to_controller() {
-  catch_signal(
-      SIGINT, [](int) {}, 0);
-  catch_signal(
-      SIGTERM, [](int) {}, 0);
+  const auto nothing = [](int) {};
+  catch_signal(SIGINT, nothing, 0);
+  catch_signal(SIGTERM, nothing, 0);
 }
 
 /// The reason why this agent does not fit the job; empty if it does.
