@@ -17,6 +17,7 @@
 
 #include "cli/commit.hpp"
 #include "core/printable.hpp"
+#include "core/whole_file.hpp"
 
 namespace overlaptune::cli {
 
@@ -86,7 +87,11 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
   return command;
 }
 
-void print(const std::string& text) {
+void print(const std::string& output) {
+  print_own(printable_lines(output));
+}
+
+void print_own(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     if (errno == EPIPE) throw Ended{kDone};  // the reader has seen enough, as in `| head`
@@ -118,7 +123,8 @@ void print_or_write(const std::string& text, const std::string& file) {
   }
 }
 
-void write_file(const std::string& file, const std::string& text) {
+void write_file(const std::string& file, const std::string& output) {
+  const std::string text = printable_lines(output);
   const auto fail = [&] {
     throw Failure(ErrorKind::cannot_write,
                   fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
@@ -134,16 +140,9 @@ void write_file(const std::string& file, const std::string& text) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: is a database and would be lost: name another file", file));
   }
-  const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
-  std::ofstream stream(temporary, std::ios::binary);
-  const bool written = static_cast<bool>(stream << text << std::flush);
-  stream.close();
-  if (!written || std::rename(temporary.c_str(), file.c_str()) != 0) {
-    const int reason = errno;
-    std::filesystem::remove(temporary, failure);
-    errno = reason;
-    fail();
-  }
+  constexpr mode_t kAsUsual = 0666;  // the umask takes rights away
+  errno = write_whole_file(file, text, IfThere::replace, kAsUsual);
+  if (errno != 0) fail();
 }
 
 Provenance provenance(const Session& session, const CommonFlags& flags) {

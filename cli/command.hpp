@@ -118,8 +118,12 @@ void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags
   });
 }
 
-/// Writes the command's output to standard output. Throws `Failure` where that fails.
-void print(const std::string& text);
+/// Writes the command's output to standard output, made safe to show (`printable_lines`): names in
+/// it may come from files of others. Throws `Failure` where that fails.
+void print(const std::string& output);
+
+/// Writes text that holds nothing from files to standard output; its colours stay.
+void print_own(const std::string& text);
 
 /// The lines of a JSON document. Bytes that are not UTF-8 (a path may hold any) become U+FFFD.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
@@ -127,8 +131,10 @@ void print(const std::string& text);
 /// Prints `json_text(document)`.
 void print_json(const nlohmann::ordered_json& document);
 
-/// Writes a whole file, through a temporary one beside it. Throws `Failure` (`cannot_write`).
-void write_file(const std::string& file, const std::string& text);
+/// Writes a file with what `print` would write, whole or not at all; a device or a pipe is written
+/// to. Throws `Failure`
+/// (`cannot_write`; `bad_input` for a database, which would be lost).
+void write_file(const std::string& file, const std::string& output);
 
 /// Whether the file begins as every SQLite file does (SQLite's documentation, "Database File
 /// Format", 1.3).

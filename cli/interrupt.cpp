@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "core/signals.hpp"
+
 namespace overlaptune::cli {
 namespace {
 
@@ -14,17 +16,7 @@ extern "C" void remember(int signal) {
 }  // namespace
 
 void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = remember;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  // `nohup` has it ignored.
-  struct sigaction present {};
-  if (sigaction(SIGHUP, nullptr, &present) == 0 && present.sa_handler != SIG_IGN) {
-    sigaction(SIGHUP, &action, nullptr);
-  }
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) catch_signal(number, remember, SA_RESTART);
 }
 
 void report_failed_writes() {

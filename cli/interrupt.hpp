@@ -3,7 +3,7 @@
 
 namespace overlaptune::cli {
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP (unless it is ignored) only sets the flag; the
+/// From now on the first SIGINT, SIGTERM or SIGHUP only sets the flag, unless it is ignored; the
 /// second one of its kind kills.
 /// Commands that measure call this; a signal kills any other command.
 void catch_interrupts();

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
 #include "cli/predicted_pairs.hpp"
@@ -16,6 +17,7 @@
 #include "db/rules.hpp"
 #include "reports/comparison.hpp"
 #include "reports/html_report.hpp"
+#include "reports/regressions.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -28,6 +30,7 @@ struct ReportFlags {
   std::optional<ReportFormat> format{};
   std::vector<Section> only{};
   std::optional<double> fail_if_slower{};  ///< a fraction
+  bool allow_missing = false;
   int shortlist = ReportOptions{}.shortlist;
 };
 
@@ -75,29 +78,50 @@ void write_tables(const std::string& folder, const std::vector<Table>& tables) {
   }
 }
 
+/// "gemm_all_reduce:… on sim:h200-nvlink-x8", with the other platform where it has another name.
+std::string described(const ComparedWinner& row) {
+  const Winner& winner = row.here ? *row.here : *row.there;
+  const std::string& platform = row.here ? row.platform_here : row.platform_there;
+  const bool differs = row.here && row.there && row.platform_there != row.platform_here;
+  return fmt::format("{} on {}{}", to_string(winner.candidate.problem), platform,
+                     differs ? " beside " + row.platform_there : "");
+}
+
+/// Throws `Failure` (`nothing_validated`) where operations of the baseline have no time to compare
+/// with; a warning where `--allow-missing` lets them pass.
+void check_missing(const ReportFlags& flags, const Comparison& comparison) {
+  const auto missing = missing_here(comparison);
+  if (missing.empty()) return;
+  const std::string message = fmt::format(
+      "{} of {} operations of {} could not be compared: {} has no time for them; the first is {}",
+      missing.size(), missing.size() + compared(comparison).size(), flags.other, flags.database,
+      described(*missing.front()));
+  if (!flags.allow_missing) {
+    throw Failure(ErrorKind::nothing_validated,
+                  message + ": tune them, or let them pass with --allow-missing");
+  }
+  spdlog::warn(message);
+}
+
 /// Throws `Failure` (`nothing_validated`) where an operation is slower than `--fail-if-slower`
-/// allows.
+/// allows, or could not be compared.
 void check_slower(const ReportFlags& flags, const Snapshot& here, const Snapshot& there) {
   const Comparison comparison = compare(here, there);
-  const auto both = std::count_if(comparison.winners.begin(), comparison.winners.end(),
-                                  [](const ComparedWinner& row) { return row.here && row.there; });
+  const std::size_t both = compared(comparison).size();
   if (both == 0) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("--fail-if-slower: {} and {} have no operation in common",
                               flags.database, flags.other));
   }
   const auto slower = slower_by(comparison, *flags.fail_if_slower);
-  if (slower.empty()) return;
+  if (slower.empty()) return check_missing(flags, comparison);
   const ComparedWinner& worst = *slower.front();
   throw Failure(
       ErrorKind::nothing_validated,
-      fmt::format(
-          "{} of {} operations are slower than in {} by more than the noise and {:g} %; "
-          "the slowest is {} on {}{}: {:+.1f} %",
-          slower.size(), both, flags.other, 100 * *flags.fail_if_slower,
-          to_string(worst.here->candidate.problem), worst.platform_here,
-          worst.platform_there == worst.platform_here ? "" : " beside " + worst.platform_there,
-          100 * *relative_change(worst)));
+      fmt::format("{} of {} operations are slower than in {} by more than the noise and "
+                  "{:g} %; the slowest is {}: {:+.1f} %; {} could not be compared",
+                  slower.size(), both, flags.other, 100 * *flags.fail_if_slower, described(worst),
+                  100 * *relative_change(worst), missing_here(comparison).size()));
 }
 
 int report(const ReportFlags& flags, const Session& /*session*/) {
@@ -107,6 +131,9 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
   }
   if (flags.fail_if_slower && flags.other.empty()) {
     throw Failure(ErrorKind::bad_input, "--fail-if-slower: expected beside --compare FILE");
+  }
+  if (flags.allow_missing && !flags.fail_if_slower) {
+    throw Failure(ErrorKind::bad_input, "--allow-missing: expected beside --fail-if-slower");
   }
   const auto& only = flags.only;
   if (std::find(only.begin(), only.end(), Section::comparison) != only.end() &&
@@ -186,8 +213,10 @@ void add_report(CLI::App& root, Session& session) {
       ->type_name("FILE");
   add_parsed(*command, "--fail-if-slower", flags->fail_if_slower, percent,
              "Beside --compare: exit with 5 where an operation is slower than there by more than "
-             "this and by more than the noise: 3%")
+             "this and by more than the noise, or where one that is there has no time here: 3%")
       ->type_name("PERCENT");
+  command->add_flag("--allow-missing", flags->allow_missing,
+                    "Beside --fail-if-slower: only warn of operations that have no time here");
   add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");

@@ -185,9 +185,10 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   for (const std::string& source : chosen.sources)
     text += fmt::format("costs: {}{}\n", source, mark);
   text += marked(batch_lines(study) + "\n" + summary(study, flags), mark);
-  if (flags.picture)
-    text += "\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()});
   print(text);
+  if (flags.picture) {
+    print_own("\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()}));
+  }
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/memory_rate.hpp"
 #include "model/parts.hpp"
 
 namespace overlaptune::cli {

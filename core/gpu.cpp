@@ -76,32 +76,7 @@ constexpr std::array<GpuLimits, 6> kLimits{{
 constexpr int kAcrossMultiple = 16;
 constexpr int kBarrierBytes = 1536;  // mbarriers of the pipeline and alignment of the first stage
 
-struct MemoryRate {
-  std::string_view name;  ///< a part of the GPU's name; the first one that fits counts
-  double gb_per_s;
-};
-
-/// NVIDIA's data sheets of the products.
-constexpr std::array<MemoryRate, 11> kMemoryRates{{{"H200", 4800},
-                                                   {"H100 NVL", 3938},
-                                                   {"H100 PCIe", 2000},
-                                                   {"H100", 3350},
-                                                   {"B200", 8000},
-                                                   {"A100 80GB PCIe", 1935},
-                                                   {"A100-SXM4-80GB", 2039},
-                                                   {"A100", 1555},
-                                                   {"L40S", 864},
-                                                   {"RTX 4090", 1008},
-                                                   {"V100", 900}}};
-
 }  // namespace
-
-std::optional<double> data_sheet_memory_gb_per_s(std::string_view gpu_model) {
-  for (const MemoryRate& rate : kMemoryRates) {
-    if (gpu_model.find(rate.name) != gpu_model.npos) return rate.gb_per_s;
-  }
-  return std::nullopt;
-}
 
 const GpuLimits& gpu_limits(int compute_capability) {
   const GpuLimits* best = &kLimits.front();

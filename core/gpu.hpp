@@ -3,8 +3,6 @@
 // capability.
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "core/dtype.hpp"
@@ -81,9 +79,5 @@ struct GpuLimits {
 
 /// Whether `peer_store` has a kernel for a feasible tile.
 [[nodiscard]] bool has_store_kernel(const Tile& tile, const GpuLimits& limits);
-
-/// The memory bandwidth of a GPU's data sheet, in GB/s (10^9 bytes); none for a GPU that is not in
-/// the table. `gpu_model` as the driver names it: "NVIDIA H200".
-[[nodiscard]] std::optional<double> data_sheet_memory_gb_per_s(std::string_view gpu_model);
 
 }  // namespace overlaptune

@@ -2,35 +2,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
+
+#include "core/descriptor.hpp"
 
 namespace overlaptune {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return number_; }
-  /// Closes it now. Returns an errno, or 0.
-  int close() { return ::close(std::exchange(number_, -1)) == 0 ? 0 : errno; }
-
- private:
-  int number_;
-};
 
 /// Why the file is not to be trusted; empty if it is.
 std::string objection(const struct stat& status, mode_t unfit, std::uint64_t longest) {
@@ -62,19 +46,6 @@ int read_all(int descriptor, std::uint64_t longest, std::string& content) {
     if (count < 0 && failure != EINTR) return failure;
   }
   return EFBIG;  // it grew
-}
-
-/// Writes all. Returns an errno, or 0.
-int write_all(int descriptor, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t count = ::write(descriptor, content.data(), content.size());
-    if (count >= 0) {
-      content.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
 }
 
 }  // namespace
@@ -111,16 +82,7 @@ int make_own_folder(const fs::path& folder) {
 }
 
 int write_own_file(const fs::path& file, std::string_view content, IfThere if_there) {
-  std::string temporary = (file.parent_path() / kWriting).string() + "XXXXXX";
-  Descriptor descriptor(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (descriptor.get() < 0) return errno;
-  int failure = write_all(descriptor.get(), content);
-  if (failure == 0 && ::fsync(descriptor.get()) != 0) failure = errno;
-  if (const int at_close = descriptor.close(); failure == 0) failure = at_close;
-  const auto publish = if_there == IfThere::keep ? ::link : std::rename;
-  if (failure == 0 && publish(temporary.c_str(), file.c_str()) != 0) failure = errno;
-  ::unlink(temporary.c_str());  // fails after a rename, which took the name away
-  return failure;
+  return write_whole_file(file, content, if_there, 0600);
 }
 
 fs::path own_folder(const std::function<std::optional<std::string>(const char*)>& variables,

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "core/error.hpp"
+#include "core/whole_file.hpp"
 
 namespace overlaptune {
 
@@ -29,14 +30,8 @@ inline constexpr mode_t kOthersMayReadOrWrite = 0066;
 /// Folders that exist stay as they are. Returns an errno, or 0.
 [[nodiscard]] int make_own_folder(const std::filesystem::path& folder);
 
-/// How the name of a file that is being written begins; six more characters follow.
-inline constexpr std::string_view kWriting = "writing-";
-
-enum class IfThere { replace, keep };
-
-/// Writes a file for this user alone (mode 0600). It appears whole, or not at all: it is written
-/// and flushed to the disk under another name (`kWriting`) in its folder. Returns an errno, or 0;
-/// EEXIST if the file is there and is kept.
+/// Writes a file for this user alone (mode 0600), whole or not at all (`write_whole_file`). Returns
+/// an errno, or 0; EEXIST if the file is there and is kept.
 [[nodiscard]] int write_own_file(const std::filesystem::path& file, std::string_view content,
                                  IfThere if_there);
 

@@ -8,6 +8,29 @@
 #include <fmt/format.h>
 
 namespace overlaptune {
+namespace {
+
+/// The text with `escape(code)` for each letter that is unsafe, and `\xff` for each byte that
+/// begins none.
+template <class IsUnsafe, class Escape>
+std::string with_escapes(std::string_view text, IsUnsafe is_unsafe, Escape escape) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const auto [bytes, code] = first_letter(text);
+    if (!code) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes.front()));
+    } else if (is_unsafe(*code)) {
+      shown += escape(static_cast<unsigned>(*code));
+    } else {
+      shown += bytes;
+    }
+    text.remove_prefix(bytes.size());
+  }
+  return shown;
+}
+
+}  // namespace
 
 Letter first_letter(std::string_view text) {
   constexpr unsigned char kAscii = 0x80;
@@ -29,19 +52,19 @@ Letter first_letter(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
-  while (!text.empty()) {
-    const auto [bytes, code] = first_letter(text);
-    if (code && !is_control(*code)) {
-      shown += bytes;
-    } else {
-      const auto number = code ? *code : static_cast<unsigned char>(bytes.front());
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned>(number));
-    }
-    text.remove_prefix(bytes.size());
-  }
-  return shown;
+  return with_escapes(
+      text, [](char32_t code) { return is_control(code) || misleads(code); },
+      [](unsigned code) { return fmt::format("\\x{:02x}", code); });
+}
+
+std::string printable_lines(std::string_view text) {
+  const auto is_unsafe = [](char32_t code) {
+    return (is_control(code) && code != U'\n' && code != U'\t') || misleads(code);
+  };
+  return with_escapes(text, is_unsafe, [](unsigned code) {
+    constexpr unsigned kDelete = 0x7f;
+    return code < kDelete ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+  });
 }
 
 }  // namespace overlaptune

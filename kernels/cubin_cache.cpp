@@ -14,6 +14,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/own_file.hpp"
+#include "core/whole_file.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -118,7 +119,7 @@ bool is_entry(const std::string& name) {
 }
 
 bool is_temporary(const std::string& name) {
-  return name.starts_with(kWriting) && name.size() == kWriting.size() + 6;
+  return name.starts_with(kWriting) && name.size() == kWriting.size() + kWritingLetters;
 }
 
 struct File {

@@ -9,8 +9,9 @@
 
 namespace overlaptune::kernels::device {
 
-using u32 = unsigned;
-using u64 = unsigned long long;
+#define HALF 0
+#include "kernels/device/instructions.cu"
+#undef HALF
 #define MOST_RANKS 64
 #include "kernels/device/waits.cu"
 #undef MOST_RANKS

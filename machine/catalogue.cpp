@@ -182,6 +182,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
     if (!launch) return error_of(launch);
     const auto gpus = find_gpus(*launch);
     if (gpus) {
+      if (!launch->warning.empty()) spdlog::warn(launch->warning);
       if (name == "auto") spdlog::info("machine auto: cuda, {} GPUs", gpus->devices.size());
       return only_if_named(open_cuda(*launch, *gpus, options), name);
     }

@@ -44,7 +44,8 @@ class Tree {
   /// Whether GPU time suffices for the sequences from `i` on.
   [[nodiscard]] bool may_fit(std::size_t i) const {
     const int shortest = items_.back();
-    double free = gpus_left_ * (target_ - fixed_);
+    // Without a plan the target is infinite, and none of it is left on no GPU.
+    double free = gpus_left_ > 0 ? gpus_left_ * (target_ - fixed_) : 0;
     for (const OpenGroup& group : groups_) {
       const bool open = group.time + runs_.time(shortest, group.level) < target_ &&
                         group.tokens + runs_.length(shortest) <= rates_.capacity(group.level);

@@ -152,18 +152,6 @@ bool comes_first(const ComparedWinner& a, const ComparedWinner& b) {
 
 }  // namespace
 
-std::vector<const ComparedWinner*> slower_by(const Comparison& comparison, double fraction) {
-  std::vector<const ComparedWinner*> slower;
-  for (const ComparedWinner& row : comparison.winners) {
-    const auto change = relative_change(row);
-    if (row.change == Change::slower && change && *change > fraction) slower.push_back(&row);
-  }
-  std::stable_sort(slower.begin(), slower.end(), [](const auto* a, const auto* b) {
-    return *relative_change(*a) > *relative_change(*b);
-  });
-  return slower;
-}
-
 Comparison compare(const Snapshot& here, const Snapshot& there) {
   Comparison comparison;
   const auto pairs = counterparts(here, there, comparison.platform_differences);
@@ -201,7 +189,10 @@ OrderedJson json_of(const Comparison& comparison) {
     const auto named = [](const std::string& platform) {
       return platform.empty() ? OrderedJson() : OrderedJson(platform);
     };
-    const bool both = row.here && row.there;
+    const auto change = relative_change(row);
+    const auto if_compared = [&](Microseconds time) {
+      return change ? OrderedJson(time.count()) : OrderedJson();
+    };
     rows.push_back({{"platform_here", named(row.platform_here)},
                     {"platform_there", named(row.platform_there)},
                     {"problem", json_of(either(row).problem)},
@@ -209,9 +200,9 @@ OrderedJson json_of(const Comparison& comparison) {
                     {"change", to_string(row.change)},
                     {"here_us", json_of(time_of(row.here))},
                     {"there_us", json_of(time_of(row.there))},
-                    {"difference_us", both ? OrderedJson(row.difference.count()) : OrderedJson()},
-                    {"noise_us", both ? OrderedJson(row.noise.count()) : OrderedJson()},
-                    {"relative_change", json_of(relative_change(row))},
+                    {"difference_us", if_compared(row.difference)},
+                    {"noise_us", if_compared(row.noise)},
+                    {"relative_change", json_of(change)},
                     {"config_here", config(row.here)},
                     {"config_there", config(row.there)}});
   }

@@ -52,11 +52,6 @@ struct Comparison {
 /// here / there - 1; none unless both times are measured.
 [[nodiscard]] std::optional<double> relative_change(const ComparedWinner& row);
 
-/// The winners that are slower here by more than the noise and by more than a fraction of the time
-/// there, the slowest first.
-[[nodiscard]] std::vector<const ComparedWinner*> slower_by(const Comparison& comparison,
-                                                           double fraction);
-
 [[nodiscard]] OrderedJson json_of(const Comparison& comparison);
 [[nodiscard]] Table comparison_table(const Comparison& comparison);
 

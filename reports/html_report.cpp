@@ -1,6 +1,7 @@
 #include "reports/html_report.hpp"
 
 #include "core/error.hpp"
+#include "json/printable.hpp"
 
 namespace overlaptune {
 namespace {
@@ -9,7 +10,8 @@ constexpr std::string_view kPlace = "@OVERLAPTUNE_DATA@";
 
 /// The document as the text of a <script>, which "</script>" and "<!--" within it would end or
 /// change.
-std::string script_text(const OrderedJson& document) {
+std::string script_text(OrderedJson document) {
+  make_printable(document);
   const std::string json = document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   std::string text;
   text.reserve(json.size());

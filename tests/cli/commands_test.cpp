@@ -63,13 +63,9 @@ TEST_F(Commands, tune_tells_what_it_did) {
   for (const json& winner : tuned->at("winners")) {
     EXPECT_LE(winner.at("measured_us"), winner.at("sequential_us"));
     EXPECT_GT(winner.at("predicted_us"), 0);
-    const json& overlap = winner.at("overlap_fraction");
-    if (winner.at("config").at("strategy") == "sequential") {
-      EXPECT_TRUE(overlap.is_null());
-    } else {
-      EXPECT_GT(overlap, 0);
-      EXPECT_LE(overlap, 1);
-    }
+    EXPECT_NE(winner.at("config").at("strategy"), "sequential");
+    EXPECT_GT(winner.at("overlap_fraction"), 0);
+    EXPECT_LE(winner.at("overlap_fraction"), 1);
   }
 }
 
@@ -545,41 +541,15 @@ TEST_F(Commands, report_writes_a_file_for_each_table) {
   EXPECT_EQ(tool::run(*folder, "report --db f.db --format csv --out f.db/").status, 6);
 }
 
-TEST_F(Commands, report_fails_where_something_is_slower) {
-  // The same database with winners that took two thirds of their time.
-  EXPECT_EQ(tool::run(*folder, "db export --db f.db --out fast.json").status, 0);
-  std::ifstream in(*folder / "fast.json");
-  json document = json::parse(in);
-  for (json& winner : document.at("winners")) {
-    for (const char* field : {"median_us", "p10_us", "p90_us"}) {
-      json& time = winner.at("candidate").at("measured").at(field);
-      time = time.get<double>() / 1.5;
-    }
-  }
-  folder->write("fast.json", document.dump());
-  EXPECT_EQ(tool::run(*folder, "db import --db fast.db fast.json").status, 0);
-  const std::string compare = "report --only comparison --db f.db --compare fast.db ";
-  EXPECT_EQ(tool::run(*folder, compare).status, 0);
-  const tool::Outcome slower = tool::run(*folder, compare + "--fail-if-slower 3%");
-  EXPECT_EQ(slower.status, 5);
-  EXPECT_THAT(slower.out, HasSubstr("| slower"));  // the report comes first
-  EXPECT_THAT(slower.err, HasSubstr("2 of 2 operations are slower than in fast.db"));
-  EXPECT_THAT(slower.err, HasSubstr(" on sim:rtx4090-pcie-x4: +50.0 %"));
-  EXPECT_EQ(tool::run(*folder, compare + "--fail-if-slower 60").status, 0);
-  EXPECT_EQ(tool::run(*folder, "report --db f.db --fail-if-slower 3%").status, 2);
-  EXPECT_EQ(tool::run(*folder, "report --db f.db --only comparison").status, 2);
-  EXPECT_EQ(tool::run(*folder, compare + "--fail-if-slower much").status, 2);
-}
-
 TEST_F(Commands, report_as_a_page) {
   const tool::Outcome page = tool::run(*folder, "report --db f.db --format html");
-  if (page.status == 2) {  // a build without npm
-    EXPECT_THAT(page.err, HasSubstr("install nodejs"));
-  } else {
-    EXPECT_EQ(page.status, 0);
-    EXPECT_THAT(page.out, HasSubstr("</html>"));
-  }
   EXPECT_EQ(tool::run(*folder, "report --db f.db --format html --only winners").status, 2);
+  if (page.status == 2) {
+    EXPECT_THAT(page.err, HasSubstr("install nodejs"));
+    GTEST_SKIP() << "this program was built without npm";
+  }
+  EXPECT_EQ(page.status, 0);
+  EXPECT_THAT(page.out, HasSubstr("</html>"));
 }
 
 TEST_F(Commands, db_copies_are_equal) {

@@ -121,6 +121,23 @@ TEST(Interruption, signals_stop_cleanly) {
   }
 }
 
+/// A shell without job control starts background jobs with SIGINT ignored (POSIX, "Asynchronous
+/// Lists"): Ctrl-C is meant for the program in front.
+TEST(Interruption, an_ignored_signal_stays_ignored) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const Folder folder;
+    const auto before = std::signal(number, SIG_IGN);  // the program inherits it
+    tool::Process process(folder, words(kTune));
+    std::signal(number, before);
+    while (process.is_running() && kept(folder).candidates < 5) tool::pause(milliseconds(5));
+    EXPECT_TRUE(process.is_running());
+    process.signal(number);
+    const tool::Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.status, 0) << number << outcome.err;
+    EXPECT_EQ(json::parse(outcome.out).at("stopped"), false) << number;
+  }
+}
+
 TEST(Interruption, a_spent_budget_is_no_failure) {
   const Folder folder;
   const tool::Outcome outcome = tool::run(folder, kTune + " --budget 0.001s");

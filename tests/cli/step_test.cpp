@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -69,7 +70,11 @@ TEST(Step, a_training_step_from_a_database) {
   const json trace = json::parse(tool::content(folder / "t.json"));
   const auto events = std::count_if(trace.at("traceEvents").begin(), trace.at("traceEvents").end(),
                                     [](const json& event) { return event.at("ph") == "X"; });
-  EXPECT_GE(static_cast<std::size_t>(events), step.at("nodes").size());
+  // A fused pair is on both threads.
+  EXPECT_EQ(events, std::accumulate(step.at("nodes").begin(), step.at("nodes").end(), 0,
+                                    [](int sum, const json& node) {
+                                      return sum + (node.at("resource") == "both" ? 2 : 1);
+                                    }));
 
   const tool::Outcome text = tool::run(folder, question + "--scope forward");
   EXPECT_EQ(text.status, 0) << text.err;
@@ -114,9 +119,11 @@ TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
 TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pair) {
   const Folder folder;
   folder.write("small.json", kLlama);
-  tool::json(folder,
-             "tune --machine sim:h200-nvlink-x4 --db f.db --quick-probe --top-k 1 "
-             "--problem gemm_reduce_scatter:128,1024,256:bf16:4");
+  const json tuned =
+      tool::json(folder,
+                 "tune --machine sim:h200-nvlink-x4 --db f.db --quick-probe --top-k 1 "
+                 "--problem gemm_reduce_scatter:128,1024,256:bf16:4");
+  EXPECT_TRUE(tuned.at("winners").at(0).at("overlap_fraction").is_null());  // nothing overlaps
   const json winner = tool::json(folder,
                                  "query --db f.db --op gemm_reduce_scatter --m 128 --n 1024 "
                                  "--k 256 --dtype bf16 --ranks 4 --json");

@@ -115,6 +115,22 @@ TEST(Algorithms, the_level_that_bounds_is_named) {
             "NVLink");
 }
 
+/// Sizes multiply to the GPUs, fit into the torus, and have the least sum.
+TEST(Slices, of_a_torus_are_as_even_as_its_sides_allow) {
+  const auto sizes = [](std::vector<int> sides, int gpus) {
+    const Cluster torus{.name = "t",
+                        .levels = {{.kind = LevelKind::torus, .sizes = std::move(sides)}}};
+    return value_or_throw(slices_of(torus, gpus)).front().sizes;
+  };
+  EXPECT_THAT(sizes({16, 2}, 16), testing::ElementsAre(8, 2));  // the first side is the longer
+  EXPECT_THAT(sizes({2, 16}, 16), testing::ElementsAre(2, 8));
+  EXPECT_THAT(sizes({16, 3}, 24), testing::ElementsAre(8, 3));
+  EXPECT_THAT(sizes({8, 8}, 16), testing::ElementsAre(4, 4));
+  EXPECT_THAT(sizes({8, 2}, 7), testing::ElementsAre(7, 1));
+  EXPECT_THAT(sizes({12, 2, 2}, 24), testing::ElementsAre(6, 2, 2));
+  EXPECT_THAT(sizes({16, 2}, 32), testing::ElementsAre(16, 2));  // all of it
+}
+
 TEST(Algorithms, questions_that_cannot_be_asked) {
   const Cluster h100 = value_or_throw(find_cluster("hgx-h100"));
   const Cluster torus = value_or_throw(find_cluster("tpu-v5e"));

@@ -20,6 +20,25 @@ TEST(Printable, escapes_every_control_character) {
   }
 }
 
+/// "Trojan Source" (Boucher and Anderson 2021) lists the letters that reorder others.
+TEST(Printable, escapes_what_reorders_a_line_or_ends_it) {
+  for (const int code : {0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d,
+                         0x202e, 0x2066, 0x2067, 0x2068, 0x2069}) {
+    EXPECT_TRUE(misleads(static_cast<char32_t>(code))) << code;
+  }
+  for (const int code : {0x61b, 0x61d, 0x200d, 0x2010, 0x2027, 0x202f, 0x2065, 0x206a, 0x5d0}) {
+    EXPECT_FALSE(misleads(static_cast<char32_t>(code))) << code;
+  }
+  EXPECT_EQ(printable("exe.\u202etxt\u2069"), "exe.\\x202etxt\\x2069");
+  EXPECT_EQ(printable("שלום"), "שלום");
+}
+
+TEST(Printable, a_whole_output_keeps_its_lines) {
+  EXPECT_EQ(printable_lines("a\tb\nc\n"), "a\tb\nc\n");
+  EXPECT_EQ(printable_lines("\x1b[2J\r\xff"), "\\x1b[2J\\x0d\\xff");
+  EXPECT_EQ(printable_lines("\x7f\u009b\u202e µ"), "\\u007f\\u009b\\u202e µ");
+}
+
 TEST(Printable, escapes_bytes_that_are_no_utf8) {
   EXPECT_EQ(printable("\x9b"
                       "31m"),

@@ -89,6 +89,21 @@ TEST_F(MergeTest, TheNewerWinnerStaysWhicheverWayIsMerged) {
   }
 }
 
+TEST_F(MergeTest, AWinnerStaysWithItsPlatform) {
+  Generator draw(8);
+  const Winner winner = draw.winner();
+  const auto platform = draw.platform();
+  here_.add_platform(draw.platform());  // has the id there that `platform` has here
+  const auto run =
+      there_.begin_tuning_run(there_.add_platform(platform), "request", draw.provenance());
+  there_.put_winner(run, winner);
+  here_.merge(there_);
+  const auto winners = here_.winners();
+  ASSERT_EQ(winners.size(), 1U);
+  EXPECT_EQ(winners.front().platform, here_.platform(fingerprint(platform))->id);
+  EXPECT_EQ(winners.front().winner.candidate, winner.candidate);
+}
+
 TEST_F(MergeTest, WhatTheProblemsOfARunAreComesWithTheRun) {
   Generator draw(9);
   const auto platform = draw.platform();

@@ -1,6 +1,8 @@
 #include "model/feed_model.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +38,37 @@ TEST(Feed, who_asks_for_more_is_slowed_more_and_slows_more) {
   EXPECT_LT(feed.collective_factor({256, 256, 64, 4, 1}), 1);
   // The ratio counts up to 2.
   EXPECT_NEAR(feed.collective_factor({64, 16, 64, 4, 1}), std::sqrt(2.0), 1e-9);
+}
+
+/// Two tiles beside one collective: one of them was probed three times in all.
+TEST(FeedModel, the_tile_with_the_most_probes_is_the_usual_one) {
+  const Tile often{128, 256, 64, 4, 1};
+  const Tile seldom{64, 64, 64, 4, 1};
+  const auto beside = [](const Tile& tile, std::int64_t k, int ctas) {
+    return ConcurrentProbe{.gemm = {.m = 4096, .n = 4096, .k = k, .tile = tile, .raster = 8},
+                           .collective = {.collective = Collective::all_reduce,
+                                          .bytes = {1 << 20},
+                                          .ranks = 8,
+                                          .comm_ctas = ctas}};
+  };
+  std::vector<Measurement> measurements;
+  for (const ConcurrentProbe& probe :
+       {beside(seldom, 4096, 16), beside(often, 4096, 16), beside(often, 2048, 16),
+        beside(often, 1024, 16), beside(seldom, 512, 0)}) {
+    measurements.push_back(
+        {.probe = probe, .time = {.median = us(20)}, .collective_time = Summary{.median = us(10)}});
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    const FeedModel model =
+        FeedModel::fit(measurements, GemmModel{}, 132, [](const Measurement&) { return 1.5; });
+    EXPECT_TRUE(model.is_usual(beside(often, 4096, 16)));
+    EXPECT_FALSE(model.is_usual(beside(seldom, 4096, 16)));
+    EXPECT_FALSE(model.is_usual(beside(seldom, 2048, 16)));
+    // Nothing is known of this depth; without CTAs the collective takes the GEMM's SMs.
+    EXPECT_TRUE(model.is_usual(beside(seldom, 8192, 16)));
+    EXPECT_TRUE(model.is_usual(beside(seldom, 512, 0)));
+    std::reverse(measurements.begin(), measurements.end());  // the order does not matter
+  }
 }
 
 TEST(Feed, of_one_tile_nothing_is_known_of_others) {

@@ -1,15 +1,8 @@
 #include "planner/baselines.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "planner/study.hpp"
-#include "tests/planner/costs_7b.hpp"
-#include "tests/planner/wikipedia_lengths.hpp"
 
 namespace overlaptune {
 namespace {
@@ -40,56 +33,6 @@ TEST(Baselines, a_degree_that_does_not_hold_a_sequence_has_no_plan) {
   const Runs runs(rates, runs_of(std::vector<std::int64_t>{101, 1}));
   EXPECT_FALSE(plan_with_level(runs, 0));
   EXPECT_TRUE(plan_with_level(runs, 1));
-}
-
-TEST(Study, its_means_are_those_of_its_batches) {
-  const Coefficients costs = costs_7b(64);
-  const Rates rates(costs, gpus_28g(64));
-  StudyInput input;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    auto& lengths = input.batches.emplace_back(wikipedia_lengths(256, seed));
-    for (auto& length : lengths)
-      length = (std::min<std::int64_t>(length, 98'304) + 127) / 128 * 128;
-  }
-  const Study study = run_study(rates, input, [](auto, auto, auto) { return true; });
-  ASSERT_EQ(study.batches.size(), 5U);
-  double sum = 0;
-  double ratios = 0;
-  for (const StudiedBatch& batch : study.batches) {
-    sum += batch.plan.time_us;
-    ratios += batch.static_us / batch.plan.time_us;
-    // The one degree for all is at best as good as the one for this batch; a plan may use either.
-    EXPECT_LE(batch.batch_adaptive_us, batch.static_us);
-    EXPECT_LE(batch.plan.time_us, batch.batch_adaptive_us);
-  }
-  EXPECT_NEAR(study.mean_time_us, sum / 5, 1e-6 * sum);
-  EXPECT_NEAR(study.speedup_static.mean, ratios / 5, 1e-9);
-  EXPECT_LT(study.speedup_static.low, study.speedup_static.mean);
-}
-
-TEST(Study, an_interval_by_hand) {
-  // Mean 0, standard deviation sqrt(11), standard error 1; Student's t of 10 degrees is 2.228.
-  const Interval interval = interval_of({-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5});
-  EXPECT_NEAR(interval.mean, 0, 1e-12);
-  EXPECT_NEAR(interval.high, 2.228, 1e-3);
-  EXPECT_NEAR(interval.low, -2.228, 1e-3);
-  EXPECT_EQ(interval_of({3}).high, 3);
-}
-
-TEST(Study, speedups_with_published_coefficients_come_near_the_published_ones) {
-  // FlexSP has 1.72 over the static degree on Wikipedia at 192k; these lengths are only like it.
-  const Coefficients costs = costs_7b(64);
-  const Rates rates(costs, gpus_28g(64));
-  StudyInput input;
-  std::vector<std::int64_t> batch;
-  for (const std::int64_t length : wikipedia_lengths(22'000, 1)) {
-    if (length > 192 * 1024) continue;
-    batch.push_back((length + 127) / 128 * 128);
-    if (batch.size() == 512) input.batches.push_back(std::exchange(batch, {}));
-    if (input.batches.size() == 40) break;
-  }
-  const Study study = run_study(rates, input, [](auto, auto, auto) { return true; });
-  EXPECT_NEAR(study.speedup_static.mean, 1.72, 0.15);
 }
 
 }  // namespace

@@ -89,8 +89,11 @@ TEST(KnownCosts, are_read_and_refused) {
   EXPECT_DOUBLE_EQ(*known->attention_tflops, 400);
   EXPECT_DOUBLE_EQ(*known->fixed_us, 3000);
   EXPECT_DOUBLE_EQ(*known->parameters, 7e9);
-  for (const char* text : {R"({"bandwidth": {"x": 1}})", R"({"bandwidth": {"16": 0}})",
-                           R"({"attention_tflops": -1})", R"({"b1": "3"})", "[]", "{"}) {
+  EXPECT_DOUBLE_EQ(parse_known_costs(R"({"bandwidth": {"2": 0.5}})", "k.json")->bytes_per_us.at(2),
+                   500);
+  for (const char* text :
+       {R"({"bandwidth": {"1": 5}})", R"({"bandwidth": {"x": 1}})", R"({"bandwidth": {"16": 0}})",
+        R"({"attention_tflops": -1})", R"({"b1": "3"})", "[]", "{"}) {
     EXPECT_FALSE(parse_known_costs(text, "k.json")) << text;
   }
 }

@@ -77,7 +77,7 @@ TEST(Blocks, ascii_is_ascii_and_narrow_terminals_get_the_least_width) {
 TEST(Blocks, nothing_to_draw_is_not_an_error) {
   const double endless = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Figure figure = figure_of({{.begin = 0, .end = endless}, {nan, 4}, {5, 3}}, {});
+  const Figure figure = figure_of({{.begin = 0, .end = endless}, {nan, 4}, {5, 3}, {7, 7}}, {});
   EXPECT_EQ(lines(to_blocks(figure, {.utf8 = false}))[1], "GEMM ");
   EXPECT_THAT(to_blocks(Figure{}, {}), HasSubstr("0.0 µs"));
 }

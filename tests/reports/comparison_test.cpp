@@ -108,12 +108,33 @@ TEST(Comparison, what_changed_beyond_the_noise_comes_first) {
   }
   // Changes in percent: -0.5 (within the noise), 3, -23, 20, and one that is here only.
   EXPECT_EQ(order, (std::vector<std::int64_t>{3, 4, 2, 1, 5}));
+}
 
-  const auto slower = slower_by(comparison, 0.05);
-  ASSERT_EQ(slower.size(), 1U);
-  EXPECT_NEAR(*relative_change(*slower.front()), 0.2, 1e-12);
-  EXPECT_EQ(slower_by(comparison, 0.02).size(), 2U);
-  EXPECT_TRUE(slower_by(comparison, 0.3).empty());
+TEST(Comparison, without_two_times_there_is_no_difference) {
+  // 110 us against 100 us, half spreads of 3 and 4 us.
+  const auto compared = json_of(compare(rows::snapshot({rows::winner(110, 3)}),
+                                        rows::snapshot({rows::winner(100, 4)})))
+                            .at("winners")
+                            .at(0);
+  EXPECT_EQ(compared.at("difference_us"), 10.0);
+  EXPECT_EQ(compared.at("noise_us"), 5.0);
+  EXPECT_NEAR(compared.at("relative_change").get<double>(), 0.1, 1e-12);
+
+  StoredWinner unmeasured = rows::winner(110);
+  unmeasured.winner.candidate.measured.reset();
+  for (const Snapshot& here : {rows::snapshot({}), rows::snapshot({unmeasured})}) {
+    const Comparison comparison = compare(here, rows::snapshot({rows::winner(100)}));
+    const auto row = json_of(comparison).at("winners").at(0);
+    for (const char* field : {"here_us", "difference_us", "noise_us", "relative_change"}) {
+      EXPECT_TRUE(row.at(field).is_null()) << field;
+    }
+    EXPECT_EQ(row.at("there_us"), 100.0);
+    const auto cells = comparison_table(comparison).rows.at(0);
+    EXPECT_EQ(cells.at(4), Cell());
+    EXPECT_EQ(cells.at(5), Cell(100.0));
+    EXPECT_EQ(cells.at(6), Cell());
+    EXPECT_EQ(cells.at(7), Cell());
+  }
 }
 
 TEST(Comparison, equal_fingerprints_win_over_equal_names) {

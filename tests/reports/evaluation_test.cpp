@@ -1,5 +1,9 @@
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/rerun.hpp"
@@ -168,6 +172,58 @@ TEST(Evaluation, platforms_are_judged_apart) {
       const bool first = i < table.rows.size() / 2;
       EXPECT_EQ(table.rows[i][0], Cell(std::string(first ? "sim:eight" : "cuda:eight")));
     }
+  }
+}
+
+/// Percentages; quantiles lie between two errors where they must.
+TEST(Evaluation, tables_by_hand) {
+  const std::vector<Evaluation> list{evaluate(sample(), 1, 5)};
+  std::map<std::string, std::vector<double>> errors;
+  for (const auto& row : error_table(list).rows) {
+    std::vector<double>& figures = errors[std::get<std::string>(row.at(1))];
+    figures.push_back(static_cast<double>(std::get<std::int64_t>(row.at(2))));
+    for (std::size_t i = 3; i < row.size(); ++i) figures.push_back(std::get<double>(row[i]));
+  }
+  const auto expect = [&](const char* of, const std::vector<double>& figures) {
+    EXPECT_THAT(errors.at(of), testing::Pointwise(testing::DoubleNear(1e-9), figures)) << of;
+  };
+  EXPECT_EQ(errors.size(), 8U);
+  expect("all but sequential", {4, 25, 25, 37, 40});
+  expect("sequential", {2, 25, 25, 45, 50});
+  expect("strategy chunked", {1, 30, 30, 30, 30});
+  expect("strategy signaled", {3, 70 / 3.0, 20, 36, 40});
+  expect("op gemm_all_reduce", {3, 20, 20, 28, 30});
+  expect("op gemm_reduce_scatter", {1, 40, 40, 40, 40});
+  expect("origin explore", {1, 30, 30, 30, 30});
+  expect("origin shortlist", {3, 70 / 3.0, 20, 36, 40});
+
+  const auto rows = regret_table(list).rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].at(1), Cell(std::string("the model's first choice")));
+  EXPECT_EQ(rows[1].at(1), Cell(std::string("best of the first 5")));
+  const std::vector<std::vector<double>> percents{{30, 60}, {10, 20}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].at(2), Cell(std::int64_t{2}));
+    EXPECT_NEAR(std::get<double>(rows[i].at(3)), percents[i][0], 1e-9);
+    EXPECT_NEAR(std::get<double>(rows[i].at(4)), percents[i][1], 1e-9);
+  }
+}
+
+TEST(Evaluation, json_has_its_values) {
+  const auto json = OrderedJson::parse(json_of(evaluate(sample(), 1, 5)).dump());
+  const std::map<std::string, double> values{{"count", 4},
+                                             {"error_mean", 0.25},
+                                             {"error_median", 0.25},
+                                             {"error_p90", 0.37},
+                                             {"error_max", 0.4},
+                                             {"problems", 2},
+                                             {"shortlist", 5},
+                                             {"regret_top1_mean", 0.3},
+                                             {"regret_top1_max", 0.6},
+                                             {"regret_shortlist_mean", 0.1},
+                                             {"regret_shortlist_max", 0.2}};
+  for (const auto& [name, value] : values) {
+    EXPECT_NEAR(json.at(name).get<double>(), value, 1e-9) << name;
   }
 }
 

@@ -113,6 +113,23 @@ TEST(Figure, labels_are_drawn_where_they_fit) {
   EXPECT_NEAR(Axis(svg)(number(labels[0], "x")), 500.5, 1);
 }
 
+/// From below the bars of one lane to above those of the next.
+TEST(Figure, links_join_a_lane_and_the_next_one) {
+  Figure figure = one_lane({{.begin = 0, .end = 100}});
+  figure.panels[0].lanes[0].links = {{.from = 20, .to = 60}};
+  figure.panels[0].lanes.push_back({.name = "next", .bars = {{.begin = 60, .end = 90}}});
+  const xml::Element svg = xml::parse(to_svg(figure));
+  const Axis axis(svg);
+  const auto bars = xml::find(svg, "rect", "bar");
+  const auto links = xml::find(svg, "line", "link");
+  ASSERT_EQ(bars.size(), 2U);
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_NEAR(axis(number(links[0], "x1")), 20, 0.02 * axis.unit());
+  EXPECT_NEAR(axis(number(links[0], "x2")), 60, 0.02 * axis.unit());
+  EXPECT_EQ(number(links[0], "y1"), number(bars[0], "y") + number(bars[0], "height"));
+  EXPECT_EQ(number(links[0], "y2"), number(bars[1], "y"));
+}
+
 TEST(Figure, long_notes_are_broken_and_complete) {
   std::string note = "signaled groups=";
   for (int i = 0; i < 200; ++i) note += std::to_string(100 + i) + ",";

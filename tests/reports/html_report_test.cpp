@@ -15,10 +15,10 @@ using ::testing::Not;
 TEST(HtmlReport, is_one_page_with_the_data_inside) {
   const Snapshot snapshot = rows::snapshot({rows::winner(125)});
   const PageInput input{.snapshot = snapshot, .other = {}, .database = "</script><!--<script>.db"};
-  if (embedded_pages().empty()) {  // a build without npm
+  if (embedded_pages().empty()) {
     EXPECT_THAT([&] { static_cast<void>(html_report(input)); },
                 testing::ThrowsMessage<Failure>(HasSubstr("install nodejs")));
-    return;
+    GTEST_SKIP() << "this build is without npm";
   }
   const std::string page = html_report(input);
   EXPECT_THAT(page, HasSubstr("<!DOCTYPE html>"));

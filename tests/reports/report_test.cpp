@@ -94,6 +94,15 @@ Snapshot of_two(const Platform& one, const Platform& other) {
   return snapshot;
 }
 
+TEST(Winners, without_a_time_there_is_no_speedup) {
+  Winner winner = rows::winner(125).winner;
+  EXPECT_EQ(speedup(winner), 1.6);
+  winner.candidate.measured->median = us(0);
+  EXPECT_FALSE(speedup(winner));
+  winner.candidate.measured.reset();
+  EXPECT_FALSE(speedup(winner));
+}
+
 TEST(Winners, simulated_and_real_ones_of_one_name_are_not_averaged_together) {
   Platform real = rows::platform();
   real.machine = "cuda";

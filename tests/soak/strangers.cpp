@@ -234,7 +234,7 @@ class Round {
     auto honest = connect_to_controller(
         "127.0.0.1", port_, [] { return kSecret; }, Clock::now() + kLimit);
     if (!honest) return complain("the honest rank did not get in: " + honest.error().message);
-    const AgentHello hello{.version = program_version(), .rank = 1, .host = "honest"};
+    const AgentHello hello{.version = program_version(), .rank = 1, .size = 2, .host = "honest"};
     if (!honest->send(to_line(AgentReply(hello)), Clock::now() + 10s)) complain("it was dropped");
     honest_.emplace(std::move(*honest));
   }

@@ -119,9 +119,7 @@ TEST_F(ProposeTest, sequential_has_the_first_rank_where_it_is_predicted_to_be_fa
   const auto list = proposed(kSmall, {.top_k = 4});
   EXPECT_EQ(list.front().origin, Origin::baseline);
   EXPECT_EQ(list.front().rank_by_model, 0);
-  for (std::size_t i = 1; i < list.size(); ++i) {
-    EXPECT_EQ(list[i].rank_by_model, static_cast<int>(i));
-  }
+  EXPECT_EQ(list.size(), 1U);  // no other is expected to be faster
 }
 
 TEST_F(ProposeTest, proposals_end_where_none_is_expected_to_be_faster) {

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/signals.hpp"
 #include "machine/cuda/launch/job_secret.hpp"
+#include "machine/cuda/wire/address.hpp"
 #include "machine/cuda/wire/handshake.hpp"
 
 namespace overlaptune::cuda {
@@ -172,11 +174,9 @@ class AgentSlot : public WorkerSlot {
 /// needs its workers for that. So an agent ignores the first signal of a kind; the second one kills
 /// it.
 void leave_signals_to_controller() {
-  struct sigaction action {};
-  action.sa_handler = [](int) {};
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  const auto nothing = [](int) {};
+  catch_signal(SIGINT, nothing, 0);
+  catch_signal(SIGTERM, nothing, 0);
 }
 
 /// The reason why this agent does not fit the job; empty if it does.
@@ -187,6 +187,12 @@ std::string objection(const AgentHello& hello, const LaunchEnvironment& launch,
         "overlaptune {} (protocol {}), expected {} (protocol {}) as on rank 0: start "
         "the same build on every host",
         hello.version, hello.protocol, version, kProtocol);
+  }
+  if (hello.size != launch.size) {
+    return fmt::format(
+        "it is one of {} ranks, expected {} as on rank 0: give all ranks the same "
+        "number of ranks (WORLD_SIZE under torchrun)",
+        hello.size, launch.size);
   }
   if (hello.rank < 1 || hello.rank >= launch.size) {
     return fmt::format("expected a rank from 1 to {}", launch.size - 1);
@@ -219,7 +225,8 @@ int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
     return static_cast<int>(ErrorKind::machine_unavailable);
   }
   leave_signals_to_controller();
-  const AgentHello hello{.version = options.version, .rank = launch.rank, .host = host_name()};
+  const AgentHello hello{
+      .version = options.version, .rank = launch.rank, .size = launch.size, .host = host_name()};
   // A failure shows at the first look at the connection.
   static_cast<void>(connection->send(to_line(AgentReply(hello)), Clock::now() + kSendLimit));
   return Agent(std::move(*connection), {.program = options.worker,
@@ -233,7 +240,7 @@ int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
 
 Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch) {
   // Agents of other hosts must reach the listener. If all are on this host, the loopback is enough.
-  bool local = launch.one_host || launch.host == "localhost" || launch.host.starts_with("127.");
+  bool local = launch.one_host || is_loopback(launch.host);
   if (launch.launcher != Launcher::plain && launch.secret.empty()) {
     local = true;
     spdlog::warn(
@@ -242,7 +249,8 @@ Expected<Listener> listen_for_ranks(const LaunchEnvironment& launch) {
         "file that they share",
         kSecretVariable, kSecretFileVariable);
   }
-  auto listener = Listener::open(local ? "127.0.0.1" : "0.0.0.0", launch.port);
+  auto listener = Listener::open(local ? loopback_for(launch.host) : "::", launch.port);
+  if (!listener && !local) listener = Listener::open("0.0.0.0", launch.port);  // no IPv6 here
   if (!listener && launch.port != 0) {
     listener.error().message += ": choose another port by OVERLAPTUNE_PORT, the same on all ranks";
   }
@@ -258,7 +266,7 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
   };
   std::vector<std::unique_ptr<WorkerSlot>> slots(static_cast<std::size_t>(launch.size));
   slots.front() = std::make_unique<LocalSlot>(WorkerCall{.program = options.worker,
-                                                         .host = "127.0.0.1",
+                                                         .host = loopback_for(launch.host),
                                                          .port = rendezvous.port(),
                                                          .local_rank = launch.local_rank,
                                                          .secret = secret});
@@ -272,9 +280,9 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
     auto arrival = rendezvous.next(secret, deadline);
     if (!arrival) {
       return fail(fmt::format(
-          "of {} ranks these did not come to {}:{} within {} s: {}; look for "
+          "of {} ranks these did not come to {} within {} s: {}; look for "
           "their own messages, and whether they can reach that host{}",
-          launch.size, launch.host, launch.port,
+          launch.size, host_and_port(launch.host, launch.port),
           std::chrono::duration<double>(options.limit).count(), missing, rendezvous.note()));
     }
     const auto reply = parse_agent_reply(arrival->line);

@@ -1,12 +1,14 @@
 #include "machine/cuda/launch/launch_environment.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "core/hash.hpp"
 #include "core/problem.hpp"
+#include "machine/cuda/wire/address.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -80,14 +82,37 @@ LaunchEnvironment mpich(const Reader& read) {
   return found;
 }
 
+/// Whether srun started this process as a task of a step. The steps in which Slurm itself starts
+/// one process have the highest numbers (slurm.h: SLURM_INTERACTIVE_STEP 0xfffffffa is the shell of
+/// salloc, SLURM_BATCH_SCRIPT 0xfffffffb a script of sbatch).
+bool is_task_of_step(const Reader& read) {
+  constexpr std::uint32_t kFirstSpecialStep = 0xfffffff0;
+  const std::string step = read.text("SLURM_STEP_ID");
+  if (step.empty() || !read.has("SLURM_PROCID")) return false;
+  std::uint32_t number = 0;
+  std::from_chars(step.data(), step.data() + step.size(), number);
+  return number < kFirstSpecialStep;
+}
+
 LaunchEnvironment srun(const Reader& read) {
-  return {.launcher = Launcher::srun,
-          .rank = read.rank("SLURM_PROCID"),
-          .size = read.size("SLURM_NTASKS"),
-          .local_rank = read.rank("SLURM_LOCALID"),
-          .one_host = read.text(read.has("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES"
-                                                                 : "SLURM_NNODES") == "1",
-          .job = read.text("SLURM_JOB_ID") + "." + read.text("SLURM_STEP_ID")};
+  return {
+      .launcher = Launcher::srun,
+      .rank = read.rank("SLURM_PROCID"),
+      .size = read.size(read.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"),
+      .local_rank = read.rank("SLURM_LOCALID"),
+      .one_host = read.text(read.has("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES"
+                                                             : "SLURM_NNODES") == "1",
+      .job = read.text("SLURM_JOB_ID") + "." + read.text("SLURM_STEP_ID")};
+}
+
+/// The warning where a launch is not complete, as in the pods of some clusters; empty where there
+/// is no sign of one.
+std::string half_a_launch(const Reader& read) {
+  if (!read.has("RANK") || !read.has("WORLD_SIZE") || read.text("WORLD_SIZE") == "1") return "";
+  return fmt::format(
+      "RANK={} and WORLD_SIZE={} are set but LOCAL_RANK is not, so this process runs alone, on the "
+      "GPUs of its host: to run as one of several ranks, set LOCAL_RANK on each, as torchrun does",
+      read.text("RANK"), read.text("WORLD_SIZE"));
 }
 
 LaunchEnvironment whoever_launched(const Reader& read) {
@@ -95,8 +120,8 @@ LaunchEnvironment whoever_launched(const Reader& read) {
   if (read.has("OMPI_COMM_WORLD_RANK")) return open_mpi(read);
   if (read.has("PMI_RANK")) return mpich(read);
   // sbatch and salloc set most of these too, but start one process only.
-  if (read.has("SLURM_STEP_ID") && read.has("SLURM_PROCID")) return srun(read);
-  return {};
+  if (is_task_of_step(read)) return srun(read);
+  return {.warning = half_a_launch(read)};
 }
 
 /// A port below those that Linux gives out by itself (ip_local_port_range, 32768 and up).
@@ -115,7 +140,7 @@ void choose_meeting_point(LaunchEnvironment& launch, const Reader& read) {
                   "set both to where rank 0 can be reached");
   }
   // On one host rank 0 listens on the loopback only.
-  launch.host = launch.one_host ? "127.0.0.1" : read.text("MASTER_ADDR");
+  launch.host = launch.one_host ? "127.0.0.1" : without_brackets(read.text("MASTER_ADDR"));
   if (read.has("MASTER_ADDR")) {
     // torchrun keeps a store of its own on that port.
     const int taken = read.text("TORCHELASTIC_USE_AGENT_STORE") == "True" ? 1 : 0;
@@ -146,7 +171,7 @@ Expected<LaunchEnvironment> launch_from(const Variables& variables, F find) {
 
 LaunchEnvironment ranks_from(const Reader& read) {
   LaunchEnvironment launch = whoever_launched(read);
-  if (launch.size == 1) return {};
+  if (launch.size == 1) return {.warning = launch.warning};
   if (launch.rank < launch.size && launch.local_rank < launch.size) return launch;
   throw Failure(ErrorKind::bad_input,
                 fmt::format("rank {} (local rank {}) of {} ranks: expected less than their "

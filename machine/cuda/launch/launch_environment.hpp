@@ -34,6 +34,7 @@ struct LaunchEnvironment {
   std::string job{};     ///< the launcher's name of the job, as two jobs may choose one port
   std::string secret{};  ///< what all ranks of the job know, and nobody else; empty: not known here
   std::string secret_file{};  ///< the file in which the ranks find the secret if it is empty
+  std::string warning{};      ///< what looks like a launch, and is none; empty: nothing does
   friend bool operator==(const LaunchEnvironment&, const LaunchEnvironment&) = default;
 };
 
@@ -49,15 +50,17 @@ using Variables = std::function<std::optional<std::string>(const char*)>;
 ///   torchrun  RANK, WORLD_SIZE and LOCAL_RANK (all three); LOCAL_WORLD_SIZE
 ///   mpirun    OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, or
 ///             PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
-///   srun      SLURM_PROCID, SLURM_NTASKS > 1, SLURM_LOCALID within a step (SLURM_STEP_ID)
+///   srun      SLURM_PROCID, SLURM_STEP_NUM_TASKS (else SLURM_NTASKS) > 1, SLURM_LOCALID within a
+///             step (SLURM_STEP_ID) that srun started: not in the shell of salloc
 /// The address at which the ranks meet is left open. Error (`bad_input`): a malformed or
 /// contradictory variable.
 [[nodiscard]] Expected<LaunchEnvironment> read_ranks(const Variables& variables);
 
 /// The same with the address at which the ranks meet: MASTER_ADDR:MASTER_PORT. OVERLAPTUNE_PORT, if
 /// set, replaces the port; the port is one more than MASTER_PORT if torchrun itself listens on
-/// that. On one host the address is 127.0.0.1, and without MASTER_PORT the port is derived from the
-/// launcher's job. Error (`bad_input`): as above; several hosts without MASTER_ADDR.
+/// that. An address of IPv6 may stand in brackets. On one host the address is 127.0.0.1, and
+/// without MASTER_PORT the port is derived from the launcher's job. Error (`bad_input`): as above;
+/// several hosts without MASTER_ADDR.
 [[nodiscard]] Expected<LaunchEnvironment> read_launch(const Variables& variables);
 
 }  // namespace overlaptune::cuda

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/address.hpp"
 #include "machine/cuda/wire/secret.hpp"
 #include "machine/cuda/worker/serve.hpp"
 
@@ -18,7 +19,7 @@ Expected<Process> start_worker(const WorkerCall& call, const std::string& start)
   environment.emplace_back(kTokenVariable, worker_secret(call.secret, start));
   return Process::start(
       {.program = call.program,
-       .arguments = {"--connect", fmt::format("{}:{}", call.host, call.port), "--rank",
+       .arguments = {"--connect", host_and_port(call.host, call.port), "--rank",
                      std::to_string(call.rank), "--local-rank", std::to_string(call.local_rank)},
        .environment = std::move(environment)});
 }

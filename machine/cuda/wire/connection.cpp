@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/address.hpp"
+
 namespace overlaptune::cuda {
 namespace {
 
@@ -169,7 +171,11 @@ std::string Connection::peer() const {
                   NI_NUMERICHOST) != 0) {
     return "an unknown address";
   }
-  return host.data();
+  // A socket for both kinds of addresses shows those of IPv4 as ::ffff:10.0.0.7 (RFC
+  // 4291, 2.5.5.2).
+  constexpr std::string_view kMapped = "::ffff:";
+  const std::string_view text = host.data();
+  return std::string(text.starts_with(kMapped) ? text.substr(kMapped.size()) : text);
 }
 
 Expected<Listener> Listener::open(const std::string& address, int port) {
@@ -178,13 +184,15 @@ Expected<Listener> Listener::open(const std::string& address, int port) {
   const addrinfo& first = **addresses;
   FileDescriptor socket = new_socket(first);
   set(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (first.ai_family == AF_INET6) set(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   constexpr int kWaiting = 1024;  // a flood of strangers leaves room for those that belong here
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   if (!socket.is_open() || bind(socket.get(), first.ai_addr, first.ai_addrlen) != 0 ||
       listen(socket.get(), kWaiting) != 0 ||
       getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
-    return unavailable(fmt::format("cannot listen on {}:{}: {}", address, port, system_error()));
+    return unavailable(
+        fmt::format("cannot listen on {}: {}", host_and_port(address, port), system_error()));
   }
   const in_port_t network_port = bound.ss_family == AF_INET6
                                      ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port
@@ -212,7 +220,7 @@ Expected<Connection> connect(const std::string& host, int port, Deadline deadlin
     }
     poll(nullptr, 0, std::min(kPauseMilliseconds, milliseconds_until(deadline)));
   } while (Clock::now() < deadline);
-  return unavailable(fmt::format("cannot connect to {}:{}: {}", host, port, reason));
+  return unavailable(fmt::format("cannot connect to {}: {}", host_and_port(host, port), reason));
 }
 
 }  // namespace overlaptune::cuda

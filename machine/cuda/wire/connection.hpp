@@ -62,7 +62,7 @@ class Connection {
 class Listener {
  public:
   /// Opens a port; 0: any free one. Error (`machine_unavailable`): the address is not of this host,
-  /// or the port is taken.
+  /// or the port is taken. "::" listens on all addresses of IPv6 and IPv4.
   [[nodiscard]] static Expected<Listener> open(const std::string& address = "127.0.0.1",
                                                int port = 0);
   [[nodiscard]] int port() const { return port_; }

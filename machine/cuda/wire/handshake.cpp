@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/address.hpp"
 #include "machine/cuda/wire/secret.hpp"
 
 namespace overlaptune::cuda {
@@ -106,7 +107,7 @@ Expected<Connection> connect_to_controller(const std::string& host, int port,
     if (proved) return connection;
     poll(nullptr, 0, std::min(kPauseMilliseconds, milliseconds_until(deadline)));
     if (Clock::now() < deadline) continue;
-    return unavailable(fmt::format("{}:{}: {}", host, port, proved.error().message));
+    return unavailable(fmt::format("{}: {}", host_and_port(host, port), proved.error().message));
   }
 }
 

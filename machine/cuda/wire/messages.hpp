@@ -17,7 +17,7 @@
 namespace overlaptune::cuda {
 
 /// Version of the messages, raised when one changes. Both sides must have the same.
-inline constexpr int kProtocol = 5;
+inline constexpr int kProtocol = 6;
 
 /// The first line of a worker after the handshake (handshake.hpp).
 struct Hello {

@@ -1,10 +1,9 @@
 #include "machine/cuda/wire/wire.hpp"
 
 #include <functional>
-#include <vector>
 
-#include "core/printable.hpp"
 #include "json/parse.hpp"
+#include "json/printable.hpp"
 #include "machine/cuda/wire/wire_forms.hpp"
 
 namespace overlaptune::cuda {
@@ -14,19 +13,6 @@ using Json = nlohmann::json;
 
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// Escapes the control characters of all texts. It does not recurse, because the text may be nested
-/// deeper than the stack allows.
-void make_printable(Json& json) {
-  std::vector<Json*> rest{&json};
-  while (!rest.empty()) {
-    Json& value = *rest.back();
-    rest.pop_back();
-    if (auto* text = value.get_ptr<std::string*>()) *text = printable(*text);
-    if (!value.is_structured()) continue;
-    for (Json& inner : value) rest.push_back(&inner);
-  }
 }
 
 /// The result of `read` on the line; an exception that it throws becomes the error.

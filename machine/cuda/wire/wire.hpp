@@ -67,6 +67,7 @@ struct AgentHello {
   int protocol = kProtocol;
   std::string version;
   int rank = 0;
+  int size = 0;  ///< of the launch, as this rank sees it
   std::string host;
 };
 /// The worker of an agent runs.

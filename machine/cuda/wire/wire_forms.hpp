@@ -87,6 +87,7 @@ inline constexpr HelloForm kHello{
 inline constexpr Object kAgentHello(Field{"protocol", &AgentHello::protocol},
                                     Field{"version", &AgentHello::version},
                                     Field{"rank", &AgentHello::rank},
+                                    Field{"size", &AgentHello::size},
                                     Field{"host", &AgentHello::host});
 
 inline constexpr Object kEnded(Field{"how", &Ended::how}, Field{"killed", &Ended::killed},

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda/wire/address.hpp"
 #include "machine/cuda/wire/handshake.hpp"
 #include "machine/cuda/wire/wire.hpp"
 
@@ -125,7 +126,7 @@ Expected<WorkerOptions> worker_options(int argc, const char* const* argv) {
       // The port follows the last colon, because an IPv6 address has more of them.
       const std::size_t colon = value.rfind(':');
       if (colon != std::string_view::npos) parsed = number(value.substr(colon + 1), kLargestPort);
-      if (parsed) options.host = value.substr(0, colon);
+      if (parsed) options.host = without_brackets(std::string(value.substr(0, colon)));
       options.port = parsed.value_or(0);
     } else if (flag == "--rank") {
       parsed = number(value, kMostRanks - 1);

@@ -1,12 +1,14 @@
 #include "machine/cuda/launch/agent.hpp"
 
+#include <array>
 #include <csignal>
 #include <map>
-#include <netinet/in.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "machine/cuda/launch/job_secret.hpp"
@@ -49,10 +51,11 @@ class Ranks {
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
-  pid_t start(int rank, const std::string& version = program_version()) {
+  /// `size`: the number of ranks that it believes in; 0: the right one.
+  pid_t start(int rank, const std::string& version = program_version(), int size = 0) {
     const pid_t pid = fork();
     if (pid == 0) {
-      _exit(run_agent(rank_of(rank, size_, port_),
+      _exit(run_agent(rank_of(rank, size > 0 ? size : size_, port_),
                       {.worker = fake_worker(), .version = version, .limit = 20s}));
     }
     pids_.push_back(pid);
@@ -294,20 +297,59 @@ TEST(Agents, of_other_hosts_need_a_secret) {
   launch.one_host = false;
   const auto address_of = [&] {
     const Listener listener = value_or_throw(listen_for_ranks(launch));
-    sockaddr_in address{};
+    sockaddr_storage address{};
     socklen_t size = sizeof address;
     EXPECT_EQ(getsockname(listener.descriptor(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-    return ntohl(address.sin_addr.s_addr);
+    std::array<char, NI_MAXHOST> text{};
+    EXPECT_EQ(getnameinfo(reinterpret_cast<sockaddr*>(&address), size, text.data(), text.size(),
+                          nullptr, 0, NI_NUMERICHOST),
+              0);
+    return std::string(text.data());
   };
-  EXPECT_EQ(address_of(), INADDR_ANY);
+  EXPECT_THAT(address_of(), testing::AnyOf("::", "0.0.0.0"));  // the latter without IPv6
+  launch.host = "127.0.0.7";
+  EXPECT_EQ(address_of(), "127.0.0.1");
+  launch.host = "node0";
   launch.secret.clear();
-  EXPECT_EQ(address_of(), INADDR_LOOPBACK);
+  EXPECT_EQ(address_of(), "127.0.0.1");
+}
+
+/// Both kinds of addresses reach a rank 0 that listens on all.
+TEST(Agents, come_by_ipv6_and_by_ipv4) {
+  if (!Listener::open("::1")) GTEST_SKIP() << "this host has no IPv6";
+  LaunchEnvironment launch = rank_of(0, 2, 1);
+  launch.one_host = false;
+  launch.port = 0;
+  launch.host = "fd00::2";
+  const Listener everywhere = value_or_throw(listen_for_ranks(launch));
+  EXPECT_TRUE(connect("::1", everywhere.port(), in(10s)));
+  EXPECT_TRUE(connect("127.0.0.1", everywhere.port(), in(10s)));
+  launch.host = "::1";
+  const Listener loopback = value_or_throw(listen_for_ranks(launch));
+  EXPECT_TRUE(connect("::1", loopback.port(), in(10s)));
+  const auto elsewhere = connect("127.0.0.1", loopback.port(), in(200ms));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_NE(elsewhere.error().message.find("Connection refused"), std::string::npos);
+}
+
+TEST(Agents, one_with_another_number_of_ranks_is_named_at_once) {
+  Ranks ranks(3);
+  ranks.start(1, program_version(), 4);
+  const auto machine = CudaMachine::open(ranks.options());  // rank 2 never comes
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().message.find("rank 1 on " + host_name() +
+                                         ": it is one of 4 ranks, expected 3 as on rank 0"),
+            std::string::npos)
+      << machine.error().message;
+  dismiss_agents(3);
+  EXPECT_EQ(ranks.codes(), (std::vector{3}));
 }
 
 /// The controller's side of one agent; the test plays the agent.
 TEST(Agents, none_starts_a_worker_beside_one_that_does_not_go) {
   Rendezvous rendezvous(value_or_throw(Listener::open()));
-  const AgentReply hello = AgentHello{.version = program_version(), .rank = 1, .host = "far"};
+  const AgentReply hello =
+      AgentHello{.version = program_version(), .rank = 1, .size = 2, .host = "far"};
   auto coming = peer(rendezvous.port(), "secret", to_line(hello));
   const auto slots =
       value_or_throw(meet_agents(rendezvous, rank_of(0, 2, rendezvous.port()), "secret", {}));

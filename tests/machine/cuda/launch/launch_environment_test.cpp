@@ -50,8 +50,23 @@ Environment with(Environment environment, const Environment& more) {
 TEST(Launch, without_a_launcher_it_is_plain) {
   EXPECT_EQ(read({}), LaunchEnvironment{});
   // Variables that a user or a cluster may set anyway.
-  EXPECT_EQ(read({{"MASTER_ADDR", "node0"}, {"WORLD_SIZE", "8"}, {"RANK", "2"}}),
+  EXPECT_EQ(read({{"MASTER_ADDR", "node0"}, {"WORLD_SIZE", "1"}, {"RANK", "0"}}),
             LaunchEnvironment{});
+}
+
+/// Some clusters give each pod RANK and WORLD_SIZE, and leave LOCAL_RANK to torchrun.
+TEST(Launch, a_rank_without_local_rank_runs_alone_and_is_warned) {
+  const auto launch = read({{"MASTER_ADDR", "node0"}, {"WORLD_SIZE", "8"}, {"RANK", "2"}});
+  ASSERT_TRUE(launch);
+  EXPECT_EQ(launch->launcher, Launcher::plain);
+  EXPECT_EQ(launch->size, 1);
+  EXPECT_NE(launch->warning.find("RANK=2 and WORLD_SIZE=8 are set but LOCAL_RANK is not"),
+            std::string::npos)
+      << launch->warning;
+  EXPECT_EQ(read({{"RANK", "2"}}), LaunchEnvironment{});
+  EXPECT_EQ(read({{"WORLD_SIZE", "8"}}), LaunchEnvironment{});
+  EXPECT_EQ(read(kTorchrun)->warning, "");
+  EXPECT_EQ(read(with(kOpenMpi, {{"RANK", "2"}, {"WORLD_SIZE", "8"}}))->warning, "");
 }
 
 TEST(Launch, open_mpi_on_one_host) {
@@ -108,6 +123,31 @@ TEST(Launch, srun_only_within_a_step_of_several_tasks) {
   EXPECT_EQ(
       read(with(kSrun, {{"SLURM_NTASKS", "1"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}})),
       LaunchEnvironment{});
+}
+
+/// The variables of a shell that `salloc --ntasks=8` opened: it is one task.
+TEST(Launch, the_shell_of_salloc_is_plain) {
+  const Environment shell{{"SLURM_JOB_ID", "4711"},      {"SLURM_STEP_ID", "4294967290"},
+                          {"SLURM_PROCID", "0"},         {"SLURM_LOCALID", "0"},
+                          {"SLURM_STEP_NUM_NODES", "1"}, {"SLURM_STEP_NUM_TASKS", "1"},
+                          {"SLURM_TASKS_PER_NODE", "8"}};
+  EXPECT_EQ(read(shell), LaunchEnvironment{});
+  EXPECT_EQ(read(with(shell, {{"SLURM_NTASKS", "8"}})), LaunchEnvironment{});
+  Environment older = with(shell, {{"SLURM_NTASKS", "8"}});
+  older.erase("SLURM_STEP_NUM_TASKS");
+  EXPECT_EQ(read(older), LaunchEnvironment{});
+  EXPECT_EQ(read(with(older, {{"SLURM_STEP_ID", "4294967291"}})), LaunchEnvironment{});
+  // A step of a job of 8 tasks may have fewer.
+  const auto step =
+      read(with(kSrun, {{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_NUM_NODES", "1"}}));
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(step->size, 8);
+}
+
+TEST(Launch, an_address_of_ipv6_may_stand_in_brackets) {
+  const Environment far = with(kTorchrun, {{"LOCAL_WORLD_SIZE", "2"}});
+  EXPECT_EQ(read(with(far, {{"MASTER_ADDR", "[fd00::2]"}}))->host, "fd00::2");
+  EXPECT_EQ(read(with(far, {{"MASTER_ADDR", "fd00::2"}}))->host, "fd00::2");
 }
 
 TEST(Launch, torchrun_and_the_port_that_it_keeps_for_itself) {

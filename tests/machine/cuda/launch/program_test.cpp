@@ -7,6 +7,7 @@
 
 #include "machine/cuda/launch/installation.hpp"
 #include "machine/cuda/launch/job_secret.hpp"
+#include "machine/cuda/wire/connection.hpp"
 #include "tests/machine/cuda/fixtures.hpp"
 #include "tests/machine/cuda/launch/job.hpp"
 #include "tests/machine/cuda/processes.hpp"
@@ -50,6 +51,32 @@ TEST(Program, meets_as_torchrun_says) {
 TEST(Program, meets_as_srun_says) {
   const int job = static_cast<int>(getpid());
   expect_probes(Job(3, [job](int rank) { return srun_rank(rank, 3, job); }));
+}
+
+/// Two hosts as far as the variables tell.
+TEST(Program, meets_at_an_address_of_ipv6) {
+  if (!Listener::open("::1")) GTEST_SKIP() << "this host has no IPv6";
+  for (const char* address : {"::1", "[::1]"}) {
+    const int port = free_port();
+    expect_probes(Job(3, [&](int rank) {
+      Environment environment = torchrun_rank(rank, 3, port);
+      environment["LOCAL_WORLD_SIZE"] = "1";
+      environment["MASTER_ADDR"] = address;
+      return environment;
+    }));
+  }
+}
+
+TEST(Program, says_that_a_rank_without_local_rank_runs_alone) {
+  Job job(2, [](int rank) {
+    return Environment{{"RANK", std::to_string(rank)}, {"WORLD_SIZE", "2"}};
+  });
+  for (const tool::Outcome& outcome : job.run("probe --machine cuda --quick --db f.db")) {
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const auto first = outcome.err.find("LOCAL_RANK is not");
+    EXPECT_NE(first, std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("LOCAL_RANK is not", first + 1), std::string::npos) << "said twice";
+  }
 }
 
 /// The launcher gives no secret: rank 0 makes a file that the others read.

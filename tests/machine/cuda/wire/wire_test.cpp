@@ -126,9 +126,10 @@ TEST(Wire, every_message_survives) {
   expect_round_trip(all_commands(), parse_command);
   expect_round_trip(all_replies(), parse_reply);
   expect_round_trip<AgentCommand>({StartWorker{"t"}, KillWorker{}, Done{130}}, parse_agent_command);
-  expect_round_trip<AgentReply>({AgentHello{.version = "1", .rank = 2, .host = "h"}, Started{4711},
-                                 Ended{.how = "killed", .killed = true, .last_words = "a; b"}},
-                                parse_agent_reply);
+  expect_round_trip<AgentReply>(
+      {AgentHello{.version = "1", .rank = 2, .size = 3, .host = "h"}, Started{4711},
+       Ended{.how = "killed", .killed = true, .last_words = "a; b"}},
+      parse_agent_reply);
 }
 
 TEST(Wire, values_are_the_same_on_the_other_side) {

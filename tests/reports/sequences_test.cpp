@@ -1,0 +1,61 @@
+// The document of a study, on one that is made by hand.
+
+#include "reports/sequences.hpp"
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+BatchPlan plan(double time, std::int64_t length) {
+  return {.time_us = time,
+          .lower_bound_us = time - 5,
+          .micro_batches = {{.time_us = time,
+                             .groups = {{.degree = 2,
+                                         .first_gpu = 4,
+                                         .sequences = {length, 20},
+                                         .tokens = length + 20,
+                                         .time_us = time - 1,
+                                         .memory_bytes = 1000.75}}}}};
+}
+
+TEST(SequencesReport, has_every_value_of_a_study) {
+  const Study study{.batches = {{.plan = plan(100, 80),
+                                 .static_plan = plan(130, 90),
+                                 .static_us = 130,
+                                 .batch_adaptive_us = 110,
+                                 .planning_ms = 7}},
+                    .static_degree = 8,
+                    .mean_time_us = 101,
+                    .mean_lower_bound_us = 95,
+                    .static_mean_us = 131,
+                    .batch_adaptive_mean_us = 111,
+                    .speedup_static = {1.3, 1.2, 1.4},
+                    .speedup_batch_adaptive = {1.1, 1.05, 1.15},
+                    .exchange_share = 0.25,
+                    .planning_ms_mean = 7,
+                    .planning_ms_max = 9,
+                    .bucket_error_mean = 0.01,
+                    .bucket_error_max = 0.02};
+  OrderedJson json = json_of(study);
+  const OrderedJson batches = json.at("batches");
+  json.erase("batches");
+  EXPECT_EQ(json.dump(),
+            R"({"mean_time_us":101.0,"static_mean_us":131.0,"static_degree":8,)"
+            R"("batch_adaptive_mean_us":111.0,"speedup_static":1.3,)"
+            R"("speedup_static_interval":[1.2,1.4],"speedup_batch_adaptive":1.1,)"
+            R"("speedup_batch_adaptive_interval":[1.05,1.15],"all_to_all_share":0.25,)"
+            R"("planning_ms_mean":7.0,"planning_ms_max":9.0,"bucket_token_error_mean":0.01,)"
+            R"("bucket_token_error_max":0.02})");
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches.at(0).dump(),
+            R"({"time_us":100.0,"static_us":130.0,"batch_adaptive_us":110.0,)"
+            R"("lower_bound_us":95.0,"micro_batches":[{"time_us":100.0,"groups":[)"
+            R"({"degree":2,"first_gpu":4,"sequences":[80,20],"tokens":100,"time_us":99.0,)"
+            R"("memory_bytes":1000}]}],"static_micro_batches":[{"time_us":130.0,"groups":[)"
+            R"({"degree":2,"first_gpu":4,"sequences":[90,20],"tokens":110,"time_us":129.0,)"
+            R"("memory_bytes":1000}]}]})");
+}
+
+}  // namespace
+}  // namespace overlaptune
