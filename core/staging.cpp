@@ -46,12 +46,14 @@ int static_bytes(int stages, int buffers, int consumers) {
 }
 
 /// As many buffers as fit, so that a consumer is soon free for the next tile. If their number
-/// divides that of the slabs, the kernel's compiler knows the buffer of each slab.
+/// divides that of the slabs, the kernel's compiler knows the buffer of each slab. `must_divide`:
+/// the consumers have no registers to find it out.
 template <class Fits>
-int most_buffers(int slabs, int fewest, const Fits& fits) {
+int most_buffers(int slabs, int fewest, bool must_divide, const Fits& fits) {
   for (int buffers = slabs; buffers > fewest; --buffers) {
     if (slabs % buffers == 0 && fits(buffers)) return buffers;
   }
+  if (must_divide) return std::min(slabs, fewest);
   for (const int buffers : {4, 2}) {
     if (buffers < slabs && buffers > fewest && fits(buffers)) return buffers;
   }
@@ -72,7 +74,9 @@ Staging staging_of(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
     return bytes(buffers) + static_bytes(tile.stages, buffers, staging.consumers) <=
            limits.shared_memory_bytes;
   };
-  staging.buffers = most_buffers(staging.slabs, fewest_buffers(tile), fits);
+  constexpr int kManySums = 176;  // of a thread of a consumer
+  const int sums = parts / staging.of_one_tile() * tile.across() / 2;
+  staging.buffers = most_buffers(staging.slabs, fewest_buffers(tile), sums >= kManySums, fits);
   staging.shared_bytes = bytes(staging.buffers);
   staging.fits = fits(staging.buffers);
   return staging;

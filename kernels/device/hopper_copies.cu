@@ -15,9 +15,12 @@ struct Ring {
   }
 };
 
-/// Loads all steps of a tile. By one thread.
-__device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b, const Item& item,
-                                          const Order& order, u32 stages, u32 full, u32 empty) {
+/// Loads all steps of a tile. By one thread. What can be read anew for each step is: the thread has
+/// few registers. `own_block`: the block whose rows of A are this rank's own.
+__device__ __forceinline__ void load_tile(const TensorMap* gathered, const TensorMap* own_a,
+                                          const TensorMap* b, const volatile Item& item,
+                                          int own_block, const Order& order, u32 stages, u32 full,
+                                          u32 empty) {
   const int end = last_step(order);
   Ring ring(item.steps);
 #pragma unroll 1
@@ -27,10 +30,13 @@ __device__ __forceinline__ void load_tile(const TensorMap* a, const TensorMap* b
     const u32 filled = full + 8 * ring.stage;
     barrier_expect(filled, kStageBytes);
     const u32 to = stages + ring.stage * kStageBytes;
+    const bool is_own = WAITS && item.block == own_block;
+    const TensorMap* const a = is_own ? own_a : gathered;
+    const int block = is_own ? 0 : item.block;
     if (item.shared != kA) {
-      load(to, a, filled, step * kBlockK, item.row, item.block);
+      load(to, a, filled, step * kBlockK, item.row, block);
     } else if (step % 2 == static_cast<int>(cluster_rank())) {
-      load_for_both(to, a, filled, step * kBlockK, item.row, item.block);
+      load_for_both(to, a, filled, step * kBlockK, item.row, block);
     }
     if (item.shared == kB) {
       const u32 half = cluster_rank();
@@ -92,10 +98,9 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
   for (u32 number = 0;; ++number) {
     if (!kSchedules && !hand_over(run, order, peers, items, number, schedule)) return;
     if (kSchedules && !loads) return;
-    Item item{};
-    if (loads) item = taken(items, number);
+    const volatile Item& item = items.items[number % kItems];
+    if (loads) wait_for_item(items, number);
     if (kSchedules && item.what == kEnd) return;
-    const TensorMap* from = a;
 #if WAITS
     if (loads && item.what != kPush) {
       if (run.meets != 0 && item.block != peers.own_block) {
@@ -103,10 +108,6 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
                      0);  // until then the counters may be the last run's
       }
       wait_for_rows(run, peers, computed(order, item.index), arrived);
-      if (item.block == peers.own_block) {
-        from = own_a;
-        item.block = 0;
-      }
     }
 #endif
 #if QUEUED
@@ -123,7 +124,12 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       continue;
     }
 #endif
-    load_tile(from, b, item, order, stages, full, empty);
+#if WAITS
+    const int own_block = peers.own_block;
+#else
+    const int own_block = -1;
+#endif
+    load_tile(a, own_a, b, item, own_block, order, stages, full, empty);
   }
 }
 

@@ -75,11 +75,14 @@ __device__ __forceinline__ void put(Items& items, u32 number, const Item& item) 
   barrier_arrive(shared_address(items.full + slot));
 }
 
-/// Waits for item number `number`, and reads it. Every thread of a consumer may.
+/// Waits for item number `number`. Every thread of a consumer may.
+__device__ __forceinline__ void wait_for_item(const Items& items, u32 number) {
+  barrier_wait(shared_address(items.full + number % kItems), number / kItems & 1);
+}
+/// Waits for the item, and reads it.
 __device__ __forceinline__ Item taken(const Items& items, u32 number) {
-  const u32 slot = number % kItems;
-  barrier_wait(shared_address(items.full + slot), number / kItems & 1);
-  return items.items[slot];
+  wait_for_item(items, number);
+  return items.items[number % kItems];
 }
 
 /// Gives back the slot of an item, after all threads of a consumer have read it. By one thread for

@@ -14,9 +14,9 @@ __device__ __forceinline__ Shared shared_by(const Place& place, const Place& oth
 
 /// The item of a tile. `place`: that of the tile that is computed.
 __device__ __forceinline__ Item item_of(const Order& order, int tile, const Place& place,
-                                        const Place& other) {
+                                        Shared shared) {
   return {.what = tile < order.tiles ? kTile : kTwin,
-          .shared = shared_by(place, other),
+          .shared = shared,
           .block = place.block,
           .row = place.row,
           .column = place.column,
@@ -103,7 +103,8 @@ __device__ __forceinline__ Item item_at(const Run& run, const Order& order, cons
 #else
   const Place place = place_in(order, peers, computed(order, asked));
 #endif
-  Item item = item_of(order, tile, from_lane(place, 0), from_lane(place, CLUSTER - 1));
+  const Place mine = from_lane(place, 0);
+  Item item = item_of(order, tile, mine, shared_by(mine, from_lane(place, CLUSTER - 1)));
 #if RANKS
   item.index = from_lane(at.group, 0);
   item.owner = from_lane(at.owner, 0);
@@ -114,27 +115,23 @@ __device__ __forceinline__ Item item_at(const Run& run, const Order& order, cons
 
 #else
 
+/// One of the next tiles, as a lane keeps it.
+struct Ahead {
+  Place place;
+  int shared;
+};
+
 struct Schedule {
   int tile = -1;
-  Item ahead{};  // the lane's
+  Ahead ahead{};  // the lane's
   int loaded = 0;
 };
 
-__device__ __forceinline__ Item item_at(const Order& order, int tile) {
-  if (!has_tile(order, tile)) return {.what = kEnd};
+__device__ __forceinline__ Ahead ahead_of(const Order& order, int tile) {
+  if (!has_tile(order, tile)) return {};
   const Place place = place_of(order, computed(order, tile));
   const Place other = CLUSTER == 2 ? place_of(order, computed(order, tile ^ 1)) : place;
-  return item_of(order, tile, place, other);
-}
-
-__device__ __forceinline__ Item from_lane(const Item& item, int lane) {
-  const int what = from_lane(item.what | item.shared << 8, lane);
-  return {.what = static_cast<short>(what & 255),
-          .shared = static_cast<short>(what >> 8),
-          .block = from_lane(item.block, lane),
-          .row = from_lane(item.row, lane),
-          .column = from_lane(item.column, lane),
-          .index = from_lane(item.index, lane)};
+  return {place, shared_by(place, other)};
 }
 
 __device__ __forceinline__ int own_tile(const Order& order) {
@@ -155,9 +152,14 @@ __device__ __forceinline__ bool hand_over(const Run& run, const Order& order, co
 #else
   if (schedule.tile < 0) schedule.tile = own_tile(order);
   if (number % kLanes == 0) {
-    schedule.ahead = item_at(order, nth_tile(order, schedule.tile, lane_of_warp()));
+    schedule.ahead = ahead_of(order, nth_tile(order, schedule.tile, lane_of_warp()));
   }
-  Item item = from_lane(schedule.ahead, static_cast<int>(number % kLanes));
+  Item item{.what = kEnd};
+  if (has_tile(order, schedule.tile)) {
+    const int lane = static_cast<int>(number % kLanes);
+    item = item_of(order, schedule.tile, from_lane(schedule.ahead.place, lane),
+                   static_cast<Shared>(from_lane(schedule.ahead.shared, lane)));
+  }
   schedule.tile = next_tile(order, schedule.tile);
 #endif
   item.steps = schedule.loaded;
