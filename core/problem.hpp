@@ -27,7 +27,7 @@ enum class Launch { graph, eager, exclusive_graph, exclusive_eager };
 [[nodiscard]] constexpr bool is_exclusive(Launch launch) {
   return launch == Launch::exclusive_graph || launch == Launch::exclusive_eager;
 }
-/// The same launch in another world.
+/// A launch in a world of either kind.
 [[nodiscard]] constexpr Launch in_world(Launch launch, bool exclusive) {
   if (is_eager(launch)) return exclusive ? Launch::exclusive_eager : Launch::eager;
   return exclusive ? Launch::exclusive_graph : Launch::graph;

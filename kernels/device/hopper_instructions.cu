@@ -1,4 +1,4 @@
-// What the GEMM on Hopper asks of the hardware beside instructions.cu, one function for each
+// Instructions of the GEMM on Hopper beside those of instructions.cu, one function for each
 // instruction. Addresses of shared memory are those of `shared_address`. Tests put functions of
 // their own in the place of these.
 //

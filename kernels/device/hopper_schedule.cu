@@ -1,4 +1,4 @@
-// What comes next in a CTA of the GEMM on Hopper: the scheduling warp takes positions of the queue,
+// The schedule of a CTA of the GEMM on Hopper: the scheduling warp takes positions of the queue,
 // or counts through the CTA's own tiles where the launch never waits, looks their places up, and
 // puts items into the ring.
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ Item item_of(const Order& order, int tile, const Plac
 
 #if QUEUED
 
-/// What the scheduling warp knows. The first CTA of a cluster takes positions for both.
+/// State of the scheduling warp. The first CTA of a cluster takes positions for both.
 struct Schedule {
   Claim ahead{};   // by the first lane of the first CTA
   int near = -1;   // a step of the queue near the lane's tile

@@ -1,4 +1,4 @@
-// What the generated GEMMs ask of the hardware, one function for each instruction: this text is in
+// Instructions of the generated GEMMs, one function for each: this text is in
 // front of all others. Tests run those others with threads of the host (tests/kernels/emulator),
 // and put functions of their own in the place of these. Macro: HALF (1: fp16, 0: bf16).
 //

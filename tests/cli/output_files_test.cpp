@@ -45,12 +45,15 @@ TEST_F(OutputFiles, are_not_written_through_links_that_somebody_laid) {
 }
 
 TEST_F(OutputFiles, leave_nothing_on_a_full_disk) {
-  folder->write("report.md", "before");
+  constexpr rlim_t kLimit = 40'000;  // a reader of a database makes a file of 32 KiB beside it
+  ASSERT_EQ(tool::run(*folder, "db export --db f.db --out export.json").status, 0);
+  ASSERT_GT(fs::file_size(*folder / "export.json"), kLimit);
+  folder->write("export.json", "before");
   const auto names = folder->entries();
-  const tool::Outcome outcome = tool::run(*folder, "report --db f.db --out report.md", 64);
+  const tool::Outcome outcome = tool::run(*folder, "db export --db f.db --out export.json", kLimit);
   EXPECT_EQ(outcome.status, 6);
-  EXPECT_THAT(outcome.err, HasSubstr("report.md: cannot be written: File too large"));
-  EXPECT_EQ(tool::content(*folder / "report.md"), "before");
+  EXPECT_THAT(outcome.err, HasSubstr("export.json: cannot be written: File too large"));
+  EXPECT_EQ(tool::content(*folder / "export.json"), "before");
   EXPECT_EQ(folder->entries(), names);
 }
 

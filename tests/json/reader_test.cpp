@@ -127,8 +127,9 @@ TEST(JsonReader, other_types_are_named_as_they_were_found) {
                       return 0;
                     }),
             "a.json: a: expected an array, found object");
-  EXPECT_EQ(refused("\"both\"", [](auto& at) { return at.template name<Launch>(); }),
-            "a.json: a: launch 'both': expected one of graph, eager, exclusive_graph, exclusive_eager");
+  EXPECT_EQ(
+      refused("\"both\"", [](auto& at) { return at.template name<Launch>(); }),
+      "a.json: a: launch 'both': expected one of graph, eager, exclusive_graph, exclusive_eager");
 }
 
 TEST(JsonReader, a_message_is_one_line_whatever_was_found) {

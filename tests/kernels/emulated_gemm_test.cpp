@@ -7,15 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <ostream>
-#include <random>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -138,7 +135,7 @@ int as_int(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-/// What the ranks of a case have, and what they compute.
+/// Memory and parameters of the ranks of a case.
 class Ranks {
  public:
   Ranks(const Case& given, int ranks)
@@ -162,22 +159,17 @@ class Ranks {
   void run(emulator::Machine& machine) {
     device::stores_made.clear();
     std::barrier gate(ranks_);
-    std::vector<std::jthread> hosts;
-    for (int rank = 0; rank < ranks_; ++rank) {
-      const auto late = std::chrono::milliseconds(random_() % 20);
-      hosts.emplace_back([this, &machine, &gate, rank, late] {
-        std::this_thread::sleep_for(late);
-        auto& received = received_[static_cast<std::size_t>(rank)];
-        std::fill(received.begin(), received.end(), '\x55');
-        if (!case_.meets) {
-          std::memset(words(rank).counters, 0, sizeof words(rank).counters);
-          words(rank).done = 0;
-          gate.arrive_and_wait();
-        }
-        machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
-                       launches_[static_cast<std::size_t>(rank)]);
-      });
-    }
+    emulator::at_different_times(ranks_, [&](int rank) {
+      auto& received = received_[static_cast<std::size_t>(rank)];
+      std::fill(received.begin(), received.end(), '\x55');
+      if (!case_.meets) {
+        std::memset(words(rank).counters, 0, sizeof words(rank).counters);
+        words(rank).done = 0;
+        gate.arrive_and_wait();
+      }
+      machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
+                     launches_[static_cast<std::size_t>(rank)]);
+    });
   }
 
   void expect_right() const {
@@ -247,7 +239,6 @@ class Ranks {
   std::int64_t items_ = 0;
   std::vector<std::vector<char>> own_;       // rows of A of each rank, or nothing
   std::vector<std::vector<char>> received_;  // the slots of each rank, or its gathered rows
-  std::mt19937 random_{std::random_device{}()};
 };
 
 #if RANKS

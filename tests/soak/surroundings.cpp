@@ -1,4 +1,4 @@
-// What others leave beside a database or put into it: half transactions, logs of another state,
+// Remains of others beside a database or in it: half transactions, logs of another state,
 // objects in the schema, another file under the name. Nothing of it is answered from or destroyed.
 
 #include <csignal>

@@ -85,7 +85,7 @@ inline void fence_copies() {}
 
 // hopper_instructions.cu
 
-/// What a tensor map is for.
+/// Uses of a tensor map.
 enum Operand : char { kOperandA, kOwnA, kOperandB, kResult };
 struct TensorMap {
   Operand operand;

@@ -236,4 +236,16 @@ void Machine::jitter() {
   }
 }
 
+void at_different_times(int count, const std::function<void(int)>& work) {
+  std::mt19937 random(std::random_device{}());
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < count; ++i) {
+    const std::chrono::milliseconds late(random() % 20);
+    threads.emplace_back([&work, i, late] {
+      std::this_thread::sleep_for(late);
+      work(i);
+    });
+  }
+}
+
 }  // namespace emulator

@@ -24,7 +24,7 @@ constexpr int kLanes = 4;
 constexpr int kWarps = 4;  // of the first warpgroup
 constexpr int kOfConsumer = 2;
 
-/// What a stage or a slab has: the place of a tile, and a step of k.
+/// Content of a stage or a slab: the place of a tile, and a step of k.
 struct Tag {
   int block = -1;
   int row = -1;
@@ -136,6 +136,10 @@ class Machine {
   std::atomic<long> progress_{0};
   std::string faults_;
 };
+
+/// Calls `work` with 0 to `count` - 1, each in a thread that begins some milliseconds earlier or
+/// later than the others.
+void at_different_times(int count, const std::function<void(int)>& work);
 
 /// The machine of the run that is under way.
 inline Machine* machine = nullptr;
