@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
+
+from ..errors import ArgumentError, UnavailableError
+from .exchange import Exchange
 
 
 class Symmetric(NamedTuple):
@@ -15,11 +19,47 @@ class Symmetric(NamedTuple):
     bytes: int
 
 
-def symmetric(group: Any, device: torch.device, size: int) -> Symmetric:
-    """Allocates `size` bytes on every rank. Collective; all ranks give the same size. Raises what
-    PyTorch does where GPUs cannot reach one another."""
-    from torch.distributed import _symmetric_memory as memory
+def check_sizes(sizes: list[int]) -> None:
+    """Raises ArgumentError unless all ranks ask for the same, and for no less than nothing."""
+    for rank, size in enumerate(sizes):
+        if size < 0:
+            raise ArgumentError(f"symmetric_bytes = {size} on rank {rank}: expected 0 or more")
+        if size != sizes[0]:
+            raise ArgumentError(
+                f"symmetric_bytes: {sizes[0]} on rank 0 of the group, {size} on rank {rank}: "
+                "expected the same on all ranks"
+            )
 
-    tensor = memory.empty(size, dtype=torch.uint8, device=device)
-    peers = memory.rendezvous(tensor, group).buffer_ptrs
-    return Symmetric(tensor, [int(each) for each in peers], size)
+
+def symmetric(group: Any, device: torch.device, size: int, exchange: Exchange) -> Symmetric:
+    """Allocates `size` bytes on every rank. Collective; all ranks give the same size. Where PyTorch
+    cannot, or GPUs do not reach one another, that rank raises its error, and the others raise
+    UnavailableError."""
+
+    def allocated() -> Any:
+        from torch.distributed import _symmetric_memory as memory
+
+        return memory.empty(size, dtype=torch.uint8, device=device)
+
+    def met() -> list[int]:
+        from torch.distributed import _symmetric_memory as memory
+
+        return [int(each) for each in memory.rendezvous(tensor, group).buffer_ptrs]
+
+    # The rendezvous would wait for a rank that has no memory.
+    tensor = _on_all(exchange, allocated, "allocating PyTorch's symmetric memory")
+    peers = _on_all(exchange, met, "PyTorch's rendezvous for symmetric memory")
+    return Symmetric(tensor, peers, size)
+
+
+def _on_all(exchange: Exchange, step: Callable[[], Any], purpose: str) -> Any:
+    """The result of a step. An error of one rank is met by all of them."""
+    try:
+        result = step()
+    except Exception as error:
+        exchange.all_of(f"{type(error).__name__}: {error}", purpose)
+        raise
+    for rank, text in enumerate(exchange.all_of("", purpose)):
+        if text:
+            raise UnavailableError(f"{purpose}: rank {rank} of the group: {text}")
+    return result

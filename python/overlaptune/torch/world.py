@@ -21,7 +21,7 @@ from .exchange import Exchange, limit_of
 from .fallbacks import Fallbacks
 from .planner import Planner
 from .strategies import Wishes, allowed_ways
-from .symmetric import Symmetric, symmetric
+from .symmetric import Symmetric, check_sizes, symmetric
 
 Databases = Union[Database, PathLike, Iterable[PathLike], None]
 
@@ -95,12 +95,12 @@ class World:
         limit_s = limit_of(time_limit)
         exchange = Exchange(self.group, self.rank, self.size, limit_s)
         # NCCL would wait longer for a rank that does not come.
-        exchange.all_of(None, "making a world")
+        check_sizes(exchange.all_of(symmetric_bytes, "making a world"))
         comm = communicator(self.group, self.device, limit_s)
         options: dict[str, Any] = {}
         self._memory: Optional[Symmetric] = None
         if symmetric_bytes > 0:
-            self._memory = symmetric(self.group, self.device, symmetric_bytes)
+            self._memory = symmetric(self.group, self.device, symmetric_bytes, exchange)
             options = {"peers": self._memory.peers, "peer_bytes": self._memory.bytes}
         self._world = run.World(
             comm,
