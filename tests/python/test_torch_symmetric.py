@@ -1,8 +1,10 @@
 """PyTorch's symmetric memory as the memory of a world, on stand-ins: what the ranks agree on, and how long it stays."""
 
+import gc
 import sys
 import types
 import unittest
+import weakref
 from unittest import mock
 
 import fake_torch
@@ -80,6 +82,35 @@ class SymmetricMemory(WithPlans):
         with self.assertRaisesRegex(ot.UnavailableError, "allocating .*: rank 3 of the group: RuntimeError: no memory"):
             layers.World(symmetric_bytes=SIZE)
         self.assertEqual([call[0] for call in self.memory.calls], ["empty"])  # the rendezvous would wait
+
+    def is_kept_after(self, end):
+        """Whether the memory outlives the world and its last reference, which are ended so."""
+        world = layers.World(symmetric_bytes=SIZE)
+        there = weakref.ref(world._memory.tensor)
+        end(world)
+        del world
+        gc.collect()
+        return there() is not None
+
+    def test_it_ends_with_the_world_on_all_ranks(self):
+        self.assertFalse(self.is_kept_after(lambda world: world.close()))
+
+    def test_it_stays_where_peers_may_still_use_it(self):
+        def dies(world):
+            world._world.died = True
+            world.close()
+
+        def fails(world):
+            with mock.patch.object(world._world, "close", side_effect=ot.UnavailableError("rank 2 did not come")):
+                with self.assertRaises(ot.UnavailableError):
+                    world.close()
+
+        def aborts(world):
+            world.abort()
+            world.close()
+
+        for end in (dies, fails, aborts, layers.World.abort, lambda world: None):
+            self.assertTrue(self.is_kept_after(end))
 
 
 if __name__ == "__main__":

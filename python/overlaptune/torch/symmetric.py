@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -11,12 +12,26 @@ from ..errors import ArgumentError, UnavailableError
 from .exchange import Exchange
 
 
-class Symmetric(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Symmetric:
     """`tensor` keeps the memory; `peers` are the addresses on this GPU of each rank's part."""
 
     tensor: Any
     peers: list[int]
     bytes: int
+
+    def keep(self) -> None:
+        """Keeps the memory for the plans of a world, until `give_up` or for good."""
+        _kept.add(self)
+
+    def give_up(self) -> None:
+        """Leaves the memory to PyTorch, once all ranks have ended the world."""
+        _kept.discard(self)
+
+
+#: Memory of worlds that live, and of those that some ranks ended without the others: nothing tells
+#: when the last kernel of a peer that may use it has ended.
+_kept: set[Symmetric] = set()
 
 
 def check_sizes(sizes: list[int]) -> None:
