@@ -1,6 +1,7 @@
 """PyTorch's symmetric memory as the memory of a world, on stand-ins: what the ranks agree on, and how long it stays."""
 
 import gc
+import os
 import sys
 import types
 import unittest
@@ -25,7 +26,7 @@ class Memory(types.ModuleType):
 
     def __init__(self):
         super().__init__("torch.distributed._symmetric_memory")
-        self.calls, self.fails = [], None
+        self.calls, self.fails, self.multicast = [], None, None
 
     def call(self, name, *values):
         self.calls.append((name, *values))
@@ -37,6 +38,7 @@ class Memory(types.ModuleType):
         return fake_torch.Tensor((size,), dtype, device)
 
     def rendezvous(self, tensor, group):
+        self.multicast = os.environ.get("TORCH_SYMM_MEM_DISABLE_MULTICAST") != "1"
         self.call("rendezvous", tensor.shape)
         return types.SimpleNamespace(buffer_ptrs=PEERS)
 
@@ -82,6 +84,15 @@ class SymmetricMemory(WithPlans):
         with self.assertRaisesRegex(ot.UnavailableError, "allocating .*: rank 3 of the group: RuntimeError: no memory"):
             layers.World(symmetric_bytes=SIZE)
         self.assertEqual([call[0] for call in self.memory.calls], ["empty"])  # the rendezvous would wait
+
+    def test_multicast_is_made_only_where_it_is_allowed_and_the_environment_stays(self):
+        for before in (None, "0", "1"):
+            variables = {} if before is None else {"TORCH_SYMM_MEM_DISABLE_MULTICAST": before}
+            for allowed in (False, True):
+                with mock.patch.dict(os.environ, variables):
+                    layers.World(symmetric_bytes=SIZE, allow_multicast=allowed)
+                    self.assertEqual(os.environ.get("TORCH_SYMM_MEM_DISABLE_MULTICAST"), before)
+                self.assertEqual(self.memory.multicast, allowed and before != "1")
 
     def is_kept_after(self, end):
         """Whether the memory outlives the world and its last reference, which are ended so."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,9 @@ import torch
 
 from ..errors import ArgumentError, UnavailableError
 from .exchange import Exchange
+
+#: Has PyTorch make no objects of NVLink multicast with its symmetric memory.
+NO_MULTICAST = "TORCH_SYMM_MEM_DISABLE_MULTICAST"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,24 @@ def check_sizes(sizes: list[int]) -> None:
             )
 
 
-def symmetric(group: Any, device: torch.device, size: int, exchange: Exchange) -> Symmetric:
+@contextmanager
+def _multicast(allowed: bool) -> Iterator[None]:
+    """PyTorch reads the variable in a rendezvous."""
+    before = os.environ.get(NO_MULTICAST)
+    if not allowed:
+        os.environ[NO_MULTICAST] = "1"
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[NO_MULTICAST] = before
+        elif not allowed:
+            del os.environ[NO_MULTICAST]
+
+
+def symmetric(
+    group: Any, device: torch.device, size: int, allow_multicast: bool, exchange: Exchange
+) -> Symmetric:
     """Allocates `size` bytes on every rank. Collective; all ranks give the same size. Where PyTorch
     cannot, or GPUs do not reach one another, that rank raises its error, and the others raise
     UnavailableError."""
@@ -59,7 +81,8 @@ def symmetric(group: Any, device: torch.device, size: int, exchange: Exchange) -
     def met() -> list[int]:
         from torch.distributed import _symmetric_memory as memory
 
-        return [int(each) for each in memory.rendezvous(tensor, group).buffer_ptrs]
+        with _multicast(allow_multicast):
+            return [int(each) for each in memory.rendezvous(tensor, group).buffer_ptrs]
 
     # The rendezvous would wait for a rank that has no memory.
     tensor = _on_all(exchange, allocated, "allocating PyTorch's symmetric memory")

@@ -37,7 +37,7 @@ class World:
     launch    how layers will be run: GRAPH if they are captured into CUDA graphs, else EAGER. It
               chooses the configs.
     allow_multicast
-              NCCL may use NVLink multicast. Otherwise plans that run a collective of NCCL need
+              NCCL, and PyTorch's symmetric memory, may use NVLink multicast. Otherwise plans that run a collective of NCCL need
               NCCL_NVLS_ENABLE=0 before the process makes its first communicator; other plans need
               nothing.
     exclusive, free_sms
@@ -100,7 +100,9 @@ class World:
         comm = communicator(self.group, self.device, limit_s)
         options: dict[str, Any] = {}
         if symmetric_bytes > 0:
-            self._memory = symmetric(self.group, self.device, symmetric_bytes, exchange)
+            self._memory = symmetric(
+                self.group, self.device, symmetric_bytes, allow_multicast, exchange
+            )
             options = {"peers": self._memory.peers, "peer_bytes": self._memory.bytes}
         self._world = run.World(
             comm,
