@@ -99,7 +99,7 @@ std::vector<void*> GivenMemory::attach(ncclComm_t communicator, bool maps) {
 }
 
 std::string GivenMemory::out_of_reach() const {
-  return "the world has no memory: call ovt_world_reserve first";
+  return "the caller's memory (ovt_world_options.peers) does not reach all ranks";
 }
 
 std::string GivenMemory::not_symmetric() const {

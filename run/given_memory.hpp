@@ -31,6 +31,9 @@ class GivenMemory : public PeerMemory {
   [[nodiscard]] Expected<void> open() override;
   [[nodiscard]] std::vector<void*> attach(ncclComm_t communicator, bool maps) override;
   [[nodiscard]] std::size_t room(std::size_t /*free*/) const override;
+  [[nodiscard]] const char* room_is() const override {
+    return "are given by ovt_world_options.peer_bytes";
+  }
   [[nodiscard]] std::string out_of_reach() const override;
   [[nodiscard]] std::string not_symmetric() const override;
   void detach() override {}

@@ -124,9 +124,10 @@ OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
  * OVT_ERROR_ARGUMENT, on every rank: graphs hold plans, and the message says how many on which
  * rank; nothing was changed: destroy the graphs, then the world again. After any other status,
  * `world` is gone. OVT_ERROR_UNAVAILABLE: a rank did not come within the limit; this rank's
- * communicators are aborted, and its memory is given back when their work has ended. A world that
- * has ended before is given up so at once, without the other ranks, and the status is OVT_OK. A
- * process may also exit without this call. */
+ * communicators are aborted, and its memory is given back when their work has ended, except where
+ * CUDA IPC maps it on peers: they may still use it, so it stays until the process ends. A world
+ * that has ended before is given up so at once, without the other ranks, and the status is OVT_OK.
+ * A process may also exit without this call. */
 OVT_API ovt_status ovt_world_destroy(ovt_world* world);
 
 /* Ends all waits of the world for other ranks, on this rank's GPU and on its host, so that the
