@@ -46,7 +46,7 @@ struct Capabilities {
 /// The strategies whose kernels a machine has, in the order of `Strategy`.
 [[nodiscard]] std::vector<Strategy> strategies_of(const Capabilities& capabilities);
 
-/// What the GPUs of a platform run, for people: "sequential, chunked, signaled, waiting; the
+/// The abilities of a platform's GPUs, for people: "sequential, chunked, signaled, waiting; the
 /// portable kernel, not tried on such GPUs".
 [[nodiscard]] std::string abilities_in_words(const Platform& platform);
 

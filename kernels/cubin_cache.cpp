@@ -8,6 +8,7 @@
 #include <limits>
 #include <sodium.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -242,6 +243,11 @@ void CubinCache::store(std::string_view key, const Cubin& cubin) const {
     return;
   }
   remove_oldest();
+}
+
+bool CubinCache::can_store() const {
+  return !is_off() && make_own_folder(options_.folder) == 0 &&
+         ::access(options_.folder.c_str(), W_OK | X_OK) == 0;
 }
 
 void CubinCache::remove_oldest() const {

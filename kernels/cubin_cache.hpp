@@ -46,6 +46,9 @@ class CubinCache {
   /// Stores an entry, then removes the least recently used ones until the limit is kept.
   void store(std::string_view key, const Cubin& cubin) const;
 
+  /// Whether entries can be stored. It makes the folder.
+  [[nodiscard]] bool can_store() const;
+
   struct Contents {
     std::size_t entries = 0;
     std::uint64_t bytes = 0;

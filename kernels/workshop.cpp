@@ -27,9 +27,9 @@ Expected<Cubin> Workshop::kernel(const CompileJob& job) const {
 }
 
 void Workshop::prepare(std::vector<CompileJob> jobs, unsigned threads) const {
-  const bool kept = compiler_ && !cache_.folder.empty() && cache_.largest_bytes > 0;
-  if (jobs.empty() || !kept) return;
-  static_cast<void>(compile_all(*compiler_, CubinCache(cache_), jobs, threads));
+  const CubinCache cache(cache_);
+  if (jobs.empty() || !compiler_ || !cache.can_store()) return;
+  static_cast<void>(compile_all(*compiler_, cache, jobs, threads));
 }
 
 }  // namespace overlaptune::kernels

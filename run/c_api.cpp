@@ -11,6 +11,7 @@
 #include "run/deployed.hpp"
 #include "run/detect.hpp"
 #include "run/device_runs.hpp"
+#include "run/given_memory.hpp"
 #include "run/nccl.hpp"
 #include "run/ranks.hpp"
 
@@ -157,6 +158,7 @@ ovt_status ovt_world_create(ncclComm_t comm, const ovt_world_options* options, o
       const int device = run::device_of(comm);
       run::check_on(device, checked);
       current.emplace(device);
+      run::check_given(checked, run::rank_of(comm), device);
       scratch = run::World::Scratch::make();
     } catch (...) {
       decline(comm);

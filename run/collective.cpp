@@ -76,6 +76,9 @@ Expected<void> make_ready(World& world, const CommKey& route) {
   }
   const bool able = world.rank() >= route.ranks || world.reaches(route);
   if (world.largest(able ? 0 : 1) == 0) return {};
+  if (world.capacity() == 0) {
+    return bad_input("the world has no memory: call ovt_world_reserve first");
+  }
   return bad_input("transports copy_engine and peer_access: " +
                    (able ? "another rank cannot reach the memory of its peers: see its error"
                          : memory.out_of_reach()));

@@ -12,7 +12,45 @@ std::byte* last_word(std::byte* memory, std::size_t bytes) {
   return memory + bytes - sizeof(std::uint32_t);
 }
 
+/// Error (`bad_input`): `objection_to`, or CUDA's.
+Expected<void> look_up(const void* address, std::optional<int> own_gpu) {
+  cudaPointerAttributes found{};
+  const cudaError_t asked = cudaPointerGetAttributes(&found, address);
+  if (asked != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return bad_input(cudaGetErrorString(asked));
+  }
+  const std::string objection = objection_to(found, own_gpu);
+  return objection.empty() ? Expected<void>() : bad_input(objection);
+}
+
 }  // namespace
+
+std::string objection_to(const cudaPointerAttributes& memory, std::optional<int> own_gpu) {
+  if (memory.type != cudaMemoryTypeDevice) {
+    return memory.type == cudaMemoryTypeUnregistered
+               ? "CUDA does not know it: expected a GPU's memory that is mapped in this process"
+               : "it is host or managed memory: expected a GPU's";
+  }
+  if (!own_gpu || memory.device == *own_gpu) return "";
+  return fmt::format("it is memory of GPU {}: expected that of this rank's own, GPU {}",
+                     memory.device, *own_gpu);
+}
+
+void check_given(const WorldOptions& options, int rank, int gpu) {
+  for (std::size_t peer = 0; peer < options.peers.size(); ++peer) {
+    auto* const first = static_cast<std::byte*>(options.peers[peer]);
+    const auto own_gpu = peer == static_cast<std::size_t>(rank) ? std::optional(gpu) : std::nullopt;
+    for (const void* const word : {first, last_word(first, options.peer_bytes)}) {
+      if (const auto fit = look_up(word, own_gpu); !fit) {
+        throw Failure(ErrorKind::bad_input,
+                      fmt::format("ovt_world_options.peers[{}], byte {} of {}: {}", peer,
+                                  static_cast<const std::byte*>(word) - first, options.peer_bytes,
+                                  fit.error().message));
+      }
+    }
+  }
+}
 
 std::byte* GivenMemory::of(int rank) const {
   return static_cast<std::byte*>(world_.options().peers.at(static_cast<std::size_t>(rank)));
@@ -61,7 +99,7 @@ std::vector<void*> GivenMemory::attach(ncclComm_t communicator, bool maps) {
 }
 
 std::string GivenMemory::out_of_reach() const {
-  return "the world has no memory: call ovt_world_reserve first";
+  return "the caller's memory (ovt_world_options.peers) does not reach all ranks";
 }
 
 std::string GivenMemory::not_symmetric() const {

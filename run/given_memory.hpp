@@ -2,12 +2,22 @@
 // Memory that the caller gives, with its addresses at all ranks: PyTorch's symmetric memory, or a
 // pool of another library. It may come from any allocator, and NCCL has no part in it.
 
+#include <optional>
 #include <string>
 
 #include "run/peer_memory.hpp"
 #include "run/world.hpp"
 
 namespace overlaptune::run {
+
+/// The reason why memory that CUDA describes so cannot be a rank's part; empty where it may be.
+/// `own_gpu`: the GPU of this rank, if the part is its own.
+[[nodiscard]] std::string objection_to(const cudaPointerAttributes& memory,
+                                       std::optional<int> own_gpu);
+
+/// Asks CUDA about the first and the last word of each part of the options, on the current GPU, so
+/// that no kernel is the first to find a wrong address. Throws `Failure` (`bad_input`).
+void check_given(const WorldOptions& options, int rank, int gpu);
 
 class GivenMemory : public PeerMemory {
  public:
@@ -21,6 +31,9 @@ class GivenMemory : public PeerMemory {
   [[nodiscard]] Expected<void> open() override;
   [[nodiscard]] std::vector<void*> attach(ncclComm_t communicator, bool maps) override;
   [[nodiscard]] std::size_t room(std::size_t /*free*/) const override;
+  [[nodiscard]] const char* room_is() const override {
+    return "are given by ovt_world_options.peer_bytes";
+  }
   [[nodiscard]] std::string out_of_reach() const override;
   [[nodiscard]] std::string not_symmetric() const override;
   void detach() override {}

@@ -13,9 +13,8 @@ class World;
 
 class IpcMemory : public PeerMemory {
  public:
-  /// The use of memory that a rank cannot reach: `open` fails, or the plans that reach no peer go
-  /// on.
-  /// `all`: ranks are on several hosts, so that there is nothing to try.
+  /// Consequence for memory that a rank cannot reach. `fails`: `open` fails. `remains`: plans that
+  /// reach no peer go on. `all`: they do, and ranks are on several hosts: there is nothing to try.
   enum class OutOfReach { fails, remains, all };
 
   /// `world`: the ranks, by which handles are exchanged. `no_windows`: why NCCL's windows do not

@@ -21,10 +21,19 @@ constexpr Newer kTeam{"ncclTeamLsa", "2.28", "peers' memory by CUDA IPC, no tran
 constexpr Newer kPeerPointer{"ncclGetPeerDevicePointer", "2.29",
                              "peers' addresses from the windows of 2.28"};
 
-/// Sets a function to the symbol that this library is bound to, where there is one.
+/// The place of the library that has an address; null where none has it.
+const void* library_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Sets a function to the symbol of the NCCL that this library is bound to, where that has it.
+/// Another one in the process, which may be found first, does not know this one's communicators.
 template <class Function>
 void find(const Newer& newer, Function*& function) {
+  static const void* const nccl = library_of(dlsym(RTLD_DEFAULT, "ncclGetVersion"));
   void* const address = dlsym(RTLD_DEFAULT, newer.symbol);
+  if (address == nullptr || library_of(address) != nccl) return;
   std::memcpy(&function, &address, sizeof address);
 }
 

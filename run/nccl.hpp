@@ -9,9 +9,8 @@
 
 namespace overlaptune::run {
 
-/// The first release that the library loads with, and the one that brought the layout of windows
-/// (run/window_memory.cpp), as `ncclGetVersion` counts.
-inline constexpr int kOldestNccl = 22700;
+/// The release that brought the layout of windows (run/window_memory.cpp), as `ncclGetVersion`
+/// counts.
 inline constexpr int kFirstMappedWindows = 22803;
 
 /// Functions that not every such release has; null where this one lacks them. Their types are those

@@ -23,6 +23,8 @@ class PeerMemory {
 
   /// The most bytes that `allocate` may be asked for, where so many are free on the GPU.
   [[nodiscard]] virtual std::size_t room(std::size_t free) const { return free; }
+  /// The words after a number of bytes that there is room for, for messages.
+  [[nodiscard]] virtual const char* room_is() const { return "are free"; }
 
   /// Allocates the memory of this rank, which has none. Every rank allocates the same size. Error
   /// (`bad_input`): there is no block of this size; the message is that of CUDA or NCCL.

@@ -84,6 +84,12 @@ int device_of(ncclComm_t comm) {
   return device;
 }
 
+int rank_of(ncclComm_t comm) {
+  int rank = 0;
+  OVT_CHECK(ncclCommUserRank(comm, &rank));
+  return rank;
+}
+
 int ranks_of(ncclComm_t comm) {
   int ranks = 0;
   OVT_CHECK(ncclCommCount(comm, &ranks));

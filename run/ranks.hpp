@@ -23,6 +23,7 @@ class OnDevice {
 };
 
 [[nodiscard]] int device_of(ncclComm_t comm);
+[[nodiscard]] int rank_of(ncclComm_t comm);
 [[nodiscard]] int ranks_of(ncclComm_t comm);
 [[nodiscard]] int current_device();
 /// SMs of a GPU.

@@ -76,7 +76,8 @@ std::vector<void*> WindowMemory::addresses(ncclComm_t communicator, ncclWindow_t
   return all ? found : std::vector<void*>();
 }
 
-/// By the fields of the window in device memory, for releases that tell no address to the host.
+/// Addresses from the window's fields in device memory, for releases that tell no address to the
+/// host.
 std::vector<void*> WindowMemory::computed_addresses(ncclWindow_t window, int ranks) const {
   WindowFields fields{};
   OVT_CHECK(cudaMemcpyAsync(&fields, window, sizeof fields, cudaMemcpyDeviceToHost, stream_));

@@ -217,8 +217,8 @@ Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   const std::size_t others = beside + kSpare;
   const std::size_t least = least_free();
   if (needed + others > least) {
-    return bad_input(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free",
-                                 gib(needed + others), gib(least)));
+    return bad_input(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB {}",
+                                 gib(needed + others), gib(least), memory_->room_is()));
   }
   if (bytes <= capacity_ && capacity_ + others <= least) return {};
   // Growing is expensive (`release_memory`), so it takes more than is needed now.
@@ -233,8 +233,8 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
   const std::size_t wanted = (bytes + kWindowUnit - 1) / kWindowUnit * kWindowUnit;
   const std::size_t least = least_free();
   if (wanted + kFlagBytes > least) {
-    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
-                                 gib(wanted + kFlagBytes), gib(least)));
+    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB {}",
+                                 gib(wanted + kFlagBytes), gib(least), memory_->room_is()));
   }
   Expected<void> allocated = allocate(wanted);
   make_comms_again();

@@ -61,9 +61,12 @@ typedef struct ovt_world_options {
   /* Memory of the caller for the world, instead of memory that it allocates: PyTorch's symmetric
    * memory, or any that is mapped on the peers' GPUs. peers[r] is the address on this GPU of rank
    * r's part, also of this rank's own; each is a multiple of 4096 and has peer_bytes bytes, the
-   * same on all ranks. The array is read in the call; the memory is the world's until it is
-   * destroyed. ovt_world_reserve then takes its memory from there: 128 KiB less than peer_bytes
-   * are the most. NULL and 0: none. */
+   * same on all ranks. The array is read in the call. The memory is the world's until
+   * ovt_world_destroy has returned OVT_OK. If that fails, or the world has ended before by
+   * ovt_world_abort or a rank that did not come, kernels may still use it: keep it until the GPUs
+   * of all ranks are idle and the graphs that plans were captured into are destroyed on all ranks,
+   * or until the process ends. ovt_world_reserve takes its memory from there: 128 KiB less than
+   * peer_bytes are the most. NULL and 0: none. */
   void* const* peers;
   int64_t peer_bytes;
 } ovt_world_options;
@@ -121,9 +124,10 @@ OVT_API ovt_status ovt_world_reserve(ovt_world* world, int64_t bytes);
  * OVT_ERROR_ARGUMENT, on every rank: graphs hold plans, and the message says how many on which
  * rank; nothing was changed: destroy the graphs, then the world again. After any other status,
  * `world` is gone. OVT_ERROR_UNAVAILABLE: a rank did not come within the limit; this rank's
- * communicators are aborted, and its memory is given back when their work has ended. A world that
- * has ended before is given up so at once, without the other ranks, and the status is OVT_OK. A
- * process may also exit without this call. */
+ * communicators are aborted, and its memory is given back when their work has ended, except where
+ * CUDA IPC maps it on peers: they may still use it, so it stays until the process ends. A world
+ * that has ended before is given up so at once, without the other ranks, and the status is OVT_OK.
+ * A process may also exit without this call. */
 OVT_API ovt_status ovt_world_destroy(ovt_world* world);
 
 /* Ends all waits of the world for other ranks, on this rank's GPU and on its host, so that the

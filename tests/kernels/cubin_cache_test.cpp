@@ -229,6 +229,19 @@ TEST_F(CubinCacheTest, a_folder_that_cannot_be_written_warns_once) {
   EXPECT_EQ(text.find("cannot be written"), text.rfind("cannot be written"));
 }
 
+TEST_F(CubinCacheTest, entries_can_be_stored_where_the_folder_can_be_made_and_written) {
+  EXPECT_TRUE(CubinCache({.folder = folder / "new" / "cache"}).can_store());
+  EXPECT_FALSE(CubinCache({.folder = {}}).can_store());
+  EXPECT_FALSE(CubinCache({.folder = folder, .largest_bytes = 0}).can_store());
+  write(temporary.path() / "file", "");
+  EXPECT_FALSE(CubinCache({.folder = temporary.path() / "file" / "cache"}).can_store());
+  if (geteuid() != 0) {
+    ASSERT_EQ(chmod((folder / "new").c_str(), 0500), 0);
+    EXPECT_FALSE(CubinCache({.folder = folder / "new"}).can_store());
+    ASSERT_EQ(chmod((folder / "new").c_str(), 0700), 0);
+  }
+}
+
 TEST_F(CubinCacheTest, what_is_over_the_limit_alone_is_not_stored) {
   const Log log;
   cache.store("a", sample('a'));

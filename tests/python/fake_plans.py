@@ -48,6 +48,7 @@ class Plans:
 
     def abort(self):
         self.calls.append(("abort",))
+        self.died = True
 
     def close(self):
         if self.graphs:

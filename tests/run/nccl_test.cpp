@@ -27,8 +27,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::string loaded_with(const std::string& folder) {
-  return output_of("LD_LIBRARY_PATH=\"" + folder +
+std::string loaded_with(const std::string& folder, const std::string& variables = "") {
+  return output_of(variables + "LD_LIBRARY_PATH=\"" + folder +
                    ":$LD_LIBRARY_PATH\" " LOAD_LIBRARY " " RUN_SHARED " 2>&1");
 }
 
@@ -37,6 +37,12 @@ TEST(NcclTest, TheLibraryLoadsWithTheFunctionsOf2_27AndNamesWhatIsMissing) {
               AllOf(StartsWith("NCCL 2.27.7 (" OLD_NCCL_FOLDER "/libnccl.so.2)"),
                     HasSubstr("lacks ncclAlltoAll of NCCL 2.28: all-to-all by sends"),
                     HasSubstr("lacks ncclTeamLsa of NCCL 2.28"), HasSubstr("CUDA IPC")));
+}
+
+TEST(NcclTest, AFunctionOfAnotherNcclInTheProcessIsNotTaken) {
+  EXPECT_THAT(loaded_with(OLD_NCCL_FOLDER, "LD_PRELOAD=" OTHER_NCCL " "),
+              AllOf(StartsWith("NCCL 2.27.7 (" OLD_NCCL_FOLDER "/libnccl.so.2)"),
+                    HasSubstr("lacks ncclAlltoAll"), HasSubstr("lacks ncclTeamLsa")));
 }
 
 TEST(NcclTest, NothingIsMissingThatTheNcclOfTheBuildHas) {

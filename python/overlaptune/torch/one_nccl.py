@@ -1,4 +1,4 @@
-"""Whether PyTorch and the library of plans call the same NCCL. No other has its communicators."""
+"""Check that PyTorch and the library of plans call the same NCCL: no other has its communicators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Symbol(ctypes.Structure):
 
 
 def _address(library: ctypes.CDLL) -> Optional[int]:
-    """Where the NCCL begins that a library has in it, or is linked to."""
+    """Address of a function of the NCCL that a library has in it, or is linked to."""
     try:
         return ctypes.cast(library.ncclGetVersion, ctypes.c_void_p).value
     except AttributeError:
@@ -48,7 +48,7 @@ def _words(library: ctypes.CDLL, address: int) -> str:
 
 
 def difference(pytorch: ctypes.CDLL, plans: ctypes.CDLL) -> str:
-    """What is wrong, or an empty text. The first has PyTorch's part for CUDA."""
+    """An error text where there are two, else an empty one. `pytorch` is its part for CUDA."""
     ours, theirs = _address(plans), _address(pytorch)
     if ours is None or ours == theirs:
         return ""

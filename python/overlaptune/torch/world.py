@@ -21,7 +21,7 @@ from .exchange import Exchange, limit_of
 from .fallbacks import Fallbacks
 from .planner import Planner
 from .strategies import Wishes, allowed_ways
-from .symmetric import Symmetric, symmetric
+from .symmetric import Symmetric, check_sizes, symmetric
 
 Databases = Union[Database, PathLike, Iterable[PathLike], None]
 
@@ -37,7 +37,7 @@ class World:
     launch    how layers will be run: GRAPH if they are captured into CUDA graphs, else EAGER. It
               chooses the configs.
     allow_multicast
-              NCCL may use NVLink multicast. Otherwise plans that run a collective of NCCL need
+              NCCL, and PyTorch's symmetric memory, may use NVLink multicast. Otherwise plans that run a collective of NCCL need
               NCCL_NVLS_ENABLE=0 before the process makes its first communicator; other plans need
               nothing.
     exclusive, free_sms
@@ -89,18 +89,20 @@ class World:
         self._database: Optional[Database] = None
         self._planner: Optional[Planner] = None
         self._plans: dict[Problem, run.Plan] = {}
+        self._memory: Optional[Symmetric] = None
         if self.size == 1:
             return
         one_nccl.check()
         limit_s = limit_of(time_limit)
         exchange = Exchange(self.group, self.rank, self.size, limit_s)
         # NCCL would wait longer for a rank that does not come.
-        exchange.all_of(None, "making a world")
+        check_sizes(exchange.all_of(symmetric_bytes, "making a world"))
         comm = communicator(self.group, self.device, limit_s)
         options: dict[str, Any] = {}
-        self._memory: Optional[Symmetric] = None
         if symmetric_bytes > 0:
-            self._memory = symmetric(self.group, self.device, symmetric_bytes)
+            self._memory = symmetric(
+                self.group, self.device, symmetric_bytes, allow_multicast, exchange
+            )
             options = {"peers": self._memory.peers, "peer_bytes": self._memory.bytes}
         self._world = run.World(
             comm,
@@ -111,6 +113,8 @@ class World:
             **options,
         )
         self._database = self._opened(database, exchange)
+        if self._memory is not None:
+            self._memory.keep()
         self._planner = Planner(
             self._world,
             self.device,
@@ -178,17 +182,21 @@ class World:
     def close(self) -> None:
         """Ends the world and its plans. Collective. Raises ArgumentError as long as CUDA graphs
         hold plans, which go on then. Closing again is allowed. After `destroy_process_group` the
-        other ranks may be gone, so the world is aborted first."""
+        other ranks may be gone, so the world is aborted first. PyTorch's symmetric memory of a world
+        that was aborted, or has failed, stays until the process ends."""
         if self._planner is None:
             return
         if not self._has_group():
             self._world.abort()
+        ended_before = self._has_ended()
         try:
             self._planner.close()
         except UnavailableError:
             self._planner = None
             raise
         self._planner = None
+        if self._memory is not None and not ended_before:
+            self._memory.give_up()
 
     def __enter__(self) -> World:
         return self
@@ -222,6 +230,13 @@ class World:
                 raise ArgumentError("a world of one rank has no plans")
             raise ArgumentError("the world is closed; make another one")
         return self._planner
+
+    def _has_ended(self) -> bool:
+        try:
+            self._world.check()
+        except UnavailableError:
+            return True
+        return False
 
     def _has_group(self) -> bool:
         try:
