@@ -222,7 +222,8 @@ class Store {
   [[nodiscard]] std::vector<std::string> check() const;
 
   /// Where the file has a log: why the two do not belong together, as where a log stayed behind
-  /// beside a copy that was put back. It counts the winners.
+  /// beside a copy that was put back. It counts the winners: without the log, the file has those
+  /// that were stored; with it, it has not.
   [[nodiscard]] std::optional<std::string> log_fault() const;
 
   /// Copies the rows that `other` has and this one lacks; of two winners for one key the newer
