@@ -48,12 +48,17 @@ bool Place::rows_are_missing() {
 bool Place::lacks_rows() {
   // Pages that SQLite remembers would be counted as they were.
   (void)sqlite3_db_release_memory(connection_.database().getHandle());
+  bool lacks = false;
   try {
-    auto orphans = connection_.query("PRAGMA foreign_key_check");
-    return orphans.step() || !tally_faults(connection_).empty();
+    // Rows and tallies of one moment: after a change that failed, others write meanwhile.
+    connection_.read([&] {
+      auto orphans = connection_.query("PRAGMA foreign_key_check");
+      lacks = orphans.step() || !tally_faults(connection_).empty();
+    });
   } catch (const Failure& failure) {
     return failure.kind() == ErrorKind::bad_database;
   }
+  return lacks;
 }
 
 bool Place::is_due(const Seen& now, Recount recount) const {
