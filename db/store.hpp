@@ -141,7 +141,7 @@ class DamagedRow : public Failure {
 
 enum class Access {
   read,     ///< the file must exist; it is never written, not even to migrate
-  settled,  ///< as `read`, of a file that nobody writes: no lock, and no files beside it
+  settled,  ///< as `read`, of a file that nobody writes: under a lock, and with no files beside it
   write,    ///< the file must exist; it is migrated if its schema is older
   create,   ///< as `write`; the file is created if it is missing
 };
