@@ -141,6 +141,19 @@ void check_tallies(Examination& examine, db::Connection& connection) {
   });
 }
 
+/// Whether the winners are those of their tally.
+bool has_its_winners(db::Connection& connection) {
+  bool agree = false;
+  try {
+    connection.read([&] {
+      agree = db::count_rows(connection, "winners") == db::stored_tally(connection, "winners");
+    });
+  } catch (const Failure& failure) {
+    if (failure.kind() != ErrorKind::bad_database) throw;
+  }
+  return agree;
+}
+
 }  // namespace
 
 std::vector<std::string> Store::check() const {
@@ -161,15 +174,12 @@ std::vector<std::string> Store::check() const {
 
 std::optional<std::string> Store::log_fault() const {
   db::Connection& connection = *impl_->connection;
-  if (!db::has_log(connection.file())) return std::nullopt;
-  bool agree = false;
-  connection.read([&] {
-    agree = db::count_rows(connection, "winners") == db::stored_tally(connection, "winners");
-  });
-  if (agree) return std::nullopt;
+  if (!db::has_log(connection.file()) || has_its_winners(connection)) return std::nullopt;
+  // A file that lacks winners by itself has lost them; the log is not to blame.
+  if (!has_its_winners(*db::open_without_log(connection.file()))) return std::nullopt;
   return fmt::format(
-      "its winners are not those that were stored, or '{}-wal' is the log of another state; see "
-      "`overlaptune db check`, or restore a copy and remove the files with -wal and -shm",
+      "with '{0}-wal' its winners are not those that were stored, without it they are: the log is "
+      "of another state; restore a copy and remove '{0}-wal' and '{0}-shm'",
       connection.file().string());
 }
 

@@ -118,9 +118,9 @@ class Connection {
         change();
         if (before_commit_) before_commit_();
       });
-    } catch (const Failure&) {
+    } catch (const Failure& failure) {
       // A file that somebody writes over looks damaged, or lacks what the change refers to.
-      if (before_commit_) before_commit_();
+      if (after_failure_) after_failure_(failure);
       throw;
     }
   }
@@ -135,8 +135,14 @@ class Connection {
     }
   }
 
-  /// Sets what is called before each commit of `write`, and throws to prevent it.
-  void before_commit(std::function<void()> confirm) { before_commit_ = std::move(confirm); }
+  /// Sets what is called before each commit of `write`, and throws to prevent it; and what is
+  /// called after a change that failed, when all of it is undone, and throws where it knows a
+  /// better reason.
+  void watch(std::function<void()> before_commit,
+             std::function<void(const Failure&)> after_failure) {
+    before_commit_ = std::move(before_commit);
+    after_failure_ = std::move(after_failure);
+  }
 
   [[nodiscard]] SQLite::Database& database() { return database_; }
   [[nodiscard]] bool is_in_transaction();
@@ -161,6 +167,7 @@ class Connection {
   SQLite::Database database_;
   std::unordered_map<std::string, SQLite::Statement> statements_;
   std::function<void()> before_commit_{};
+  std::function<void(const Failure&)> after_failure_{};
 };
 
 }  // namespace overlaptune::db

@@ -33,6 +33,7 @@ void check_new_place(const fs::path& file) {
   for (const char* suffix : {"-wal", "-journal"}) {
     const auto size = fs::file_size(file.string() + suffix, error);
     if (error || size == 0) continue;
+    if (fs::exists(file, error)) return;  // another process has just made both
     throw refused(fmt::format("is not there, but its '{}{}' is; put the file back, or remove that",
                               file.string(), suffix));
   }

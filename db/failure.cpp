@@ -47,6 +47,19 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+/// The text as one word of a shell.
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
 }  // namespace
 
 std::string about(const std::filesystem::path& file, std::string_view text) {
@@ -65,10 +78,10 @@ Failure no_locks(const std::filesystem::path& file) {
 
 Failure hot_journal(const std::filesystem::path& file) {
   return {ErrorKind::cannot_write,
-          about(file, fmt::format("a program that was killed left '{0}-journal', which undoes its "
-                                  "half transaction; run `sqlite3 {0} .schema`, which does that, "
+          about(file, fmt::format("a program that was killed left '{}-journal', which undoes its "
+                                  "half transaction; run `sqlite3 {} .schema`, which does that, "
                                   "then run again",
-                                  file.string()))};
+                                  file.string(), shell_word(file.string())))};
 }
 
 Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& file) {

@@ -49,7 +49,13 @@ struct Store::Impl {
         wal(opened.wal) {
     if (!opened.writes) return;
     place.emplace(*connection);
-    connection->before_commit([this] { confirm_place(); });
+    connection->watch([this] { confirm_place(db::Recount::when_due); },
+                      [this](const Failure& failure) {
+                        // A locked or full place says nothing of the rows, and counting may wait.
+                        confirm_place(failure.kind() == ErrorKind::cannot_write
+                                          ? db::Recount::when_due
+                                          : db::Recount::now);
+                      });
   }
 
   std::unique_ptr<db::Connection> connection;
@@ -73,7 +79,7 @@ struct Store::Impl {
 
   /// Throws `Failure` (`cannot_write`) where others removed the file, or replaced or overwrote it.
   /// All rows that can still be read are then in a file beside it, which the message names.
-  void confirm_place();
+  void confirm_place(db::Recount recount);
 
   // Inside a transaction of the caller:
   PlatformId insert_platform(const Platform& platform);

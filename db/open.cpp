@@ -77,7 +77,7 @@ std::unique_ptr<Connection> connect_memory(const fs::path& name) {
 /// no process is writing; it is read as it is, without the files that readers share with writers.
 Opened look(const fs::path& file, bool frozen) {
   auto connection =
-      connect(file, frozen ? "mode=ro&immutable=1" : "mode=ro", SQLite::OPEN_READONLY);
+      frozen ? open_without_log(file) : connect(file, "mode=ro", SQLite::OPEN_READONLY);
   check_header(*connection);
   const int version = check_schema(*connection);
   return {.connection = std::move(connection), .file_version = version, .frozen = frozen};
@@ -222,6 +222,10 @@ Opened open_file(const fs::path& file, Access access) {
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (reads) opened.connection->execute("PRAGMA query_only = ON");
   return opened;
+}
+
+std::unique_ptr<Connection> open_without_log(const fs::path& file) {
+  return connect(file, "mode=ro&immutable=1", SQLite::OPEN_READONLY);
 }
 
 Opened open_memory(std::int64_t page_bytes) {

@@ -28,6 +28,10 @@ struct Opened {
 /// write is opened. A file that fails is left unchanged.
 [[nodiscard]] Opened open_file(const std::filesystem::path& file, Access access);
 
+/// The file as it is without its log. Where another process is writing it, what is read may be of
+/// no single state.
+[[nodiscard]] std::unique_ptr<Connection> open_without_log(const std::filesystem::path& file);
+
 /// An empty database of the current schema in memory.
 [[nodiscard]] Opened open_memory(std::int64_t page_bytes = 4096);
 

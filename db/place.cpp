@@ -37,24 +37,44 @@ Place::Seen Place::look() const {
 }
 
 bool Place::rows_are_missing() {
+  constexpr int kPause = 100;  // times as long as the count took
+  const auto start = std::chrono::steady_clock::now();
+  const bool missing = lacks_rows();
+  const auto end = std::chrono::steady_clock::now();
+  due_ = end + kPause * (end - start);
+  return missing;
+}
+
+bool Place::lacks_rows() {
   // Pages that SQLite remembers would be counted as they were.
   (void)sqlite3_db_release_memory(connection_.database().getHandle());
+  bool lacks = false;
   try {
-    auto orphans = connection_.query("PRAGMA foreign_key_check");
-    return orphans.step() || !tally_faults(connection_).empty();
+    // Rows and tallies of one moment: after a change that failed, others write meanwhile.
+    connection_.read([&] {
+      auto orphans = connection_.query("PRAGMA foreign_key_check");
+      lacks = orphans.step() || !tally_faults(connection_).empty();
+    });
   } catch (const Failure& failure) {
     return failure.kind() == ErrorKind::bad_database;
   }
+  return lacks;
 }
 
-std::optional<std::string> Place::change() {
+bool Place::is_due(const Seen& now, Recount recount) const {
+  return recount == Recount::now || (now != *seen_ && std::chrono::steady_clock::now() >= due_);
+}
+
+std::optional<std::string> Place::change(Recount recount) {
   if (has_moved()) return "was removed or replaced while it was in use";
   const Seen now = look();
   if (!seen_) {
     was_sound_ = !rows_are_missing();
   } else if (now.log != seen_->log) {
     return fmt::format("its '{}-wal' was removed or replaced while it was in use", file_);
-  } else if (now != *seen_ && was_sound_ && rows_are_missing()) {
+  } else if (!is_due(now, recount)) {
+    return std::nullopt;
+  } else if (was_sound_ && rows_are_missing()) {
     return "was written over while it was in use";
   }
   seen_ = now;

@@ -1,6 +1,7 @@
 #pragma once
 // The place of a file that is open for writing: whether its name still means this file.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -10,15 +11,22 @@
 
 namespace overlaptune::db {
 
+/// When the rows are counted again.
+enum class Recount {
+  when_due,  ///< when the file was written to, and counting has not just taken its share of the
+             ///< time
+  now,
+};
+
 class Place {
  public:
   explicit Place(Connection& connection);
 
   /// What others did to the file or its log; none where nothing did. To be asked before each
   /// commit: the first answer knows the file as it is then. Whether another file was copied over
-  /// this one shows in the rows (db/tallies.hpp), which are counted whenever the file was written
-  /// to, so about once in a thousand pages.
-  [[nodiscard]] std::optional<std::string> change();
+  /// this one shows in the rows (db/tallies.hpp). Others wait while they are counted, and every
+  /// checkpoint of any writer is a reason to count, so that takes a hundredth of the time at most.
+  [[nodiscard]] std::optional<std::string> change(Recount recount);
 
   /// Gives the file up: its log is not written into it, and goes with the memory shared with others
   /// if both are still those of this file. SQLite would take them for parts of any file that gets
@@ -37,12 +45,15 @@ class Place {
 
   [[nodiscard]] bool has_moved();
   [[nodiscard]] Seen look() const;
+  [[nodiscard]] bool is_due(const Seen& now, Recount recount) const;
   [[nodiscard]] bool rows_are_missing();
+  [[nodiscard]] bool lacks_rows();
 
   Connection& connection_;
-  std::string file_;  ///< without links, as SQLite knows it
-  std::optional<Seen> seen_{};
+  std::string file_;            ///< without links, as SQLite knows it
+  std::optional<Seen> seen_{};  ///< when the rows were counted last
   bool was_sound_ = false;
+  std::chrono::steady_clock::time_point due_{};  ///< of the next count
 };
 
 }  // namespace overlaptune::db

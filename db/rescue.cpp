@@ -32,10 +32,10 @@ std::string rescue(Store::Impl& lost) {
 
 }  // namespace
 
-void Store::Impl::confirm_place() {
+void Store::Impl::confirm_place(db::Recount recount) {
   if (lost) throw Failure(*lost);
   if (!place) return;
-  const auto change = place->change();
+  const auto change = place->change(recount);
   if (!change) return;
   const std::string kept = rescue(*this);
   place->give_up();
@@ -46,7 +46,7 @@ void Store::Impl::confirm_place() {
 
 void Store::confirm_place() {
   // A transaction, because the rows are counted.
-  impl_->connection->write([] {});
+  impl_->connection->write([&] { impl_->confirm_place(db::Recount::now); });
 }
 
 }  // namespace overlaptune

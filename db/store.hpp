@@ -141,7 +141,7 @@ class DamagedRow : public Failure {
 
 enum class Access {
   read,     ///< the file must exist; it is never written, not even to migrate
-  settled,  ///< as `read`, of a file that nobody writes: no lock, and no files beside it
+  settled,  ///< as `read`, of a file that nobody writes: under a lock, and with no files beside it
   write,    ///< the file must exist; it is migrated if its schema is older
   create,   ///< as `write`; the file is created if it is missing
 };
@@ -222,7 +222,8 @@ class Store {
   [[nodiscard]] std::vector<std::string> check() const;
 
   /// Where the file has a log: why the two do not belong together, as where a log stayed behind
-  /// beside a copy that was put back. It counts the winners.
+  /// beside a copy that was put back. It counts the winners: without the log, the file has those
+  /// that were stored; with it, it has not.
   [[nodiscard]] std::optional<std::string> log_fault() const;
 
   /// Copies the rows that `other` has and this one lacks; of two winners for one key the newer

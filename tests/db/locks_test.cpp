@@ -3,13 +3,16 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/resource.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "db/failure.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
 
@@ -83,6 +86,16 @@ TEST_F(LocksTest, AHotJournalIsLeftAloneUntilItIsRolledBack) {
   SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec("SELECT 1 FROM sqlite_schema");
   EXPECT_EQ(samples::content(Store(file_, Access::read)), before);
   EXPECT_TRUE(Store(file_, Access::write).check().empty());
+}
+
+TEST_F(LocksTest, TheCommandThatIsAdvisedNamesTheFileInAnyShell) {
+  const std::string name = folder_ / "it's $HOME; (x).db";
+  const std::string said = db::hot_journal(name).what();
+  const auto from = said.find("`sqlite3 ") + 9;
+  const std::string word = said.substr(from, said.find(" .schema`", from) - from);
+  const std::filesystem::path printed = folder_ / "printed";
+  ASSERT_EQ(std::system(fmt::format("printf %s {} > {}", word, printed.string()).c_str()), 0);
+  EXPECT_EQ(samples::read_bytes(printed), name);
 }
 
 TEST_F(LocksTest, AJournalThatIsDoneWithDoesNoHarm) {

@@ -2,10 +2,15 @@
 // before its next commit, keeps what it can in another file, and does no harm to what took the
 // name.
 
+#include <functional>
+#include <string_view>
+
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
+#include "db/impl.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
 
@@ -102,6 +107,7 @@ TEST_F(LostFileTest, OverwrittenByAnOlderCopy) {
   store_->add_candidate(run_, candidate_);
   const std::string bytes = samples::read_bytes(copy_);
   samples::write_bytes(file_, bytes);
+  EXPECT_THROW(store_->confirm_place(), Failure);  // counts the rows, whenever it last did
   const Store kept(rescued(), Access::read);
   EXPECT_TRUE(kept.check().empty());
   expect_untouched(bytes);
@@ -111,8 +117,35 @@ TEST_F(LostFileTest, CutShort) {
   SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec("PRAGMA wal_checkpoint(RESTART)");
   fs::resize_file(file_, 0);
   candidate_.config = samples::numbered_config(76);
-  const auto add = [&] { store_->add_candidate(run_, candidate_); };
-  EXPECT_THAT(failure(ErrorKind::cannot_write, add), HasSubstr("written over while it was in use"));
+  EXPECT_THAT(failure(ErrorKind::cannot_write, [&] { store_->confirm_place(); }),
+              HasSubstr("written over while it was in use"));
+}
+
+/// Calls `*static_cast<std::function<void()>*>(work)` before the candidates are counted.
+int before_count(unsigned /*event*/, void* work, void* statement, void* /*text*/) {
+  const std::string_view sql = sqlite3_sql(static_cast<sqlite3_stmt*>(statement));
+  if (sql.starts_with("SELECT count(*), coalesce") && sql.find("FROM candidates") != sql.npos) {
+    (*static_cast<std::function<void()>*>(work))();
+  }
+  return 0;
+}
+
+/// The rows are then counted without the lock of a writer.
+TEST_F(LostFileTest, AChangeThatFailsWhileAnotherWritesIsNoLoss) {
+  store_->confirm_place();
+  Store other(file_, Access::write);
+  int added = 0;
+  std::function<void()> add = [&] {
+    candidate_.config = samples::numbered_config(++added);
+    other.add_candidate(run_, candidate_);
+  };
+  sqlite3* const handle = store_->impl().connection->database().getHandle();
+  sqlite3_trace_v2(handle, SQLITE_TRACE_STMT, before_count, &add);
+  (void)failure(ErrorKind::bad_input, [&] { (void)store_->begin_tuning_run(-1, "none", {}); });
+  sqlite3_trace_v2(handle, 0, nullptr, nullptr);
+  EXPECT_GT(added, 0);
+  store_->confirm_place();
+  EXPECT_TRUE(store_->check().empty());
 }
 
 TEST_F(LostFileTest, OthersMayWriteAndCheckpointAllTheSame) {

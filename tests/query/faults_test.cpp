@@ -91,6 +91,38 @@ TEST_F(FaultsTest, ALogOfAnotherStateGivesNoAnswers) {
   EXPECT_FALSE(Store(file(), Access::read).check().empty());
 }
 
+/// The file has lost a winner, or a part of one, and a writer that goes on has put others into its
+/// log.
+TEST_F(FaultsTest, ADamagedWinnerBesideALogHidesNoOther) {
+  for (const char* const damage :
+       {"DELETE FROM winners WHERE m = 1", "UPDATE winners SET seal = seal + 1 WHERE m = 1",
+        "UPDATE winners SET answer_seal = answer_seal + 1, seal = seal - 1 WHERE m = 1"}) {
+    const fs::path damaged = folder_ / "damaged.db";
+    fs::remove(file());
+    stored::put_winners(file(), 5);
+    {
+      Store store(file(), Access::write);
+      SQLite::Database database(file().string(), SQLite::OPEN_READWRITE);
+      database.exec(damage);
+      database.exec("PRAGMA wal_checkpoint(RESTART)");
+      store.put_winner(store.last_tuning_run(1)->id, stored::winner(5));
+      for (const char* const suffix : {"", "-wal"}) {
+        fs::copy_file(file().string() + suffix, damaged.string() + suffix,
+                      fs::copy_options::overwrite_existing);
+      }
+    }
+    ASSERT_GT(fs::file_size(damaged.string() + "-wal"), 0U);
+    {
+      const ovt::Database answers({damaged});
+      for (int m = 2; m <= 6; ++m) {
+        EXPECT_EQ(answers.query(stored::problem(m)).source, OVT_EXACT) << damage << ", m " << m;
+      }
+    }
+    EXPECT_FALSE(Store(damaged, Access::read).check().empty()) << damage;
+    for (const char* const suffix : {"", "-wal", "-shm"}) fs::remove(damaged.string() + suffix);
+  }
+}
+
 TEST_F(FaultsTest, ADatabaseReplacedBySomethingElse) {
   ovt::Database database({file()});
   samples::write_bytes(file(),
