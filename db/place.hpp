@@ -22,10 +22,11 @@ class Place {
  public:
   explicit Place(Connection& connection);
 
-  /// What others did to the file or its log; none where nothing did. To be asked before each
-  /// commit: the first answer knows the file as it is then. Whether another file was copied over
-  /// this one shows in the rows (db/tallies.hpp). Others wait while they are counted, and every
-  /// checkpoint of any writer is a reason to count, so that takes a hundredth of the time at most.
+  /// Changes that others made to the file or its log; none where nobody did. To be asked before
+  /// each commit: the first answer knows the file as it is then. Whether another file was copied
+  /// over this one shows in the rows (db/tallies.hpp). Others wait while they are counted, and
+  /// every checkpoint of any writer is a reason to count, so that takes a hundredth of the time at
+  /// most.
   [[nodiscard]] std::optional<std::string> change(Recount recount);
 
   /// Gives the file up: its log is not written into it, and goes with the memory shared with others
@@ -34,7 +35,7 @@ class Place {
   void give_up();
 
  private:
-  /// What changes where somebody writes into the file, or takes the log away.
+  /// Signs that somebody writes into the file, or takes the log away.
   struct Seen {
     std::int64_t bytes = 0;
     std::int64_t written_s = 0;
