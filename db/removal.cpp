@@ -143,6 +143,7 @@ void shrink(Connection& connection) {
 template <class F>
 void remove_with_tallies(Connection& connection, const F& remove) {
   std::vector<db::Tally> before;
+  before.reserve(db::kTalliedTables.size());
   for (const auto table : db::kTalliedTables) before.push_back(db::count_rows(connection, table));
   remove();
   for (std::size_t i = 0; i < before.size(); ++i) {
