@@ -120,7 +120,9 @@ TEST(Fields, errors_name_the_place) {
   EXPECT_EQ(refused("/second", -1).find("second: expected a whole number"), 0U);
   EXPECT_EQ(refused("/missing", 3), "missing: expected an object, found 3");
   EXPECT_EQ(refused("/parts/0/second", true).find("parts[0].second: expected a whole"), 0U);
-  EXPECT_EQ(refused("/launch", "late"), "launch: launch 'late': expected one of graph, eager, exclusive_graph, exclusive_eager");
+  EXPECT_EQ(
+      refused("/launch", "late"),
+      "launch: launch 'late': expected one of graph, eager, exclusive_graph, exclusive_eager");
 }
 
 TEST(Fields, only_what_may_be_left_out_may_be_missing) {
