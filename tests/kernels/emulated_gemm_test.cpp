@@ -64,7 +64,7 @@ int last_step_of_cta() {
 
 // In the order of the text that is compiled.
 // clang-format off
-#include "emulator/instructions.hpp"
+#include "emulator/instructions.inl"
 #include "kernels/device/tiles.cu"
 #include "kernels/device/waits.cu"
 #if WAITS
