@@ -60,6 +60,17 @@ void read_all(const Store& store) {
   require(!merging || !sound, "a sound database that can be merged: " + merging.value_or(""));
 }
 
+/// Opens the file as a command that writes does: it is brought up to date and its rows are counted,
+/// or it is refused. Nothing is stored.
+void open_to_write(const std::string& file) {
+  try {
+    Store store(file, Access::write);
+    store.confirm_place();
+  } catch (const Failure& failure) {
+    require(std::string(failure.what()).find('\n') == std::string::npos, "one line");
+  }
+}
+
 }  // namespace
 }  // namespace overlaptune::fuzz
 
@@ -74,5 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   fuzz::read_all(*store);
+  store.reset();
+  fuzz::open_to_write(file.path());
   return 0;
 }
