@@ -99,7 +99,7 @@ TEST_F(LostFileTest, WithoutItsLog) {
   expect_complete(rescued(), before.candidates);
 }
 
-/// As `cp` does, which keeps the inode.
+/// Copies into the file as it stands: `cp` keeps the inode, too.
 TEST_F(LostFileTest, OverwrittenByAnOlderCopy) {
   // Without this, all rows are still in the log.
   SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec("PRAGMA wal_checkpoint(RESTART)");
