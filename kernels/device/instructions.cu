@@ -11,7 +11,7 @@ using u32 = unsigned;
 constexpr int kLanes = 32;  // of a warp
 
 __device__ __forceinline__ int lane_of_warp() {
-  return static_cast<int>(threadIdx.x) % 32;
+  return static_cast<int>(threadIdx.x) % kLanes;
 }
 
 __device__ __forceinline__ u32 shared_address(const void* pointer) {

@@ -57,9 +57,9 @@ TEST(UnusableDatabase, half_a_transaction_of_another_program_is_neither_read_nor
 /// Somebody cleans the folder, and only then the program has its results.
 TEST(UnusableDatabase, a_tune_whose_file_goes_says_so_and_keeps_what_it_measured) {
   const Folder folder;
-  tool::Process tune(folder, {"tune", "--machine", "sim:rtx4090-pcie-x4", "--db", "u.db",
-                              "--quick-probe", "--explore", "300", "--problem",
-                              "gemm_all_reduce:4k,4k,1k:bf16:4"});
+  tool::Process tune(folder,
+                     {"tune", "--machine", "sim:rtx4090-pcie-x4", "--db", "u.db", "--quick-probe",
+                      "--explore", "300", "--problem", "gemm_all_reduce:4k,4k,1k:bf16:4"});
   const auto candidates = [&] {
     try {
       return Store(folder / "u.db", Access::read).info().candidates;
