@@ -103,13 +103,14 @@ struct Given {
   void* c;
 };
 
-/// Enqueues a plan after the run before it, on whatever stream and of whatever world that was. In a
-/// capture the caller orders them.
+/// Enqueues a plan after the run before it, on whatever stream and of whatever world that was; in a
+/// capture, after the run before it of that capture.
 void enqueue_in_order(ovt_plan& plan, cudaStream_t stream, const Given& operands) {
   Ranks& ranks = *plan.ranks;
   const auto enqueue = [&] { plan.plan->enqueue(stream, operands.a, operands.b, operands.c); };
-  if (ranks.graphs.note(stream)) return enqueue();
+  const bool is_captured = ranks.graphs.note(stream);
   const run::DeviceRuns::Next next(run::DeviceRuns::of(ranks.device), stream);
+  if (is_captured) return enqueue();
   ranks.last_run.begin(stream);
   try {
     enqueue();

@@ -21,9 +21,25 @@ DeviceRuns& DeviceRuns::of_current() {
   return of(device);
 }
 
+DeviceRuns::Next::Next(DeviceRuns& runs, cudaStream_t stream)
+    : runs_(runs),
+      lock_(runs.mutex_),
+      stream_(stream),
+      capture_(CapturedRuns::capture_of(stream)) {
+  if (capture_ != 0) {
+    runs_.captured_.begin(capture_, stream_);
+  } else {
+    runs_.last_.begin(stream_);
+  }
+}
+
 DeviceRuns::Next::~Next() {
   try {
-    runs_.last_.note(stream_);
+    if (capture_ != 0) {
+      runs_.captured_.note(capture_, stream_);
+    } else {
+      runs_.last_.note(stream_);
+    }
   } catch (const Failure&) {  // of the stream itself: its next user is told
     static_cast<void>(cudaGetLastError());
   }

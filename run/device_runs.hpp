@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "run/captured_runs.hpp"
 #include "run/last_run.hpp"
 
 namespace overlaptune::run {
@@ -15,12 +16,10 @@ class DeviceRuns {
   [[nodiscard]] static DeviceRuns& of_current();
 
   /// The run that is enqueued while it lives comes behind the runs before it, of any world and on
-  /// any stream. Threads take turns.
+  /// any stream; in a capture, behind the runs before it of that capture. Threads take turns.
   class Next {
    public:
-    Next(DeviceRuns& runs, cudaStream_t stream) : runs_(runs), lock_(runs.mutex_), stream_(stream) {
-      runs_.last_.begin(stream_);
-    }
+    Next(DeviceRuns& runs, cudaStream_t stream);
     /// What is enqueued by now is the run, or where that failed a part of it.
     ~Next();
     Next(const Next&) = delete;
@@ -30,11 +29,13 @@ class DeviceRuns {
     DeviceRuns& runs_;
     std::lock_guard<std::mutex> lock_;
     cudaStream_t stream_;
+    unsigned long long capture_;
   };
 
  private:
   std::mutex mutex_{};
   LastRun last_{};
+  CapturedRuns captured_{};
 };
 
 }  // namespace overlaptune::run

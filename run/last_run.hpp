@@ -41,8 +41,7 @@ class LastRun {
   std::deque<Run> runs_{};  ///< those that have not ended, as far as known, and the last one
   std::vector<Run> spare_{};
   std::uint64_t count_ = 0;
-  /// A number that no other stream of the process ever has, not even one at the same address.
-  unsigned long long stream_ = 0;
+  unsigned long long stream_ = 0;  ///< the number of the last run's stream
 };
 
 }  // namespace overlaptune::run

@@ -61,6 +61,7 @@ NEIGHBOURS: tuple[Neighbour, ...] = (
     Neighbour("null_stream", "null", plain=True),
     Neighbour("two_plans_one_graph", "graph2", plain=True, launches=("graph",), seconds=0.4),
     Neighbour("two_worlds_same_order", "same", plain=True, seconds=0.6),
+    Neighbour("two_worlds_one_graph", "branch", launches=("graph",), seconds=0.6),
     Neighbour("green_context", "green", plain=True, launches=("eager",)),
     Neighbour("operand_sets_100", "sets", launches=("eager",), seconds=0.6, once=True),
     Neighbour("graphs_70", "g70", launches=("graph",), seconds=1.0, once=True),

@@ -8,11 +8,12 @@ from typing import Optional
 import torch
 from beside import Beside, Outcome, prepared
 from neighbours import LIMIT_S
-from patience import PATIENCE_S, Broken, finish, finish_stream, told
+from patience import PATIENCE_S, Broken, finish, finish_stream, recorded, told
 
 from overlaptune import Error
 
 ROUNDS = 3
+REPLAYS = 20
 #: Between the two plans, so that the first one is on the GPU when the second one comes.
 PAUSE_S = 0.02
 
@@ -41,6 +42,28 @@ def two_worlds_same_order(b: Beside) -> None:
         one, two = _round(b, second, True)
         b.ends_right(one)
         second.ends_right(two)
+
+
+def two_worlds_one_graph(b: Beside) -> None:
+    """A plan of each world, in branches of one graph that nothing else orders."""
+    s = b.session
+    second = _second(b)
+
+    def both() -> None:
+        s.side.wait_stream(s.main)
+        b.subject.enqueue(b.operands)
+        with torch.cuda.stream(s.side):
+            second.subject.enqueue(second.operands)
+        s.main.wait_stream(s.side)
+
+    graph = s.captured(both)
+    second.poison()
+    b.begin_round()
+    with torch.cuda.stream(s.main):
+        for _ in range(REPLAYS):
+            graph.replay()
+    b.ends_right(recorded(s.main))
+    second.ends_right(recorded(s.main))
 
 
 def two_worlds_other_order(b: Beside) -> Optional[Outcome]:
