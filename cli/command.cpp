@@ -16,8 +16,10 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/commit.hpp"
+#include "cli/terminal.hpp"
 #include "core/printable.hpp"
 #include "core/whole_file.hpp"
+#include "reports/fitted.hpp"
 
 namespace overlaptune::cli {
 
@@ -31,6 +33,9 @@ std::string build() {
 }
 
 namespace {
+
+/// Whether output goes to a terminal as it goes to a file. The command line says so once.
+bool g_whole_lines = false;
 
 /// The message of a log line, which may hold text of other hosts: `%*` of the pattern below.
 class PrintableMessage : public spdlog::custom_flag_formatter {
@@ -80,7 +85,11 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
              whole_number<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()),
              "Seed of everything that is random (0)")
       ->type_name("N");
-  command->add_flag("--json", flags.json, "Print one JSON document");
+  const auto whole_lines = [](const std::string& /*given*/) { g_whole_lines = true; };
+  command->add_flag("--json", flags.json, "Print one JSON document")->each(whole_lines);
+  command->add_flag_callback(
+      "--wide", [] { g_whole_lines = true; },
+      "Print whole tables, also where they are wider than the terminal");
   command->add_flag_callback(
       "--verbose", [] { set_log_level(spdlog::level::debug); },
       "Log every step, with the time of day");
@@ -88,6 +97,12 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
 }
 
 void print(const std::string& output) {
+  const std::string text = printable_lines(output);
+  const bool fits = !g_whole_lines && ::isatty(STDOUT_FILENO) == 1;
+  print_own(fits ? fitted(text, terminal_columns(STDOUT_FILENO)) : text);
+}
+
+void print_whole_lines(const std::string& output) {
   print_own(printable_lines(output));
 }
 
@@ -105,7 +120,7 @@ std::string json_text(const nlohmann::ordered_json& document) {
 }
 
 void print_json(const nlohmann::ordered_json& document) {
-  print(json_text(document));
+  print_whole_lines(json_text(document));
 }
 
 bool is_database(const std::string& file) {
@@ -117,7 +132,7 @@ bool is_database(const std::string& file) {
 
 void print_or_write(const std::string& text, const std::string& file) {
   if (file.empty()) {
-    print(text);
+    print_whole_lines(text);
   } else {
     write_file(file, text);
   }

@@ -118,9 +118,13 @@ void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags
   });
 }
 
-/// Writes the command's output to standard output, made safe to show (`printable_lines`): names in
-/// it may come from files of others. Throws `Failure` where that fails.
+/// Writes the command's output for people to standard output, made safe to show
+/// (`printable_lines`): names in it may come from files of others. On a terminal it is made to fit
+/// (`fitted`), unless --wide or --json is given. Throws `Failure` where that fails.
 void print(const std::string& output);
+
+/// As `print`, for output that programs read: lines stay as they are.
+void print_whole_lines(const std::string& output);
 
 /// Writes text that holds nothing from files to standard output; its colours stay.
 void print_own(const std::string& text);

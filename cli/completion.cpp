@@ -248,9 +248,9 @@ void add_completion(CLI::App& root, Session& session) {
     session.action = [&root, shell] {
       std::vector<Command> commands;
       collect(root, {}, commands);
-      print(*shell == Shell::bash  ? for_bash(commands)
-            : *shell == Shell::zsh ? for_zsh(commands)
-                                   : for_fish(commands));
+      print_whole_lines(*shell == Shell::bash  ? for_bash(commands)
+                        : *shell == Shell::zsh ? for_zsh(commands)
+                                               : for_fish(commands));
       return kDone;
     };
   });

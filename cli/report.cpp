@@ -154,6 +154,8 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
     print_or_write(as_html(flags, snapshot, other), flags.out);
   } else if (format == ReportFormat::csv && names_folder(flags.out)) {
     write_tables(flags.out, report_tables(snapshot, other, options));
+  } else if (format == ReportFormat::markdown && flags.out.empty()) {
+    print(overlaptune::report(snapshot, other, options));
   } else {
     print_or_write(overlaptune::report(snapshot, other, options), flags.out);
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/printable.hpp"
+#include "reports/text_table.hpp"
 
 namespace overlaptune {
 namespace {
@@ -40,18 +41,6 @@ std::string for_people(const Cell& cell, int digits) {
   return text;
 }
 
-/// The width in code points, so that signs such as µ do not shift the columns.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-  }));
-}
-
-std::string padded(const std::string& text, std::size_t size, bool to_the_right) {
-  const std::string blank(size - std::min(size, width(text)), ' ');
-  return to_the_right ? blank + text : text + blank;
-}
-
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -66,33 +55,16 @@ std::string quoted(const std::string& text) {
 
 std::string to_markdown(const Table& table) {
   const std::size_t columns = table.columns.size();
-  std::vector<std::size_t> widths(columns);
-  std::vector<bool> numeric(columns, !table.rows.empty());
-  for (std::size_t c = 0; c < columns; ++c) {
-    widths[c] = std::max<std::size_t>(3, width(table.columns[c].name));
-    for (const auto& row : table.rows) {
-      widths[c] = std::max(widths[c], width(for_people(row[c], table.columns[c].digits)));
-      numeric[c] = numeric[c] && (is_number(row[c]) || !applies(row[c]));
-    }
-  }
-  std::string text = "|";
-  for (std::size_t c = 0; c < columns; ++c) {
-    text += ' ' + padded(table.columns[c].name, widths[c], numeric[c]) + " |";
-  }
-  text += "\n|";
-  for (std::size_t c = 0; c < columns; ++c) {
-    text += ' ' + std::string(widths[c] - 1, '-') + (numeric[c] ? ": |" : "- |");
-  }
-  text += '\n';
+  TextTable text{.numeric = std::vector<bool>(columns, !table.rows.empty())};
+  for (const Column& column : table.columns) text.names.push_back(column.name);
   for (const auto& row : table.rows) {
-    text += '|';
+    auto& cells = text.rows.emplace_back();
     for (std::size_t c = 0; c < columns; ++c) {
-      text +=
-          ' ' + padded(for_people(row[c], table.columns[c].digits), widths[c], numeric[c]) + " |";
+      cells.push_back(for_people(row[c], table.columns[c].digits));
+      text.numeric[c] = text.numeric[c] && (is_number(row[c]) || !applies(row[c]));
     }
-    text += '\n';
   }
-  return text;
+  return to_text(text);
 }
 
 std::string to_csv(const Table& table) {
