@@ -123,12 +123,11 @@ Wait wait_of(const Config& config) {
 
 /// The limit of `Transport::peer_access` on a row block of what travels.
 Expected<void> peers_can_move(const Problem& problem) {
-  const bool gathers = problem.op == Op::all_gather_gemm;
-  const std::int64_t columns = gathers ? problem.k : problem.n;
+  const std::int64_t columns = exchanged_columns(problem);
   if (problem.m / row_blocks(problem) * columns < kMostPeerElements) return {};
   return bad_input(
       fmt::format("m,{} = {},{}: transport peer_access needs row blocks of less than 2^34 elements",
-                  gathers ? "k" : "n", problem.m, columns));
+                  traits_of(problem.op).exchanges_first ? "k" : "n", problem.m, columns));
 }
 
 Expected<void> means_something(const Problem& problem, const Sequential& config) {

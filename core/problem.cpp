@@ -36,7 +36,7 @@ Expected<Problem> validated(Problem problem) {
     return bad_input(
         fmt::format("problem: ranks = {}: expected 2 to {}", problem.ranks, kMostRanks));
   }
-  if (problem.op != Op::gemm_all_reduce && problem.m % problem.ranks != 0) {
+  if (problem.m % row_blocks(problem) != 0) {
     return bad_input(fmt::format("problem: m = {}: {} needs a multiple of ranks = {}", problem.m,
                                  to_string(problem.op), problem.ranks));
   }
@@ -79,27 +79,24 @@ std::string to_string(const Problem& problem) {
                      to_string(problem.dtype), problem.ranks);
 }
 
-Collective collective_of(Op op) {
-  switch (op) {
-    case Op::gemm_all_reduce:
-      return Collective::all_reduce;
-    case Op::gemm_reduce_scatter:
-      return Collective::reduce_scatter;
-    case Op::all_gather_gemm:
-      return Collective::all_gather;
-    case Op::gemm_all_to_all:
-      return Collective::all_to_all;
-  }
-  return Collective::all_reduce;
+std::int64_t exchanged_columns(const Problem& problem) {
+  return traits_of(problem.op).exchanges_first ? problem.k : problem.n;
 }
 
 Bytes collective_bytes(const Problem& problem) {
-  const std::int64_t columns = problem.op == Op::all_gather_gemm ? problem.k : problem.n;
-  return {problem.m * columns * bytes_of(problem.dtype)};
+  return {problem.m * exchanged_columns(problem) * bytes_of(problem.dtype)};
 }
 
 int row_blocks(const Problem& problem) {
-  return problem.op == Op::gemm_all_reduce ? 1 : problem.ranks;
+  return traits_of(problem.op).row_blocks ? problem.ranks : 1;
+}
+
+std::int64_t rows_of_a(const Problem& problem) {
+  return traits_of(problem.op).a_is_block ? problem.m / problem.ranks : problem.m;
+}
+
+std::int64_t rows_of_c(const Problem& problem) {
+  return traits_of(problem.op).c_is_block ? problem.m / problem.ranks : problem.m;
 }
 
 }  // namespace overlaptune

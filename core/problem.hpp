@@ -9,13 +9,10 @@
 #include "core/dtype.hpp"
 #include "core/fields.hpp"
 #include "core/names.hpp"
+#include "core/ops.hpp"
 #include "core/units.hpp"
 
 namespace overlaptune {
-
-enum class Op { gemm_all_reduce, gemm_reduce_scatter, all_gather_gemm, gemm_all_to_all };
-
-enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all };
 
 /// How a plan is submitted, and whether its world is exclusive: then it begins without a gate where
 /// it can (docs/run.md). Part of the key of a winner.
@@ -32,25 +29,6 @@ enum class Launch { graph, eager, exclusive_graph, exclusive_eager };
   if (is_eager(launch)) return exclusive ? Launch::exclusive_eager : Launch::eager;
   return exclusive ? Launch::exclusive_graph : Launch::graph;
 }
-
-template <>
-struct NamesOf<Op> {
-  static constexpr std::string_view what = "op";
-  static constexpr std::array<Named<Op>, 4> all{{{Op::gemm_all_reduce, "gemm_all_reduce"},
-                                                 {Op::gemm_reduce_scatter, "gemm_reduce_scatter"},
-                                                 {Op::all_gather_gemm, "all_gather_gemm"},
-                                                 {Op::gemm_all_to_all, "gemm_all_to_all"}}};
-};
-
-template <>
-struct NamesOf<Collective> {
-  static constexpr std::string_view what = "collective";
-  static constexpr std::array<Named<Collective>, 4> all{
-      {{Collective::all_reduce, "all_reduce"},
-       {Collective::reduce_scatter, "reduce_scatter"},
-       {Collective::all_gather, "all_gather"},
-       {Collective::all_to_all, "all_to_all"}}};
-};
 
 template <>
 struct NamesOf<Launch> {
@@ -85,7 +63,7 @@ inline constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;
 inline constexpr int kMostRanks = 1024;
 
 /// The problem, if every rule holds (sizes in 1..kLargestSize, n and k multiples of the dtype's
-/// `row_multiple`, 2..kMostRanks ranks, m a multiple of `ranks` in all but gemm_all_reduce);
+/// `row_multiple`, 2..kMostRanks ranks, m a multiple of `ranks` where rows are in blocks);
 /// otherwise the error names the field and what is allowed.
 [[nodiscard]] Expected<Problem> validated(Problem problem);
 
@@ -95,15 +73,18 @@ inline constexpr int kMostRanks = 1024;
 /// The problem in the form that `parse_problem` reads.
 [[nodiscard]] std::string to_string(const Problem& problem);
 
-[[nodiscard]] Collective collective_of(Op op);
+/// Columns of the matrix that the collective works on: those of A (k) or of C (n).
+[[nodiscard]] std::int64_t exchanged_columns(const Problem& problem);
 
-/// Bytes of the whole buffer of the collective: C (m*n elements), or for all_gather_gemm the
-/// gathered A (m*k).
+/// Bytes of the whole buffer of the collective: C (m*n elements), or the gathered A (m*k).
 [[nodiscard]] Bytes collective_bytes(const Problem& problem);
 
-/// Row blocks that must travel together in equal parts: `ranks` for gemm_reduce_scatter,
-/// gemm_all_to_all and all_gather_gemm, 1 for gemm_all_reduce.
+/// Row blocks that must travel together in equal parts: `ranks`, or 1 where rows are in no blocks.
 [[nodiscard]] int row_blocks(const Problem& problem);
+
+/// Rows of A that a rank brings, and rows of C that it gets.
+[[nodiscard]] std::int64_t rows_of_a(const Problem& problem);
+[[nodiscard]] std::int64_t rows_of_c(const Problem& problem);
 
 [[nodiscard]] inline double flops(const Problem& problem) {
   return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *

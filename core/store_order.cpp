@@ -22,7 +22,7 @@ TileRange StoreOrder::share(std::size_t group, int owner) const {
 StoreOrder store_order(const Problem& problem, const TileOrder& order, std::span<const Cut> cuts) {
   StoreOrder made{.part = order,
                   .ranks = problem.ranks,
-                  .owns_blocks = problem.op != Op::gemm_all_reduce,
+                  .owns_blocks = traits_of(problem.op).row_blocks,
                   .own_later = own_tiles_come_later(problem)};
   made.part.blocks = 1;
   std::int64_t begin = 0;
@@ -38,7 +38,7 @@ StoreOrder store_order(const Problem& problem, const TileOrder& order, std::span
 
 bool own_tiles_come_later(const Problem& problem) {
   constexpr std::int64_t kLongProduct = 2048;
-  return problem.op == Op::gemm_all_reduce || problem.k < kLongProduct;
+  return traits_of(problem.op).in_place() || problem.k < kLongProduct;
 }
 
 StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position) {

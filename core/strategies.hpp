@@ -25,8 +25,11 @@ struct StrategyTraits {
   EnumSet<Transport> kernel_waits{};
 };
 
-inline constexpr EnumSet<Op> kAllOps{Op::gemm_all_reduce, Op::gemm_reduce_scatter,
-                                     Op::all_gather_gemm, Op::gemm_all_to_all};
+inline constexpr EnumSet<Op> kAllOps = [] {
+  EnumSet<Op> all;
+  for (const OpTraits& row : kOps) all.insert(row.op);
+  return all;
+}();
 
 /// The traits of every strategy, in the order of `Strategy`.
 inline constexpr std::array<StrategyTraits, 5> kStrategies{{

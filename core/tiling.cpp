@@ -182,7 +182,7 @@ std::size_t region_count(const TileOrder& order, std::span<const Cut> cuts) {
 }
 
 int received_divisor(const Problem& problem) {
-  return problem.op == Op::gemm_reduce_scatter ? problem.ranks : 1;
+  return traits_of(problem.op).c_is_block ? problem.ranks : 1;
 }
 
 Bytes reorder_bytes(const Problem& problem, const Cut& begin, const Cut& end) {

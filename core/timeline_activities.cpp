@@ -27,8 +27,8 @@ std::vector<Activity> activities_of(const Timeline& timeline, Op op) {
                           .start = begin,
                           .end = end});
   };
-  // In all_gather_gemm nothing computes before the first collective.
-  if (op == Op::all_gather_gemm && !groups.empty()) begin = groups.front().start;
+  // Nothing computes before the first collective that brings rows.
+  if (traits_of(op).exchanges_first && !groups.empty()) begin = groups.front().start;
   for (const GroupTimes& group : groups) {
     activities.push_back(
         {.stream = kCollectiveStream,

@@ -36,7 +36,7 @@ Chains chains(const Model::Parts& parts, const Work& work, const ChunkCollective
               const Slowdown& slowdown) {
   const Problem& problem = work.problem();
   const int sms = parts.platform.sms - side.key.comm_ctas;
-  const std::int64_t columns = problem.op == Op::all_gather_gemm ? problem.k : problem.n;
+  const std::int64_t columns = exchanged_columns(problem);
   Chains result;
   std::map<std::int64_t, double> known;  // chunks have one of two sizes
   for (const std::int64_t block_rows : work.chunked().rows) {
@@ -87,7 +87,7 @@ Prediction predicted(const Model::Parts& parts, const Work& work, Launch launch,
       side.gemms.contention(side.key, static_cast<double>(collective_bytes(problem).count) / chunks,
                             problem.k, GemmFamily::library);
   const Chains chain = chains(parts, work, side, slowdown);
-  const bool gather = problem.op == Op::all_gather_gemm;
+  const bool gather = traits_of(problem.op).exchanges_first;
   const double gap = parts.launch.kernel_gap;
   const OverlapRates rates{.producer_slowdown = gather ? slowdown.collective : slowdown.gemm,
                            .consumer_slowdown = gather ? slowdown.gemm : slowdown.collective,

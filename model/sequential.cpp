@@ -23,7 +23,7 @@ Expected<Prediction> SequentialModel::predict(const Model::Parts& parts, const W
                                                           {full_clock}, collective);
   const double start = parts.launch.start(launch);
   // Eager: the second kernel is submitted while the first runs.
-  const bool gather = problem.op == Op::all_gather_gemm;
+  const bool gather = traits_of(problem.op).exchanges_first;
   const double submitted = is_eager(launch) ? parts.launch.eager_submit : 0;
   const double gap = std::max(parts.launch.kernel_gap, submitted - (gather ? collective : gemm));
 

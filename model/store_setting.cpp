@@ -124,7 +124,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const int sms = parts.platform.sms;
   const GemmWork work = model.work(tile, walked(order), problem.k, sms);
   const auto tiles = static_cast<double>(order.tiles());
-  const bool adds_up = problem.op != Op::gemm_all_to_all;
+  const bool adds_up = traits_of(problem.op).sums;
   const double whole_tile = static_cast<double>(order.element_bytes) * tile.block_m * tile.block_n;
   const double of_c = static_cast<double>(collective_bytes(problem).count) / tiles;
   const double peers = problem.ranks - 1;
@@ -143,7 +143,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .own_later = own_tiles_come_later(problem),
                     .in_turn = staging.in_turn,
                     .cuts = {0, order.tiles()}};
-  if (problem.op == Op::gemm_all_reduce) made.sum_sent = peers * of_c / setting.rate;
+  if (traits_of(problem.op).in_place()) made.sum_sent = peers * of_c / setting.rate;
   const StoreCosts costs = store_costs(tile, parts.limits, problem.dtype);
   if (adds_up) {
     made.add_up = peers * costs.add.count();

@@ -20,15 +20,15 @@ std::string label_of(const Timeline& timeline, std::size_t index, std::string_vi
                                      : fmt::format("{}", timeline.groups[index].group);
 }
 
-/// The lane of the GEMM, cut where a group is ready. In all_gather_gemm, where the collective comes
-/// first, the GEMM does not make groups ready.
+/// The lane of the GEMM, cut where a group is ready. Where the collective comes first, the
+/// GEMM does not make groups ready.
 Lane gemm_lane(const Timeline& timeline, Op op) {
   Lane lane{.name = "GEMM"};
   for (const Activity& activity : activities_of(timeline, op)) {
     if (activity.kind != ActivityKind::gemm) continue;
     double begin = activity.start.count();
     const double end = activity.end.count();
-    for (std::size_t i = 0; i < timeline.groups.size() && op != Op::all_gather_gemm; ++i) {
+    for (std::size_t i = 0; i < timeline.groups.size() && !traits_of(op).exchanges_first; ++i) {
       const double ready = timeline.groups[i].ready.count();
       const double until = std::min(ready, end);
       if (until <= begin) continue;
@@ -87,7 +87,7 @@ Panel panel(const ShownRun& run, const ShownRun& first, Op op) {
   if (&run != &first) title += fmt::format("; {:.2f} times as long", run.time / first.time);
   Panel panel{.title = std::move(title),
               .lanes = {gemm_lane(run.timeline, op), communication_lane(run.timeline, op)}};
-  if (op == Op::all_gather_gemm) {
+  if (traits_of(op).exchanges_first) {
     std::swap(panel.lanes[0], panel.lanes[1]);
     return panel;
   }
@@ -111,7 +111,7 @@ Figure timeline_figure(const Problem& problem, const ShownOn& on,
                            {{Paint::orange}, "exposed communication"},
                            {{}, "ready to start"}},
                 .axis = "time, µs"};
-  if (problem.op == Op::all_gather_gemm) {
+  if (traits_of(problem.op).exchanges_first) {
     figure.legend.front() = {{Paint::blue}, "GEMM"};
     figure.legend.pop_back();
   }

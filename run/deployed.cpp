@@ -18,8 +18,8 @@ std::int64_t aligned(std::int64_t bytes) {
 }
 
 std::int64_t exchanged_bytes(const Problem& problem) {
-  const bool gathers = problem.op == Op::all_gather_gemm;
-  return (gathers ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
+  const bool of_a = traits_of(problem.op).exchanges_first;
+  return (of_a ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
 }
 
 OperandBytes bytes_of_operands(const Problem& problem) {
@@ -40,16 +40,17 @@ bool sends_to_peers(const Problem& problem) {
 
 /// Whether A or C must lie in memory that all ranks share.
 bool goes_through_world(const Problem& problem, const Config& config) {
+  const OpTraits& op = traits_of(problem.op);
   switch (transport_of(config)) {
     case Transport::ring:
       return sends_to_peers(problem);
     case Transport::symmetric:
       return true;
     case Transport::copy_engine:  // A is sent from where it is
-      return problem.op != Op::all_gather_gemm;
+      return !op.exchanges_first;
     case Transport::peer_access:
-      if (strategy_of(config) == Strategy::peer_store) return problem.op != Op::gemm_reduce_scatter;
-      return problem.op == Op::gemm_all_reduce;  // other ops exchange the workspace
+      if (strategy_of(config) == Strategy::peer_store) return !op.c_is_block;
+      return op.in_place();  // other ops exchange the workspace
   }
   return true;
 }
@@ -78,7 +79,7 @@ DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
     : world_(engine.world),
       sizes_(deployed_sizes(work)),
       generation_(world_.generation()),
-      gathers_(work.problem().op == Op::all_gather_gemm),
+      gathers_(traits_of(work.problem().op).exchanges_first),
       bytes_(bytes_of_operands(work.problem())),
       operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))),
       number_(

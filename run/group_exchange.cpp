@@ -185,7 +185,7 @@ class PeerGroups : public GroupExchange {
   }
 
  private:
-  [[nodiscard]] bool sums_all() const { return problem_.op == Op::gemm_all_reduce; }
+  [[nodiscard]] bool sums_all() const { return traits_of(problem_.op).in_place(); }
 
   [[nodiscard]] void* matrix_of(const Operands& operands) const {
     return sums_all() ? operands.c : operands.workspace;
@@ -233,8 +233,9 @@ Expected<std::unique_ptr<GroupExchange>> make_group_exchange(const Request& requ
 std::int64_t workspace_of_groups(const Work& work) {
   const std::int64_t bytes = collective_bytes(work.problem()).count;
   const bool by_nccl = is_nccls(work.config_as<Signaled>().transport.beside_gemm);
-  if (by_nccl) return work.collective() == Collective::all_to_all ? 2 * bytes : bytes;
-  return work.collective() == Collective::all_reduce ? 0 : bytes;
+  const OpTraits& op = traits_of(work.problem().op);
+  if (by_nccl) return op.sums ? bytes : 2 * bytes;
+  return op.in_place() ? 0 : bytes;
 }
 
 }  // namespace overlaptune::run

@@ -95,15 +95,11 @@ class PeerStorePlan : public Plan {
 
   /// The rows of C that this rank's tiles fill at a rank.
   [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
-    switch (collective_of(problem_.op)) {
-      case Collective::reduce_scatter:
-        return peer == world_.rank() ? operands.c : nullptr;
-      case Collective::all_to_all:
-        return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
-                  problem_.dtype);
-      default:
-        return there(peer, operands.c);
-    }
+    const OpTraits& op = traits_of(problem_.op);
+    if (op.c_is_block) return peer == world_.rank() ? operands.c : nullptr;
+    if (op.in_place()) return there(peer, operands.c);
+    return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
+              problem_.dtype);
   }
 
   /// The address at a rank that corresponds to `here`.
@@ -148,7 +144,7 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
   GeneratedStores made{.rank = rank,
                        .owns_blocks = order.owns_blocks,
                        .own_later = order.own_later,
-                       .adds = collective_of(problem.op) != Collective::all_to_all,
+                       .adds = traits_of(problem.op).sums,
                        .slots = order.slots(),
                        .peers = std::move(peers)};
   std::int64_t into_c = 0;  // tiles that peers store into this rank's C
@@ -172,7 +168,7 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
 }
 
 std::int64_t bytes_of_slots(const Problem& problem, const StoreOrder& order) {
-  if (collective_of(problem.op) == Collective::all_to_all) return 0;
+  if (!traits_of(problem.op).sums) return 0;
   return (order.ranks - 1) * order.slots() * slot_bytes(order);
 }
 
@@ -191,15 +187,15 @@ std::int64_t workspace_of_stores(const Work& work) {
 }
 
 std::int64_t most_workspace_of_stores(const Problem& problem) {
-  const Collective collective = collective_of(problem.op);
-  const bool scatters = collective == Collective::reduce_scatter;
-  if (!scatters && collective != Collective::all_reduce) return 0;
+  const OpTraits& op = traits_of(problem.op);
+  if (!op.sums) return 0;
   // Slots hold whole tiles, also at the edges of what a rank owns. Where it owns a part of each
   // group, each group may add a slot.
   const GpuLimits& limits = gpu_limits(kernels::kHopper);
   const std::int64_t all = most_elements_of_tiles(problem, limits);
   const std::int64_t owned =
-      scatters ? all : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
+      op.c_is_block ? all
+                    : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
   return (problem.ranks - 1) * owned * bytes_of(problem.dtype);
 }
 

@@ -34,8 +34,8 @@ Expected<Pieces> Pieces::make(const Request& request, int gemm_sms) {
 
 /// Pieces of several row blocks are staged one after the other, each as [block][row][column].
 std::byte* Pieces::staged(const Piece& piece, const Operands& operands) const {
-  const std::int64_t columns = exchanges_first() ? problem_.k : problem_.n;
-  return at(operands.workspace, piece.first * blocks_ * columns, problem_.dtype);
+  return at(operands.workspace, piece.first * blocks_ * exchanged_columns(problem_),
+            problem_.dtype);
 }
 
 GemmShape Pieces::shape(const Piece& piece) const {
@@ -64,10 +64,10 @@ GemmOperands Pieces::gemm_operands(const Piece& piece, const Operands& operands)
             at(operands.c, piece.first * problem_.n, problem_.dtype)};
   }
   const void* a = at(operands.a, piece.first * problem_.k, problem_.dtype);
-  const bool in_place = problem_.op == Op::gemm_all_reduce;
   return {a, operands.b,
-          in_place ? at(operands.c, piece.first * problem_.n, problem_.dtype)
-                   : staged(piece, operands)};
+          traits_of(problem_.op).in_place()
+              ? at(operands.c, piece.first * problem_.n, problem_.dtype)
+              : staged(piece, operands)};
 }
 
 Expected<void> Pieces::choose(std::span<const Operands> operands) {
@@ -89,34 +89,27 @@ void Pieces::enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands
 void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
                               const Operands& operands) const {
   const Piece& rows = pieces_[piece];
+  const OpTraits& op = traits_of(problem_.op);
   World& world = engine_.world;
   const std::int64_t n = problem_.n;
   const Dtype dtype = problem_.dtype;
+  std::byte* const stage = staged(rows, operands);
   std::byte* const part = at(operands.c, rows.first * n, dtype);
-  switch (problem_.op) {
-    case Op::gemm_all_reduce:
-      enqueue(stream, world, route_, Collective::all_reduce, dtype, part, part, rows.rows * n);
-      return;
-    case Op::gemm_reduce_scatter:
-      enqueue(stream, world, route_, Collective::reduce_scatter, dtype, staged(rows, operands),
-              part, rows.rows * blocks_ * n);
-      return;
-    case Op::all_gather_gemm:
-      enqueue(stream, world, route_, Collective::all_gather, dtype,
-              at(operands.a, rows.first * problem_.k, dtype), staged(rows, operands),
-              rows.rows * blocks_ * problem_.k);
-      return;
-    case Op::gemm_all_to_all:
-      // Received parts lie apart: each in the row block of its source.
-      enqueue_all_to_all(stream, world, route_, dtype, staged(rows, operands), part, rows.rows * n,
-                         block_rows_ * n);
-      return;
+  const std::int64_t count = rows.rows * blocks_ * exchanged_columns(problem_);
+  if (op.exchanges_first) {
+    enqueue(stream, world, route_, op.collective, dtype,
+            at(operands.a, rows.first * problem_.k, dtype), stage, count);
+  } else if (op.sums) {
+    enqueue(stream, world, route_, op.collective, dtype, op.in_place() ? part : stage, part, count);
+  } else {
+    // Received parts lie apart: each in the row block of its source.
+    enqueue_all_to_all(stream, world, route_, dtype, stage, part, rows.rows * n, block_rows_ * n);
   }
 }
 
 std::int64_t workspace_of_pieces(const Work& work) {
   const Problem& problem = work.problem();
-  return problem.op == Op::gemm_all_reduce ? 0 : collective_bytes(problem).count;
+  return traits_of(problem.op).in_place() ? 0 : collective_bytes(problem).count;
 }
 
 }  // namespace overlaptune::run

@@ -21,8 +21,8 @@ class Pieces {
   [[nodiscard]] static Expected<Pieces> make(const Request& request, int gemm_sms);
 
   [[nodiscard]] std::size_t count() const { return pieces_.size(); }
-  /// Whether the exchange of a piece comes before its GEMM: only for all_gather_gemm.
-  [[nodiscard]] bool exchanges_first() const { return problem_.op == Op::all_gather_gemm; }
+  /// Whether the exchange of a piece comes before its GEMM.
+  [[nodiscard]] bool exchanges_first() const { return traits_of(problem_.op).exchanges_first; }
 
   void enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
   void enqueue_exchange(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
@@ -45,8 +45,8 @@ class Pieces {
   std::vector<GemmChoice> choices_{};
 };
 
-/// Bytes of workspace of a plan made of pieces. gemm_all_reduce works in place; for other ops the
-/// pieces are staged.
+/// Bytes of workspace of a plan made of pieces. They are staged where the op does not work in
+/// place.
 [[nodiscard]] std::int64_t workspace_of_pieces(const Work& work);
 
 }  // namespace overlaptune::run

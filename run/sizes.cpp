@@ -5,14 +5,6 @@
 #include "run/strategies.hpp"
 
 namespace overlaptune::run {
-namespace {
-
-std::int64_t rows_of_a(const Problem& problem) {
-  return problem.op == Op::all_gather_gemm ? problem.m / problem.ranks : problem.m;
-}
-
-}  // namespace
-
 std::int64_t elements_of_a(const Problem& problem) {
   return rows_of_a(problem) * problem.k;
 }
@@ -20,8 +12,7 @@ std::int64_t elements_of_b(const Problem& problem) {
   return problem.n * problem.k;
 }
 std::int64_t elements_of_c(const Problem& problem) {
-  const bool scatter = problem.op == Op::gemm_reduce_scatter;
-  return (scatter ? problem.m / problem.ranks : problem.m) * problem.n;
+  return rows_of_c(problem) * problem.n;
 }
 
 std::int64_t workspace_bytes(const Work& work) {

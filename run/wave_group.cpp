@@ -35,7 +35,7 @@ std::byte* WaveGroup::staged(const Operands& operands) const {
 void WaveGroup::add_segments(int counter, const Operands& operands,
                              std::vector<GeneratedSegment>& to) const {
   // An all-reduce of whole rows works in place.
-  const bool in_place = contiguous_ && problem_.op == Op::gemm_all_reduce;
+  const bool in_place = contiguous_ && traits_of(problem_.op).in_place();
   std::int64_t offset = 0;
   for (const Region& region : regions_) {
     to.push_back({.region = region,
@@ -48,8 +48,8 @@ void WaveGroup::add_segments(int counter, const Operands& operands,
   }
 }
 
-/// Copies a group from [row block][region][row][column] into place in C (for gemm_reduce_scatter,
-/// only the block of this rank).
+/// Copies a group from [row block][region][row][column] into place in C, which may have only the
+/// block of this rank.
 void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
                                 const Operands& operands) const {
   const std::int64_t bytes = bytes_of(problem_.dtype);
@@ -61,7 +61,7 @@ void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
                                      .row_bytes = region.columns * bytes,
                                      .rows = region.rows,
                                      .stride = problem_.n * bytes,
-                                     .blocks = problem_.op == Op::gemm_reduce_scatter ? 1 : blocks_,
+                                     .blocks = traits_of(problem_.op).c_is_block ? 1 : blocks_,
                                      .to_block = block_rows_ * problem_.n * bytes,
                                      .from_block = elements_ * bytes}));
     before += region.rows * region.columns;
@@ -84,37 +84,25 @@ CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
 
 void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,
                                  const Operands& operands) const {
-  const std::int64_t all = elements_ * blocks_;
+  const OpTraits& op = traits_of(problem_.op);
   const Dtype dtype = problem_.dtype;
   std::byte* const stage = staged(operands);
-  switch (problem_.op) {
-    case Op::gemm_all_reduce: {
-      std::byte* const sums = contiguous_ ? in_c(operands) : stage;
-      enqueue(stream, world, route_, Collective::all_reduce, dtype, sums, sums, all);
-      if (!contiguous_) enqueue_reorder(stream, sums, operands);
-      return;
-    }
-    case Op::gemm_reduce_scatter: {
-      std::byte* const sums =
-          contiguous_ ? in_c(operands) : at(stage, world.rank() * elements_, dtype);
-      enqueue(stream, world, route_, Collective::reduce_scatter, dtype, stage, sums, all);
-      if (!contiguous_) enqueue_reorder(stream, sums, operands);
-      return;
-    }
-    case Op::gemm_all_to_all: {
-      if (contiguous_) {
-        enqueue_all_to_all(stream, world, route_, dtype, stage, in_c(operands), elements_,
-                           block_rows_ * problem_.n);
-        return;
-      }
-      std::byte* const received = at(operands.workspace, problem_.m * problem_.n + before_, dtype);
-      enqueue_all_to_all(stream, world, route_, dtype, stage, received, elements_, elements_);
-      enqueue_reorder(stream, received, operands);
-      return;
-    }
-    case Op::all_gather_gemm:
-      return;  // `check` refuses it: its GEMM comes last
+  if (op.sums) {
+    std::byte* const own = op.c_is_block ? at(stage, world.rank() * elements_, dtype) : stage;
+    std::byte* const sums = contiguous_ ? in_c(operands) : own;
+    enqueue(stream, world, route_, op.collective, dtype, op.in_place() ? sums : stage, sums,
+            elements_ * blocks_);
+    if (!contiguous_) enqueue_reorder(stream, sums, operands);
+    return;
   }
+  if (contiguous_) {
+    enqueue_all_to_all(stream, world, route_, dtype, stage, in_c(operands), elements_,
+                       block_rows_ * problem_.n);
+    return;
+  }
+  std::byte* const received = at(operands.workspace, problem_.m * problem_.n + before_, dtype);
+  enqueue_all_to_all(stream, world, route_, dtype, stage, received, elements_, elements_);
+  enqueue_reorder(stream, received, operands);
 }
 
 }  // namespace overlaptune::run

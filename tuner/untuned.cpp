@@ -33,7 +33,7 @@ std::int64_t drawn_size(std::int64_t one, std::int64_t other, std::int64_t multi
 
 Problem drawn_problem(const Problem& one, const Problem& other, Dice& dice) {
   Problem problem = one;
-  const std::int64_t rows = one.op == Op::gemm_all_reduce ? 1 : one.ranks;
+  const std::int64_t rows = row_blocks(one);
   const std::int64_t columns = row_multiple(one.dtype);
   problem.m = drawn_size(one.m, other.m, rows, dice);
   problem.n = drawn_size(one.n, other.n, columns, dice);

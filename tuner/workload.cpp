@@ -42,7 +42,7 @@ Expected<void> check(const WorkloadOptions& options) {
 
 /// The problem if it is `validated`. Errors name the flags and the fields of config.json.
 Expected<Problem> named(const Problem& problem, Product product) {
-  if (problem.op != Op::gemm_all_reduce && problem.m % problem.ranks != 0) {
+  if (problem.m % row_blocks(problem) != 0) {
     return bad_input(
         fmt::format("--tokens = {}: expected a multiple of --tp {}", problem.m, problem.ranks));
   }

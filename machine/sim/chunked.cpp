@@ -17,14 +17,14 @@ struct Parts {
 
 Expected<Schedule> schedule_parts(const Profile& profile, const Work& work, const Parts& parts) {
   const Problem& problem = work.problem();
-  const bool gather = problem.op == Op::all_gather_gemm;
+  const bool gather = traits_of(problem.op).exchanges_first;
   Schedule schedule{.coupling = gather ? Coupling::collective_first : Coupling::gemm_first};
   for (const std::int64_t block_rows : work.chunked().rows) {
     const std::int64_t m = block_rows * row_blocks(problem);
-    const std::int64_t row_elements = gather ? problem.k : problem.n;
     const auto run = collective_run(
         profile, work.collective(),
-        static_cast<double>(m) * static_cast<double>(row_elements * bytes_of(problem.dtype)),
+        static_cast<double>(m) *
+            static_cast<double>(exchanged_columns(problem) * bytes_of(problem.dtype)),
         problem.ranks, parts.comm_ctas, parts.transport);
     if (!run) return error_of(run);
     schedule.collectives.push_back({.run = *run});

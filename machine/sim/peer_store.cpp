@@ -55,8 +55,8 @@ class PeerStoreSimulation : public StrategySimulation {
     const Staging staging = staging_of(config.tile, limits, problem.dtype);
     StorePlan plan{.order = store_order(problem, tiled.order, tiled.cuts),
                    .sms = profile.gpu.sms,
-                   .adds_up = problem.op != Op::gemm_all_to_all,
-                   .spreads = problem.op == Op::gemm_all_reduce,
+                   .adds_up = traits_of(problem.op).sums,
+                   .spreads = traits_of(problem.op).in_place(),
                    .in_turn = staging.in_turn,
                    .apart = kApart,
                    .held = staging.held(),

@@ -32,7 +32,8 @@ double buffer_bytes(const Problem& problem) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
-  const double received = problem.op == Op::all_gather_gemm ? m * k / problem.ranks : m * n;
+  const double received =
+      traits_of(problem.op).exchanges_first ? static_cast<double>(rows_of_a(problem)) * k : m * n;
   return (m * k + n * k + m * n + received) * static_cast<double>(bytes_of(problem.dtype));
 }
 

@@ -61,6 +61,27 @@ TEST(Problem, the_collective_moves_the_output_or_the_gathered_input) {
   EXPECT_EQ(row_blocks(kDown), 1);
 }
 
+/// 12 rows on 4 ranks, as the definitions of MPI's collectives divide them.
+TEST(Problem, a_rank_has_the_rows_that_the_collective_leaves_it) {
+  struct Case {
+    Op op;
+    std::int64_t rows_of_a, rows_of_c, columns;
+    int blocks;
+  };
+  const Case cases[] = {{Op::gemm_all_reduce, 12, 12, 8, 1},
+                        {Op::gemm_reduce_scatter, 12, 3, 8, 4},
+                        {Op::all_gather_gemm, 3, 12, 16, 4},
+                        {Op::gemm_all_to_all, 12, 12, 8, 4}};
+  for (const Case& expected : cases) {
+    const Problem problem{expected.op, 12, 8, 16, Dtype::bf16, 4};
+    SCOPED_TRACE(to_string(problem));
+    EXPECT_EQ(rows_of_a(problem), expected.rows_of_a);
+    EXPECT_EQ(rows_of_c(problem), expected.rows_of_c);
+    EXPECT_EQ(exchanged_columns(problem), expected.columns);
+    EXPECT_EQ(row_blocks(problem), expected.blocks);
+  }
+}
+
 TEST(Problem, the_largest_sizes_do_not_overflow) {
   const Problem problem{Op::gemm_all_reduce, kLargestSize, 2147483640, 2147483640, Dtype::bf16, 8};
   ASSERT_TRUE(validated(problem));

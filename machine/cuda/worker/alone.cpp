@@ -6,8 +6,9 @@ namespace overlaptune::cuda {
 namespace {
 
 run::GemmOperands gemm_operands(const Problem& problem, const run::Operands& on) {
-  if (problem.op == Op::all_gather_gemm) return {on.workspace, on.b, on.c};
-  return {on.a, on.b, problem.op == Op::gemm_all_reduce ? on.c : on.workspace};
+  const OpTraits& op = traits_of(problem.op);
+  if (op.exchanges_first) return {on.workspace, on.b, on.c};
+  return {on.a, on.b, op.in_place() ? on.c : on.workspace};
 }
 
 }  // namespace
@@ -31,13 +32,12 @@ Expected<Alone> Alone::make(run::World& world, run::GemmLibrary& library, const 
                       }),
                Replay(world, count, [&](cudaStream_t stream, int set) {
                  const run::Operands& on = sets[static_cast<std::size_t>(set)];
-                 const bool gathers = problem.op == Op::all_gather_gemm;
-                 const bool in_place = problem.op == Op::gemm_all_reduce;
+                 const OpTraits& op = traits_of(problem.op);
                  run::enqueue(stream, world, route, collective_of(problem.op), problem.dtype,
-                              gathers    ? on.a
-                              : in_place ? on.c
-                                         : on.workspace,
-                              gathers ? on.workspace : on.c,
+                              op.exchanges_first ? on.a
+                              : op.in_place()    ? on.c
+                                                 : on.workspace,
+                              op.exchanges_first ? on.workspace : on.c,
                               collective_bytes(problem).count / bytes_of(problem.dtype));
                })};
 }

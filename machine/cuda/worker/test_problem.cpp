@@ -33,10 +33,10 @@ std::vector<Source> sources(const Problem& problem, int me,
                             const std::vector<std::int64_t>& checked) {
   const std::int64_t block = problem.m / row_blocks(problem);
   std::vector<Source> list;
-  if (problem.op == Op::gemm_all_reduce || problem.op == Op::gemm_reduce_scatter) {
-    // The result is summed over all ranks. After reduce-scatter, row r is that of this rank's
-    // block.
-    const std::int64_t shift = problem.op == Op::gemm_reduce_scatter ? me * block : 0;
+  const OpTraits& op = traits_of(problem.op);
+  if (op.sums) {
+    // The result is summed over all ranks. Row r may be that of this rank's block.
+    const std::int64_t shift = op.c_is_block ? me * block : 0;
     for (int rank = 0; rank < problem.ranks; ++rank) {
       Source source{.rank = rank};
       for (const std::int64_t row : checked) source.rows.push_back(row + shift);
@@ -44,9 +44,9 @@ std::vector<Source> sources(const Problem& problem, int me,
     }
     return list;
   }
-  // Row block i of the result comes from rank i: the rows of its A (all_gather_gemm), or the rows
-  // that it has for this rank.
-  const std::int64_t shift = problem.op == Op::gemm_all_to_all ? me * block : 0;
+  // Row block i of the result comes from rank i: all rows of its A, or the block that it has for
+  // this rank.
+  const std::int64_t shift = op.a_is_block ? 0 : me * block;
   for (std::size_t i = 0; i < checked.size(); ++i) {
     const auto rank = static_cast<int>(checked[i] / block);
     if (list.empty() || list.back().rank != rank) list.push_back({.rank = rank, .first = i});
@@ -151,7 +151,7 @@ void TestProblem::make_references() {
 void TestProblem::accumulate(int set, double* reference) {
   const cudaStream_t stream = bench_.world.stream();
   const int me = bench_.world.rank();
-  const bool gathers = problem_.op == Op::all_gather_gemm;
+  const bool exchanges_first = traits_of(problem_.op).exchanges_first;
   const auto element = static_cast<std::size_t>(bytes_of(problem_.dtype));
   const run::DeviceMemory a =
       run::device_memory(rows_.size() * static_cast<std::size_t>(problem_.k) * element);
@@ -164,7 +164,7 @@ void TestProblem::accumulate(int set, double* reference) {
     OVT_CHECK(kernels::fill_normal_rows(stream, a.get(), problem_.dtype,
                                         static_cast<const std::int64_t*>(rows.get()), count,
                                         problem_.k, seed_of(set, source.rank, false)));
-    const int owner = gathers ? me : source.rank;
+    const int owner = exchanges_first ? me : source.rank;
     if (b_of != owner) {
       OVT_CHECK(kernels::fill_normal(stream, b.get(), problem_.dtype, run::elements_of_b(problem_),
                                      seed_of(set, owner, true)));
