@@ -39,6 +39,7 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
       missing.push_back(probe);
     }
   }
+  spdlog::debug("{} of {} probes are missing", missing.size(), plan.size());
   if (missing.empty()) return report;
   if (auto ready = machine.prepare(kernels_of(missing)); !ready) return error_of(ready);
 
