@@ -45,4 +45,9 @@ void warn_if_simulated(const MachineFlags& flags, const Machine& machine) {
                why_no_gpus(), full_name(platform));
 }
 
+void say_what_nodes_leave_out(const Platform& platform) {
+  const std::string left_out = left_out_in_words(platform);
+  if (!left_out.empty()) spdlog::info("{}", left_out);
+}
+
 }  // namespace overlaptune::cli

@@ -33,4 +33,7 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags);
 /// found good, before anything is measured.
 void warn_if_simulated(const MachineFlags& flags, const Machine& machine);
 
+/// Logs what the ranks of several nodes lack (`left_out_in_words`).
+void say_what_nodes_leave_out(const Platform& platform);
+
 }  // namespace overlaptune::cli

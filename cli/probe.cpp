@@ -71,6 +71,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
   catch_interrupts();
   Store store(flags.database, Access::create);
   warn_if_simulated(flags.machine, *machine);
+  say_what_nodes_leave_out(platform);
   auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
   for (const Probe& pair : peer_plan(platform, flags.depth)) plan.push_back(pair);
   const ProbeReport report = [&] {
@@ -91,6 +92,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
                          {"measured", report.measured},
                          {"known", report.known},
                          {"skipped", report.skipped},
+                         {"too_long", report.too_long},
                          {"stopped", stopped},
                          {"bandwidths", to_json_rows(table)},
                          {"peers", to_json_rows(peer_table(matrix.value_or(PeerMatrix{})))}};
@@ -98,11 +100,13 @@ int probe(const ProbeFlags& flags, const Session& session) {
     print_json(document);
   } else {
     print(fmt::format(
-        "{6}\n{7}\n{0}: {1} probes measured, {2} known already, {3} not possible here\n"
+        "{6}\n{7}\n{0}: {1} probes measured, {2} known already, {3} not possible here, {8} too "
+        "long\n"
         "Database: {4}\n"
         "Next: {5} report --db {4}\n",
         full_name(platform), report.measured, report.known, report.skipped, flags.database,
-        session.program, to_markdown(with_machine(table, platform)), peers(matrix, platform)));
+        session.program, to_markdown(with_machine(table, platform)), peers(matrix, platform),
+        report.too_long));
   }
   return stopped ? kSignalBase + interrupted() : kDone;
 }

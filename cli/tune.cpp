@@ -91,6 +91,7 @@ int tune(const TuneFlags& flags, const Session& session) {
   catch_interrupts();
   Store store(flags.database, Access::create);
   warn_if_simulated(flags.machine, *machine);
+  say_what_nodes_leave_out(platform);
   for (const std::string& note : work.notes) spdlog::info("{}", note);
   spdlog::info("tuning {} problems on {}", work.problems.size(), full_name(platform));
 
@@ -131,7 +132,7 @@ void add_tune(CLI::App& root, Session& session) {
              "Candidates a problem drawn at random without asking the model (0)")
       ->type_name("N");
   add_parsed(*command, "--budget", options.budget, parse_duration,
-             "Measure nothing new after this long, as in 90s, 5m, 2h")
+             "Measure nothing new after this long, probes included, as in 90s, 5m, 2h")
       ->type_name("TIME");
   command->add_flag_callback(
       "--quick-probe", [&options] { options.probes = ProbeDepth::quick; },

@@ -1,7 +1,11 @@
 #include "core/capabilities.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "core/gpu_sharing.hpp"
 #include "core/link.hpp"
+#include "core/nodes.hpp"
 
 namespace overlaptune {
 namespace {
@@ -40,6 +44,10 @@ Capabilities capabilities_of(const Platform& platform) {
   }
   if (platform.machine == "cuda" && !is_link(platform.link, Link::nvlink)) {
     capabilities.transports = {Transport::ring};
+  }
+  if (spans_nodes(platform)) {
+    capabilities.apart =
+        fmt::format("it needs the memory of peers, and {} joins their nodes", platform.link);
   }
   if (platform.machine == "cuda") {
     capabilities.comm_ctas = kMostChannels;
@@ -84,6 +92,23 @@ std::string abilities_in_words(const Platform& platform) {
   if (!generated) return words + "; no generated kernel";
   if (platform.compute_capability == kHopper) return words;
   return words + "; the portable kernel, not tried on such GPUs";
+}
+
+std::string left_out_in_words(const Platform& platform) {
+  if (!spans_nodes(platform)) return "";
+  const Capabilities here = capabilities_of(platform);
+  Platform one_node = platform;
+  one_node.link = to_string(Link::nvlink);
+  const Capabilities all = capabilities_of(one_node);
+  std::vector<std::string_view> names;
+  for (const Strategy strategy : strategies_of(all)) {
+    if (!here.strategies.contains(strategy)) names.push_back(to_string(strategy));
+  }
+  for (const Transport transport : transports_of(all)) {
+    if (!here.transports.contains(transport)) names.push_back(to_string(transport));
+  }
+  return fmt::format("{}, joined by {}: left out, as they need the memory of peers: {}",
+                     platform.topology, platform.link, fmt::join(names, ", "));
 }
 
 }  // namespace overlaptune

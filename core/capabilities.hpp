@@ -28,6 +28,7 @@ struct Capabilities {
   EnumSet<Strategy> strategies{Strategy::sequential, Strategy::chunked, Strategy::signaled,
                                Strategy::waiting, Strategy::peer_store};
   std::optional<GpuLimits> limits{};  ///< limits of a generated GEMM's tile; absent: any tile
+  std::string apart{};  ///< what keeps ranks from their peers' memory, for errors; empty: unknown
 };
 
 /// The families of GEMM kernels that run on a GPU of this compute capability (10 * major + minor).
@@ -49,5 +50,9 @@ struct Capabilities {
 /// The abilities of a platform's GPUs, for people: "sequential, chunked, signaled, waiting; the
 /// portable kernel, not tried on such GPUs".
 [[nodiscard]] std::string abilities_in_words(const Platform& platform);
+
+/// A line on the strategies and transports that ranks of several nodes lack: "2 nodes x 4 GPUs, …,
+/// joined by network IB: left out, as they need the memory of peers: …". Empty on one node.
+[[nodiscard]] std::string left_out_in_words(const Platform& platform);
 
 }  // namespace overlaptune

@@ -209,10 +209,17 @@ Expected<void> means_something(const Problem& problem, const PeerStore& config) 
                                to_string(Strategy::peer_store)));
 }
 
+/// Error: a machine lacks a strategy or a transport; the reason follows where it is known.
+tl::unexpected<Error> lacks(std::string_view what, std::string_view name,
+                            const Capabilities& capabilities) {
+  return bad_input(fmt::format("{} {}: not on this machine{}{}", what, name,
+                               capabilities.apart.empty() ? "" : ": ", capabilities.apart));
+}
+
 Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
   const Strategy strategy = strategy_of(config);
   if (!capabilities.strategies.contains(strategy)) {
-    return bad_input(fmt::format("strategy {}: not on this machine", to_string(strategy)));
+    return lacks("strategy", to_string(strategy), capabilities);
   }
   if (!has_kernel(capabilities, strategy)) {
     return bad_input(
@@ -245,7 +252,7 @@ Expected<void> can_carry(Transport transport, Collective collective,
                                  to_string(collective)));
   }
   if (!capabilities.transports.contains(transport)) {
-    return bad_input(fmt::format("transport {}: not on this machine", to_string(transport)));
+    return lacks("transport", to_string(transport), capabilities);
   }
   return {};
 }

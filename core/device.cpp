@@ -4,11 +4,15 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/gpu_sharing.hpp"
+#include "core/network.hpp"
+#include "core/nodes.hpp"
 
 namespace overlaptune {
 namespace {
@@ -47,7 +51,7 @@ Expected<void> check_devices(const std::vector<PlacedDevice>& ranks, int ranks_p
       std::max_element(models.begin(), models.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const auto& [host, device] = ranks[rank];
+    const auto& [host, node, device] = ranks[rank];
     if (device.model != common->first) {
       return unavailable(
           fmt::format("rank {} on {} has a {}, the others have {}: choose GPUs of "
@@ -66,29 +70,60 @@ Expected<void> check_devices(const std::vector<PlacedDevice>& ranks, int ranks_p
   return {};
 }
 
+Nodes nodes_of(const std::vector<PlacedDevice>& ranks) {
+  std::vector<std::string> nodes;
+  nodes.reserve(ranks.size());
+  for (const PlacedDevice& rank : ranks) nodes.push_back(rank.node);
+  return overlaptune::nodes_of(nodes);
+}
+
+/// The networks of all ranks, which are one where all hosts are set up alike: "IB", "IB+Socket".
+std::string network_of(const std::vector<PlacedDevice>& ranks) {
+  std::set<std::string> networks;
+  for (const PlacedDevice& rank : ranks) networks.insert(rank.device.network);
+  return fmt::format("{}", fmt::join(networks, "+"));
+}
+
+/// What joins the ranks: a part of the platform's name, and two of its fields.
+struct Fabric {
+  std::string name;
+  std::string topology;
+  std::string link;
+};
+
+Fabric fabric_of(const std::vector<PlacedDevice>& ranks, int ranks_per_gpu) {
+  const Device& first = ranks.front().device;
+  if (ranks_per_gpu > 1) {
+    return {fmt::format("{}-x{}", kSharedLink, ranks.size()), kSharedTopology, kSharedLink};
+  }
+  const Nodes nodes = nodes_of(ranks);
+  if (nodes.ranks.size() == 1) {
+    return {fmt::format("{}-x{}", first.link, ranks.size()), first.topology, first.link};
+  }
+  const std::string network = network_of(ranks);
+  return {fmt::format("{}-{}-{}", first.link, short_shape(nodes), short_network(network)),
+          fmt::format("{}, {}", shape_in_words(nodes), first.topology), network_link(network)};
+}
+
 }  // namespace
 
 Expected<Platform> platform_of(const std::vector<PlacedDevice>& ranks, bool multicast_allowed,
                                int ranks_per_gpu) {
   if (const auto good = check_devices(ranks, ranks_per_gpu); !good) return error_of(good);
-  Device device = ranks.front().device;
-  if (ranks_per_gpu > 1) {
-    device.topology = kSharedTopology;
-    device.link = kSharedLink;
-  }
-  const auto count = static_cast<int>(ranks.size());
+  const Device& device = ranks.front().device;
+  const Fabric fabric = fabric_of(ranks, ranks_per_gpu);
   return Platform{.machine = "cuda",
-                  .name = fmt::format("{}-{}-x{}", short_name(device.model), device.link, count),
+                  .name = fmt::format("{}-{}", short_name(device.model), fabric.name),
                   .gpu_model = device.model,
-                  .gpu_count = count,
+                  .gpu_count = static_cast<int>(ranks.size()),
                   .sms = device.sms,
                   .compute_capability = device.compute_capability,
                   .memory = device.memory,
                   .driver_version = device.driver_version,
                   .cuda_version = device.cuda_version,
                   .nccl_version = device.nccl_version,
-                  .topology = device.topology,
-                  .link = device.link,
+                  .topology = fabric.topology,
+                  .link = fabric.link,
                   .multicast_allowed = multicast_allowed,
                   .details = fmt::format("power limit {:.0f} W, ECC {}, max clock {:.0f} MHz",
                                          device.power_limit_w, device.ecc ? "on" : "off",

@@ -84,6 +84,13 @@ Failure hot_journal(const std::filesystem::path& file) {
                                   file.string(), shell_word(file.string())))};
 }
 
+Failure unreadable_journal(const std::filesystem::path& file) {
+  return {ErrorKind::cannot_write,
+          about(file, fmt::format("'{}-journal' cannot be read and may undo a half transaction; "
+                                  "make it readable",
+                                  file.string()))};
+}
+
 Failure failure_of(const SQLite::Exception& error, const std::filesystem::path& file) {
   const auto cannot_write = [&](std::string_view text) {
     return Failure(ErrorKind::cannot_write, about(file, text));

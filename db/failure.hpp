@@ -24,5 +24,7 @@ namespace overlaptune::db {
 [[nodiscard]] Failure no_locks(const std::filesystem::path& file);
 /// A process that was killed in the middle of a transaction left what rolls it back.
 [[nodiscard]] Failure hot_journal(const std::filesystem::path& file);
+/// One that this process may not read.
+[[nodiscard]] Failure unreadable_journal(const std::filesystem::path& file);
 
 }  // namespace overlaptune::db

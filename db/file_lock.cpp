@@ -29,15 +29,16 @@ sqlite3_file& file_of(Connection& connection) {
   return *file;
 }
 
-/// Whether the lock is taken. SQLite says "busy" also where the system has no lock to give, so the
-/// system's own word is looked at.
-bool takes_lock(Connection& connection) {
+enum class Lock { taken, busy, none_here };
+
+/// SQLite says "busy" also where the system has no lock to give, so the system's own word is looked
+/// at.
+Lock lock_of(Connection& connection) {
   sqlite3_file& file = file_of(connection);
   errno = 0;
   const int code = file.pMethods->xLock(&file, SQLITE_LOCK_SHARED);
-  if (code == SQLITE_OK) return true;
-  if ((code & 0xff) == SQLITE_BUSY && errno != ENOLCK) return false;
-  throw no_locks(connection.file());
+  if (code == SQLITE_OK) return Lock::taken;
+  return (code & 0xff) == SQLITE_BUSY && errno != ENOLCK ? Lock::busy : Lock::none_here;
 }
 
 void release(Connection& connection) {
@@ -45,31 +46,40 @@ void release(Connection& connection) {
   (void)file.pMethods->xUnlock(&file, SQLITE_LOCK_NONE);
 }
 
-/// Whether a journal is hot: the transaction that it belongs to neither ended nor goes on
-/// (sqlite.org/lockingv3.html, section 4.1).
-bool has_hot_journal(Connection& connection) {
+/// Throws where a journal is hot: the transaction that it belongs to neither ended nor goes on
+/// (sqlite.org/lockingv3.html, section 4.1). One that cannot be read may be.
+void check_journal(Connection& connection) {
   sqlite3_file& file = file_of(connection);
   int reserved = 0;
   (void)file.pMethods->xCheckReservedLock(&file, &reserved);
-  if (reserved != 0) return false;
-  // A journal that is done with is empty, or begins with a zero.
-  std::ifstream journal(beside(connection.file(), "-journal"), std::ios::binary);
-  return journal.get() > 0;
+  if (reserved != 0) return;
+  const fs::path path = beside(connection.file(), "-journal");
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  if (error || bytes == 0) return;
+  std::ifstream journal(path, std::ios::binary);
+  if (!journal) throw unreadable_journal(connection.file());
+  if (journal.get() > 0) throw hot_journal(connection.file());  // else it is done with
 }
 
 }  // namespace
 
-FileLock::FileLock(const fs::path& file, std::chrono::milliseconds patience)
+FileLock::FileLock(const fs::path& file, std::chrono::milliseconds patience, WithoutLocks without)
     : connection_(file, uri(file, "mode=ro"), SQLite::OPEN_READONLY) {
   constexpr auto kPause = std::chrono::milliseconds(5);
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!takes_lock(connection_)) {
+  Lock lock = lock_of(connection_);
+  for (; lock == Lock::busy; lock = lock_of(connection_)) {
     if (std::chrono::steady_clock::now() >= deadline) throw locked(file);
     std::this_thread::sleep_for(kPause);
   }
-  if (!has_hot_journal(connection_)) return;
-  release(connection_);
-  throw hot_journal(file);
+  if (lock == Lock::none_here && without == WithoutLocks::fails) throw no_locks(file);
+  try {
+    check_journal(connection_);
+  } catch (const Failure&) {
+    release(connection_);
+    throw;
+  }
 }
 
 FileLock::~FileLock() {
@@ -77,7 +87,9 @@ FileLock::~FileLock() {
 }
 
 void require_locks(Connection& connection) {
-  if (takes_lock(connection)) release(connection);
+  const Lock lock = lock_of(connection);
+  if (lock == Lock::none_here) throw no_locks(connection.file());
+  if (lock == Lock::taken) release(connection);
 }
 
 }  // namespace overlaptune::db

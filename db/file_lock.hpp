@@ -13,10 +13,16 @@ namespace overlaptune::db {
 /// would end if this process opened and closed the file by another way. Nothing is read or made.
 class FileLock {
  public:
+  enum class WithoutLocks {
+    fails,
+    goes_on  ///< holds nothing: for a file that nobody with these rights can write
+  };
+
   /// Waits up to `patience`. Throws `Failure` (`cannot_write`) where another process has the file
-  /// to itself, where a killed one left a rollback journal that is still to be rolled back, and
-  /// where the file system has no locks.
-  FileLock(const std::filesystem::path& file, std::chrono::milliseconds patience);
+  /// to itself, where a killed one left a rollback journal that is still to be rolled back, or one
+  /// that cannot be read, and where the file system has no locks.
+  FileLock(const std::filesystem::path& file, std::chrono::milliseconds patience,
+           WithoutLocks without = WithoutLocks::fails);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

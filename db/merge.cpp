@@ -1,6 +1,8 @@
 // `Store::merge`: copies the rows that another database has and this one lacks, in one transaction.
 
+#include <limits>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -27,40 +29,73 @@ class Clock {
   std::vector<std::string> complaints_;
 };
 
-/// Numbers the runs that a merge brings. They keep their order. They come behind those that this
-/// file has of their kind and platform as soon as one of them began after the last of those; until
-/// then they come before all. Clocks of two machines are all that there is to go by.
+/// Numbers the runs that a merge brings. They keep their order, and come before or behind all that
+/// this file has of their kind and platform. The last run that both files have tells which: what
+/// the other file has before it comes before, and what it has behind it comes behind where this
+/// file has nothing newer. Where it does not tell, clocks do: runs come behind as soon as one of
+/// them began after the last one here.
 class Numbers {
  public:
   Numbers(db::Connection& ours, db::Connection& theirs)
       : ours_(ours),
         least_(ours.integer("SELECT min(0, coalesce(min(id), 0)) FROM provenance")),
-        most_theirs_(theirs.integer("SELECT coalesce(max(id), 0) FROM provenance")) {}
+        most_theirs_(theirs.integer("SELECT coalesce(max(id), 0) FROM provenance")) {
+    find_common(theirs);
+  }
 
   /// The number of a run whose platform is that of this file.
   [[nodiscard]] std::optional<std::int64_t> of(RunKind kind, const StoredRun& run) {
+    if (!run.number) return std::nullopt;
     const std::pair key(kind, run.platform);
-    if (!last_.contains(key)) last_[key] = last_start(kind, run.platform);
-    std::string& last = last_[key];
-    if (run.provenance.started_at > last) last.clear();  // from here on behind
-    if (last.empty() || !run.number) return std::nullopt;
+    if (!last_.contains(key)) last_[key] = last_of(kind, run.platform);
+    std::optional<Last>& last = last_[key];
+    const bool is_older = *run.number < common_theirs_;
+    const bool is_newer =
+        last && !is_older &&
+        (last->number <= common_ours_ || run.provenance.started_at > last->started_at);
+    if (is_newer) last.reset();  // from here on behind
+    if (!last && !is_older) return std::nullopt;
     return least_ - 1 - (most_theirs_ - *run.number);
   }
 
  private:
-  [[nodiscard]] std::string last_start(RunKind kind, PlatformId platform) {
-    auto query = ours_.query(fmt::format(
-        "SELECT started_at FROM {} JOIN provenance p ON p.id = provenance_id WHERE platform_id = ? "
-        "ORDER BY p.id DESC LIMIT 1",
-        kind == RunKind::probe ? "probe_runs" : "tuning_runs"));
-    query.bind(platform);
-    return query.step() ? query.text() : "";
+  struct Last {
+    std::int64_t number = 0;
+    std::string started_at{};
+  };
+
+  void find_common(db::Connection& theirs) {
+    auto runs = ours_.query("SELECT id, uid FROM provenance");
+    while (runs.step()) {
+      const std::int64_t here = runs.integer();
+      auto there = theirs.query("SELECT id FROM provenance WHERE uid = ?");
+      there.bind(runs.text());
+      if (!there.step()) continue;
+      const std::int64_t number = there.integer();
+      if (number <= common_theirs_) continue;
+      common_theirs_ = number;
+      common_ours_ = here;
+    }
   }
 
+  [[nodiscard]] std::optional<Last> last_of(RunKind kind, PlatformId platform) {
+    auto query = ours_.query(
+        fmt::format("SELECT p.id, started_at FROM {} JOIN provenance p ON p.id = provenance_id "
+                    "WHERE platform_id = ? ORDER BY p.id DESC LIMIT 1",
+                    kind == RunKind::probe ? "probe_runs" : "tuning_runs"));
+    query.bind(platform);
+    if (!query.step()) return std::nullopt;
+    const std::int64_t number = query.integer();
+    return Last{number, query.text()};
+  }
+
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
   db::Connection& ours_;
   std::int64_t least_;
   std::int64_t most_theirs_;
-  std::map<std::pair<RunKind, PlatformId>, std::string> last_{};
+  std::int64_t common_theirs_ = kNone;  ///< number of the last run that both files have, there
+  std::int64_t common_ours_ = kNone;    ///< and here
+  std::map<std::pair<RunKind, PlatformId>, std::optional<Last>> last_{};
 };
 
 /// Gives a run what it can be stored with. Its measurements are worth more than its texts.

@@ -121,9 +121,18 @@ bool may_write_beside(const fs::path& file) {
   return access(beside(file, "").parent_path().c_str(), W_OK) == 0;
 }
 
+/// Whether this process can change neither the file nor its folder. A settled database there needs
+/// no locks, which some read-only file systems lack.
+bool may_not_write(const fs::path& file) {
+  return access(file.c_str(), W_OK) != 0 && !may_write_beside(file);
+}
+
 /// Looks as a reader does. A frozen file stays locked while it is read.
 Opened look_as_reader(const fs::path& file, Access access) {
-  auto lock = std::make_unique<FileLock>(file, kReaderPatience);
+  const bool fixed = access == Access::settled && !has_log(file) && may_not_write(file);
+  auto lock = std::make_unique<FileLock>(
+      file, kReaderPatience,
+      fixed ? FileLock::WithoutLocks::goes_on : FileLock::WithoutLocks::fails);
   bool frozen = access == Access::settled && !has_log(file);  // a log: somebody writes all the same
   Opened opened;
   if (!frozen) {

@@ -9,6 +9,7 @@
 
 #include "core/capabilities.hpp"
 #include "core/gpu.hpp"
+#include "core/nodes.hpp"
 #include "probes/link_sizes.hpp"
 #include "probes/probes.hpp"
 #include "probes/sustained.hpp"
@@ -91,7 +92,7 @@ void add_collectives(std::vector<Probe>& plan, const Platform& platform,
   // Sizes are powers of two; large ones are powers of four, because they take long and their time
   // grows evenly.
   constexpr std::int64_t kLarge = std::int64_t{64} << 20;
-  const int step = depth == ProbeDepth::full ? 2 : 16;
+  const int step = depth == ProbeDepth::full ? link_sizes(platform).step : 16;
   std::vector<int> ctas_list = usable_ctas(platform, depth);
   ctas_list.insert(ctas_list.begin(), 0);
   for (const Transport transport : transports) {
@@ -329,7 +330,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
   for (const Dtype dtype : dtypes) classes.insert(rate_class_of(dtype));
   std::vector<Probe> plan;
   add_launch(plan);
-  add_copies(plan);
+  if (!spans_nodes(platform)) add_copies(plan);  // from neighbour to neighbour
   for (const int count : ranks) add_collectives(plan, platform, transports, count, depth);
   for (const Dtype dtype : classes) {
     add_library_gemms(plan, platform, depth, dtype);

@@ -33,15 +33,17 @@ inline constexpr std::array<Dtype, 1> kUsualDtypes{Dtype::bf16};
 
 struct ProbeReport {
   int measured = 0;
-  int known = 0;    ///< already in the database
-  int skipped = 0;  ///< this machine cannot do them
+  int known = 0;     ///< already in the database
+  int skipped = 0;   ///< this machine cannot do them
+  int too_long = 0;  ///< left out: probes/cost_limit.hpp
 };
 
 /// Called after each probe; returning false stops cleanly.
 using Progress = std::function<bool(std::size_t done, std::size_t total, std::string_view what)>;
 
 /// Measures those probes of the plan that `store` lacks for this platform, saving each at once.
-/// With `again` it measures all of them.
+/// With `again` it measures all of them. Collectives that would take too long on the machine's
+/// links are left out, and the log says how many (probes/cost_limit.hpp).
 [[nodiscard]] Expected<ProbeReport> run_probes(Machine& machine, Store& store,
                                                std::span<const Probe> plan,
                                                const Provenance& provenance, bool again,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/capabilities.hpp"
 #include "core/check.hpp"
 #include "query/measured_configs.hpp"
 #include "query/snapshot.hpp"
@@ -65,6 +66,14 @@ Expected<Answer> baseline_answer(std::string why, const Terms& terms) {
 
 namespace {
 
+/// Error: the model proposes none of the allowed strategies. Where several nodes are the reason, it
+/// says so.
+tl::unexpected<Error> none_of(const Terms& terms, const Platform& platform, std::string_view what) {
+  const std::string apart = left_out_in_words(platform);
+  return bad_input(fmt::format("none of {} {}{}{}", names_of(terms.strategies), what,
+                               apart.empty() ? "" : "; ", apart));
+}
+
 /// The strategies that the model may propose: those that were measured on the platform, of those
 /// that are allowed.
 Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op, const Terms& terms) {
@@ -75,8 +84,8 @@ Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op, const
   }
   std::erase_if(measured, [&](Strategy each) { return !allows(terms, each); });
   if (!measured.empty()) return measured;
-  return bad_input(fmt::format("none of {} was measured for {} on this platform",
-                               names_of(terms.strategies), to_string(op)));
+  return none_of(terms, model.analytic().platform(),
+                 fmt::format("was measured for {} on this platform", to_string(op)));
 }
 
 /// The model's choice. Error: why it has none.
@@ -93,7 +102,7 @@ Expected<Answer> predicted_answer(const LearnedModel& model, const Problem& prob
   std::erase_if(ranking->scores,
                 [&](const LearnedScore& each) { return !allows(terms, strategy_of(each.config)); });
   if (ranking->scores.empty()) {
-    return bad_input(fmt::format("none of {} can run it", names_of(terms.strategies)));
+    return none_of(terms, model.analytic().platform(), "can run it");
   }
   const LearnedScore& choice =
       allows(terms, kBaseline) ? ranking->choice() : ranking->scores.front();

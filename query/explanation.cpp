@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/capabilities.hpp"
 #include "query/snapshot.hpp"
 
 namespace overlaptune {
@@ -21,6 +22,9 @@ std::string explanation(const AnswerSnapshot& snapshot, const Problem& problem,
       fmt::format("problem: {}, {}\nplatform: {} (fingerprint {}{})\n", to_string(problem),
                   to_string(terms.launch), full_name(choice.platform), fingerprint(choice.platform),
                   choice.stored ? "" : ", not stored");
+  if (const std::string left_out = left_out_in_words(choice.platform); !left_out.empty()) {
+    text += fmt::format("nodes: {}\n", left_out);
+  }
   for (const auto& file : snapshot.files()) {
     text += fmt::format("database: {}\n", file.string());
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/device.hpp"
+#include "core/nodes.hpp"
 #include "run/inventory.hpp"
 
 namespace overlaptune::run {
@@ -15,12 +16,14 @@ using Text = std::array<char, 64>;
 /// A `PlacedDevice` as bytes, the same number on every rank. Longer texts are cut.
 struct Card {
   std::array<char, 256> host{};
+  Text node{};
   std::array<char, 256> model{};
   Text driver_version{};
   Text cuda_version{};
   Text nccl_version{};
   Text topology{};
   Text link{};
+  Text network{};
   Text pci_bus{};
   std::int64_t memory = 0;
   double power_limit_w = 0;
@@ -49,12 +52,14 @@ std::string host_name() {
 
 Card card_of(const Device& device) {
   return {.host = card_text<256>(host_name()),
+          .node = card_text<64>(this_node()),
           .model = card_text<256>(device.model),
           .driver_version = card_text<64>(device.driver_version),
           .cuda_version = card_text<64>(device.cuda_version),
           .nccl_version = card_text<64>(device.nccl_version),
           .topology = card_text<64>(device.topology),
           .link = card_text<64>(device.link),
+          .network = card_text<64>(device.network),
           .pci_bus = card_text<64>(device.pci_bus),
           .memory = device.memory.count,
           .power_limit_w = device.power_limit_w,
@@ -66,6 +71,7 @@ Card card_of(const Device& device) {
 
 PlacedDevice placed(const Card& card) {
   return {.host = text_of(card.host),
+          .node = text_of(card.node),
           .device = {.model = text_of(card.model),
                      .sms = card.sms,
                      .compute_capability = card.compute_capability,
@@ -75,6 +81,7 @@ PlacedDevice placed(const Card& card) {
                      .nccl_version = text_of(card.nccl_version),
                      .topology = text_of(card.topology),
                      .link = text_of(card.link),
+                     .network = text_of(card.network),
                      .pci_bus = text_of(card.pci_bus),
                      .power_limit_w = card.power_limit_w,
                      .max_sm_clock_mhz = card.max_sm_clock_mhz,

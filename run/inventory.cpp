@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "core/link.hpp"
+#include "core/nccl_variables.hpp"
 #include "run/check.hpp"
 #include "run/nccl.hpp"
-#include "run/nccl_variables.hpp"
+#include "run/network.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -94,6 +95,7 @@ Device inventory(int device, const Nvml& nvml) {
           .nccl_version = nccl_version_in_words(nccl),
           .topology = topology(links),
           .link = link(links, has_peers(device)),
+          .network = network(),
           .pci_bus = bus,
           .numa_node = numa_node(bus),
           .power_limit_w = nvml.power_limit_w().value_or(0),

@@ -77,7 +77,7 @@ Expected<void> IpcMemory::map_all() {
 Expected<void> IpcMemory::open() {
   failure_.clear();
   if (out_of_reach_ == OutOfReach::all) {
-    failure_ = "the ranks are on several hosts";
+    failure_ = "NCCL sees the ranks on several hosts";
     return {};
   }
   const Expected<void> here = map_all();

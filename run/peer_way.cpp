@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl_variables.hpp"
+#include "core/nodes.hpp"
 #include "run/given_memory.hpp"
 #include "run/ipc_memory.hpp"
 #include "run/nccl.hpp"
-#include "run/nccl_variables.hpp"
-#include "run/process.hpp"
 #include "run/window_memory.hpp"
 
 namespace overlaptune::run {
@@ -18,7 +18,6 @@ namespace {
 
 /// The facts of a rank on which the choice depends, as bytes that ranks tell each other.
 struct Told {
-  std::array<char, 40> boot{};
   std::array<char, 208> against_windows{};
   std::uint64_t peer_bytes = 0;
 };
@@ -37,7 +36,7 @@ bool allocates_without_windows() {
 
 /// Collective: what every rank tells.
 std::vector<Told> told_by_all(World& world) {
-  Told mine{.boot = this_process().boot, .peer_bytes = world.options().peer_bytes};
+  Told mine{.peer_bytes = world.options().peer_bytes};
   if (mine.peer_bytes == 0 && !world.shares_gpu()) {
     reason_against_windows().copy(mine.against_windows.data(), mine.against_windows.size() - 1);
   }
@@ -58,12 +57,16 @@ void check_given(const std::vector<Told>& all) {
   }
 }
 
-bool are_on_one_host(const std::vector<Told>& all) {
-  return std::all_of(all.begin(), all.end(),
-                     [&](const Told& rank) { return rank.boot == all.front().boot; });
-}
-
 }  // namespace
+
+bool are_on_one_node(World& world) {
+  std::array<char, 40> mine{};
+  this_node().copy(mine.data(), mine.size() - 1);
+  const auto bytes = world.gathered(std::as_bytes(std::span(mine)));
+  std::vector<std::array<char, 40>> all(bytes.size() / sizeof mine);
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return std::all_of(all.begin(), all.end(), [&](const auto& node) { return node == mine; });
+}
 
 std::string reason_against_windows() {
   const NewerNccl& nccl = newer_nccl();
@@ -91,7 +94,7 @@ std::unique_ptr<PeerMemory> chosen_peer_memory(World& world) {
   });
   if (objector == all.end()) return std::make_unique<WindowMemory>(world.stream());
   return std::make_unique<IpcMemory>(
-      world, are_on_one_host(all) ? IpcMemory::OutOfReach::remains : IpcMemory::OutOfReach::all,
+      world, are_on_one_node(world) ? IpcMemory::OutOfReach::remains : IpcMemory::OutOfReach::all,
       objector->against_windows.data());
 }
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/nccl_variables.hpp"
 #include "run/agreed.hpp"
-#include "run/nccl_variables.hpp"
 
 namespace overlaptune::run {
 namespace {

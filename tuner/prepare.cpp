@@ -87,8 +87,9 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
                              std::span<const Problem> problems, const TuneOptions& options,
                              RunMonitor& monitor) {
   const Progress progress = [&](std::size_t done, std::size_t total, std::string_view what) {
-    return monitor.show(done, total, what);
+    return !monitor.must_stop(done, total, what);
   };
+  monitor.limit(options.budget);
   const std::vector<Probe> plan =
       probe_plan(machine.platform(), machine.transports(), rank_counts(problems), options.probes,
                  dtypes_of(problems));
@@ -96,7 +97,6 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
   if (!probed) return error_of(probed);
   if (monitor.stopped()) return {};
 
-  monitor.limit(options.budget);
   // More rounds would propose other candidates than those that the run has.
   if (has_candidates(store, run.id, problems, options.launches)) return {};
   return probe_layers(machine, store, run.platform, {plan.begin(), plan.end()}, problems, options,

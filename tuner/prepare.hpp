@@ -15,9 +15,8 @@ namespace overlaptune {
 /// Measures the probes that the database lacks: the platform's probe plan for the problems' rank
 /// counts, then `options.layer_rounds` rounds of probes of generated GEMMs at the sizes of the
 /// problems (`tuner/layer_probes`). A run with candidates has had its rounds and gets no more. The
-/// budget starts at the end of the plan. The function ends early, without an error, once the
-/// monitor says stop.
-/// Error: the machine is lost, or the model cannot be fitted.
+/// budget starts here, so probing counts. The function ends early, without an error, once the
+/// monitor says stop. Error: the machine is lost, or the model cannot be fitted.
 [[nodiscard]] Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& run,
                                            std::span<const Problem> problems,
                                            const TuneOptions& options, RunMonitor& monitor);

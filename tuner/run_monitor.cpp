@@ -13,14 +13,12 @@ void RunMonitor::begin_stage(std::size_t steps) {
 }
 
 bool RunMonitor::must_stop(std::string_view what) {
-  stopped_ = stopped_ || out_of_time() || !show(done_, steps_, what);
-  return stopped_;
+  return must_stop(done_, steps_, what);
 }
 
-bool RunMonitor::show(std::size_t done, std::size_t total, std::string_view what) {
-  interrupted_ = interrupted_ || !progress_(done, total, what);
-  stopped_ = stopped_ || interrupted_;
-  return !interrupted_;
+bool RunMonitor::must_stop(std::size_t done, std::size_t total, std::string_view what) {
+  stopped_ = stopped_ || out_of_time() || !progress_(done, total, what);
+  return stopped_;
 }
 
 bool RunMonitor::out_of_time() const {

@@ -27,12 +27,11 @@ class RunMonitor {
   /// Shows the progress of the stage, with `what` as its next step. Returns true once the budget is
   /// spent or `progress` has returned false, and from then on.
   [[nodiscard]] bool must_stop(std::string_view what);
-  /// The last result of `must_stop` or `show`; does not call `progress`.
+  /// The last result of `must_stop`; does not call `progress`.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
-  /// Shows progress that the caller counts, without regard to the budget. Returns false once
-  /// `progress` has returned false, and from then on.
-  [[nodiscard]] bool show(std::size_t done, std::size_t total, std::string_view what);
+  /// Shows progress that the caller counts. Returns as the other one.
+  [[nodiscard]] bool must_stop(std::size_t done, std::size_t total, std::string_view what);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -43,8 +42,7 @@ class RunMonitor {
   Clock::time_point started_{};
   std::size_t done_ = 0;
   std::size_t steps_ = 0;
-  bool interrupted_ = false;  ///< `progress` returned false
-  bool stopped_ = false;      ///< `progress` returned false, or the budget was spent
+  bool stopped_ = false;  ///< `progress` returned false, or the budget was spent
 };
 
 }  // namespace overlaptune

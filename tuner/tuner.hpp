@@ -18,8 +18,9 @@ struct TuneOptions {
   int top_k = 8;    ///< candidates that the model proposes for each problem
   int explore = 0;  ///< candidates drawn for each problem without asking the model
   std::vector<Launch> launches{Launch::graph};
-  std::optional<std::chrono::duration<double>> budget{};  ///< no new candidate after this long
-  ProbeDepth probes = ProbeDepth::full;                   ///< depth of the probe plan
+  std::optional<std::chrono::duration<double>>
+      budget{};                          ///< no new probe or candidate after this long
+  ProbeDepth probes = ProbeDepth::full;  ///< depth of the probe plan
   /// Rounds of probes of generated GEMMs at the sizes of the problems (`tuner/layer_probes`); 0:
   /// none.
   int layer_rounds = 2;

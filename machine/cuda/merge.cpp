@@ -146,7 +146,7 @@ Expected<Platform> merge(const std::vector<Hello>& hellos, bool multicast_allowe
                          int ranks_per_gpu) {
   std::vector<PlacedDevice> ranks;
   ranks.reserve(hellos.size());
-  for (const Hello& hello : hellos) ranks.push_back({hello.host, hello.device});
+  for (const Hello& hello : hellos) ranks.push_back({hello.host, hello.node, hello.device});
   return platform_of(ranks, multicast_allowed, ranks_per_gpu);
 }
 

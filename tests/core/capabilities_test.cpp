@@ -4,6 +4,7 @@
 
 #include "core/check.hpp"
 #include "core/gpu_sharing.hpp"
+#include "core/nodes.hpp"
 
 namespace overlaptune {
 namespace {
@@ -53,6 +54,25 @@ TEST(Capabilities, of_gpus_that_do_not_reach_each_other_are_rings) {
     EXPECT_EQ(transports(platform), kAllTransports) << carrier;
     EXPECT_EQ(strategies(platform), kStrategiesOfRings) << carrier;  // no copies to peers
   }
+}
+
+TEST(Capabilities, of_several_nodes_are_rings_and_say_why) {
+  Platform platform = h200();
+  platform.topology = "2 nodes x 4 GPUs, NVSwitch x18";
+  platform.link = network_link("IB");
+  EXPECT_EQ(transports(platform), std::vector{Transport::ring});
+  EXPECT_EQ(strategies(platform), kStrategiesOfRings);
+  const Problem problem{Op::all_gather_gemm, 1024, 1024, 64, Dtype::bf16, 8};
+  const auto by_peers = check(problem, Chunked{.comm_ctas = 16, .transport = Transport::symmetric},
+                              capabilities_of(platform));
+  ASSERT_FALSE(by_peers);
+  EXPECT_EQ(by_peers.error().message,
+            "transport symmetric: not on this machine: it needs the memory of peers, and network "
+            "IB joins their nodes");
+  EXPECT_EQ(left_out_in_words(platform),
+            "2 nodes x 4 GPUs, NVSwitch x18, joined by network IB: left out, as they need the "
+            "memory of peers: waiting, peer_store, symmetric, copy_engine, peer_access");
+  EXPECT_EQ(left_out_in_words(h200()), "");
 }
 
 TEST(Capabilities, of_ranks_that_share_a_gpu_are_all_but_windows) {

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
@@ -166,6 +168,63 @@ TEST_F(LocksTest, AFileSystemWithoutLocksIsSaidAtOnce) {
     });
     EXPECT_EQ(child.wait(), 0) << error;
   }
+}
+
+/// As nobody, who may not write where the tests may.
+bool become_nobody() {
+  constexpr uid_t kNobody = 65534;
+  return setgroups(0, nullptr) == 0 && setresgid(kNobody, kNobody, kNobody) == 0 &&
+         setresuid(kNobody, kNobody, kNobody) == 0;
+}
+
+constexpr int kSkipped = 77;
+
+/// The system database of a host may lie on a read-only share without locks.
+TEST_F(LocksTest, ASettledDatabaseThatNobodyCanWriteNeedsNoLocks) {
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0555});
+  std::filesystem::permissions(file_, std::filesystem::perms{0444});
+  const auto before = samples::content(Store(file_, Access::settled));
+  Child child([&] {
+    if (!become_nobody()) return kSkipped;
+    error_of_locks = ENOLCK;
+    sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
+    system->xSetSystemCall(system, "fcntl", reinterpret_cast<sqlite3_syscall_ptr>(&without_locks));
+    if (samples::content(Store(file_, Access::settled)) != before) return 1;
+    // One that others may be writing needs them.
+    const auto said =
+        failure(ErrorKind::cannot_write, [&] { const Store store(file_, Access::read); });
+    return said.find("this file system has no locks") == said.npos ? 2 : 0;
+  });
+  const int code = child.wait();
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+  if (code == kSkipped) GTEST_SKIP() << "only root can become another user";
+  EXPECT_EQ(code, 0);
+}
+
+/// A program of another user left it. Whether it is hot cannot be seen.
+TEST_F(LocksTest, AJournalThatMayNotBeReadCountsAsHot) {
+  Child other([&] {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    change_half(database);
+    raise(SIGKILL);
+    return 0;
+  });
+  ASSERT_EQ(other.wait(), -1);
+  const auto journal = file_.string() + "-journal";
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+  std::filesystem::permissions(file_, std::filesystem::perms{0644});
+  std::filesystem::permissions(journal, std::filesystem::perms{0600});
+  Child child([&] {
+    if (!become_nobody()) return kSkipped;
+    for (const auto access : {Access::read, Access::settled}) {
+      const auto said = failure(ErrorKind::cannot_write, [&] { const Store store(file_, access); });
+      if (said.find("-journal' cannot be read") == said.npos) return 1;
+    }
+    return 0;
+  });
+  const int code = child.wait();
+  if (code == kSkipped) GTEST_SKIP() << "only root can become another user";
+  EXPECT_EQ(code, 0);
 }
 
 TEST_F(LocksTest, AReaderDoesNotDieOfALimitOnTheSizeOfFiles) {

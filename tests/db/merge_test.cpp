@@ -182,6 +182,42 @@ TEST_F(MergeTest, RunsOfAMergeKeepTheirOrderAndComeBehindOlderOnes) {
   EXPECT_EQ(days(imported), days(here_));
 }
 
+/// A copy was probed further on a host whose clock is behind, and another one had a clock that was
+/// ahead. What both files have tells the order all the same.
+TEST_F(MergeTest, RunsThatBothFilesHaveTellTheOrderWhateverTheClocksSay) {
+  Generator draw(8);
+  const auto platform = draw.platform();
+  Measurement measurement = draw.measurement();
+  const auto probed = [&](Store& store, int day) {
+    const Provenance at{.started_at = fmt::format("2026-01-{:02}T12:00:00.000Z", day)};
+    measurement.time = {us(day), us(day), us(day), 1};
+    store.add_measurement(store.begin_probe_run(store.add_platform(platform), at), measurement);
+  };
+  const auto days = [](const Store& store) {
+    std::string list;
+    for (const RunBrief& run : store.runs()) list += run.started_at.substr(8, 2) + " ";
+    return list;
+  };
+  const auto in_use = [&](const Store& store) {
+    return store.measurements(store.platform(fingerprint(platform))->id).front().time.median;
+  };
+  probed(here_, 20);
+  Store copy(folder_ / "copy.db", Access::create);
+  copy.merge(here_);
+  probed(copy, 5);
+  here_.merge(copy);
+  EXPECT_EQ(days(here_), "20 05 ");
+  EXPECT_EQ(in_use(here_), us(5));
+
+  probed(there_, 18);  // older than the run of day 20, which it then gets
+  there_.merge(copy);
+  EXPECT_EQ(days(there_), "18 20 05 ");
+  here_.merge(there_);
+  EXPECT_EQ(days(here_), "18 20 05 ");
+  EXPECT_EQ(in_use(here_), us(5));
+  EXPECT_TRUE(here_.check().empty());
+}
+
 TEST_F(MergeTest, AMergeFromADamagedDatabaseChangesNothing) {
   samples::fill(here_, 3, 20);
   const auto before = samples::content(here_);

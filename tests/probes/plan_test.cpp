@@ -75,6 +75,87 @@ TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
   }
 }
 
+/// C is 8192 x 8192 of 2 bytes, 128 MiB. A collective has k / 1024 of it, whole, halved or in
+/// eight.
+TEST(ProbePlan, sustained_collectives_have_these_sizes) {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  using Sizes = std::set<std::pair<std::int64_t, std::int64_t>>;  // k, MiB
+  const auto sizes = [&](std::string_view link, ProbeDepth depth) {
+    Platform platform = kPlatform;
+    platform.link = link;
+    Sizes found;
+    for (const Probe& probe : probe_plan(platform, kTransports, kRanks, depth)) {
+      const auto* sustained = std::get_if<SustainedProbe>(&probe);
+      if (sustained == nullptr || sustained->collective.bytes.count < kMiB / 2) continue;
+      EXPECT_EQ(sustained->collective.comm_ctas, 0);
+      found.emplace(sustained->gemm.k, sustained->collective.bytes.count / (kMiB / 2));
+    }
+    return found;
+  };
+  // In halves of a MiB.
+  EXPECT_EQ(sizes("nvlink", ProbeDepth::full),
+            (Sizes{{2048, 64}, {2048, 512}, {8192, 256}, {8192, 1024}, {8192, 2048}}));
+  EXPECT_EQ(sizes("nvlink", ProbeDepth::quick), (Sizes{{8192, 256}}));
+  // A link of a 64th of the rate.
+  EXPECT_EQ(sizes("socket", ProbeDepth::full),
+            (Sizes{{2048, 1}, {2048, 8}, {8192, 4}, {8192, 16}, {8192, 32}}));
+}
+
+/// Concurrent probes by the CTAs of NCCL's ring, beside GEMMs of the library and generated ones.
+struct Beside {
+  std::map<int, int> library;
+  std::map<int, int> generated;
+};
+
+Beside beside_ring(ProbeDepth depth) {
+  constexpr std::array<Transport, 1> kRing{Transport::ring};
+  Beside found;
+  for (const Probe& probe : probe_plan(kPlatform, kRing, kRanks, depth)) {
+    const auto* both = std::get_if<ConcurrentProbe>(&probe);
+    if (both == nullptr) continue;
+    const int ctas = both->collective.comm_ctas;
+    EXPECT_EQ(both->gemm.sms, ctas == 0 ? 0 : 132 - ctas);
+    ++(both->gemm.tile.is_library() ? found.library : found.generated)[ctas];
+  }
+  return found;
+}
+
+TEST(ProbePlan, gemms_run_beside_these_collectives) {
+  // Four collectives: a small and a large one beside k = 8192, a large one beside k = 1024.
+  const Beside full = beside_ring(ProbeDepth::full);
+  EXPECT_EQ(full.library,
+            (std::map<int, int>{{2, 12}, {4, 12}, {8, 12}, {12, 12}, {16, 12}, {32, 12}}));
+  // Three collectives (none of NCCL beside a GEMM that waits for rows), two depths, and with 16
+  // CTAs a second tile.
+  EXPECT_EQ(full.generated, (std::map<int, int>{{0, 6}, {8, 6}, {16, 12}, {32, 6}}));
+  const Beside quick = beside_ring(ProbeDepth::quick);
+  EXPECT_EQ(quick.library, (std::map<int, int>{{16, 4}}));
+  EXPECT_EQ(quick.generated, (std::map<int, int>{{16, 3}}));
+}
+
+/// GEMMs alone: shapes for the library, for generated tiles, misaligned ones, and transposed tiles.
+TEST(ProbePlan, has_so_many_gemms) {
+  const auto count = [](ProbeDepth depth) {
+    int library = 0;
+    int generated = 0;
+    int transposed = 0;
+    for (const Probe& probe : probe_plan(kPlatform, kTransports, kRanks, depth)) {
+      const auto* gemm = std::get_if<GemmProbe>(&probe);
+      if (gemm == nullptr || (gemm->m == 4096 && gemm->n == 8192)) continue;  // beside collectives
+      if (gemm->tile.is_library()) {
+        ++library;
+      } else if (gemm->tile.is_transposed()) {
+        ++transposed;
+      } else {
+        ++generated;
+      }
+    }
+    return std::array{library, generated, transposed};
+  };
+  EXPECT_EQ(count(ProbeDepth::full), (std::array{160, 192 + 24, 24}));
+  EXPECT_EQ(count(ProbeDepth::quick), (std::array{26 + 8, 32 + 4, 4}));
+}
+
 TEST(ProbePlan, their_kernels_are_compiled_first) {
   const Tile tile{128, 128, 64, 4, 1};
   const GemmProbe gemm{.m = 1, .n = 1, .k = 1, .tile = tile};
@@ -113,7 +194,6 @@ double bytes_of(const std::vector<Probe>& plan) {
   return sum;
 }
 
-/// At 1 GB/s, less than NCCL moves through sockets of one host.
 TEST(PeerPlan, has_each_ordered_pair_in_both_sizes) {
   for (const char* link : {"nvlink", "pcie"}) {
     const auto plan = peer_plan(linked_by(link), ProbeDepth::full);
@@ -152,6 +232,7 @@ TEST(PeerPlan, is_apart_from_the_probes_of_the_model) {
   }
 }
 
+/// At 1 GB/s, less than NCCL moves through sockets of one host.
 TEST(ProbePlan, over_sockets_takes_minutes) {
   constexpr std::array<Transport, 1> kRing{Transport::ring};
   constexpr double kRate = 1e9;
@@ -180,6 +261,39 @@ TEST(ProbePlan, over_sockets_has_every_kind_and_collective) {
     // Four collectives: NCCL's choice of CTAs, and 16 or six numbers of them.
     EXPECT_EQ(settings.size(), depth == ProbeDepth::full ? 4U * 7U : 4U * 2U);
   }
+}
+
+std::vector<Probe> without_copies(std::vector<Probe> plan) {
+  std::erase_if(plan, [](const Probe& probe) { return std::holds_alternative<CopyProbe>(probe); });
+  return plan;
+}
+
+/// NCCL's sockets are as slow between nodes as within one. Copies go from neighbour to neighbour.
+TEST(ProbePlan, between_nodes_has_no_copies_and_is_that_of_the_network) {
+  for (const ProbeDepth depth : {ProbeDepth::quick, ProbeDepth::full}) {
+    const auto plan = [&](std::string_view link) {
+      return probe_plan(linked_by(link), kTransports, kRanks, depth);
+    };
+    EXPECT_EQ(plan("network Socket"), without_copies(plan("socket")));
+    EXPECT_EQ(plan("network IB"), without_copies(plan("nvlink")));
+    EXPECT_LT(plan("network IB").size(), plan("nvlink").size());
+  }
+}
+
+TEST(ProbePlan, over_sockets_has_fewer_sizes) {
+  constexpr std::array<Transport, 1> kRing{Transport::ring};
+  const auto sizes = [&](std::string_view link) {
+    std::set<std::int64_t> found;
+    for (const Probe& probe : probe_plan(linked_by(link), kRing, kRanks)) {
+      const auto* collective = std::get_if<CollectiveProbe>(&probe);
+      if (collective != nullptr && collective->comm_ctas == 2)
+        found.insert(collective->bytes.count);
+    }
+    return found;
+  };
+  // 4 KiB to 256 MiB by powers of four, or to 64 MiB by powers of two and then 256 MiB and 1 GiB.
+  EXPECT_EQ(sizes("network Socket").size(), 9U);
+  EXPECT_EQ(sizes("network IB").size(), 17U);
 }
 
 TEST(ProbePlan, is_the_same_over_all_other_links) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/nodes.hpp"
 #include "stored.hpp"
 
 namespace overlaptune {
@@ -81,6 +82,48 @@ TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
     EXPECT_EQ(reason.find("; ", reason.find("differs in")), reason.npos) << "one field: " << reason;
     EXPECT_THAT(database.explain(stored::problem()), HasSubstr("not stored"));
   }
+}
+
+/// Eight GPUs of one host, and of two, as `platform_of` describes them.
+TEST_F(PlatformTest, OneNodeAndSeveralNeverAnswerEachOther) {
+  const Platform one = stored::platform();
+  Platform two = one;
+  two.name = "h200-nvlink-2x4-socket";
+  two.topology = "2 nodes x 4 GPUs, NVSwitch";
+  two.link = network_link("Socket");
+  for (const auto& [there, here] : {std::pair(one, two), std::pair(two, one)}) {
+    const auto only = folder_ / (there.name + ".db");
+    stored::put_winners(only, 1, 1, there);
+    const ovt_platform platform = stored::described(here);
+    const ovt_answer answer = ovt::Database({only}, &platform).query(stored::problem());
+    EXPECT_EQ(answer.source, OVT_BASELINE) << here.name;
+    EXPECT_THAT(answer.reason, HasSubstr("topology: " + here.topology + " here")) << here.name;
+  }
+  // Both in one file: each is answered by its own.
+  stored::put_winners(file(), 1, 1, one);
+  stored::put_winners(file(), 1, 2, two);
+  for (const auto& [here, version] : {std::pair(one, 1), std::pair(two, 2)}) {
+    const ovt_platform platform = stored::described(here);
+    const ovt_answer answer = ovt::Database({file()}, &platform).query(stored::problem());
+    EXPECT_EQ(answer.source, OVT_EXACT);
+    EXPECT_EQ(ovt::wave_groups(answer)[1], 1000 + version) << here.name;
+  }
+}
+
+/// A winner by windows of NCCL, as an older version stored it for ranks of two hosts.
+TEST_F(PlatformTest, SeveralNodesAreNotAnsweredByWhatNeedsPeers) {
+  Platform two = stored::platform("h200-nvlink-2x4-socket");
+  two.topology = "2 nodes x 4 GPUs, NVSwitch";
+  two.link = network_link("Socket");
+  Winner by_peers = stored::winner(0);
+  std::get<Signaled>(by_peers.candidate.config).transport = all_groups_by(Transport::symmetric);
+  stored::put_winners(file(), {by_peers}, two);
+  const ovt_platform platform = stored::described(two);
+  const ovt::Database database({file()}, &platform);
+  EXPECT_NE(database.query(stored::problem()).source, OVT_EXACT);
+  EXPECT_THAT(database.explain(stored::problem()),
+              HasSubstr("nodes: 2 nodes x 4 GPUs, NVSwitch, joined by network Socket: left out, as "
+                        "they need the memory of peers: waiting, peer_store, symmetric"));
 }
 
 TEST_F(PlatformTest, TheNearestOfSeveralIsComparedWith) {

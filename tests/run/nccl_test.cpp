@@ -10,7 +10,6 @@
 #include <nccl_device/impl/core__types.h>
 #endif
 
-#include "run/nccl_variables.hpp"
 #include "run/window_memory.hpp"
 #include "tests/abi/command.hpp"
 
@@ -66,37 +65,6 @@ TEST(NcclTest, AWindowsAddressesLie4GiBUnitsApart) {
   const WindowFields window{.first = first, .stride = 32};
   EXPECT_EQ(address_in(window, 0), first);
   EXPECT_EQ(address_in(window, 3), first + 3 * (std::uint64_t{128} << 30));
-}
-
-class NcclVariableTest : public testing::Test {
- protected:
-  static std::string file(const std::string& name, const std::string& text) {
-    const std::string path = testing::TempDir() + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-};
-
-TEST_F(NcclVariableTest, TheEnvironmentGoesFirstThenTheFilesInTheirOrder) {
-  const std::vector<std::string> files{
-      file("user.conf", "# NCCL_TEST_A=commented\nNCCL_TEST_A=1\nNCCL_TEST_A=2\nNCCL_TEST_B\n"),
-      file("host.conf", "NCCL_TEST_A=3\nNCCL_TEST_B=4\nNCCL_TEST_BB=5"), "/nowhere/nccl.conf"};
-  EXPECT_EQ(nccl_variable("NCCL_TEST_A", files), "1");
-  EXPECT_EQ(nccl_variable("NCCL_TEST_B", files), "4");
-  EXPECT_EQ(nccl_variable("NCCL_TEST_BB", files), "5");
-  EXPECT_EQ(nccl_variable("NCCL_TEST_C", files), std::nullopt);
-  setenv("NCCL_TEST_A", "0", 1);
-  EXPECT_EQ(nccl_variable("NCCL_TEST_A", files), "0");
-  unsetenv("NCCL_TEST_A");
-}
-
-TEST_F(NcclVariableTest, TheFilesAreThoseOfNccl) {
-  unsetenv("NCCL_CONF_FILE");
-  EXPECT_THAT(nccl_files(),
-              testing::ElementsAre(testing::EndsWith("/.nccl.conf"), "/etc/nccl.conf"));
-  setenv("NCCL_CONF_FILE", "/tmp/mine.conf", 1);
-  EXPECT_THAT(nccl_files(), testing::ElementsAre("/tmp/mine.conf", "/etc/nccl.conf"));
-  unsetenv("NCCL_CONF_FILE");
 }
 
 }  // namespace

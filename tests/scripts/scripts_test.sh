@@ -50,7 +50,8 @@ as_user() {  # without root, which the scripts could use to install
   fi
 }
 
-for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step compare-builds neighbours; do
+stand_in overlaptune 'exit 1'  # for arguments that are looked at behind it
+for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step compare-builds neighbours emulate-nodes; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
@@ -78,6 +79,10 @@ expect 'neighbours: no number' 2 "'many': expected a number" "$root/scripts/neig
 expect 'neighbours: unknown neighbour' 2 "--only 'nobody': expected one of alone" "$root/scripts/neighbours" --only nobody
 expect 'neighbours: unknown row' 2 "--ways 'peer_store/ring': expected one of" "$root/scripts/neighbours" --ways peer_store/ring
 expect 'neighbours: no Python' 77 'skipped: nothing: no such program' "$root/scripts/neighbours" --python nothing
+expect 'emulate-nodes: unknown argument' 2 "unknown argument '--fast'" "$root/scripts/emulate-nodes" --fast
+expect 'emulate-nodes: no build' 2 'nothing/overlaptune: not there' "$root/scripts/emulate-nodes" --build nothing
+expect 'emulate-nodes: a folder that is there' 2 'is there already' \
+  "$root/scripts/emulate-nodes" --build "$stand_ins" --keep "$root"
 expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted, beside-gpus or sequences" "$root/scripts/benchmarks" all
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \

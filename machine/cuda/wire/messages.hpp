@@ -17,7 +17,7 @@
 namespace overlaptune::cuda {
 
 /// Version of the messages, raised when one changes. Both sides must have the same.
-inline constexpr int kProtocol = 6;
+inline constexpr int kProtocol = 7;
 
 /// The first line of a worker after the handshake (handshake.hpp).
 struct Hello {
@@ -25,7 +25,8 @@ struct Hello {
   std::string version;  ///< version of the program
   int rank = 0;
   int pid = 0;
-  std::string host;
+  std::string host;  ///< its name, for messages
+  std::string node;  ///< `this_node` (core/nodes.hpp)
   Device device{};
 };
 

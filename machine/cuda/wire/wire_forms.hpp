@@ -56,7 +56,8 @@ inline constexpr Object kDevice(
     Field{"memory_bytes", &Device::memory}, Field{"driver_version", &Device::driver_version},
     Field{"cuda_version", &Device::cuda_version}, Field{"nccl_version", &Device::nccl_version},
     Field{"topology", &Device::topology}, Field{"transport", &Device::link},
-    Field{"pci_bus", &Device::pci_bus}, field("numa_node", &Device::numa_node, IntegerOrMinusOne{}),
+    Field{"network", &Device::network}, Field{"pci_bus", &Device::pci_bus},
+    field("numa_node", &Device::numa_node, IntegerOrMinusOne{}),
     Field{"power_limit_w", &Device::power_limit_w},
     Field{"max_sm_clock_mhz", &Device::max_sm_clock_mhz}, Field{"ecc", &Device::ecc});
 
@@ -83,7 +84,8 @@ HelloForm(OfAny, OfOurs) -> HelloForm<OfAny, OfOurs>;
 inline constexpr HelloForm kHello{
     Object(Field{"protocol", &Hello::protocol}, Field{"version", &Hello::version},
            Field{"rank", &Hello::rank}, Field{"host", &Hello::host}),
-    Object(Field{"pid", &Hello::pid}, field("device", &Hello::device, kDevice))};
+    Object(Field{"pid", &Hello::pid}, Field{"node", &Hello::node},
+           field("device", &Hello::device, kDevice))};
 inline constexpr Object kAgentHello(Field{"protocol", &AgentHello::protocol},
                                     Field{"version", &AgentHello::version},
                                     Field{"rank", &AgentHello::rank},

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "kernels/support.hpp"
 #include "machine/cuda/worker/probes.hpp"
+#include "run/peer_way.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -56,6 +57,9 @@ Expected<Samples> copies(Workbench& bench, Bytes size, int ctas, std::optional<i
   run::World& world = bench.world;
   const auto bytes = static_cast<std::size_t>(size.count) / 16 * 16;
   if (bytes == 0) return bad_input("copy: expected at least 16 bytes");
+  if (!world.shares_gpu() && !run::are_on_one_node(world)) {
+    return bad_input("copy: the ranks are on several hosts, which share no memory of GPUs");
+  }
   const run::DeviceMemory from = run::device_memory(bytes);
   OVT_CHECK(cudaMemset(from.get(), 0x5a, bytes));
   PeerMemory peer(world, bytes, to);

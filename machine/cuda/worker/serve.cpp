@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nodes.hpp"
 #include "machine/cuda/wire/address.hpp"
 #include "machine/cuda/wire/handshake.hpp"
 #include "machine/cuda/wire/wire.hpp"
@@ -156,6 +157,7 @@ int serve(Connection connection, int rank, const std::string& version, Backend& 
                      .rank = rank,
                      .pid = static_cast<int>(getpid()),
                      .host = host_name(),
+                     .node = this_node(),
                      .device = backend.device()});
     while (true) {
       const Received received = connection.receive(Deadline::max());

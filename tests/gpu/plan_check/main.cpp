@@ -6,6 +6,7 @@
 #include "tests/gpu/plan_check/cases.hpp"
 #include "tests/gpu/plan_check/ends.hpp"
 #include "tests/gpu/plan_check/in_turn.hpp"
+#include "tests/gpu/plan_check/nodes.hpp"
 #include "tests/gpu/plan_check/options.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
 #include "tests/gpu/plan_check/winners.hpp"
@@ -35,6 +36,10 @@ void print_placement(const Placement& placement, const Results& results) {
 }
 
 void check_results(Bench& bench, const Selection& selection, Results& results) {
+  if (bench.process().placement().nodes > 1) {
+    check_all_cases(bench, selection, results);
+    return check_nodes(bench, results);
+  }
   check_growth(bench, selection, results);
   check_all_cases(bench, selection, results);
   check_odd_shapes(bench, selection, results);
@@ -75,10 +80,16 @@ int main(int argc, char** argv) {
   }
   const Placement placement{.gpus = gpu_count(),
                             .ranks_per_gpu = options->ranks_per_gpu,
-                            .gives_memory = options->gives_memory};
+                            .gives_memory = options->gives_memory,
+                            .nodes = options->nodes};
   if (placement.ranks() < 2) {
     std::printf("skipped: %d %s, at least 2 are needed; on one, --ranks-per-gpu 2 proves results\n",
                 placement.gpus, placement.gpus == 1 ? "GPU" : "GPUs");
+    return kSkipped;
+  }
+  if (placement.ranks() % placement.nodes != 0 || placement.ranks_per_node() < 2) {
+    std::printf("skipped: %d GPUs, which are not %d nodes of 2 or more\n", placement.gpus,
+                placement.nodes);
     return kSkipped;
   }
   setenv("NCCL_NVLS_ENABLE", "0", 1);  // as tuning does

@@ -10,6 +10,8 @@
 namespace overlaptune::plan_check {
 namespace {
 
+constexpr int kMostNodes = 4;
+
 /// The texts of the options, as they are given.
 struct Texts {
   std::string op{};
@@ -36,6 +38,10 @@ Options options_of(Options options, const Texts& texts) {
     throw Failure(ErrorKind::bad_input,
                   "--db: times of ranks that share a GPU mean nothing: leave out --ranks-per-gpu");
   }
+  if (options.nodes > 1 && (options.ranks_per_gpu > 1 || options.gives_memory)) {
+    throw Failure(ErrorKind::bad_input,
+                  "--nodes: expected neither --ranks-per-gpu nor --given-memory beside it");
+  }
   return options;
 }
 
@@ -56,6 +62,9 @@ Expected<Options> parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, kMostRanksPerGpu));
   app.add_flag("--given-memory", options.gives_memory,
                "the world's memory is the caller's (ovt_world_options.peers)");
+  app.add_option("--nodes", options.nodes,
+                 "more than 1: NCCL takes the GPUs for those of so many hosts, joined by sockets")
+      ->check(CLI::Range(1, kMostNodes));
   try {
     app.parse(argc, argv);
     return options_of(std::move(options), texts);

@@ -15,6 +15,7 @@ struct Options {
   Selection selection{};
   int ranks_per_gpu = 1;
   bool gives_memory = false;
+  int nodes = 1;
 };
 
 /// Error (`bad_input`): the option, and the expected value. Ends the program after `--help`.

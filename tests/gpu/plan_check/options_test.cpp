@@ -50,6 +50,13 @@ TEST(PlanCheckOptions, refuse_times_of_ranks_that_share_a_gpu) {
   EXPECT_EQ(refusal({"--db", "some.db", "--ranks-per-gpu", "1"}), "accepted");
 }
 
+TEST(PlanCheckOptions, divide_gpus_into_nodes) {
+  EXPECT_EQ(parsed({"--nodes", "2"})->nodes, 2);
+  EXPECT_EQ(refusal({"--nodes", "2", "--ranks-per-gpu", "2"}),
+            "--nodes: expected neither --ranks-per-gpu nor --given-memory beside it");
+  EXPECT_EQ(refusal({"--nodes", "0"}).find("--nodes: "), 0);
+}
+
 TEST(PlanCheckOptions, name_the_option_that_is_wrong) {
   EXPECT_EQ(refusal({"--strategy", "nope"}).find("--strategy: strategy 'nope': expected one of"),
             0);

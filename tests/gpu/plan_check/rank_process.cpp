@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 #include <poll.h>
+#include <string>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -83,6 +84,12 @@ int wait_for(std::vector<pid_t> children, const std::atomic<int>& steps,
   return worst;
 }
 
+/// NCCL takes the process for one of this node, and reaches other nodes by sockets.
+void pose_as_node(int node) {
+  setenv("NCCL_HOSTID", ("overlaptune-node-" + std::to_string(node)).c_str(), 1);
+  setenv("NCCL_NET", "Socket", 1);
+}
+
 }  // namespace
 
 int gpu_count() {
@@ -133,6 +140,7 @@ int run_ranks(const Placement& placement, const std::function<int(const RankProc
           setenv(name.c_str(), value.c_str(), 1);
         }
       }
+      if (placement.nodes > 1) pose_as_node(rank / placement.ranks_per_node());
       return body(RankProcess(rank, placement, ends[0], ends[1], steps));
     }));
   }

@@ -14,6 +14,8 @@ struct Placement {
   int ranks_per_gpu = 1;  ///< more: the ranks of a GPU run in turn, many times as slowly
   [[nodiscard]] int ranks() const { return gpus * ranks_per_gpu; }
   bool gives_memory = false;  ///< the world's memory is the caller's
+  int nodes = 1;              ///< as many nodes of NCCL as the GPUs are divided into
+  [[nodiscard]] int ranks_per_node() const { return ranks() / nodes; }
   [[nodiscard]] bool shares_gpus() const { return ranks_per_gpu > 1; }
   /// Time limit of a wait for the GPU or for another rank.
   [[nodiscard]] std::chrono::seconds patience() const {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/check.hpp"
+#include "tests/gpu/plan_check/nodes.hpp"
 
 namespace overlaptune::plan_check {
 namespace {
@@ -30,6 +31,7 @@ void refused(Bench& bench, Results& results, const char* name, ovt_status status
 }  // namespace
 
 std::string obstacle(const Placement& placement, const Config& config) {
+  if (placement.nodes > 1 && needs_peers(config)) return "needs the memory of peers on other nodes";
   if (transport_of(config) != Transport::symmetric) return "";
   if (placement.shares_gpus()) return "NCCL's windows do not serve ranks that share a GPU";
   if (placement.gives_memory) return "the caller's memory is no window of NCCL";

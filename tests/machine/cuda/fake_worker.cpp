@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include <fmt/format.h>
 
 #include "core/link.hpp"
+#include "core/network.hpp"
 #include "machine/cuda/wire/handshake.hpp"
 #include "machine/cuda/wire/wire.hpp"
 #include "machine/cuda/worker/serve.hpp"
@@ -47,6 +49,14 @@ bool has_fault(std::string_view kind, int rank) {
   while (true) pause();
 }
 
+/// The GPU of this rank: a number of the host, as CUDA_VISIBLE_DEVICES lists them.
+int gpu_of(int local_rank) {
+  std::istringstream visible(variable("CUDA_VISIBLE_DEVICES"));
+  std::string number;
+  for (int i = 0; i <= local_rank; ++i) std::getline(visible, number, ',');
+  return number.empty() ? local_rank : std::stoi(number);
+}
+
 Device device_of(int local_rank) {
   return {.model = "NVIDIA Fake 100",
           .sms = 132,
@@ -60,7 +70,8 @@ Device device_of(int local_rank) {
                                                  .peers = true,
                                                  .no_p2p = variable("NCCL_P2P_DISABLE") == "1",
                                                  .no_shm = variable("NCCL_SHM_DISABLE") == "1"}))),
-          .pci_bus = fmt::format("0000:{:02x}:00.0", local_rank),
+          .network = network_of({.wanted = variable("NCCL_NET")}),
+          .pci_bus = fmt::format("0000:{:02x}:00.0", gpu_of(local_rank)),
           .numa_node = 0,
           .power_limit_w = 700,
           .max_sm_clock_mhz = 1980,
@@ -141,6 +152,8 @@ class FakeBackend : public Backend {
       reply.configs.push_back(std::move(samples));
     }
     at({.config = -1, .step = "time"});
+    const std::string delay = variable("FAKE_RUN_MS");
+    if (!delay.empty()) usleep(1000U * static_cast<useconds_t>(std::stoi(delay)));
     return reply;
   }
 

@@ -101,6 +101,45 @@ TEST(Merge, a_platform_is_named_for_gpu_fabric_and_count) {
   EXPECT_EQ(merge({hello_of("NVIDIA GeForce RTX 4090", "a")}, false)->name, "rtx-4090-nvlink-x1");
 }
 
+std::vector<Hello> four_of(const std::vector<std::string>& nodes) {
+  std::vector<Hello> hellos;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    hellos.push_back(hello_of("NVIDIA H200", std::to_string(rank)));
+    hellos.back().node = nodes[rank];
+    hellos.back().device.topology = "NVSwitch x18";
+    hellos.back().device.network = "Socket";
+  }
+  return hellos;
+}
+
+TEST(Merge, a_platform_of_several_nodes_says_what_joins_them) {
+  const auto one = merge(four_of({"a", "a", "a", "a"}), false);
+  const auto two = merge(four_of({"a", "a", "b", "b"}), false);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->name, "h200-nvlink-x4");
+  EXPECT_EQ(one->link, "nvlink");
+  EXPECT_EQ(two->name, "h200-nvlink-2x2-socket");
+  EXPECT_EQ(two->topology, "2 nodes x 2 GPUs, NVSwitch x18");
+  EXPECT_EQ(two->link, "network Socket");
+  EXPECT_EQ(two->gpu_count, 4);
+  EXPECT_NE(fingerprint(*one), fingerprint(*two));
+  const auto alternating = merge(four_of({"a", "b", "a", "b"}), false);
+  EXPECT_EQ(alternating->name, "h200-nvlink-2x2-in-turn-socket");
+  EXPECT_NE(fingerprint(*alternating), fingerprint(*two));
+}
+
+/// Databases that were made before nodes were told apart keep their fingerprints.
+TEST(Merge, one_node_has_the_fingerprint_that_it_always_had) {
+  const auto one = merge(four_of({"a", "a", "a", "a"}), false);
+  EXPECT_EQ(fingerprint(*one), "7b72931d771fc911");
+}
+
+TEST(Merge, hosts_that_are_set_up_unlike_show_it) {
+  auto hellos = four_of({"a", "a", "b", "b"});
+  hellos[2].device.network = hellos[3].device.network = "IB";
+  EXPECT_EQ(merge(hellos, false)->link, "network IB+Socket");
+}
+
 TEST(Merge, an_odd_gpu_and_a_shared_one_are_errors) {
   const auto odd = merge(
       {hello_of("NVIDIA A100", "a"), hello_of("NVIDIA H200", "b"), hello_of("NVIDIA H200", "c")},

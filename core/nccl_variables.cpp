@@ -1,4 +1,4 @@
-#include "run/nccl_variables.hpp"
+#include "core/nccl_variables.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-namespace overlaptune::run {
+namespace overlaptune {
 namespace {
 
 /// The home in the list of users, as NCCL takes it; $HOME may be another one.
@@ -48,4 +48,4 @@ std::optional<std::string> nccl_variable(const std::string& name) {
   return nccl_variable(name, nccl_files());
 }
 
-}  // namespace overlaptune::run
+}  // namespace overlaptune

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace overlaptune::run {
+namespace overlaptune {
 
 /// The files that NCCL reads, the first one first: $NCCL_CONF_FILE, or .nccl.conf in the user's
 /// home; then /etc/nccl.conf.
@@ -17,4 +17,4 @@ namespace overlaptune::run {
                                                        const std::vector<std::string>& files);
 [[nodiscard]] std::optional<std::string> nccl_variable(const std::string& name);
 
-}  // namespace overlaptune::run
+}  // namespace overlaptune

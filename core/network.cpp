@@ -1,0 +1,38 @@
+#include "core/network.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace overlaptune {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+std::string network_of(const NetworkFacts& facts) {
+  std::vector<std::string> networks;
+  const bool needs_verbs = facts.plugin.starts_with("IB");
+  if (!facts.plugin.empty() && (facts.verbs || !needs_verbs)) networks.push_back(facts.plugin);
+  if (facts.verbs) networks.emplace_back("IB");
+  networks.emplace_back("Socket");
+  if (facts.wanted.empty()) return networks.front();
+  const auto found = std::find_if(networks.begin(), networks.end(), [&](const std::string& name) {
+    return lower(name) == lower(facts.wanted);
+  });
+  return found == networks.end() ? facts.wanted : *found;  // NCCL will refuse what is not there
+}
+
+std::string short_network(const std::string& network) {
+  std::string name = lower(network);
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_'; }, '-');
+  return name;
+}
+
+}  // namespace overlaptune
