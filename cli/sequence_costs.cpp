@@ -24,14 +24,30 @@ constexpr double kGiB = 1 << 30;
   throw Failure(ErrorKind::bad_input, message);
 }
 
-ChosenCosts from_file(const CostFlags& flags, int gpus, std::int64_t max_length) {
+/// Refuses bandwidths that were measured on other nodes than those that are asked for.
+void check_nodes(const CostFlags& flags, const PublishedCosts& read, int gpus, int per_node) {
+  if (!read.per_node || std::min(*read.per_node, gpus) == std::min(per_node, gpus)) return;
+  bad_costs(
+      fmt::format("--gpus-per-node {}: the bandwidths in {} are those of nodes of {} GPUs: "
+                  "expected --gpus-per-node {}, or --costs with bandwidths of such nodes",
+                  per_node, flags.costs, *read.per_node, *read.per_node));
+}
+
+ChosenCosts from_file(const CostFlags& flags, int gpus, int per_node, std::int64_t max_length) {
   const std::string text = value_or_throw(read_text_file(flags.costs, kMostCostsBytes));
   PublishedCosts read = value_or_throw(parse_published_costs(
       text, flags.costs, {.model = flags.model, .max_length = max_length, .gpus = gpus}));
-  return {.costs = std::move(read.costs),
-          .memory_bytes = read.memory_bytes,
-          .sources = {fmt::format("{}coefficients in {}",
-                                  flags.model.empty() ? "" : flags.model + ": ", flags.costs)}};
+  check_nodes(flags, read, gpus, per_node);
+  ChosenCosts chosen{
+      .costs = std::move(read.costs),
+      .memory_bytes = read.memory_bytes,
+      .sources = {fmt::format("{}coefficients in {}", flags.model.empty() ? "" : flags.model + ": ",
+                              flags.costs)},
+      .heads = read.heads};
+  if (!read.per_node) {
+    chosen.sources.push_back("bandwidths as the file gives them: it does not say for which nodes");
+  }
+  return chosen;
 }
 
 /// The same GPUs on the same links, in whatever number.
@@ -64,10 +80,10 @@ std::vector<StoredPlatform> family(const Store& store, const CostFlags& flags) {
   return list;
 }
 
-ChosenCosts from_database(const CostFlags& flags, int gpus) {
+ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
   if (flags.model.empty()) bad_costs("--model: expected a config.json beside --db");
   const ModelConfig config = value_or_throw(read_model_config(flags.model));
-  MeasuredRequest request{.gpus = gpus, .recompute = flags.recompute};
+  MeasuredRequest request{.gpus = gpus, .per_node = per_node, .recompute = flags.recompute};
   if (!flags.costs.empty()) {
     const std::string text = value_or_throw(read_text_file(flags.costs, kMostCostsBytes));
     request.known = value_or_throw(parse_known_costs(text, flags.costs));
@@ -90,6 +106,7 @@ ChosenCosts from_database(const CostFlags& flags, int gpus) {
   ChosenCosts chosen{.costs = std::move(measured.costs),
                      .memory_bytes = static_cast<double>(platforms.front().platform.memory.count),
                      .sources = {fmt::format("{} on {}", config.name, names)},
+                     .heads = config.heads,
                      .simulated = is_simulated(platforms.front().platform)};
   chosen.sources.insert(chosen.sources.end(), measured.sources.begin(), measured.sources.end());
   return chosen;
@@ -119,7 +136,7 @@ void add_cost_flags(CLI::App& command, CostFlags& flags) {
       ->type_name("SIZE");
 }
 
-ChosenCosts choose_costs(CostFlags flags, int gpus, std::int64_t max_length) {
+ChosenCosts choose_costs(CostFlags flags, int gpus, int per_node, std::int64_t max_length) {
   const char* variable = std::getenv(kDatabaseVariable);
   if (flags.costs.empty() && flags.database.empty() && variable != nullptr) {
     flags.database = variable;
@@ -131,8 +148,8 @@ ChosenCosts choose_costs(CostFlags flags, int gpus, std::int64_t max_length) {
     bad_costs(fmt::format("{}: expected --db beside it",
                           flags.recompute ? "--recompute" : "--platform " + flags.platform));
   }
-  ChosenCosts chosen =
-      flags.database.empty() ? from_file(flags, gpus, max_length) : from_database(flags, gpus);
+  ChosenCosts chosen = flags.database.empty() ? from_file(flags, gpus, per_node, max_length)
+                                              : from_database(flags, gpus, per_node);
   if (flags.memory_bytes > 0) chosen.memory_bytes = static_cast<double>(flags.memory_bytes);
   if (chosen.memory_bytes <= 0)
     bad_costs("--memory: expected the memory that a GPU may use, as in 28G");

@@ -2,6 +2,7 @@
 // The flags that say what sequence-parallel groups cost.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct CostFlags {
 struct ChosenCosts {
   Coefficients costs{};
   double memory_bytes = 0;
-  std::vector<std::string> sources{};  ///< sentences for the user
+  std::vector<std::string> sources{};   ///< sentences for the user
+  std::optional<std::int64_t> heads{};  ///< of attention, where the source says so
   bool simulated = false;
 };
 
@@ -31,8 +33,9 @@ struct ChosenCosts {
 void add_cost_flags(CLI::App& command, CostFlags& flags);
 
 /// The costs of coefficients in a file, or of a model on measured GPUs. `max_length` chooses among
-/// the parameter counts of a file. Throws `Failure` (`bad_input`): no source, an invalid one, or
-/// memory that the state of the model alone fills.
-[[nodiscard]] ChosenCosts choose_costs(CostFlags flags, int gpus, std::int64_t max_length);
+/// the parameter counts of a file. Throws `Failure` (`bad_input`): no source, an invalid one, one
+/// that does not hold for nodes of so many GPUs, or memory that the state of the model alone fills.
+[[nodiscard]] ChosenCosts choose_costs(CostFlags flags, int gpus, int per_node,
+                                       std::int64_t max_length);
 
 }  // namespace overlaptune::cli

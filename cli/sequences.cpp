@@ -12,6 +12,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/sequence_costs.hpp"
+#include "cli/sequence_limits.hpp"
 #include "planner/lengths.hpp"
 #include "planner/picture.hpp"
 #include "planner/study.hpp"
@@ -27,6 +28,7 @@ constexpr std::size_t kMostLengthsBytes = std::size_t{256} << 20;
 struct SequencesFlags {
   CommonFlags common{};
   CostFlags costs{};
+  LimitFlags limits{};
   std::string lengths{};
   std::string out{};
   int gpus = 0;
@@ -78,25 +80,61 @@ std::vector<std::vector<std::int64_t>> batches_of(const SequencesFlags& flags,
   return batches;
 }
 
-/// Refuses sequences that do not fit into the memory of all GPUs together.
+/// Refuses sequences that do not fit into the memory of the widest group.
 void check_memory(const Rates& rates, const Costs& costs, const StudyInput& input) {
+  const int level = rates.levels() - 1;
   std::int64_t longest = 0;
   for (const auto& batch : input.batches) {
     longest = std::max(longest, *std::max_element(batch.begin(), batch.end()));
   }
-  if (longest <= rates.capacity()) return;
+  const std::int64_t tokens = rates.padded(longest, level);
+  if (tokens <= rates.capacity(level)) return;
+  const int degree = 1 << level;
   const double needed =
-      costs.state_bytes() + costs.token_bytes() * static_cast<double>(longest) / input.gpus.count;
+      costs.state_bytes() + costs.token_bytes() * static_cast<double>(tokens) / degree;
   bad_use(fmt::format(
       "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have "
-      "{:.1f} GiB (at most {} tokens): expected more memory, more GPUs or a smaller "
-      "--max-length",
-      longest, needed / (1 << 30), input.gpus.count, input.gpus.memory_bytes / (1 << 30),
-      rates.capacity()));
+      "{:.1f} GiB (at most {} tokens): expected more memory, {} or a smaller --max-length",
+      tokens, needed / (1 << 30), degree, input.gpus.memory_bytes / (1 << 30),
+      rates.capacity(level), degree < input.gpus.count ? "wider groups" : "more GPUs"));
+}
+
+/// Refuses batches for which no plan keeps the limits.
+void check_planned(const Study& study, const SequencesFlags& flags) {
+  for (std::size_t i = 0; i < study.batches.size(); ++i) {
+    if (!study.batches[i].plan.micro_batches.empty()) continue;
+    bad_use(
+        fmt::format("--micro-batch-multiple {}: batch {} has too few sequences for so many "
+                    "micro-batches: expected a larger --batch",
+                    flags.limits.micro_batches.value_or(1), i));
+  }
+}
+
+/// Sentences on lengths of the file that no whole batch has.
+std::vector<std::string> batch_notes(const SequencesFlags& flags, const PreparedLengths& prepared,
+                                     const StudyInput& input) {
+  const auto size = static_cast<std::size_t>(flags.batch);
+  const std::size_t lengths = prepared.lengths.size();
+  if (lengths < size) {
+    return {fmt::format("{} has {} sequences: they do not fill a batch of {}", flags.lengths,
+                        lengths, flags.batch)};
+  }
+  const bool all = input.batches.size() == lengths / size;
+  if (!all || lengths % size == 0) return {};
+  return {fmt::format("the last {} sequences of {} do not fill a batch and are left out",
+                      lengths % size, flags.lengths)};
 }
 
 bool coloured() {
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
+std::size_t sequences_of(const BatchPlan& plan) {
+  std::size_t count = 0;
+  for (const MicroBatch& part : plan.micro_batches) {
+    for (const Group& group : part.groups) count += group.sequences.size();
+  }
+  return count;
 }
 
 std::string summary(const Study& study, const SequencesFlags& flags) {
@@ -104,13 +142,14 @@ std::string summary(const Study& study, const SequencesFlags& flags) {
     return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.mean, interval.low, interval.high);
   };
   return fmt::format(
-      "{} batches of {} sequences on {} GPUs\n"
+      "{} of {} sequences on {} GPUs\n"
       "mean time of a batch  {:.1f} ms (lower bound {:.1f} ms); {:.1f} % of it in all-to-all\n"
       "static                {:.1f} ms with groups of {}; speedup {}, 95 % interval\n"
       "best for each batch   {:.1f} ms; speedup {}\n"
       "planning              {:.1f} ms a batch, at most {:.1f} ms\n"
       "buckets               token error {:.2f} %, at most {:.2f} %\n",
-      study.batches.size(), flags.batch, flags.gpus, study.mean_time_us / 1e3,
+      study.batches.size() == 1 ? "1 batch" : fmt::format("{} batches", study.batches.size()),
+      sequences_of(study.batches.front().plan), flags.gpus, study.mean_time_us / 1e3,
       study.mean_lower_bound_us / 1e3, 100 * study.exchange_share, study.static_mean_us / 1e3,
       study.static_degree, speedup(study.speedup_static), study.batch_adaptive_mean_us / 1e3,
       speedup(study.speedup_batch_adaptive), study.planning_ms_mean, study.planning_ms_max,
@@ -146,15 +185,17 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   PreparedLengths prepared = prepare_lengths(
       value_or_throw(parse_lengths(value_or_throw(read_text_file(flags.lengths, kMostLengthsBytes)),
                                    flags.lengths)),
-      flags.max_length, flags.cut ? TooLong::cut : TooLong::drop, 2 * std::int64_t{flags.gpus});
+      flags.max_length, flags.cut ? TooLong::cut : TooLong::drop, 1);
   if (prepared.lengths.empty()) {
     bad_use(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
                         flags.max_length));
   }
-  const ChosenCosts chosen = choose_costs(flags.costs, flags.gpus, flags.max_length);
+  const ChosenCosts chosen =
+      choose_costs(flags.costs, flags.gpus, flags.gpus_per_node, flags.max_length);
+  const ChosenLimits allowed = choose_limits(flags.limits, flags.gpus, chosen.heads);
   const StudyInput input{.gpus = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},
                          .batches = batches_of(flags, prepared)};
-  const Rates rates(chosen.costs, input.gpus);
+  const Rates rates(chosen.costs, input.gpus, allowed.limits);
   check_memory(rates, chosen.costs, input);
   catch_interrupts();
   const Study study = [&] {
@@ -162,7 +203,12 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
     return run_study(rates, input, bar.callback());
   }();
   if (study.batches.size() < input.batches.size()) return kSignalBase + interrupted();
-  OrderedJson document = json_of(study);
+  check_planned(study, flags);
+  std::vector<std::string> notes = batch_notes(flags, prepared, input);
+  notes.insert(notes.end(), allowed.notes.begin(), allowed.notes.end());
+  OrderedJson document =
+      json_of(study, {.batch = flags.batch, .places = prepared.places, .limits = allowed.limits});
+  document["notes"] = notes;
   document["gpus"] = flags.gpus;
   document["gpus_per_node"] = flags.gpus_per_node;
   document["costs"] = chosen.sources;
@@ -182,6 +228,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
         prepared.too_long == 1 ? "1 sequence" : fmt::format("{} sequences", prepared.too_long),
         flags.max_length, prepared.too_long == 1 ? "was" : "were", flags.cut ? "cut" : "dropped");
   }
+  for (const std::string& note : notes) text += note + "\n";
   for (const std::string& source : chosen.sources)
     text += fmt::format("costs: {}{}\n", source, mark);
   text += marked(batch_lines(study) + "\n" + summary(study, flags), mark);
@@ -231,6 +278,7 @@ void add_sequences(CLI::App& root, Session& session) {
       ->required();
   command->add_flag("--cut", flags->cut, "Cut longer sequences instead of dropping them");
   add_cost_flags(*command, flags->costs);
+  add_limit_flags(*command, flags->limits);
   command->add_flag("--picture", flags->picture, "Draw the plan of the first batch");
   command->add_option("--out", flags->out, "File for the JSON document with all plans")
       ->type_name("FILE");

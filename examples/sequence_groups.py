@@ -135,6 +135,11 @@ def places_of(micro_batches, groups, rank):
     return places
 
 
+def batch_lengths(micro_batches):
+    """The padded lengths of a plan, sorted."""
+    return sorted(length for part in micro_batches for group in part["groups"] for length in group["sequences"])
+
+
 class Clock:
     """Marks between micro-batches, at which all ranks wait for each other."""
 
@@ -278,6 +283,8 @@ def main():
         generator = torch.Generator().manual_seed(length * 100_003 + number)
         return torch.randn(length, sizes["hidden"], generator=generator).to(device, dtype)
 
+    if batch_lengths(batch["micro_batches"]) != batch_lengths(batch["static_micro_batches"]):
+        raise SystemExit(f"{arguments.plan}: groups pad their sequences differently: expected a plan without --pad")
     tokens = sum(sum(group["sequences"]) for part in batch["micro_batches"] for group in part["groups"])
     plans = {"planned": batch["micro_batches"], "static": batch["static_micro_batches"]}
     work = {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
 namespace overlaptune {
@@ -28,8 +29,9 @@ MicroBatch micro_batch_of(const Runs& runs, const Filled& filled) {
     // Times are summed anew: a search adds and subtracts, which rounds.
     group.time_us = runs.rates().fixed(level);
     for (const std::int64_t length : group.sequences) {
-      group.tokens += length;
-      group.time_us += runs.rates().time(length, level);
+      const std::int64_t tokens = runs.rates().padded(length, level);
+      group.tokens += tokens;
+      group.time_us += runs.rates().time(tokens, level);
     }
     group.memory_bytes = runs.rates().memory(group.tokens, level);
     made.time_us = std::max(made.time_us, group.time_us);
@@ -59,6 +61,21 @@ BatchPlan plan_of(const Runs& runs, std::span<const Filled> micro_batches) {
     for (const Group& group : part.groups) plan.tokens += group.tokens;
   }
   return plan;
+}
+
+void find_members(BatchPlan& plan, std::span<const std::int64_t> lengths) {
+  std::unordered_map<std::int64_t, std::vector<std::size_t>> places;
+  for (std::size_t i = lengths.size(); i-- > 0;) places[lengths[i]].push_back(i);
+  for (MicroBatch& part : plan.micro_batches) {
+    for (Group& group : part.groups) {
+      group.members.clear();
+      for (const std::int64_t length : group.sequences) {
+        std::vector<std::size_t>& left = places.at(length);
+        group.members.push_back(left.back());
+        left.pop_back();
+      }
+    }
+  }
 }
 
 }  // namespace overlaptune

@@ -8,9 +8,8 @@
 
 namespace overlaptune {
 
-/// Groups of one level. Sequences are packed into as few groups as the memory allows (best fit
-/// decreasing), or spread evenly over the groups of as many micro-batches, whichever is faster. The
-/// groups with the most work run together. None: a sequence does not fit.
+/// Groups of one level, by the fastest of several rules (`simple_plan`). None: a sequence does not
+/// fit, or the level is not allowed.
 [[nodiscard]] std::optional<BatchPlan> plan_with_level(const Runs& runs, int level);
 
 }  // namespace overlaptune

@@ -47,8 +47,10 @@ class Tree {
     // Without a plan the target is infinite, and none of it is left on no GPU.
     double free = gpus_left_ > 0 ? gpus_left_ * (target_ - fixed_) : 0;
     for (const OpenGroup& group : groups_) {
-      const bool open = group.time + runs_.time(shortest, group.level) < target_ &&
-                        group.tokens + runs_.length(shortest) <= rates_.capacity(group.level);
+      const bool open =
+          group.time + runs_.time(shortest, group.level) < target_ &&
+          group.sequences < rates_.most_sequences() &&
+          group.tokens + runs_.tokens(shortest, group.level) <= rates_.capacity(group.level);
       if (open) free += (1 << group.level) * (target_ - group.time);
     }
     return free >= to_come_[i];
@@ -77,17 +79,16 @@ class Tree {
     // An equal sequence before this one took an equal or earlier group: orders do not matter.
     if (i > 0 && items_[i] == items_[i - 1] && static_cast<int>(g) < place_[i - 1]) return;
     for (std::size_t twin = 0; twin < g; ++twin) {
-      if (groups_[twin].level == groups_[g].level && groups_[twin].tokens == groups_[g].tokens &&
-          groups_[twin].time == groups_[g].time) {
+      if (groups_[twin] == groups_[g]) {
         return;
       }
     }
     const OpenGroup before = groups_[g];
     const double after = before.time + runs_.time(items_[i], before.level);
-    const std::int64_t tokens = before.tokens + runs_.length(items_[i]);
+    const std::int64_t tokens = before.tokens + runs_.tokens(items_[i], before.level);
     if (after >= target_ || tokens > rates_.capacity(before.level)) return;
-    groups_[g].time = after;
-    groups_[g].tokens = tokens;
+    if (before.sequences == rates_.most_sequences()) return;
+    groups_[g] = {before.level, after, tokens, before.sequences + 1};
     place_[i] = static_cast<int>(g);
     visit(i + 1);
     groups_[g] = before;
@@ -98,7 +99,7 @@ class Tree {
     if ((1 << level) > gpus_left_ || after >= target_) return;
     gpus_left_ -= 1 << level;
     place_[i] = static_cast<int>(groups_.size());
-    groups_.push_back({level, after, runs_.length(items_[i])});
+    groups_.push_back({level, after, runs_.tokens(items_[i], level), 1});
     visit(i + 1);
     groups_.pop_back();
     gpus_left_ += 1 << level;

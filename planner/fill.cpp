@@ -49,15 +49,17 @@ int Filler::room(const OpenGroup& group, int run, int wanted) const {
   const double by_time = (target_ - group.time) / runs_->time(run, group.level);
   if (by_time < 1) return 0;
   const std::int64_t by_memory =
-      (runs_->rates().capacity(group.level) - group.tokens) / runs_->length(run);
-  const auto fitting = static_cast<int>(std::min<double>(by_time, wanted));
+      (runs_->rates().capacity(group.level) - group.tokens) / runs_->tokens(run, group.level);
+  const int by_number = std::min(wanted, runs_->rates().most_sequences() - group.sequences);
+  const auto fitting = static_cast<int>(std::min<double>(by_time, by_number));
   return static_cast<int>(std::min<std::int64_t>(by_memory, fitting));
 }
 
 void Filler::put(int group, int run, int count) {
   OpenGroup& own = filled_->groups[index(group)];
   own.time += runs_->time(run, own.level) * count;
-  own.tokens += runs_->length(run) * count;
+  own.tokens += runs_->tokens(run, own.level) * count;
+  own.sequences += count;
   filled_->parts.push_back({group, run, count});
   filled_->left[index(run)] -= count;
 }
@@ -86,6 +88,7 @@ void Filler::join(int run, double most_area) {
 
 void Filler::open(int run) {
   const Rates& rates = runs_->rates();
+  if (filled_->gpus_left < 1 << least_level_) return;
   int level = least_level_;
   while (level < rates.levels() && rates.fixed(level) + runs_->time(run, level) > target_) ++level;
   if (level == rates.levels()) return;
@@ -112,7 +115,9 @@ void Filler::fill(std::span<const int> counts, double target, Filled& filled) {
     if (filled.left[index(run)] > 0) join(run, cheapest_[index(run)] * kLittleMore);
     if (filled.left[index(run)] > 0) open(run);
   }
+  const auto has_group = [](const std::vector<int>& groups) { return !groups.empty(); };
   for (int run = 0; run < runs_->size(); ++run) {
+    if (std::none_of(by_level_.begin(), by_level_.end(), has_group)) return;
     if (filled.left[index(run)] > 0) join(run, std::numeric_limits<double>::max());
   }
 }

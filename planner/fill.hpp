@@ -13,6 +13,8 @@ struct OpenGroup {
   int level = 0;
   double time = 0;  ///< with the fixed part
   std::int64_t tokens = 0;
+  int sequences = 0;
+  friend bool operator==(const OpenGroup&, const OpenGroup&) = default;
 };
 
 /// Sequences of one length in a group.

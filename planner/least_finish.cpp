@@ -1,7 +1,10 @@
 #include "planner/least_finish.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <set>
+#include <utility>
 
 namespace overlaptune {
 namespace {
@@ -9,37 +12,38 @@ namespace {
 /// Where a sequence would go.
 struct Choice {
   double end = std::numeric_limits<double>::infinity();
+  int group = -1;  ///< -1: a new one
   std::size_t micro_batch = 0;
-  int group = -1;  ///< of the micro-batch; -1: a new one
   int level = 0;
 };
 
 class LeastFinish {
  public:
-  LeastFinish(const Runs& runs, int micro_batches, bool narrow) : runs_(runs), narrow_(narrow) {
+  LeastFinish(const Runs& runs, int micro_batches, bool narrow)
+      : runs_(runs),
+        rates_(runs.rates()),
+        narrow_(narrow),
+        open_(static_cast<std::size_t>(rates_.levels())),
+        shortest_(runs.size() - 1) {
     const Filled empty{.left = Counts(static_cast<std::size_t>(runs.size()), 0),
-                       .gpus_left = runs.rates().gpus().count};
+                       .gpus_left = rates_.gpus().count};
     made_.assign(static_cast<std::size_t>(micro_batches), empty);
   }
 
   /// Places one sequence. Returns whether there was room.
   bool place(int run) {
     Choice best;
-    for (std::size_t i = 0; i < made_.size(); ++i) {
-      join(i, run, best);
-      open(i, run, best);
-    }
+    for (int level = rates_.least_level(); level < rates_.levels(); ++level) join(run, level, best);
+    open(run, best);
     if (best.end == std::numeric_limits<double>::infinity()) return false;
-    Filled& filled = made_[best.micro_batch];
     if (best.group < 0) {
-      best.group = static_cast<int>(filled.groups.size());
-      filled.groups.push_back({.level = best.level});
+      best.group = static_cast<int>(places_.size());
+      Filled& filled = made_[best.micro_batch];
+      places_.emplace_back(best.micro_batch, filled.groups.size());
+      filled.groups.push_back({.level = best.level, .time = rates_.fixed(best.level)});
       filled.gpus_left -= 1 << best.level;
     }
-    OpenGroup& group = filled.groups[static_cast<std::size_t>(best.group)];
-    group.time = best.end;
-    group.tokens += runs_.length(run);
-    filled.parts.push_back({best.group, run, 1});
+    put(run, best.group);
     return true;
   }
 
@@ -49,31 +53,67 @@ class LeastFinish {
   }
 
  private:
-  void join(std::size_t micro_batch, int run, Choice& best) const {
-    const std::vector<OpenGroup>& groups = made_[micro_batch].groups;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      const OpenGroup& group = groups[i];
-      const double end = group.time + runs_.time(run, group.level);
-      const std::int64_t tokens = group.tokens + runs_.length(run);
-      if (end >= best.end || tokens > runs_.rates().capacity(group.level)) continue;
-      best = {end, micro_batch, static_cast<int>(i), group.level};
+  using Place = std::pair<std::size_t, std::size_t>;  ///< micro-batch, group in it
+
+  [[nodiscard]] OpenGroup& group_at(int group) {
+    const auto& [micro_batch, number] = places_[static_cast<std::size_t>(group)];
+    return made_[micro_batch].groups[number];
+  }
+
+  [[nodiscard]] bool holds(const OpenGroup& group, int run) const {
+    return group.sequences < rates_.most_sequences() &&
+           group.tokens + runs_.tokens(run, group.level) <= rates_.capacity(group.level);
+  }
+
+  void join(int run, int level, Choice& best) {
+    for (const auto& [time, group] : open_[static_cast<std::size_t>(level)]) {
+      const double end = time + runs_.time(run, level);
+      if (end >= best.end) return;
+      if (!holds(group_at(group), run)) continue;
+      best = {.end = end, .group = group, .level = level};
+      return;
     }
   }
 
-  void open(std::size_t micro_batch, int run, Choice& best) const {
-    const Rates& rates = runs_.rates();
-    for (int level = 0; level < rates.levels(); ++level) {
-      if (rates.capacity(level) < runs_.length(run)) continue;
-      if ((1 << level) > made_[micro_batch].gpus_left) return;
-      const double end = rates.fixed(level) + runs_.time(run, level);
-      if (end < best.end) best = {end, micro_batch, -1, level};
+  void open(int run, Choice& best) {
+    while (full_ < made_.size() && made_[full_].gpus_left == 0) ++full_;
+    for (int level = rates_.least_level(); level < rates_.levels(); ++level) {
+      const double end = rates_.fixed(level) + runs_.time(run, level);
+      if (end == std::numeric_limits<double>::infinity()) continue;
+      const auto has_room = [&](const Filled& filled) { return filled.gpus_left >= 1 << level; };
+      const auto at =
+          std::find_if(made_.begin() + static_cast<std::ptrdiff_t>(full_), made_.end(), has_room);
+      if (at == made_.end()) return;
+      if (end < best.end) {
+        best = {.end = end,
+                .micro_batch = static_cast<std::size_t>(at - made_.begin()),
+                .level = level};
+      }
       if (narrow_) return;
     }
   }
 
+  void put(int run, int number) {
+    OpenGroup& group = group_at(number);
+    auto& open = open_[static_cast<std::size_t>(group.level)];
+    open.erase({group.time, number});
+    group.time += runs_.time(run, group.level);
+    group.tokens += runs_.tokens(run, group.level);
+    ++group.sequences;
+    const auto& [micro_batch, place] = places_[static_cast<std::size_t>(number)];
+    made_[micro_batch].parts.push_back({static_cast<int>(place), run, 1});
+    // A group that not even the shortest sequence fits into is not looked at again.
+    if (holds(group, shortest_)) open.emplace(group.time, number);
+  }
+
   const Runs& runs_;
+  const Rates& rates_;
   bool narrow_;
+  std::vector<std::set<std::pair<double, int>>> open_;  ///< by level, groups by their time
+  std::vector<Place> places_{};
   std::vector<Filled> made_{};
+  std::size_t full_ = 0;  ///< micro-batches before this one have no GPU left
+  int shortest_;
 };
 
 }  // namespace
@@ -81,7 +121,7 @@ class LeastFinish {
 std::vector<Filled> least_finish(const Runs& runs, int micro_batches, bool narrow) {
   LeastFinish planner(runs, micro_batches, narrow);
   for (int run = 0; run < runs.size(); ++run) {
-    for (int i = 0; i < runs.counts()[static_cast<std::size_t>(run)]; ++i) {
+    for (int i = 0; i < runs.count(run); ++i) {
       if (!planner.place(run)) return {};
     }
   }

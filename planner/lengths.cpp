@@ -48,12 +48,15 @@ PreparedLengths prepare_lengths(std::vector<std::int64_t> lengths, std::int64_t 
                                 TooLong too_long, std::int64_t multiple) {
   PreparedLengths prepared;
   prepared.lengths.reserve(lengths.size());
-  for (std::int64_t length : lengths) {
+  prepared.places.reserve(lengths.size());
+  for (std::size_t place = 0; place < lengths.size(); ++place) {
+    std::int64_t length = lengths[place];
     if (length > most) {
       ++prepared.too_long;
       if (too_long == TooLong::drop) continue;
       length = most;
     }
+    prepared.places.push_back(place);
     prepared.lengths.push_back((length + multiple - 1) / multiple * multiple);
   }
   return prepared;

@@ -19,6 +19,7 @@ enum class TooLong { drop, cut };
 
 struct PreparedLengths {
   std::vector<std::int64_t> lengths{};  ///< in their order, multiples of `multiple`
+  std::vector<std::size_t> places{};    ///< of each among the lengths that were given, from 0
   std::size_t too_long = 0;             ///< dropped or cut
 };
 

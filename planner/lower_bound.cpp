@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace overlaptune {
@@ -13,7 +14,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 std::int64_t tokens_of(const Runs& runs, std::span<const int> counts) {
   std::int64_t tokens = 0;
   for (int run = 0; run < runs.size(); ++run) {
-    tokens += runs.length(run) * counts[static_cast<std::size_t>(run)];
+    tokens += runs.least_tokens(run) * counts[static_cast<std::size_t>(run)];
   }
   return tokens;
 }
@@ -51,6 +52,7 @@ struct Share {
 
 /// The least GPU time of so many tokens.
 double least_area_of(std::vector<Share>& shares, std::int64_t tokens) {
+  if (tokens <= 0) return 0;
   std::sort(shares.begin(), shares.end(),
             [](const Share& a, const Share& b) { return a.area_per_token < b.area_per_token; });
   double area = 0;
@@ -70,7 +72,7 @@ class WithLevel {
     const Rates& rates = runs.rates();
     const std::int64_t tokens = tokens_of(runs, runs.counts());
     const std::int64_t beside = rates.capacity() * micro_batches - rates.capacity(level);
-    sharing_ = tokens - runs.length(0) - beside;
+    sharing_ = tokens - runs.least_tokens(0) - beside;
     for (int run = 0; run < runs.size(); ++run) add(run, runs.least_area(run));
     after_ = least_area_of(shares_, tokens - rates.capacity()) / rates.gpus().count;
   }
@@ -81,10 +83,13 @@ class WithLevel {
            least_work(longest, [this](double work) { return possible(work); });
   }
 
+  /// Whether memory does not raise the bound: more micro-batches would not lower its work.
+  [[nodiscard]] bool has_room() const { return sharing_ <= 0; }
+
  private:
   void add(int run, double area) {
-    const int others = runs_.counts()[static_cast<std::size_t>(run)];
-    shares_.push_back({area / static_cast<double>(runs_.length(run)), runs_.length(run) * others});
+    const std::int64_t tokens = runs_.least_tokens(run);
+    shares_.push_back({area / static_cast<double>(tokens), tokens * runs_.count(run)});
   }
 
   bool possible(double work) {
@@ -114,9 +119,14 @@ class WithLevel {
 }  // namespace
 
 int fewest_micro_batches(const Runs& runs, std::span<const int> counts) {
-  const std::int64_t tokens = tokens_of(runs, counts);
-  const std::int64_t most = std::max<std::int64_t>(1, runs.rates().capacity());
-  return static_cast<int>(std::max<std::int64_t>(1, (tokens + most - 1) / most));
+  const Rates& rates = runs.rates();
+  const auto rounded_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t by_memory =
+      rounded_up(tokens_of(runs, counts), std::max<std::int64_t>(1, rates.capacity()));
+  const std::int64_t groups = rates.gpus().count >> rates.least_level();
+  const std::int64_t sequences = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const std::int64_t by_number = rounded_up(sequences, groups * rates.most_sequences());
+  return static_cast<int>(std::max<std::int64_t>({1, by_memory, by_number}));
 }
 
 double lower_bound(const Runs& runs, std::span<const int> counts, int micro_batches) {
@@ -131,19 +141,20 @@ double lower_bound(const Runs& runs, std::span<const int> counts, int micro_batc
 
 double batch_lower_bound(const Runs& runs) {
   double best = kNever;
-  for (int parts = fewest_micro_batches(runs, runs.counts());; ++parts) {
-    // More micro-batches only add their fixed part to this bound.
-    if (lower_bound(runs, runs.counts(), parts) >= best) return best;
-    double least = kNever;
-    for (int level = 0; level < runs.rates().levels(); ++level) {
-      if (runs.time(0, level) < kNever) {
-        least = std::min(least, WithLevel(runs, parts, level).bound());
-      }
+  const int multiple = runs.rates().limits().micro_batches;
+  int parts = fewest_micro_batches(runs, runs.counts());
+  parts += (multiple - parts % multiple) % multiple;
+  for (bool room = false; !room; parts += multiple) {
+    // From the number on that has room, more micro-batches only add their fixed part.
+    room = true;
+    for (int level = runs.rates().least_level(); level < runs.rates().levels(); ++level) {
+      if (runs.time(0, level) == kNever) continue;
+      WithLevel with_level(runs, parts, level);
+      best = std::min(best, with_level.bound());
+      room = room && with_level.has_room();
     }
-    // Without a fixed part the memory costs nothing: any number of micro-batches is as good.
-    if (runs.rates().least_fixed() == 0) return lower_bound(runs, runs.counts(), parts);
-    best = std::min(best, least);
   }
+  return best;
 }
 
 }  // namespace overlaptune

@@ -134,6 +134,14 @@ double zero_us(std::span<const Model> models, double parameters, int gpus) {
   return 0;
 }
 
+/// The collectives of `zero_us` at the rate that was given for groups of all GPUs.
+double zero_us_between_nodes(const MeasuredRequest& request, double parameters) {
+  const auto rate = request.known.bytes_per_us.find(request.gpus);
+  return rate == request.known.bytes_per_us.end()
+             ? 0
+             : 3 * parameters * kBytesPerElement / rate->second;
+}
+
 /// Bytes that the backward pass needs of each token (docs/sequences.md).
 double activation_bytes(const ModelConfig& config, bool recompute) {
   const auto hidden = static_cast<double>(config.hidden);
@@ -175,7 +183,10 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
   const auto quadratic = quadratic_us(config, models.front(), request);
   if (!quadratic) return error_of(quadratic);
   const double parameters = request.known.parameters.value_or(parameters_of(config));
-  const double fixed = request.known.fixed_us.value_or(zero_us(models, parameters, request.gpus));
+  const bool between_nodes = request.gpus > request.per_node;
+  const double fixed =
+      request.known.fixed_us.value_or(between_nodes ? zero_us_between_nodes(request, parameters)
+                                                    : zero_us(models, parameters, request.gpus));
 
   MeasuredCosts made;
   Coefficients& costs = made.costs;
@@ -187,7 +198,8 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
   std::string given;
   for (int degree = 2; degree <= request.gpus; degree *= 2) {
     const auto known = request.known.bytes_per_us.find(degree);
-    const auto measured = measured_exchange(config, models, degree);
+    const bool inside = degree <= request.per_node;
+    const auto measured = inside ? measured_exchange(config, models, degree) : std::nullopt;
     Exchange exchange;
     if (known != request.known.bytes_per_us.end()) {
       const double bytes = 2 * exchanged_elements(config, degree) * kBytesPerElement / degree *
@@ -196,6 +208,11 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
       given += fmt::format("{}{}", given.empty() ? "" : ", ", degree);
     } else if (measured) {
       exchange = *measured;
+    } else if (!inside) {
+      return bad_input(fmt::format(
+          "groups of {} GPUs are wider than a node of {}: the rate between nodes is not "
+          "known: expected {{\"bandwidth\": {{\"{}\": GB/s of a GPU}}}} in --costs",
+          degree, request.per_node, degree));
     } else {
       return bad_input(
           fmt::format("no all-to-all was probed with {} ranks: expected 'overlaptune probe --ranks "
@@ -216,8 +233,10 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
                   given.empty() ? "" : ", but for degrees " + given + " from --costs"),
       fmt::format("a micro-batch: {:.1f} ms, {}", fixed / 1e3,
                   request.known.fixed_us ? "b1 in --costs"
-                  : fixed > 0            ? "parameters gathered twice and gradients scattered"
-                                         : "because no collectives of all GPUs are known"),
+                  : between_nodes ? "parameters gathered twice and gradients scattered at the rate "
+                                    "between nodes"
+                  : fixed > 0     ? "parameters gathered twice and gradients scattered"
+                                  : "because no collectives of all GPUs are known"),
       fmt::format("memory: {:.2f} MiB a token, state of {:.2f} x 10^9 parameters{}",
                   costs.bytes_of_token / (1 << 20), parameters / 1e9,
                   request.known.parameters ? "" : " (linear layers only)")};

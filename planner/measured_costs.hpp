@@ -2,6 +2,7 @@
 // Costs of a transformer from measurements of GEMMs and all-to-alls (docs/sequences.md has the
 // formulas).
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ struct KnownCosts {
 
 struct MeasuredRequest {
   int gpus = 0;
+  /// GPUs of a node; wider groups take their rates from `known` alone.
+  int per_node = std::numeric_limits<int>::max();
   bool recompute = false;  ///< every layer runs forward once more in the backward pass
   KnownCosts known{};
 };
@@ -36,7 +39,8 @@ struct MeasuredCosts {
 
 /// Costs for groups of 1..`gpus`. The GEMMs come from the first model, the all-to-alls of each
 /// degree from the first model that has them probed for so many ranks.
-/// Error: a config with experts or latent attention; a degree that neither a model nor `known` has;
+/// Error: a config with experts or latent attention; a degree that neither a model nor `known` has,
+/// or, where groups are wider than a node, that `known` does not have;
 /// GEMMs that were never probed.
 [[nodiscard]] Expected<MeasuredCosts> measured_costs(const ModelConfig& config,
                                                      std::span<const Model> models,

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostCostsBytes = 1'000'000;
 constexpr double kMost = 1e15;
+constexpr int kMostCount = 65'536;  // heads, GPUs of a node
 constexpr double kUsPerMs = 1e3;
 constexpr double kMebibyte = 1 << 20;
 constexpr double kGibibyte = 1 << 30;
@@ -90,6 +91,10 @@ PublishedCosts read(const nlohmann::json& document, std::string_view origin,
     costs.degrees.push_back({.degree = degree,
                              .exchange_us_per_token = bytes_per_token / bytes_per_us,
                              .fixed_us = fixed_us + exchange_fixed_us});
+  }
+  if (model.has("heads")) made.heads = static_cast<int>(model["heads"].integer(1, kMostCount));
+  if (root.has("gpus_per_node")) {
+    made.per_node = static_cast<int>(root["gpus_per_node"].integer(1, kMostCount));
   }
   if (root.has("memory_budget_gb"))
     made.memory_bytes = positive(root, "memory_budget_gb") * kGibibyte;

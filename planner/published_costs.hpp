@@ -1,6 +1,7 @@
 #pragma once
 // Costs from a JSON document (docs/sequences.md): published or measured coefficients.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,9 @@ struct CostRequest {
 
 struct PublishedCosts {
   Coefficients costs{};
-  double memory_bytes = 0;  ///< budget of a GPU; 0: the document has none
+  double memory_bytes = 0;        ///< budget of a GPU; 0: the document has none
+  std::optional<int> heads{};     ///< of attention
+  std::optional<int> per_node{};  ///< GPUs of a node where the bandwidths were measured
 };
 
 /// Reads costs for groups of 1..gpus. Error, naming `origin` and the field: missing, negative or

@@ -19,14 +19,21 @@ std::vector<Run> runs_of(std::span<const std::int64_t> lengths) {
 
 Runs::Runs(const Rates& rates, std::vector<Run> runs) : rates_(&rates), runs_(std::move(runs)) {
   times_.reserve(runs_.size() * static_cast<std::size_t>(rates.levels()));
+  tokens_.reserve(times_.capacity());
   for (const Run& run : runs_) {
     counts_.push_back(run.count);
     for (int level = 0; level < rates.levels(); ++level) {
-      times_.push_back(run.length <= rates.capacity(level)
-                           ? rates.time(run.length, level)
-                           : std::numeric_limits<double>::infinity());
+      const std::int64_t tokens = tokens_.emplace_back(rates.padded(run.length, level));
+      times_.push_back(tokens <= rates.capacity(level) ? rates.time(tokens, level)
+                                                       : std::numeric_limits<double>::infinity());
     }
   }
+}
+
+int Runs::holding_level(int run, int from) const {
+  int level = from;
+  while (level < rates_->levels() && tokens(run, level) > rates_->capacity(level)) ++level;
+  return level;
 }
 
 double Runs::least_area(int run, double most) const {

@@ -26,13 +26,24 @@ using Counts = std::vector<int>;
 /// Runs, longest first, and what one sequence of each costs. Keeps a reference to `rates`.
 class Runs {
  public:
-  /// Every length must fit into all GPUs together.
+  /// Every length must fit into a group of the widest level.
   Runs(const Rates& rates, std::vector<Run> runs);
 
   [[nodiscard]] int size() const { return static_cast<int>(runs_.size()); }
   [[nodiscard]] const std::vector<Run>& list() const { return runs_; }
   [[nodiscard]] std::int64_t length(int run) const { return at(run).length; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] int count(int run) const { return at(run).count; }
+  /// Padded tokens of a sequence in a group of a level.
+  [[nodiscard]] std::int64_t tokens(int run, int level) const {
+    return tokens_[static_cast<std::size_t>(run * rates_->levels() + level)];
+  }
+  /// Padded tokens of a sequence where they are fewest.
+  [[nodiscard]] std::int64_t least_tokens(int run) const {
+    return tokens(run, rates_->least_level());
+  }
+  /// The least level, not below `from`, on which memory holds a sequence; `levels()`: none.
+  [[nodiscard]] int holding_level(int run, int from) const;
   [[nodiscard]] const Rates& rates() const { return *rates_; }
 
   /// Time that a sequence adds to a group of a level; infinite where memory does not hold it.
@@ -54,7 +65,8 @@ class Runs {
   const Rates* rates_;
   std::vector<Run> runs_;
   Counts counts_{};
-  std::vector<double> times_{};  ///< by run, then level
+  std::vector<double> times_{};         ///< by run, then level
+  std::vector<std::int64_t> tokens_{};  ///< by run, then level
 };
 
 }  // namespace overlaptune

@@ -12,13 +12,19 @@
 #include "planner/least_finish.hpp"
 #include "planner/lower_bound.hpp"
 #include "planner/refine.hpp"
+#include "planner/simple_plans.hpp"
 #include "planner/targets.hpp"
 
 namespace overlaptune {
 namespace {
 
-constexpr int kPackSteps = 12;           // of bisection, for a micro-batch that stays
-constexpr int kMoreMicroBatches = 2;     // than the memory needs, that are tried
+constexpr int kPackSteps = 12;         // of bisection, for a micro-batch that stays
+constexpr int kFewerMicroBatches = 2;  // than the best simple plan has, that are tried
+constexpr int kVain = 2;               // numbers of micro-batches that may be tried without a gain
+constexpr int kMostTried = 6;          // numbers of micro-batches
+constexpr std::size_t kMostSearched = 20'000;  // micro-batches times lengths
+constexpr double kGain = 1 - 2e-3;
+constexpr double kNearBound = 1.005;     // no search for less
 constexpr std::size_t kMostTargets = 2;  // of the bucketed lengths that are tried on exact ones
 constexpr double kWorthTrying = 1.005;   // times the best plan, with rounded lengths
 constexpr double kGoodEnough = 1.04;     // times the bound
@@ -39,23 +45,31 @@ class Solver {
   Solver(const Runs& runs, const SolverOptions& options) : runs_(runs), options_(options) {}
 
   Draft solve() {
-    const int fewest = fewest_micro_batches(runs_, runs_.counts());
-    const int most = std::max(fewest, sum_of(runs_.counts()));  // one sequence each always fits
-    for (int parts = fewest; parts <= most; ++parts) {
-      if (best_.time < kNever && (parts > fewest + kMoreMicroBatches ||
-                                  lower_bound(runs_, runs_.counts(), parts) >= best_.time)) {
-        break;
-      }
-      attempt(parts);
+    for (int level = runs_.rates().least_level(); level < runs_.rates().levels(); ++level) {
+      keep(simple_plan(runs_, level), 0);
     }
-    if (best_.time == kNever) one_each();
-    if (sum_of(runs_.counts()) <= kMostRefined)
-      best_.micro_batches = refine(runs_, best_.micro_batches);
+    if (best_.micro_batches.empty()) return {};
+    const int fewest = fewest_micro_batches(runs_, runs_.counts());
+    const int simple = static_cast<int>(best_.micro_batches.size());
+    int last = fewest - 1;
+    int left = kMostTried;
+    for (const int from : {fewest, simple - kFewerMicroBatches}) {
+      int vain = 0;
+      for (int parts = std::max(from, last + 1); vain < kVain && left > 0; ++parts, --left) {
+        const double bound = lower_bound(runs_, runs_.counts(), parts);
+        if (bound * kNearBound >= best_.time) break;
+        last = parts;
+        const double before = best_.time;
+        attempt(parts, bound);
+        vain = best_.time < before * kGain ? 0 : vain + 1;
+      }
+    }
+    if (sum_of(runs_.counts()) <= kMostRefined) keep(refine(runs_, best_.micro_batches), 0);
     return std::move(best_);
   }
 
  private:
-  void attempt(int parts) {
+  void attempt(int parts, double bound) {
     // At least two parts, so that the few long sequences have buckets of their own.
     const Buckets buckets = cut_and_bucketed(runs_.list(), std::max(parts, 2), options_.buckets);
     const Runs coarse(runs_.rates(), buckets.runs);
@@ -64,9 +78,11 @@ class Solver {
     for (const bool narrow : {false, true}) {
       best = std::min(best, keep(least_finish(runs_, parts, narrow), buckets.added_tokens));
     }
-    const double bound = lower_bound(runs_, runs_.counts(), parts);
+    const auto size = static_cast<std::size_t>(parts) * static_cast<std::size_t>(coarse.size());
+    if (size > kMostSearched) return;
     // Wider groups waste less memory, and cost little more as long as they stay in a node.
-    for (int level = 0; (1 << level) <= runs_.rates().gpus().per_node; ++level) {
+    for (int level = runs_.rates().least_level();
+         level < runs_.rates().levels() && (1 << level) <= runs_.rates().gpus().per_node; ++level) {
       if (best < bound * kGoodEnough) break;
       std::vector<Targets> targets = search_targets(coarse, parts, level);
       // Rounding lengths up may have made them too many for the memory.
@@ -96,23 +112,10 @@ class Solver {
     return made;
   }
 
-  /// Every sequence in a micro-batch of its own: the plan that always exists.
-  void one_each() {
-    std::vector<Filled> made;
-    for (int run = 0; run < runs_.size(); ++run) {
-      Counts counts(static_cast<std::size_t>(runs_.size()), 0);
-      counts[static_cast<std::size_t>(run)] = 1;
-      made.insert(made.end(),
-                  static_cast<std::size_t>(runs_.counts()[static_cast<std::size_t>(run)]),
-                  pack(runs_, counts, kPackSteps));
-    }
-    keep(std::move(made), 0);
-  }
-
   /// Keeps the micro-batches if they are the best so far; returns their time.
   double keep(std::vector<Filled> made, std::int64_t added_tokens) {
-    double time = made.empty() ? kNever : 0;
-    for (const Filled& part : made) time += part.groups.empty() ? kNever : part.time();
+    divide_to_multiple(runs_, made);
+    const double time = time_of(made);
     if (time < best_.time) {
       best_ = {.micro_batches = std::move(made), .time = time, .added_tokens = added_tokens};
     }
@@ -130,9 +133,11 @@ BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths,
                      const SolverOptions& options) {
   const Runs runs(rates, runs_of(lengths));
   const Draft draft = Solver(runs, options).solve();
+  if (draft.micro_batches.empty()) return {};
   BatchPlan plan = plan_of(runs, draft.micro_batches);
   plan.bucket_error = static_cast<double>(draft.added_tokens) / static_cast<double>(plan.tokens);
   plan.lower_bound_us = batch_lower_bound(runs);
+  find_members(plan, lengths);
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/statistics.hpp"
+#include "planner/assemble.hpp"
 #include "planner/baselines.hpp"
 #include "planner/runs.hpp"
 #include "planner/solver.hpp"
@@ -109,6 +110,7 @@ Study run_study(const Rates& rates, const StudyInput& input, const StudyProgress
     StudiedBatch& batch = study.batches[i];
     batch.static_us = times[i][level];
     batch.static_plan = plan_with_level(runs, static_cast<int>(level)).value_or(BatchPlan{});
+    find_members(batch.static_plan, input.batches[i]);
   }
   summarize(study);
   return study;

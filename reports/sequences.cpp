@@ -3,39 +3,63 @@
 namespace overlaptune {
 namespace {
 
-OrderedJson json_of(const Group& group) {
-  return {{"degree", group.degree},
-          {"first_gpu", group.first_gpu},
-          {"sequences", group.sequences},
-          {"tokens", group.tokens},
-          {"time_us", group.time_us},
-          {"memory_bytes", static_cast<std::int64_t>(group.memory_bytes)}};
-}
+/// Writes the plans of one batch.
+class BatchWriter {
+ public:
+  BatchWriter(const SequenceSource& source, std::size_t batch)
+      : places_(source.places.subspan(batch * static_cast<std::size_t>(source.batch))),
+        limits_(source.limits) {}
 
-OrderedJson json_of(const BatchPlan& plan) {
-  OrderedJson micro_batches = OrderedJson::array();
-  for (const MicroBatch& part : plan.micro_batches) {
-    OrderedJson groups = OrderedJson::array();
-    for (const Group& group : part.groups) groups.push_back(json_of(group));
-    micro_batches.push_back({{"time_us", part.time_us}, {"groups", std::move(groups)}});
+  [[nodiscard]] OrderedJson json_of(const BatchPlan& plan) const {
+    OrderedJson micro_batches = OrderedJson::array();
+    std::size_t pack = 0;
+    for (const MicroBatch& part : plan.micro_batches) {
+      OrderedJson groups = OrderedJson::array();
+      for (const Group& group : part.groups) groups.push_back(json_of(group, pack++));
+      micro_batches.push_back({{"time_us", part.time_us}, {"groups", std::move(groups)}});
+    }
+    return micro_batches;
   }
-  return micro_batches;
-}
 
-OrderedJson json_of(const StudiedBatch& batch) {
+ private:
+  [[nodiscard]] OrderedJson json_of(const Group& group, std::size_t pack) const {
+    OrderedJson sequences = OrderedJson::array();
+    OrderedJson places = OrderedJson::array();
+    for (const std::int64_t length : group.sequences) {
+      sequences.push_back(padded(length, group.degree, limits_));
+    }
+    for (const std::size_t member : group.members) places.push_back(places_[member]);
+    return {{"degree", group.degree},
+            {"first_gpu", group.first_gpu},
+            {"pack", pack},
+            {"sequences", std::move(sequences)},
+            {"lengths", group.sequences},
+            {"indices", std::move(places)},
+            {"tokens", group.tokens},
+            {"time_us", group.time_us},
+            {"memory_bytes", static_cast<std::int64_t>(group.memory_bytes)}};
+  }
+
+  std::span<const std::size_t> places_;
+  Limits limits_;
+};
+
+OrderedJson json_of(const StudiedBatch& batch, const BatchWriter& writer) {
   return {{"time_us", batch.plan.time_us},
           {"static_us", batch.static_us},
           {"batch_adaptive_us", batch.batch_adaptive_us},
           {"lower_bound_us", batch.plan.lower_bound_us},
-          {"micro_batches", json_of(batch.plan)},
-          {"static_micro_batches", json_of(batch.static_plan)}};
+          {"micro_batches", writer.json_of(batch.plan)},
+          {"static_micro_batches", writer.json_of(batch.static_plan)}};
 }
 
 }  // namespace
 
-OrderedJson json_of(const Study& study) {
+OrderedJson json_of(const Study& study, const SequenceSource& source) {
   OrderedJson batches = OrderedJson::array();
-  for (const StudiedBatch& batch : study.batches) batches.push_back(json_of(batch));
+  for (std::size_t i = 0; i < study.batches.size(); ++i) {
+    batches.push_back(json_of(study.batches[i], BatchWriter(source, i)));
+  }
   const auto bounds = [](const Interval& interval) {
     return OrderedJson::array({interval.low, interval.high});
   };

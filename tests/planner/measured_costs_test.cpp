@@ -67,6 +67,21 @@ void expect_what_is_known_to_go_first() {
   EXPECT_DOUBLE_EQ(made->costs.quadratic_us, 4.0 * 2 * 4096 * 3.5 / 500e6);
 }
 
+void expect_groups_wider_than_a_node_to_ask_for_its_rate() {
+  // Two GPUs were probed side by side; as two nodes of one GPU their rate is not known.
+  MeasuredRequest request{.gpus = 2, .per_node = 1};
+  const auto missing = measured_costs(small_llama(), models(), request);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("the rate between nodes is not known"), std::string::npos)
+      << missing.error().message;
+  request.known = {.bytes_per_us = {{2, 50e3}}, .parameters = 1e9};
+  const auto made = measured_costs(small_llama(), models(), request);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_DOUBLE_EQ(made->costs.exchange_us_per_token(2), 8.0 * 4 * 4096 * 2 / 2 / 50e3);
+  // Two bytes of each parameter, gathered twice and scattered once.
+  EXPECT_DOUBLE_EQ(made->costs.fixed_us(1), 3 * 2e9 / 50e3);
+}
+
 void expect_models_without_one_projection_to_be_refused() {
   ModelConfig experts = small_llama();
   experts.experts = 8;
@@ -91,6 +106,7 @@ TEST(MeasuredCosts, follow_from_the_probes) {
   expect_times_of_the_probed_machine();
   expect_recomputation_to_trade_memory_for_a_forward_pass();
   expect_what_is_known_to_go_first();
+  expect_groups_wider_than_a_node_to_ask_for_its_rate();
   expect_models_without_one_projection_to_be_refused();
   expect_plans_from_probe_to_groups();
 }

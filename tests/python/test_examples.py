@@ -125,5 +125,60 @@ class SequenceGroups(unittest.TestCase):
         self.assertIn(f"{first['tokens']} tokens on {first['degree']}", lines[3])
 
 
+class PlanSampler(unittest.TestCase):
+    """What ranks get of a plan that the command line made, beside the file of lengths."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        lengths, cls.file = (Path(folder.name) / name for name in ("lengths.txt", "plan.json"))
+        cls.lengths = [30_000, 90_000, 20_000, *range(4000, 4021)]  # the second one is too long
+        lengths.write_text("".join(f"{length}\n" for length in cls.lengths))
+        costs = built.SOURCE / "examples/sequence_costs/flexsp-a100.json"
+        cls.plan = built.tool_json("sequences", "--lengths", str(lengths), "--gpus", "4", "--gpus-per-node", "4",
+                                   "--batch", "11", "--max-length", "32k", "--costs", str(costs), "--model", "gpt-7b",
+                                   "--memory", "60G", "--pad", "2", "--out", str(cls.file))
+        script = built.SOURCE / "examples/sequence_sampler.py"
+        spec = importlib.util.spec_from_file_location("sequence_sampler", script)
+        cls.example = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(cls.example)
+
+    def test_every_sequence_goes_to_all_gpus_of_one_group(self):
+        samplers = [self.example.PlanSampler(self.plan, rank) for rank in range(4)]
+        owners = {}
+        for rank, sampler in enumerate(samplers):
+            self.assertEqual(len(list(sampler)), len(sampler))
+            for number, indices in enumerate(sampler):
+                for index in indices:
+                    owners.setdefault(index, []).append((number, rank))
+        self.assertEqual(sorted(owners), [0, *range(2, 24)][:22])  # two whole batches of 11
+        for index, places in owners.items():
+            numbers, ranks = {number for number, _ in places}, [rank for _, rank in places]
+            self.assertEqual(len(numbers), 1)
+            group = samplers[ranks[0]].groups[numbers.pop()]
+            self.assertEqual(ranks, list(range(group["first_gpu"], group["first_gpu"] + group["degree"])))
+            at = group["indices"].index(index)
+            self.assertEqual(group["lengths"][at], self.lengths[index])
+            padded = group["sequences"][at]
+            self.assertEqual(padded % (2 * group["degree"]), 0)
+            self.assertLess(padded - self.lengths[index], 2 * group["degree"])
+
+    def test_the_table_names_every_sample_of_the_batch_or_refuses_an_idle_rank(self):
+        for batch, document in enumerate(self.plan["batches"]):
+            used = [sum(group["degree"] for group in part["groups"]) for part in document["micro_batches"]]
+            if min(used) < 4:
+                with self.assertRaisesRegex(ValueError, "has no sequence in micro-batch"):
+                    self.example.sample_id_groups(self.plan, batch)
+                continue
+            table = self.example.sample_id_groups(self.plan, batch)
+            self.assertEqual({sample for part in table for rank in part for sample in rank}, set(range(11)))
+            self.assertTrue(all(len(part) == 4 for part in table))
+
+    def test_a_rank_that_the_plan_does_not_have_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "expected 0 to 3"):
+            self.example.PlanSampler(self.plan, 4)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,8 @@
 
 #include "reports/sequences.hpp"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace overlaptune {
@@ -13,7 +15,8 @@ BatchPlan plan(double time, std::int64_t length) {
           .micro_batches = {{.time_us = time,
                              .groups = {{.degree = 2,
                                          .first_gpu = 4,
-                                         .sequences = {length, 20},
+                                         .sequences = {length, 19},
+                                         .members = {1, 0},
                                          .tokens = length + 20,
                                          .time_us = time - 1,
                                          .memory_bytes = 1000.75}}}}};
@@ -37,7 +40,9 @@ TEST(SequencesReport, has_every_value_of_a_study) {
                     .planning_ms_max = 9,
                     .bucket_error_mean = 0.01,
                     .bucket_error_max = 0.02};
-  OrderedJson json = json_of(study);
+  const std::vector<std::size_t> places{5, 9};
+  OrderedJson json = json_of(
+      study, {.batch = 2, .places = places, .limits = {.padding = 2, .padding_by_degree = true}});
   const OrderedJson batches = json.at("batches");
   json.erase("batches");
   EXPECT_EQ(json.dump(),
@@ -51,9 +56,11 @@ TEST(SequencesReport, has_every_value_of_a_study) {
   EXPECT_EQ(batches.at(0).dump(),
             R"({"time_us":100.0,"static_us":130.0,"batch_adaptive_us":110.0,)"
             R"("lower_bound_us":95.0,"micro_batches":[{"time_us":100.0,"groups":[)"
-            R"({"degree":2,"first_gpu":4,"sequences":[80,20],"tokens":100,"time_us":99.0,)"
+            R"({"degree":2,"first_gpu":4,"pack":0,"sequences":[80,20],)"
+            R"("lengths":[80,19],"indices":[9,5],"tokens":100,"time_us":99.0,)"
             R"("memory_bytes":1000}]}],"static_micro_batches":[{"time_us":130.0,"groups":[)"
-            R"({"degree":2,"first_gpu":4,"sequences":[90,20],"tokens":110,"time_us":129.0,)"
+            R"({"degree":2,"first_gpu":4,"pack":0,"sequences":[92,20],)"
+            R"("lengths":[90,19],"indices":[9,5],"tokens":110,"time_us":129.0,)"
             R"("memory_bytes":1000}]}]})");
 }
 
