@@ -1,0 +1,138 @@
+// Configs of many families, rebuilt from published ones, beside the products that follow from the
+// architecture by hand (tests/data/models/right.json), under sequence parallelism.
+
+#include "tuner/families.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tuner/workload.hpp"
+
+namespace overlaptune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::filesystem::path kRoot = OVERLAPTUNE_SOURCE_DIR;
+const std::filesystem::path kModels = kRoot / "tests/data/models";
+
+json read(const std::filesystem::path& file) {
+  return json::parse(std::ifstream(file));
+}
+
+std::string all(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += sentence + "\n";
+  return text;
+}
+
+/// ["qkv", n, k, times per pass] of each product with a collective.
+json products(const Workload& work) {
+  std::set<json> list;
+  for (const LayerGemm& gemm : work.gemms) {
+    list.insert(json::array(
+        {to_string(gemm.product), gemm.problem.n, gemm.problem.k, gemm.times_per_pass}));
+  }
+  return list;
+}
+
+TEST(Families, products_of_published_architectures) {
+  const json cases = read(kModels / "right.json");
+  for (const json& each : cases) {
+    const std::string file = each.at("file");
+    const auto config = read_model_config(kModels / file);
+    ASSERT_TRUE(config) << config.error().message;
+    const auto work = workload(
+        *config, {.tp = each.at("tp"), .tokens = {4096}, .parallelism = {Parallelism::sequence}});
+    ASSERT_TRUE(work) << file << ": " << work.error().message;
+    const json right = each.at("products");
+    EXPECT_EQ(products(*work), json(std::set<json>(right.begin(), right.end()))) << file;
+    EXPECT_EQ(to_string(config->dtype), each.at("dtype")) << file;
+    EXPECT_THAT(all(work->notes), testing::Not(HasSubstr("not known"))) << file;
+    for (const std::string says : each.at("says")) {
+      EXPECT_THAT(all(work->notes), HasSubstr(says)) << file;
+    }
+  }
+  EXPECT_GE(cases.size(), 18U);
+}
+
+TEST(Families, each_type_stands_in_one_row_and_in_the_docs) {
+  std::ifstream stream(kRoot / "docs/models.md");
+  const std::string page(std::istreambuf_iterator<char>(stream), {});
+  std::set<std::string> seen;
+  for (const Family& family : families()) {
+    EXPECT_FALSE(family.source.empty());
+    for (const std::string& type : family.types) {
+      EXPECT_TRUE(seen.insert(type).second) << type;
+      EXPECT_THAT(page, HasSubstr("`" + type + "`"));
+    }
+  }
+}
+
+std::string refusal(const std::string& text, const ReadingOptions& options = {}) {
+  const auto config = parse_model_config(text, "config.json", options);
+  return config ? "" : config.error().message;
+}
+
+constexpr const char* kUnknown =
+    R"({"model_type": "my_model", "hidden_size": 1024, "intermediate_size": 4096,
+        "num_attention_heads": 8, "num_hidden_layers": 4, "hidden_act": "silu",
+        "flux_layers": [1, 2], "router_expert_groups": 4, "rope_theta": 1e4})";
+
+TEST(Families, unknown_types_with_unknown_fields_are_refused_by_name) {
+  EXPECT_THAT(refusal(kUnknown),
+              testing::AllOf(HasSubstr("'my_model' is not known"),
+                             HasSubstr("flux_layers, router_expert_groups"),
+                             HasSubstr("--assume-dense"), testing::Not(HasSubstr("rope_theta"))));
+  const auto dense = value_or_throw(parse_model_config(kUnknown, "", {.assume_dense = true}));
+  EXPECT_TRUE(dense.assumed_dense);
+  EXPECT_THAT(all(dense.assumptions), HasSubstr("flux_layers, router_expert_groups"));
+}
+
+TEST(Families, known_types_with_unknown_fields_are_answered_with_their_names) {
+  std::string text = kUnknown;
+  text.replace(text.find("my_model"), 8, "llama");
+  const auto config = value_or_throw(parse_model_config(text, ""));
+  EXPECT_FALSE(config.assumed_dense);
+  EXPECT_THAT(all(config.assumptions),
+              HasSubstr("were not read, though they may change the layers: flux_layers"));
+}
+
+TEST(Families, lists_of_layers_are_checked) {
+  const auto bamba = [](const std::string& fields) {
+    return refusal(R"({"model_type": "bamba", "hidden_size": 1024, "intermediate_size": 4096,
+                       "num_attention_heads": 8, "num_hidden_layers": 4)" +
+                   fields + "}");
+  };
+  EXPECT_THAT(bamba(""), HasSubstr("attn_layer_indices is missing"));
+  EXPECT_THAT(bamba(R"(, "attn_layer_indices": [4])"), HasSubstr("has layer 4: expected less"));
+  EXPECT_THAT(bamba(R"(, "attn_layer_indices": [])"), HasSubstr("no layer has attention"));
+  EXPECT_THAT(bamba(R"(, "layer_types": ["mamba", "attention"])"),
+              HasSubstr("layer_types has 2 entries: expected one for each of 4 layers"));
+  EXPECT_THAT(bamba(R"(, "layer_types": ["mamba", "attention", "flux", "mamba"])"),
+              HasSubstr("layer_types has 'flux'"));
+  EXPECT_THAT(bamba(R"(, "num_key_value_heads": [8, 8], "attn_layer_indices": [0])"),
+              HasSubstr("one for each of 4 layers"));
+}
+
+TEST(Families, heads_of_keys_by_layer) {
+  const auto config = value_or_throw(parse_model_config(
+      R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,
+          "num_attention_heads": 8, "num_hidden_layers": 3, "num_key_value_heads": [8, 2, 8]})",
+      ""));
+  const auto work = value_or_throw(
+      workload(config, {.tp = 2, .tokens = {64}, .parallelism = {Parallelism::sequence}}));
+  EXPECT_THAT(products(work), testing::IsSupersetOf({json{"qkv", (4 + 2 * 4) * 128, 1024, 2},
+                                                     json{"qkv", (4 + 2 * 1) * 128, 1024, 1},
+                                                     json{"o", 1024, 512, 3}}));
+}
+
+}  // namespace
+}  // namespace overlaptune
