@@ -1,6 +1,7 @@
 #include "tuner/config_fields.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +10,9 @@
 
 namespace overlaptune {
 
-ConfigFields::ConfigFields(const JsonReader& object, const Family* family)
+ConfigFields::ConfigFields(const JsonReader& object, nlohmann::json defaults)
     : object_(object),
-      default_values_(family == nullptr ? no_defaults_ : family->defaults),
+      default_values_(std::move(defaults)),
       defaults_(default_values_, "families.json") {}
 
 std::optional<ConfigFields::Found> ConfigFields::find(Names names) {

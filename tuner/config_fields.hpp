@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "json/reader.hpp"
-#include "tuner/families.hpp"
 
 namespace overlaptune {
 
@@ -18,15 +19,16 @@ class ConfigFields {
  public:
   using Names = std::initializer_list<const char*>;
 
-  /// `object` and `family` must outlive it. Without a family there are no defaults.
-  ConfigFields(const JsonReader& object, const Family* family);
+  /// `object` must outlive it. `defaults` is an object with the values of fields that are absent.
+  explicit ConfigFields(const JsonReader& object,
+                        nlohmann::json defaults = nlohmann::json::object());
   ConfigFields(const ConfigFields&) = delete;
   ConfigFields& operator=(const ConfigFields&) = delete;
   ConfigFields(ConfigFields&&) = delete;
   ConfigFields& operator=(ConfigFields&&) = delete;
   ~ConfigFields() = default;
 
-  /// The value of the first name that is present and not null, else the family's default.
+  /// The value of the first name that is present and not null, else the default.
   [[nodiscard]] std::optional<std::int64_t> count_if_any(Names names, std::int64_t least = 1);
   [[nodiscard]] std::int64_t count(Names names);
   /// A number for each layer: the list at a name, or one number for all of them. Empty: absent.
@@ -46,7 +48,7 @@ class ConfigFields {
   /// Names of fields that need not be read here, because others say the same or there are none.
   void know(Names names) { asked_.insert(names.begin(), names.end()); }
   [[nodiscard]] bool was_asked(const std::string& name) const { return asked_.contains(name); }
-  /// "head_dim = 256": what the family's defaults answered.
+  /// "head_dim = 256": what the defaults answered.
   [[nodiscard]] const std::vector<std::string>& defaults_used() const { return used_; }
   /// Notes a value that follows from other fields.
   void add_default(std::string text) { used_.push_back(std::move(text)); }
@@ -60,8 +62,7 @@ class ConfigFields {
   [[nodiscard]] std::optional<Found> find(Names names);
 
   const JsonReader& object_;
-  nlohmann::json no_defaults_ = nlohmann::json::object();
-  const nlohmann::json& default_values_;
+  nlohmann::json default_values_;
   JsonReader defaults_;
   std::set<std::string> asked_{};
   std::vector<std::string> used_{};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tuner/config_fields.hpp"
+#include "tuner/families.hpp"
 
 namespace overlaptune {
 

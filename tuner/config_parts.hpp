@@ -34,13 +34,17 @@ struct Nesting {
 
 [[nodiscard]] Nesting find_language_model(const nlohmann::json& document);
 
+/// The object that a nesting leads to.
+[[nodiscard]] const nlohmann::json& language_model(const nlohmann::json& document,
+                                                   const Nesting& nesting);
+
 /// Names of fields that are not known: those that speak of layers, then the others.
 struct UnknownFields {
   std::vector<std::string> of_layers{};
   std::vector<std::string> others{};
 };
 
-/// `object` is the language model's, `path` leads to it from `document`.
+/// What nobody read in the language model, and of what it should have in the objects around it.
 [[nodiscard]] UnknownFields unknown_fields(const nlohmann::json& document, const Nesting& nesting,
                                            const ConfigFields& fields);
 

@@ -58,7 +58,7 @@ Levels levels_of(const JsonReader& root, const Nesting& nesting) {
 /// The text at the innermost level that has one of `names`; empty where none has.
 std::string text_at_any_level(const Levels& levels, ConfigFields::Names names) {
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    const std::string text = ConfigFields(*level, nullptr).text_if_any(names);
+    const std::string text = ConfigFields(*level).text_if_any(names);
     if (!text.empty()) return text;
   }
   return {};
@@ -70,7 +70,7 @@ std::string quantisation(const Levels& levels) {
     for (const char* name : {"quantization_config", "compression_config"}) {
       if (!level->has(name) || !(*level)[name].is_object()) continue;
       const JsonReader quantised = (*level)[name];
-      const std::string method = ConfigFields(quantised, nullptr).text_if_any({"quant_method"});
+      const std::string method = ConfigFields(quantised).text_if_any({"quant_method"});
       return method.empty() ? "method not said" : method;
     }
   }
@@ -188,6 +188,17 @@ void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) 
   }
 }
 
+/// The defaults of a family, but for fields that the file has as null: it wants none.
+nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
+                           const Nesting& nesting) {
+  if (family == nullptr) return nlohmann::json::object();
+  nlohmann::json defaults = family->defaults;
+  for (const auto& [name, value] : language_model(document, nesting).items()) {
+    if (value.is_null()) defaults.erase(name);
+  }
+  return defaults;
+}
+
 std::int64_t read_layer_count(ConfigFields& fields) {
   const auto layers =
       fields.count_if_any({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
@@ -232,7 +243,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   }
   config.model_type = text_at_any_level(levels, {"model_type"});
   const Family* const family = find_family(config.model_type);
-  ConfigFields fields(levels.back(), family);
+  ConfigFields fields(levels.back(), defaults_of(family, document, nesting));
   static_cast<void>(fields.text_if_any({"model_type"}));
   check_type(fields, config.model_type);
   if (family != nullptr) check_needs(fields, *family);

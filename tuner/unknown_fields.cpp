@@ -100,11 +100,15 @@ Nesting find_language_model(const nlohmann::json& document) {
   return nesting;
 }
 
+const nlohmann::json& language_model(const nlohmann::json& document, const Nesting& nesting) {
+  const nlohmann::json* object = &document;
+  for (const std::string& name : nesting.path) object = &object->at(name);
+  return *object;
+}
+
 UnknownFields unknown_fields(const nlohmann::json& document, const Nesting& nesting,
                              const ConfigFields& fields) {
-  const nlohmann::json* language = &document;
-  for (const std::string& name : nesting.path) language = &language->at(name);
-  Search search(*language, fields);
+  Search search(language_model(document, nesting), fields);
   const nlohmann::json* object = &document;
   std::string place;
   for (const std::string& next : nesting.path) {

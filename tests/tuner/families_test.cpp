@@ -1,5 +1,4 @@
-// Configs of many families, rebuilt from published ones, beside the products that follow from the
-// architecture by hand (tests/data/models/right.json), under sequence parallelism.
+// Configs of many families beside the products that follow from their architectures.
 
 #include "tuner/families.hpp"
 
@@ -12,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/tuner/published.hpp"
 #include "tuner/workload.hpp"
 
 namespace overlaptune {
@@ -21,11 +21,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::filesystem::path kRoot = OVERLAPTUNE_SOURCE_DIR;
-const std::filesystem::path kModels = kRoot / "tests/data/models";
-
-json read(const std::filesystem::path& file) {
-  return json::parse(std::ifstream(file));
-}
 
 std::string all(const std::vector<std::string>& sentences) {
   std::string text;
@@ -44,23 +39,21 @@ json products(const Workload& work) {
 }
 
 TEST(Families, products_of_published_architectures) {
-  const json cases = read(kModels / "right.json");
-  for (const json& each : cases) {
-    const std::string file = each.at("file");
-    const auto config = read_model_config(kModels / file);
+  const auto cases = published::all();
+  EXPECT_GE(cases.size(), 27U);
+  for (const auto& [name, json_of_it, right] : cases) {
+    SCOPED_TRACE(name);
+    const auto config = parse_model_config(json_of_it.dump(), name);
     ASSERT_TRUE(config) << config.error().message;
     const auto work = workload(
-        *config, {.tp = each.at("tp"), .tokens = {4096}, .parallelism = {Parallelism::sequence}});
-    ASSERT_TRUE(work) << file << ": " << work.error().message;
-    const json right = each.at("products");
-    EXPECT_EQ(products(*work), json(std::set<json>(right.begin(), right.end()))) << file;
-    EXPECT_EQ(to_string(config->dtype), each.at("dtype")) << file;
-    EXPECT_THAT(all(work->notes), testing::Not(HasSubstr("not known"))) << file;
-    for (const std::string says : each.at("says")) {
-      EXPECT_THAT(all(work->notes), HasSubstr(says)) << file;
-    }
+        *config, {.tp = right.at("tp"), .tokens = {4096}, .parallelism = {Parallelism::sequence}});
+    ASSERT_TRUE(work) << work.error().message;
+    const json expected = right.at("products");
+    EXPECT_EQ(products(*work), json(std::set<json>(expected.begin(), expected.end())));
+    EXPECT_EQ(to_string(config->dtype), right.at("dtype"));
+    EXPECT_THAT(all(work->notes), testing::Not(HasSubstr("not known")));
+    for (const std::string says : right.at("says")) EXPECT_THAT(all(work->notes), HasSubstr(says));
   }
-  EXPECT_GE(cases.size(), 18U);
 }
 
 TEST(Families, each_type_stands_in_one_row_and_in_the_docs) {
@@ -120,6 +113,19 @@ TEST(Families, lists_of_layers_are_checked) {
               HasSubstr("layer_types has 'flux'"));
   EXPECT_THAT(bamba(R"(, "num_key_value_heads": [8, 8], "attn_layer_indices": [0])"),
               HasSubstr("one for each of 4 layers"));
+}
+
+TEST(Families, a_default_stands_in_for_what_is_absent_but_not_for_null) {
+  const auto kv_heads = [](const std::string& field) {
+    const std::string text =
+        R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
+            "num_attention_heads": 32, "num_hidden_layers": 32)" +
+        field + "}";
+    return value_or_throw(parse_model_config(text, "")).kv_heads;
+  };
+  EXPECT_EQ(kv_heads(""), 8);
+  EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": null)"), 32);
+  EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": 4)"), 4);
 }
 
 TEST(Families, heads_of_keys_by_layer) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <set>
 
@@ -13,15 +11,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/tuner/published.hpp"
 #include "tuner/workload.hpp"
 
 namespace overlaptune {
 namespace {
 
 using nlohmann::json;
-
-const std::filesystem::path kModels =
-    std::filesystem::path(OVERLAPTUNE_SOURCE_DIR) / "tests/data/models";
 
 /// What an answer is made of: products, their sizes, and how often a pass runs them.
 std::set<json> products(const Workload& work) {
@@ -130,10 +126,9 @@ TEST(RenamedFields, are_answered_rightly_or_named) {
   std::mt19937_64 random(47);
   int answered = 0;
   int named = 0;
-  for (const json& each : json::parse(std::ifstream(kModels / "right.json"))) {
-    const json original = json::parse(std::ifstream(kModels / each.at("file").get<std::string>()));
+  for (const auto& [name, original, unused] : published::all()) {
     const Outcome right = outcome_of(original);
-    ASSERT_TRUE(right.answered) << each.at("file") << right.words;
+    ASSERT_TRUE(right.answered) << name << right.words;
     for (int i = 0; i < kChanges; ++i) {
       const Change change = changed(original, random);
       const Outcome outcome = outcome_of(change.document);
@@ -142,7 +137,7 @@ TEST(RenamedFields, are_answered_rightly_or_named) {
       if (change.names.contains("model_type") && !outcome.answered) continue;
       named += outcome.answered ? 1 : 0;
       EXPECT_TRUE(!outcome.answered || names_one(outcome.words, change.names))
-          << each.at("file") << " with " << testing::PrintToString(change.names) << ":\n"
+          << name << " with " << testing::PrintToString(change.names) << ":\n"
           << outcome.words;
     }
   }
