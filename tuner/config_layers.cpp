@@ -161,6 +161,10 @@ std::optional<LayerNames> periodic(ConfigFields& fields, const Family* family,
   return std::nullopt;
 }
 
+LayerNames all_with_attention(std::int64_t layers) {
+  return {"", std::vector<std::string>(static_cast<std::size_t>(layers), "attention")};
+}
+
 LayerNames names_of(ConfigFields& fields, const Family* family, std::int64_t layers) {
   const std::string other = family != nullptr ? family->other_layers : "";
   // One of these is enough. Files give a list and the rule that made it.
@@ -177,7 +181,7 @@ LayerNames names_of(ConfigFields& fields, const Family* family, std::int64_t lay
         "layer_types, layers_block_type, hybrid_override_pattern, attn_type_list or "
         "attn_layer_indices is missing: expected which layers have attention");
   }
-  return {"", std::vector<std::string>(static_cast<std::size_t>(layers), "attention")};
+  return all_with_attention(layers);
 }
 
 /// Layers with experts that a list names. None: no such list.
@@ -284,8 +288,9 @@ std::string in_words(Mixer mixer) {
 }
 
 std::vector<Layer> read_layers(ConfigFields& fields, const Family* family, std::int64_t layers,
-                               std::int64_t experts) {
-  const LayerNames named = names_of(fields, family, layers);
+                               std::int64_t experts, bool all_attention) {
+  const LayerNames named =
+      all_attention ? all_with_attention(layers) : names_of(fields, family, layers);
   const auto& names = named.names;
   const auto is_block = [](const std::string& name) { return name == "mlp" || name == "moe"; };
   const bool blocks = std::any_of(names.begin(), names.end(), is_block);

@@ -40,9 +40,11 @@ struct Layer {
 /// "Mamba", for sentences.
 [[nodiscard]] std::string in_words(Mixer mixer);
 
-/// Throws `Failure`: a list whose length is not that of the layers, a name that is not known, a
-/// family with several kinds of layers whose fields are missing.
+/// `all_attention` passes over what the fields say of attention. Throws `Failure`: a list whose
+/// length is not that of the layers, a name that is not known, a family with several kinds of
+/// layers whose fields are missing.
 [[nodiscard]] std::vector<Layer> read_layers(ConfigFields& fields, const Family* family,
-                                             std::int64_t layers, std::int64_t experts);
+                                             std::int64_t layers, std::int64_t experts,
+                                             bool all_attention);
 
 }  // namespace overlaptune

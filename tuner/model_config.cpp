@@ -214,13 +214,15 @@ std::int64_t read_layer_count(ConfigFields& fields) {
 }
 
 /// Fills the config from the language model's fields.
-void read_sizes(ConfigFields& fields, const Family* family, ModelConfig& config) {
+void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
+                ModelConfig& config) {
   config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
   config.layers = read_layer_count(fields);
   config.loops =
       fields.count_if_any({"total_ut_steps", "num_loops", "num_recurrent_steps"}).value_or(1);
   config.experts = read_expert_count(fields, family, config.layers);
-  const auto layers = read_layers(fields, family, config.layers, config.experts);
+  const auto layers =
+      read_layers(fields, family, config.layers, config.experts, family == nullptr && assume_dense);
   read_attention(fields, family, layers, config);
   read_mlp(fields, family, layers, config);
   if (config.expert_layers == 0) config.experts = 0;
@@ -247,7 +249,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   static_cast<void>(fields.text_if_any({"model_type"}));
   check_type(fields, config.model_type);
   if (family != nullptr) check_needs(fields, *family);
-  read_sizes(fields, family, config);
+  read_sizes(fields, family, options.assume_dense, config);
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
   config.tied_embeddings = is_tied(levels, fields);
   if (family != nullptr) say_family(*family, config);

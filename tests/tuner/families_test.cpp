@@ -89,6 +89,16 @@ TEST(Families, unknown_types_with_unknown_fields_are_refused_by_name) {
   EXPECT_THAT(all(dense.assumptions), HasSubstr("flux_layers, router_expert_groups"));
 }
 
+TEST(Families, unknown_kinds_of_layers_are_passed_over_on_request) {
+  std::string text = kUnknown;
+  text.replace(text.find("flux_layers"), 11, "layer_types");
+  text.replace(text.find("[1, 2]"), 6, R"(["flux", "attention", "flux", "flux"])");
+  EXPECT_THAT(refusal(text), HasSubstr("layer_types has 'flux'"));
+  const auto dense = value_or_throw(parse_model_config(text, "", {.assume_dense = true}));
+  EXPECT_EQ(main_attention_layers(dense), 4);
+  EXPECT_THAT(all(dense.assumptions), HasSubstr("layer_types"));
+}
+
 TEST(Families, known_types_with_unknown_fields_are_answered_with_their_names) {
   std::string text = kUnknown;
   text.replace(text.find("my_model"), 8, "llama");
