@@ -7,7 +7,7 @@
 namespace overlaptune::cli {
 namespace {
 
-/// Whether the layers of one kind have the product. All layers have attention.
+/// Whether the layers of one kind have the product. All of them have attention.
 bool is_in(Product product, bool dense) {
   switch (product) {
     case Product::qkv:
@@ -38,14 +38,24 @@ Times sum_of(const std::vector<Operation>& operations, bool dense) {
   return sum;
 }
 
+/// Whether each layer has attention of one size, and a dense MLP of one width or experts.
+bool has_two_kinds_at_most(const ModelConfig& config) {
+  return main_attention_layers(config) == config.layers && config.other_dense.empty() &&
+         config.dense_layers + config.expert_layers == config.layers;
+}
+
 void add_sums(const ModelConfig& config, Pass& pass) {
+  for (const Operation& operation : pass.operations) {
+    const auto times = static_cast<double>(operation.times_per_pass);
+    pass.times.sequential += times * operation.sequential;
+    pass.times.overlapped += times * operation.time;
+  }
+  if (!has_two_kinds_at_most(config)) return;
   for (const bool dense : {true, false}) {
-    const std::int64_t layers = dense ? config.dense_layers : config.layers - config.dense_layers;
+    const std::int64_t layers = dense ? config.dense_layers : config.expert_layers;
     if (layers == 0) continue;
-    const Times times = sum_of(pass.operations, dense);
-    pass.layers.push_back({.dense = dense, .layers = layers, .times = times});
-    pass.times.sequential += static_cast<double>(layers) * times.sequential;
-    pass.times.overlapped += static_cast<double>(layers) * times.overlapped;
+    pass.layers.push_back(
+        {.dense = dense, .layers = layers * config.loops, .times = sum_of(pass.operations, dense)});
   }
 }
 
@@ -118,28 +128,24 @@ Expected<Operation> answered(const PlainCollective& alone, const Adviser& advise
 }
 
 /// The operations of a pass. Error: the first product that has no time.
-Expected<std::vector<Operation>> operations(const Workload& work, int tp, Parallelism parallelism,
-                                            std::int64_t tokens, const Adviser& adviser) {
+Expected<std::vector<Operation>> operations(const Workload& work, int tp, const Adviser& adviser) {
   std::vector<Operation> list;
   for (const LayerGemm& gemm : work.gemms) {
-    if (gemm.parallelism != parallelism || gemm.tokens != tokens) continue;
     auto operation = answered(gemm, adviser);
     if (!operation) return error_of(operation);
     list.push_back(std::move(*operation));
   }
   for (const PlainGemm& gemm : work.plain_gemms) {
-    if (gemm.parallelism != parallelism || gemm.tokens != tokens) continue;
     auto operation = answered(gemm, tp, adviser);
     if (!operation) return error_of(operation);
     list.push_back(std::move(*operation));
   }
   for (const PlainCollective& alone : work.plain_collectives) {
-    if (alone.parallelism != parallelism || alone.tokens != tokens) continue;
     auto operation = answered(alone, adviser);
     if (!operation) return error_of(operation);
     list.push_back(std::move(*operation));
   }
-  std::sort(list.begin(), list.end(), [](const Operation& a, const Operation& b) {
+  std::stable_sort(list.begin(), list.end(), [](const Operation& a, const Operation& b) {
     return a.product < b.product;  // declared in the order of a layer
   });
   return list;
@@ -149,42 +155,73 @@ void add_note(std::vector<std::string>& notes, const std::string& note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
+/// The pass of one layout, or why there is none.
+void add_pass(Advice& advice, const ModelConfig& config, int tp, const LayoutWork& layout,
+              const Adviser& adviser) {
+  const auto& [tokens, parallelism, work] = layout;
+  if (!work) {
+    advice.left_out.push_back({tp, parallelism, tokens, work.error().message});
+    return;
+  }
+  auto list = operations(*work, tp, adviser);
+  if (!list) {
+    advice.left_out.push_back(
+        {tp, parallelism, tokens, why_no_time(adviser, tp, list.error().message)});
+    return;
+  }
+  Pass pass{tp, parallelism, tokens, std::move(*list)};
+  add_sums(config, pass);
+  advice.passes.push_back(std::move(pass));
+}
+
 }  // namespace
+
+Expected<std::vector<LayoutWork>> layouts(const ModelConfig& config, const AdviceOptions& options,
+                                          int tp) {
+  // Plain TP has the fewest conditions: what it refuses, nothing serves.
+  const auto any = workload(config, {.tp = tp, .tokens = options.tokens});
+  if (!any) return error_of(any);
+  std::vector<LayoutWork> list;
+  for (const std::int64_t tokens : options.tokens) {
+    for (const Parallelism parallelism : options.parallelism) {
+      list.push_back(
+          {tokens, parallelism,
+           workload(config, {.tp = tp, .tokens = {tokens}, .parallelism = {parallelism}})});
+    }
+  }
+  const auto served = [](const LayoutWork& each) { return each.work.has_value(); };
+  if (std::none_of(list.begin(), list.end(), served)) return error_of(list.front().work);
+  return list;
+}
 
 Advice advise(const ModelConfig& config, const AdviceOptions& options, const Adviser& adviser) {
   Advice advice;
   const bool named = !options.tp.empty();
   const std::vector<int> sizes =
       named ? options.tp : std::vector<int>(adviser.probed.begin(), adviser.probed.end());
-  std::vector<std::pair<int, Workload>> works;
+  std::vector<std::pair<int, std::vector<LayoutWork>>> works;
   for (const int tp : sizes) {
-    auto work =
-        workload(config, {.tp = tp, .tokens = options.tokens, .parallelism = options.parallelism});
-    if (work) {
-      works.emplace_back(tp, std::move(*work));
+    auto list = layouts(config, options, tp);
+    if (list) {
+      works.emplace_back(tp, std::move(*list));
     } else if (named) {
-      throw Failure(work.error());
+      throw Failure(list.error());
     } else {
-      advice.left_out.push_back({.tp = tp, .reason = work.error().message});
+      advice.left_out.push_back({.tp = tp, .reason = list.error().message});
     }
   }
   for (const std::int64_t tokens : options.tokens) {
-    for (const auto& [tp, work] : works) {
-      for (const Parallelism parallelism : options.parallelism) {
-        auto list = operations(work, tp, parallelism, tokens, adviser);
-        if (!list) {
-          advice.left_out.push_back(
-              {tp, parallelism, tokens, why_no_time(adviser, tp, list.error().message)});
-          continue;
-        }
-        Pass pass{tp, parallelism, tokens, std::move(*list)};
-        add_sums(config, pass);
-        advice.passes.push_back(std::move(pass));
+    for (const auto& [tp, list] : works) {
+      for (const LayoutWork& layout : list) {
+        if (layout.tokens == tokens) add_pass(advice, config, tp, layout, adviser);
       }
     }
   }
-  for (const auto& [tp, work] : works) {
-    for (const std::string& note : work.notes) add_note(advice.notes, note);
+  for (const auto& [tp, list] : works) {
+    for (const std::string& note : workload_notes(
+             config, {.tp = tp, .tokens = options.tokens, .parallelism = options.parallelism})) {
+      add_note(advice.notes, note);
+    }
   }
   add_note(advice.notes,
            "attention itself, norms and other work between the products are not here");

@@ -61,8 +61,9 @@ struct Pass {
   Parallelism parallelism = Parallelism::tensor;
   std::int64_t tokens = 0;
   std::vector<Operation> operations{};  ///< in the order of a layer
-  std::vector<LayerSum> layers{};       ///< dense layers first; no kind without layers
-  Times times{};                        ///< sum over all layers
+  /// Dense layers first; no kind without layers. Empty where layers differ in other ways, too.
+  std::vector<LayerSum> layers{};
+  Times times{};  ///< sum over all layers
 };
 
 /// A pass for which a product has no time.
@@ -85,8 +86,20 @@ struct AdviceOptions {
   std::vector<Parallelism> parallelism{};
 };
 
-/// Asks for every product of the model. Throws `Failure` (`bad_input`) for options that `workload`
-/// refuses. Rank counts that were not asked for by name are left out instead.
+/// The products of a pass of so many tokens, divided in one way. Error: it cannot be divided so.
+struct LayoutWork {
+  std::int64_t tokens = 0;
+  Parallelism parallelism = Parallelism::tensor;
+  Expected<Workload> work;
+};
+
+/// One for each number of tokens and parallelism. Error: none of them can be divided over `tp`.
+[[nodiscard]] Expected<std::vector<LayoutWork>> layouts(const ModelConfig& config,
+                                                        const AdviceOptions& options, int tp);
+
+/// Asks for every product of the model. Throws `Failure` (`bad_input`) for options of which
+/// `layouts` serves none. Rank counts that were not asked for by name are left out instead, as are
+/// layouts that cannot serve a number of tokens.
 [[nodiscard]] Advice advise(const ModelConfig& config, const AdviceOptions& options,
                             const Adviser& adviser);
 

@@ -6,6 +6,7 @@
 
 #include "cli/advice.hpp"
 #include "cli/advice_output.hpp"
+#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
@@ -21,6 +22,7 @@ struct AdviseFlags {
   std::string database{};
   std::string platform{};
   std::string model{};
+  ReadingOptions reading{};
   std::string sequence_parallel = "both";
   AdviceOptions options{};
   Launch launch = Launch::graph;
@@ -88,12 +90,10 @@ Advice from_machine(const AdviseFlags& flags, const ModelConfig& config, Platfor
 /// Refuses a workload before anything is opened or measured.
 void check_sizes(const ModelConfig& config, const AdviseFlags& flags) {
   for (const int tp : flags.options.tp) {
-    const auto work = workload(
-        config,
-        {.tp = tp, .tokens = flags.options.tokens, .parallelism = flags.options.parallelism});
-    if (work) continue;
+    const auto list = layouts(config, flags.options, tp);
+    if (list) continue;
     // A flag is not the file's fault.
-    const std::string& message = work.error().message;
+    const std::string& message = list.error().message;
     throw Failure(ErrorKind::bad_input, message.starts_with("--")
                                             ? message
                                             : fmt::format("{}: {}", flags.model, message));
@@ -105,7 +105,7 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
     throw Failure(ErrorKind::bad_input,
                   "expected --db FILE with results, or --machine NAME to probe it now");
   }
-  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   check_sizes(config, flags);
   Platform platform;
   const Advice advice = flags.database.empty() ? from_machine(flags, config, platform)
@@ -120,7 +120,10 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
                                     advice.left_out.front().reason));
   }
   const Advised advised{config, platform, flags.launch, advice};
-  print(flags.common.json ? json_text(document(advised)) : text(advised));
+  const Assumptions assumptions = assumptions_of(config);
+  OrderedJson json = document(advised);
+  add_assumptions(json, assumptions);
+  print(flags.common.json ? json_text(json) : marked_lines(text(advised), assumptions));
   return kDone;
 }
 
@@ -136,6 +139,7 @@ void add_advise(CLI::App& root, Session& session) {
   command->add_option("--model", flags->model, "Hugging Face config.json of the model")
       ->type_name("FILE")
       ->required();
+  add_assume_dense_flag(*command, flags->reading);
   add_parsed(*command, "--tp", flags->options.tp, list_of(whole_number(2, kMostRanks)),
              "GPUs that the model is divided over (what was probed; with --machine 2,4,8)")
       ->type_name("N,...");

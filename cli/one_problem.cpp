@@ -33,18 +33,36 @@ constexpr const char* kWays =
     "--problem OP:M,N,K:dtype:ranks, or --op, --m, --n, --k, --dtype and --ranks, or --model, "
     "--layer, --tokens and --tp";
 
-Problem of_layer(const ProblemFlags& flags) {
-  const auto gemms = [&](Parallelism parallelism) {
-    return workload_of(flags.model,
-                       {.tp = *flags.tp, .tokens = {*flags.tokens}, .parallelism = {parallelism}})
-        .gemms;
-  };
-  const auto own = gemms(flags.sequence_parallel ? Parallelism::sequence : Parallelism::tensor);
+/// The product that most layers have. The sentences name those of other sizes.
+AskedProblem most_frequent(const std::vector<LayerGemm>& gemms, Assumptions assumptions) {
+  const LayerGemm& most = *std::max_element(
+      gemms.begin(), gemms.end(),
+      [](const auto& a, const auto& b) { return a.times_per_pass < b.times_per_pass; });
+  for (const LayerGemm& other : gemms) {
+    if (other.problem == most.problem) continue;
+    assumptions.sentences.push_back(fmt::format(
+        "{} has other sizes in some layers: this is the one that a pass runs {} times; {} times it "
+        "is {}",
+        to_string(most.product), most.times_per_pass, other.times_per_pass,
+        to_string(other.problem)));
+  }
+  return {.problem = most.problem, .assumptions = std::move(assumptions)};
+}
+
+AskedProblem of_layer(const ProblemFlags& flags) {
+  const Workload work = workload_of(
+      flags.model,
+      {.tp = *flags.tp,
+       .tokens = {*flags.tokens},
+       .parallelism = {flags.sequence_parallel ? Parallelism::sequence : Parallelism::tensor}},
+      flags.reading);
   std::vector<std::string_view> layers;
-  for (const LayerGemm& gemm : own) {
-    if (gemm.product == *flags.layer) return gemm.problem;
+  std::vector<LayerGemm> own;
+  for (const LayerGemm& gemm : work.gemms) {
+    if (gemm.product == *flags.layer) own.push_back(gemm);
     layers.push_back(to_string(gemm.product));
   }
+  if (!own.empty()) return most_frequent(own, {work.assumptions, work.assumed_dense});
   throw Failure(ErrorKind::bad_input,
                 fmt::format("--layer {}: expected one of {}{}", to_string(*flags.layer),
                             fmt::join(layers, ", "),
@@ -84,9 +102,10 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
       ->type_name("N");
   command.add_flag("--sequence-parallel", flags.sequence_parallel,
                    "The layer of --model under sequence parallelism instead of plain TP");
+  add_assume_dense_flag(command, flags.reading);
 }
 
-Problem read_problem(const ProblemFlags& flags) {
+AskedProblem read_problem(const ProblemFlags& flags) {
   const std::array<Way, 3> ways{Way{{{"--problem", flags.problem.has_value()}}},
                                 Way{{{"--op", flags.op.has_value()},
                                      {"--m", flags.m.has_value()},
@@ -118,14 +137,14 @@ Problem read_problem(const ProblemFlags& flags) {
   if (flags.sequence_parallel && flags.model.empty()) {
     throw Failure(ErrorKind::bad_input, "--sequence-parallel: expected only beside --model");
   }
-  if (flags.problem) return *flags.problem;
+  if (flags.problem) return {.problem = *flags.problem};
   if (!flags.model.empty()) return of_layer(flags);
-  return value_or_throw(validated({.op = *flags.op,
-                                   .m = *flags.m,
-                                   .n = *flags.n,
-                                   .k = *flags.k,
-                                   .dtype = *flags.dtype,
-                                   .ranks = *flags.ranks}));
+  return {.problem = value_or_throw(validated({.op = *flags.op,
+                                               .m = *flags.m,
+                                               .n = *flags.n,
+                                               .k = *flags.k,
+                                               .dtype = *flags.dtype,
+                                               .ranks = *flags.ranks}))};
 }
 
 }  // namespace overlaptune::cli

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/problem.hpp"
@@ -23,8 +24,9 @@ struct ProblemFlags {
   std::optional<Dtype> dtype{};
   std::optional<int> ranks{};
 
-  /// `--model`, `--layer`, `--tokens`, `--tp`, `--sequence-parallel`
+  /// `--model`, `--layer`, `--tokens`, `--tp`, `--sequence-parallel`, `--assume-dense`
   std::string model{};
+  ReadingOptions reading{};
   std::optional<Product> layer{};
   std::optional<std::int64_t> tokens{};
   std::optional<int> tp{};
@@ -33,8 +35,14 @@ struct ProblemFlags {
 
 void add_problem_flags(CLI::App& command, ProblemFlags& flags);
 
+/// A problem, and what was assumed of the model whose layer it is.
+struct AskedProblem {
+  Problem problem{};
+  Assumptions assumptions{};
+};
+
 /// The problem that the flags name. Throws `Failure` (`bad_input`) where they name none, name one
 /// in two ways or in part, and for a problem that is not valid; the message names the flags.
-[[nodiscard]] Problem read_problem(const ProblemFlags& flags);
+[[nodiscard]] AskedProblem read_problem(const ProblemFlags& flags);
 
 }  // namespace overlaptune::cli

@@ -83,7 +83,7 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
     print_json(document);
     return kDone;
   }
-  print(fmt::format(
+  const std::string text = fmt::format(
       "{0} on {1}, {2} launch\n{3}\npredicted {4:.1f} us (p10 {5:.1f}, p90 {6:.1f}), sequential "
       "{7:.1f} us{8}\n"
       "{9:.1f} us by the analytic model, {10:+.1f} us learned from {11} measured configs{8}\n"
@@ -96,7 +96,8 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
       best.timeline.gemm_end.count(),
       to_markdown(with_machine(timeline_table(best.timeline), question.platform())),
       to_markdown(with_machine(table(explanation), question.platform())),
-      blocks(drawn, question.platform())));
+      blocks(drawn, question.platform()));
+  print(with_assumptions(text, question.assumptions()));
   return kDone;
 }
 

@@ -19,7 +19,7 @@ Workload of_model(const WorkloadFlags& flags) {
   WorkloadOptions options{.tp = flags.tp, .tokens = flags.tokens};
   if (flags.sequence_parallel == "only") options.parallelism = {Parallelism::sequence};
   if (flags.sequence_parallel == "both") options.parallelism.push_back(Parallelism::sequence);
-  return workload_of(flags.model, options);
+  return workload_of(flags.model, options, flags.reading);
 }
 
 std::vector<Problem> parse_all(const std::vector<std::string>& texts) {
@@ -63,6 +63,7 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
       ->type_name("[only|both]")
       ->check(CLI::IsMember({"only", "both"}))
       ->needs(model);
+  add_assume_dense_flag(command, flags.reading)->needs(model);
 }
 
 Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
@@ -75,8 +76,9 @@ Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
   return sizes;
 }
 
-Workload workload_of(const std::string& model, const WorkloadOptions& options) {
-  const auto config = value_or_throw(read_model_config(model));
+Workload workload_of(const std::string& model, const WorkloadOptions& options,
+                     const ReadingOptions& reading) {
+  const auto config = value_or_throw(read_model_config(model, reading));
   auto result = workload(config, options);
   if (!result) {
     // A flag is not the file's fault.

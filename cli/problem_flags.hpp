@@ -16,6 +16,7 @@ namespace overlaptune::cli {
 /// `--model …`, `--problem …` or `--problems …`.
 struct WorkloadFlags {
   std::string model{};
+  ReadingOptions reading{};
   int tp = 0;
   std::vector<std::int64_t> tokens{};
   std::string sequence_parallel{};  ///< empty, "only" or "both"
@@ -33,7 +34,8 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
 
 /// The problems of the model in a config.json. Throws `Failure` (`bad_input`); the message names
 /// the file or the flag.
-[[nodiscard]] Workload workload_of(const std::string& model, const WorkloadOptions& options);
+[[nodiscard]] Workload workload_of(const std::string& model, const WorkloadOptions& options,
+                                   const ReadingOptions& reading);
 
 /// Adds `--launch`, with the values `graph` and `eager`.
 CLI::Option* add_launch_flag(CLI::App& command, Launch& launch);

@@ -1,5 +1,7 @@
 #include "cli/question.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "cli/origin.hpp"
@@ -8,8 +10,9 @@
 
 namespace overlaptune::cli {
 
-Question::Question(const QuestionFlags& flags)
-    : problem_(read_problem(flags.problem)),
+Question::Question(const QuestionFlags& flags, AskedProblem asked)
+    : problem_(asked.problem),
+      assumptions_(std::move(asked.assumptions)),
       launch_(flags.launch),
       store_(flags.database, Access::read),
       platform_(value_or_throw(store_.platform(flags.platform))),
@@ -55,6 +58,7 @@ OrderedJson Question::document(const Answer& answer) const {
                        {"baseline_us", json_of(answer.baseline)},
                        {"multicast", multicast(answer)}};
   add_origin(document, platform_.platform);
+  add_assumptions(document, assumptions_);
   return document;
 }
 

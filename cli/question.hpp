@@ -12,7 +12,7 @@ class Question {
  public:
   /// Throws `Failure` for a problem that is not valid or does not fit the platform, for a database
   /// or platform that does not exist, and where several platforms are stored and none is named.
-  explicit Question(const QuestionFlags& flags);
+  explicit Question(const QuestionFlags& flags) : Question(flags, read_problem(flags.problem)) {}
 
   /// The answer to these terms, for the launch of the flags. Throws `Failure` (`bad_input`) where
   /// nothing was ever probed on the platform and no winner is stored: an answer would only be a
@@ -28,11 +28,15 @@ class Question {
   [[nodiscard]] OrderedJson document(const Answer& answer) const;
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const Assumptions& assumptions() const { return assumptions_; }
   [[nodiscard]] Launch launch() const { return launch_; }
   [[nodiscard]] const Platform& platform() const { return platform_.platform; }
 
  private:
+  Question(const QuestionFlags& flags, AskedProblem asked);
+
   Problem problem_;
+  Assumptions assumptions_;
   Launch launch_;
   Store store_;
   StoredPlatform platform_;

@@ -225,7 +225,8 @@ std::optional<Figure> figure(const RunFlags& flags, const Outcome& outcome) {
 
 int run(const RunFlags& given, const Session& /*session*/) {
   RunFlags flags = given;
-  flags.problem = read_problem(flags.asked);
+  const AskedProblem asked = read_problem(flags.asked);
+  flags.problem = asked.problem;
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
     write_file(flags.trace,
@@ -234,7 +235,13 @@ int run(const RunFlags& given, const Session& /*session*/) {
   }
   const auto drawn = figure(flags, outcome);
   if (drawn && !flags.svg.empty()) write_file(flags.svg, to_svg(*drawn));
-  print(flags.common.json ? json_text(document(flags, outcome)) : text(flags, outcome, drawn));
+  if (flags.common.json) {
+    OrderedJson json = document(flags, outcome);
+    add_assumptions(json, asked.assumptions);
+    print_json(json);
+  } else {
+    print(with_assumptions(text(flags, outcome, drawn), asked.assumptions));
+  }
   if (outcome.result.verdict != Verdict::valid) {
     throw Failure(ErrorKind::nothing_validated,
                   fmt::format("{} is not valid but {}: {}", to_string(outcome.config),

@@ -82,7 +82,7 @@ std::vector<StoredPlatform> family(const Store& store, const CostFlags& flags) {
 
 ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
   if (flags.model.empty()) bad_costs("--model: expected a config.json beside --db");
-  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   MeasuredRequest request{.gpus = gpus, .per_node = per_node, .recompute = flags.recompute};
   if (!flags.costs.empty()) {
     const std::string text = value_or_throw(read_text_file(flags.costs, kMostCostsBytes));
@@ -106,8 +106,9 @@ ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
   ChosenCosts chosen{.costs = std::move(measured.costs),
                      .memory_bytes = static_cast<double>(platforms.front().platform.memory.count),
                      .sources = {fmt::format("{} on {}", config.name, names)},
-                     .heads = config.heads,
-                     .simulated = is_simulated(platforms.front().platform)};
+                      .heads = config.heads,
+                      .simulated = is_simulated(platforms.front().platform),
+                      .assumptions = assumptions_of(config)};
   chosen.sources.insert(chosen.sources.end(), measured.sources.begin(), measured.sources.end());
   return chosen;
 }
@@ -129,6 +130,7 @@ void add_cost_flags(CLI::App& command, CostFlags& flags) {
   command
       .add_option("--model", flags.model, "A model's name in --costs; with --db, its config.json")
       ->type_name("MODEL");
+  add_assume_dense_flag(command, flags.reading);
   command.add_flag("--recompute", flags.recompute,
                    "With --db: keep only the inputs of layers, and run them forward twice");
   add_parsed(command, "--memory", flags.memory_bytes, parse_size,

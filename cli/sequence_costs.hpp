@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/assumptions.hpp"
 #include "planner/costs.hpp"
 
 namespace overlaptune::cli {
@@ -17,6 +18,7 @@ struct CostFlags {
   std::string database{};
   std::string platform{};
   std::string model{};
+  ReadingOptions reading{};
   std::int64_t memory_bytes = 0;  ///< 0: not given
   bool recompute = false;
 };
@@ -27,9 +29,10 @@ struct ChosenCosts {
   std::vector<std::string> sources{};   ///< sentences for the user
   std::optional<std::int64_t> heads{};  ///< of attention, where the source says so
   bool simulated = false;
+  Assumptions assumptions{};  ///< of a --model's config
 };
 
-/// Adds `--costs`, `--db`, `--platform`, `--model`, `--memory` and `--recompute`.
+/// Adds `--costs`, `--db`, `--platform`, `--model`, `--assume-dense`, `--memory` and `--recompute`.
 void add_cost_flags(CLI::App& command, CostFlags& flags);
 
 /// The costs of coefficients in a file, or of a model on measured GPUs. `max_length` chooses among

@@ -213,6 +213,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   document["gpus_per_node"] = flags.gpus_per_node;
   document["costs"] = chosen.sources;
   document["simulated"] = chosen.simulated;
+  add_assumptions(document, chosen.assumptions);
   document["too_long"] = prepared.too_long;
   document["too_long_were"] = flags.cut ? "cut" : "dropped";
   if (!flags.out.empty()) write_file(flags.out, json_text(document));
@@ -232,7 +233,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   for (const std::string& source : chosen.sources)
     text += fmt::format("costs: {}{}\n", source, mark);
   text += marked(batch_lines(study) + "\n" + summary(study, flags), mark);
-  print(text);
+  print(with_assumptions(std::move(text), chosen.assumptions));
   if (flags.picture) {
     print_own("\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()}));
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
@@ -29,6 +30,7 @@ constexpr std::size_t kMostGraphBytes = 10'000'000;
 struct StepFlags {
   CommonFlags common{};
   std::string model{};
+  ReadingOptions reading{};
   std::string graph{};
   MachineFlags machine{.name = ""};
   std::string database{};
@@ -40,6 +42,7 @@ struct StepFlags {
 };
 
 struct Planned {
+  Assumptions assumptions{};
   StepPlan plan{};
   std::vector<std::string> notes{};
   std::optional<Platform> platform{};
@@ -63,7 +66,8 @@ Planned planned(const StepFlags& flags, const ModelConfig& config, const Platfor
   }
   const PlatformCosts costs(platform, std::move(measurements), *model, std::move(ask), config,
                             flags.known);
-  Planned made{.plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
+  Planned made{.assumptions = assumptions_of(config),
+               .plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
                .notes = costs.sources(),
                .platform = platform};
   made.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
@@ -71,7 +75,7 @@ Planned planned(const StepFlags& flags, const ModelConfig& config, const Platfor
 }
 
 Planned from_database(const StepFlags& flags) {
-  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   const Store store(flags.database, Access::read);
   const auto stored = value_or_throw(store.platform(flags.platform));
   Lookup lookup(store, stored, system_answers(stored.platform));
@@ -81,7 +85,7 @@ Planned from_database(const StepFlags& flags) {
 
 /// From a quick probing of the machine. Nothing is stored.
 Planned from_machine(const StepFlags& flags) {
-  const ModelConfig config = value_or_throw(read_model_config(flags.model));
+  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   const auto machine = open(flags.machine, flags.common);
   const Platform platform = machine->platform();
   std::vector<int> ranks;
@@ -132,6 +136,7 @@ OrderedJson document_of(const StepFlags& flags, const Planned& planned) {
   }
   document.update(json_of(planned.plan));
   document["notes"] = planned.notes;
+  if (planned.platform) add_assumptions(document, planned.assumptions);
   return document;
 }
 
@@ -164,7 +169,7 @@ int run_step(const StepFlags& flags, const Session& /*session*/) {
   }
   if (!planned.notes.empty()) text += "\n";
   for (const std::string& note : planned.notes) text += fmt::format("Note: {}{}\n", note, mark);
-  print(text);
+  print(with_assumptions(std::move(text), planned.assumptions));
   return kDone;
 }
 
@@ -196,6 +201,7 @@ void add_step(CLI::App& root, Session& session) {
       flags->common);
   command->add_option("--model", flags->model, "Hugging Face config.json of the model")
       ->type_name("FILE");
+  add_assume_dense_flag(*command, flags->reading);
   // --machine goes before the variable with the default of --db.
   auto* database = add_database_flag(*command, flags->database)->required(false)->envname("");
   auto* platform =

@@ -49,6 +49,7 @@ OrderedJson document(const TuneFlags& flags, const Platform& platform, const Wor
                        {"notes", work.notes},
                        {"winners", std::move(winners)}};
   add_origin(document, platform);
+  add_assumptions(document, {work.assumptions, work.assumed_dense});
   return document;
 }
 
@@ -105,7 +106,8 @@ int tune(const TuneFlags& flags, const Session& session) {
   }();
   store.confirm_place();
   print(flags.common.json ? json_text(document(flags, platform, work, report))
-                          : text(flags, platform, work, report, session.program));
+                          : marked_lines(text(flags, platform, work, report, session.program),
+                                         {work.assumptions, work.assumed_dense}));
   if (!report.stopped) return kDone;
   spdlog::warn("stopped by {}: --resume with the same request goes on from here",
                interrupted() != 0 ? "a signal" : "--budget");

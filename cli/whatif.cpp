@@ -200,6 +200,7 @@ void add_whatif(CLI::App& root, Session& session) {
       ->type_name("NAME,...");
   command->add_option("--model", flags->model, "Hugging Face config.json of a model to train")
       ->type_name("FILE");
+  add_assume_dense_flag(*command, flags->reading);
   add_parsed(*command, "--data-parallel", flags->data_parallel, whole_number(2, kMostGpusAsked),
              "Replicas of --model, whose gradients are all-reduced")
       ->type_name("N");

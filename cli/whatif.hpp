@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
 #include "cluster/calibration.hpp"
 #include "cluster/cluster.hpp"
@@ -22,6 +23,7 @@ struct WhatIfFlags {
   std::vector<std::string> platforms{};
 
   std::string model{};
+  ReadingOptions reading{};
   int data_parallel = 0;
   int tensor_parallel = 1;
   double utilisation = 0.4;

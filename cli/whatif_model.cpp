@@ -58,7 +58,7 @@ int whatif_of_model(const WhatIfFlags& flags) {
     throw Failure(ErrorKind::bad_input,
                   "--data-parallel: missing beside --model: expected a number of replicas");
   }
-  const auto config = value_or_throw(read_model_config(flags.model));
+  const auto config = value_or_throw(read_model_config(flags.model, flags.reading));
   OrderedJson list = OrderedJson::array();
   Table table{.name = "step",
               .columns = {{"cluster"},
@@ -82,17 +82,20 @@ int whatif_of_model(const WhatIfFlags& flags) {
                           best.bound_by, step.synchronisation.us_per_token, step.tokens,
                           step.tokens * flags.data_parallel});
   }
+  const Assumptions assumptions = assumptions_of(config);
   if (flags.common.json) {
+    for (OrderedJson& answer : list) add_assumptions(answer, assumptions);
     print_json(list.size() == 1 ? list.front() : OrderedJson{{"answers", std::move(list)}});
     return kDone;
   }
-  print(fmt::format(
+  const std::string text = fmt::format(
       "{}: {:.2f} billion weights, {} replicas of {} GPUs, {:.0f} % of the data sheet's rate\n\n"
       "{}\nA step of fewer tokens than that leaves a part of the all-reduce exposed, however well "
       "it is\noverlapped with the backward pass, two thirds of the step.\n",
       config.name, static_cast<double>(parameters) / 1e9, flags.data_parallel,
       flags.tensor_parallel, 100 * flags.utilisation,
-      to_markdown(with_calibration(std::move(table), source))));
+      to_markdown(with_calibration(std::move(table), source)));
+  print(with_assumptions(text, assumptions));
   return kDone;
 }
 

@@ -5,31 +5,14 @@
 #include <fmt/format.h>
 
 #include "core/dtype.hpp"
+#include "tuner/weights.hpp"
 
 namespace overlaptune::cluster {
 
-Expected<std::int64_t> parameters(const ModelConfig& config) {
-  if (config.experts > 0) {
-    return bad_input(
-        fmt::format("{}: has {} experts, whose weights are not counted: expected a dense model",
-                    config.name, config.experts));
-  }
-  if (config.latent_attention) {
-    return bad_input(config.name + ": latent attention is not counted: expected plain attention");
-  }
-  const std::int64_t attention =
-      config.hidden * ((config.heads + config.kv_heads) * config.head_dim +
-                       (config.heads + config.kv_heads) * config.value_head_dim);
-  const std::int64_t mlp = (config.gated ? 3 : 2) * config.hidden * config.intermediate;
-  const std::int64_t embeddings =
-      (config.tied_embeddings ? 1 : 2) * config.vocabulary * config.hidden;
-  return config.layers * (attention + mlp) + embeddings;
-}
-
 Expected<Synchronisation> synchronisation(const ModelConfig& config, const Cluster& cluster,
                                           const Training& training) {
-  const auto count = parameters(config);
-  if (!count) return error_of(count);
+  const auto weights = weights_of(config);
+  if (!weights) return error_of(weights);
   if (!(cluster.tflops > 0)) {
     return bad_input(
         fmt::format("{}: tflops is missing: expected the rate of one GPU, which "
@@ -40,12 +23,11 @@ Expected<Synchronisation> synchronisation(const ModelConfig& config, const Clust
   // language models, 2020, 2.1).
   constexpr double kOperations = 6;
   constexpr double kPerUs = 1e6;  // of 1 TFLOP/s
-  const auto weights = static_cast<double>(*count);
   return Synchronisation{
-      .parameters = *count,
+      .parameters = std::llround(weights->all),
       .gradient_bytes =
-          weights * static_cast<double>(bytes_of(config.dtype)) / training.tensor_parallel,
-      .us_per_token = kOperations * weights /
+          weights->all * static_cast<double>(bytes_of(config.dtype)) / training.tensor_parallel,
+      .us_per_token = kOperations * weights->per_token /
                       (training.tensor_parallel * cluster.tflops * kPerUs * training.utilisation)};
 }
 

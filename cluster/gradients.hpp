@@ -8,11 +8,6 @@
 
 namespace overlaptune::cluster {
 
-/// Weights of the model. A shape that config.json does not tell is left out: norms and biases,
-/// which are less than a thousandth.
-/// Error: experts, whose sizes `ModelConfig` does not hold; latent attention.
-[[nodiscard]] Expected<std::int64_t> parameters(const ModelConfig& config);
-
 /// How each replica of a model is trained.
 struct Training {
   int tensor_parallel = 1;   ///< GPUs that share a replica: neighbours in the innermost level
@@ -26,7 +21,8 @@ struct Synchronisation {
   double backward_share = 2.0 / 3;  ///< of the step, beside which gradients can be reduced
 };
 
-/// Error: as `parameters`; a cluster without `tflops`.
+/// Experts are taken to be in each replica, and a token to meet the weights of its own only.
+/// Error: as `weights_of`; a cluster without `tflops`.
 [[nodiscard]] Expected<Synchronisation> synchronisation(const ModelConfig& config,
                                                         const Cluster& cluster,
                                                         const Training& training);

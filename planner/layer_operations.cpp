@@ -31,9 +31,9 @@ Expected<Sizes> sizes_of(const ModelConfig& config, const StepShape& shape) {
     return bad_input(fmt::format("{}: {} = {}: expected a multiple of --tp {}", config.name, field,
                                  value, shape.tp));
   };
-  if (config.experts > 0 || config.latent_attention) {
-    return bad_input(fmt::format("{}: {}: expected a dense model with q, k and v of one product",
-                                 config.name, config.experts > 0 ? "experts" : "latent attention"));
+  if (const std::string why = why_not_alike(config); !why.empty()) {
+    return bad_input(
+        fmt::format("{}: {}: expected dense layers that are all alike", config.name, why));
   }
   if (config.heads % shape.tp != 0) return not_divided("num_attention_heads", config.heads);
   if (config.intermediate % shape.tp != 0) {

@@ -158,19 +158,12 @@ double activation_bytes(const ModelConfig& config, bool recompute) {
 }
 
 Expected<void> check(const ModelConfig& config) {
-  if (config.experts > 0) {
-    return bad_input(
-        fmt::format("model '{}': {} experts: costs of experts are not known: expected "
-                    "a dense model, or --costs with coefficients",
-                    config.name, config.experts));
-  }
-  if (config.latent_attention) {
-    return bad_input(
-        fmt::format("model '{}': latent attention: expected q, k and v of one product, "
-                    "or --costs with coefficients",
-                    config.name));
-  }
-  return {};
+  const std::string why = why_not_alike(config);
+  if (why.empty()) return {};
+  return bad_input(
+      fmt::format("model '{}': {}, whose costs are not known: expected dense layers that are all "
+                  "alike, or --costs with coefficients",
+                  config.name, why));
 }
 
 }  // namespace

@@ -39,9 +39,9 @@ struct MeasuredCosts {
 
 /// Costs for groups of 1..`gpus`. The GEMMs come from the first model, the all-to-alls of each
 /// degree from the first model that has them probed for so many ranks.
-/// Error: a config with experts or latent attention; a degree that neither a model nor `known` has,
-/// or, where groups are wider than a node, that `known` does not have;
-/// GEMMs that were never probed.
+/// Error: a config whose layers are not dense and alike; a degree that neither a model nor `known`
+/// has, or, where groups are wider than a node, that `known` does not have; GEMMs that were never
+/// probed.
 [[nodiscard]] Expected<MeasuredCosts> measured_costs(const ModelConfig& config,
                                                      std::span<const Model> models,
                                                      const MeasuredRequest& request);

@@ -89,8 +89,8 @@ struct LayerOperations {
   double parameters = 0;  ///< of one layer on one GPU
 };
 
-/// Error: a model with experts or latent attention; sizes that `tp` does not divide; costs that are
-/// not known.
+/// Error: a model whose layers are not dense and alike; sizes that `tp` does not divide; costs that
+/// are not known.
 [[nodiscard]] Expected<LayerOperations> layer_operations(const ModelConfig& config,
                                                          const StepShape& shape,
                                                          const StepCosts& costs);

@@ -7,10 +7,6 @@
 namespace overlaptune {
 namespace {
 
-std::int64_t layers_with_experts(const ModelConfig& config) {
-  return config.layers - config.dense_layers;
-}
-
 /// Why the experts cannot be shared out; empty where they can.
 std::string why_not(const ModelConfig& config, int tp) {
   if (config.experts_per_token == 0) {
@@ -21,7 +17,7 @@ std::string why_not(const ModelConfig& config, int tp) {
 }
 
 bool are_shared_out(const ModelConfig& config, int tp) {
-  return config.experts > 0 && layers_with_experts(config) > 0 && why_not(config, tp).empty();
+  return config.experts > 0 && config.expert_layers > 0 && why_not(config, tp).empty();
 }
 
 /// Rows that the experts of one rank compute: a multiple of `tp`, because each rank sends as many.
@@ -41,7 +37,7 @@ std::vector<LayerShape> expert_shapes(const ModelConfig& config, int tp, Paralle
   if (!are_shared_out(config, tp)) return {};
   const std::int64_t rows = rows_of_rank(config, tp, tokens);
   const std::int64_t width = config.expert_intermediate;
-  const std::int64_t layers = layers_with_experts(config);
+  const std::int64_t layers = config.expert_layers * config.loops;
   const std::int64_t into = config.gated ? 2 * width : width;
   const bool sequence = parallelism == Parallelism::sequence;
   return {{Product::experts_gate_up, std::nullopt, rows, into, config.hidden, layers},
@@ -59,7 +55,7 @@ std::optional<PlainCollective> expert_collective(const ModelConfig& config, int 
   return PlainCollective{.product = sequence ? Product::dispatch : Product::combine,
                          .parallelism = parallelism,
                          .tokens = tokens,
-                         .times_per_pass = layers_with_experts(config),
+                         .times_per_pass = config.expert_layers * config.loops,
                          .collective = sequence ? Collective::all_to_all : Collective::all_reduce,
                          .rows = sequence ? rows_of_rank(config, tp, tokens) : tokens,
                          .columns = config.hidden,
@@ -69,9 +65,9 @@ std::optional<PlainCollective> expert_collective(const ModelConfig& config, int 
 
 std::vector<std::string> expert_notes(const ModelConfig& config, int tp,
                                       const std::vector<Parallelism>& parallelism) {
-  if (config.experts == 0 || layers_with_experts(config) == 0) return {};
-  const std::string experts = fmt::format("the experts ({} in each of {} layers)", config.experts,
-                                          layers_with_experts(config));
+  if (config.experts == 0 || config.expert_layers == 0) return {};
+  const std::string experts =
+      fmt::format("the experts ({} in each of {} layers)", config.experts, config.expert_layers);
   if (const std::string reason = why_not(config, tp); !reason.empty()) {
     return {fmt::format("{} are left out: {}", experts, reason)};
   }

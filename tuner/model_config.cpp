@@ -1,230 +1,21 @@
 #include "tuner/model_config.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <initializer_list>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "json/parse.hpp"
 #include "json/reader.hpp"
+#include "tuner/config_parts.hpp"
 #include "tuner/text_file.hpp"
 
 namespace overlaptune {
 namespace {
 
-using Names = std::initializer_list<const char*>;  // the names that models have for one field
-
-// Model types whose MLPs have two matrices (up, down), and three (gate, up, down).
-constexpr std::array<std::string_view, 17> kPlainMlp{
-    "gpt2",   "gpt_neox", "gpt_neo",     "gptj",        "opt",        "bloom",
-    "falcon", "phi",      "mpt",         "gpt_bigcode", "starcoder2", "codegen",
-    "bert",   "roberta",  "xlm-roberta", "camembert",   "electra"};
-constexpr std::array<std::string_view, 30> kGatedMlp{
-    "llama",       "mistral",   "mixtral",     "qwen2",     "qwen2_moe",   "qwen3",
-    "qwen3_moe",   "gemma",     "gemma2",      "gemma3",    "gemma3_text", "phi3",
-    "cohere",      "cohere2",   "granite",     "olmo",      "olmo2",       "deepseek_v2",
-    "deepseek_v3", "internlm2", "llama4_text", "mistral3",  "gpt_oss",     "chatglm",
-    "glm",         "glm4",      "glm4_moe",    "ministral", "ernie4_5",    "ernie4_5_moe"};
-// Model types whose layers are not attention and one MLP, or whose config.json names them
-// otherwise.
-constexpr std::array<std::string_view, 14> kUnsupported{
-    "mamba", "mamba2", "falcon_mamba", "rwkv", "jamba", "recurrent_gemma", "dbrx",
-    "t5",    "mt5",    "umt5",         "bart", "mbart", "whisper",         "distilbert"};
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& list, std::string_view item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-/// The fields of a model, each by any of the names that it has. Whatever is wrong is a `Failure`.
-class Fields {
- public:
-  explicit Fields(const JsonReader& object) : object_(object) {}
-
-  /// The value of the first name that is present and not null.
-  [[nodiscard]] std::optional<std::int64_t> count_if_any(Names names,
-                                                         std::int64_t least = 1) const {
-    const char* const name = present(names);
-    if (name == nullptr) return std::nullopt;
-    const JsonReader field = object_[name];
-    if (!field.is_integer(least, kLargestSize)) {
-      fail(fmt::format("{} = {}: expected a whole number from {} to 2^31 - 1", name, field.shown(),
-                       least));
-    }
-    return field.integer(least);
-  }
-
-  [[nodiscard]] std::int64_t count(Names names) const {
-    const auto value = count_if_any(names);
-    if (!value) {
-      fail(fmt::format("{} is missing: expected a whole number from 1 to 2^31 - 1",
-                       fmt::join(names, " or ")));
-    }
-    return *value;
-  }
-
-  [[nodiscard]] std::string text_if_any(Names names) const {
-    const char* const name = present(names);
-    if (name == nullptr) return {};
-    const JsonReader field = object_[name];
-    if (!field.is_text()) {
-      fail(fmt::format("{} = {}: expected a string", name, field.shown()));
-    }
-    return field.text();
-  }
-
-  [[nodiscard]] bool has(const char* name) const { return object_.has(name); }
-
-  /// The elements of an array; none where it is absent.
-  [[nodiscard]] std::vector<std::int64_t> whole_numbers(const char* name) const {
-    if (!has(name)) return {};
-    return object_[name].list([](const JsonReader& element) { return element.integer(0); });
-  }
-
-  [[nodiscard]] bool is_set(const char* name) const { return has(name) && object_[name].boolean(); }
-
-  /// The text at `inner` of the object at `outer`; empty where either is absent.
-  [[nodiscard]] std::string text_within(const char* outer, const char* inner) const {
-    if (!object_.has(outer) || !object_[outer].is_object()) return {};
-    const JsonReader object = object_[outer];
-    return Fields(object).text_if_any({inner});
-  }
-
-  [[noreturn]] void fail(const std::string& message) const { object_.fail(message); }
-
- private:
-  [[nodiscard]] const char* present(Names names) const {
-    const auto* const found =
-        std::find_if(names.begin(), names.end(), [&](auto name) { return object_.has(name); });
-    return found == names.end() ? nullptr : *found;
-  }
-
-  const JsonReader& object_;
-};
-
-/// Heads of keys and values. In falcon and gpt_bigcode `multi_query` means one head for all
-/// queries.
-std::int64_t read_kv_heads(const Fields& fields, const ModelConfig& config) {
-  if (fields.is_set("multi_query") && !fields.is_set("new_decoder_architecture")) return 1;
-  if (fields.is_set("multi_query_attention")) {  // chatglm
-    if (const auto groups = fields.count_if_any({"multi_query_group_num"})) return *groups;
-  }
-  return fields.count_if_any({"num_key_value_heads", "num_kv_heads"}).value_or(config.heads);
-}
-
-void read_attention(const Fields& fields, ModelConfig& config) {
-  config.heads = fields.count({"num_attention_heads", "n_head", "n_heads"});
-  config.kv_heads = read_kv_heads(fields, config);
-  if (config.heads % config.kv_heads != 0) {
-    fields.fail(
-        fmt::format("num_key_value_heads = {}: expected a divisor of "
-                    "num_attention_heads = {}",
-                    config.kv_heads, config.heads));
-  }
-  const auto head_dim = fields.count_if_any({"head_dim", "kv_channels"});
-  if (!head_dim && config.hidden % config.heads != 0) {
-    fields.fail(
-        fmt::format("hidden_size = {}: expected a multiple of num_attention_heads = {}, or "
-                    "head_dim beside it",
-                    config.hidden, config.heads));
-  }
-  config.head_dim = head_dim.value_or(config.hidden / config.heads);
-  config.latent_attention = fields.count_if_any({"kv_lora_rank"}).has_value();
-  config.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(config.head_dim);
-}
-
-/// Layers with experts: every `step`-th one (qwen, llama4) but for those that are listed as dense,
-/// or every `freq`-th one behind the first dense ones (deepseek, glm4_moe, ernie).
-std::int64_t count_sparse_layers(const Fields& fields, const ModelConfig& config) {
-  const auto multiples_below = [](std::int64_t end, std::int64_t of) {
-    return (end + of - 1) / of;
-  };
-  const auto first =
-      fields.count_if_any({"first_k_dense_replace", "moe_layer_start_index"}, 0).value_or(0);
-  if (first > 0 || fields.has("moe_layer_freq")) {
-    const auto freq = fields.count_if_any({"moe_layer_freq"}).value_or(1);
-    return std::max<std::int64_t>(
-        0, multiples_below(config.layers, freq) - multiples_below(first, freq));
-  }
-  const auto step =
-      fields.count_if_any({"interleave_moe_layer_step", "decoder_sparse_step"}).value_or(1);
-  std::set<std::int64_t> dense;
-  for (const std::int64_t layer : fields.whole_numbers("mlp_only_layers")) {
-    if (layer < config.layers && (layer + 1) % step == 0) dense.insert(layer);
-  }
-  return config.layers / step - static_cast<std::int64_t>(dense.size());
-}
-
-/// The width of the expert that every token passes.
-std::int64_t read_shared_width(const Fields& fields, const ModelConfig& config) {
-  if (config.model_type == "llama4_text") return config.expert_intermediate;
-  if (const auto width = fields.count_if_any({"shared_expert_intermediate_size"}, 0)) return *width;
-  const auto shared =
-      fields.count_if_any({"n_shared_experts", "moe_num_shared_experts"}, 0).value_or(0);
-  return shared * config.expert_intermediate;
-}
-
-/// The experts: their number, their width, and the layers that have them.
-void read_experts(const Fields& fields, ModelConfig& config) {
-  config.experts =
-      fields
-          .count_if_any({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"},
-                        0)
-          .value_or(0);
-  if (config.experts == 0) {
-    config.dense_layers = config.layers;
-    return;
-  }
-  config.experts_per_token =
-      fields.count_if_any({"num_experts_per_tok", "experts_per_token", "moe_k"}).value_or(0);
-  if (config.experts_per_token > config.experts) {
-    fields.fail(fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {}",
-                            config.experts_per_token, config.experts));
-  }
-  config.expert_intermediate = fields.count({"moe_intermediate_size", "intermediate_size"});
-  config.shared_intermediate = read_shared_width(fields, config);
-  config.dense_layers = config.layers - count_sparse_layers(fields, config);
-}
-
-void read_mlp(const Fields& fields, ModelConfig& config) {
-  read_experts(fields, config);
-  const std::string activation =
-      fields.text_if_any({"hidden_act", "activation_function", "hidden_activation"});
-  config.gated = contains(kGatedMlp, config.model_type);
-  if (!config.gated && !contains(kPlainMlp, config.model_type)) {
-    config.gated = activation.empty() || activation == "silu" || activation == "swish";
-    config.notes.push_back(fmt::format("model_type '{}' is not known: its MLP is taken to be {}",
-                                       config.model_type, config.gated ? "gated" : "not gated"));
-  }
-  if (config.dense_layers == 0) return;
-  const auto width = fields.count_if_any(
-      {"intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
-  if (!width && config.gated) {
-    fields.fail("intermediate_size is missing: expected a whole number from 1 to 2^31 - 1");
-  }
-  config.intermediate = width.value_or(4 * config.hidden);  // the default of the GPT-2 family
-}
-
-void read_dtype(const Fields& fields, ModelConfig& config) {
-  const std::string name = fields.text_if_any({"torch_dtype", "dtype"});
-  if (name == "float16") {
-    config.dtype = Dtype::fp16;
-  } else if (!name.empty() && name != "bfloat16") {
-    config.notes.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
-  }
-  const std::string quantized = fields.text_within("quantization_config", "quant_method");
-  if (!quantized.empty()) {
-    config.notes.push_back(
-        fmt::format("the weights are quantized ({}): the products are taken as {}, so times with "
-                    "quantized weights differ",
-                    quantized, to_string(config.dtype)));
-  }
-}
+constexpr std::size_t kMostNamed = 40;  // unknown fields in one sentence
 
 /// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
 /// `llama-3-70b/config.json`.
@@ -253,46 +44,287 @@ std::string model_name(const std::filesystem::path& file) {
   return name;
 }
 
+/// The objects from the file's own to that of the language model.
+using Levels = std::vector<JsonReader>;
+
+Levels levels_of(const JsonReader& root, const Nesting& nesting) {
+  Levels levels;
+  levels.reserve(nesting.path.size() + 1);  // a reader refers to the one that it was made from
+  levels.push_back(root);
+  for (const std::string& name : nesting.path) levels.push_back(levels.back()[name]);
+  return levels;
+}
+
+/// The text at the innermost level that has one of `names`; empty where none has.
+std::string text_at_any_level(const Levels& levels, ConfigFields::Names names) {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    const std::string text = ConfigFields(*level).text_if_any(names);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+/// How the weights are quantised, wherever the note stands.
+std::string quantisation(const Levels& levels) {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    for (const char* name : {"quantization_config", "compression_config"}) {
+      if (!level->has(name) || !(*level)[name].is_object()) continue;
+      const JsonReader quantised = (*level)[name];
+      const std::string method = ConfigFields(quantised).text_if_any({"quant_method"});
+      return method.empty() ? "method not said" : method;
+    }
+  }
+  return {};
+}
+
+void read_dtype(const Levels& levels, ModelConfig& config) {
+  const std::string name = text_at_any_level(levels, {"torch_dtype", "dtype"});
+  if (name == "float16") {
+    config.dtype = Dtype::fp16;
+  } else if (!name.empty() && name != "bfloat16") {
+    config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
+  }
+  const std::string quantised = quantisation(levels);
+  if (quantised.empty()) return;
+  config.assumptions.push_back(
+      fmt::format("the weights are quantized ({}): the products are taken as {}, so times with "
+                  "quantized weights differ",
+                  quantised, to_string(config.dtype)));
+}
+
+/// Whether the output projection is the embedding. A level further out counts only where the
+/// language model does not say it, and before the default of its class.
+bool is_tied(const Levels& levels, ConfigFields& fields) {
+  fields.know({"tie_word_embeddings", "tie_embedding"});
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    for (const char* name : {"tie_word_embeddings", "tie_embedding"}) {
+      if (level->has(name)) return (*level)[name].boolean();
+    }
+  }
+  return fields.is_set("tie_word_embeddings");
+}
+
+/// Why the family of a config is not read.
+void check_type(const ConfigFields& fields, const std::string& type) {
+  if (const std::string why = other_products(type); !why.empty()) {
+    fields.fail(
+        fmt::format("model_type '{}': not supported: {}: expected layers of attention and "
+                    "an MLP, such as llama, qwen3, deepseek_v3, gpt_neox or bert",
+                    type, why));
+  }
+}
+
+void check_needs(ConfigFields& fields, const Family& family) {
+  for (const std::string& need : family.needs) {
+    if (!fields.has(need.c_str())) {
+      fields.fail(
+          fmt::format("{} is missing: the layers of model_type '{}' are not known without "
+                      "it",
+                      need, family.types.front()));
+    }
+  }
+}
+
+std::string names_in(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  if (all > kMostNamed) names.resize(kMostNamed);
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (all > kMostNamed) text += fmt::format(" and {} more", all - kMostNamed);
+  return text;
+}
+
+/// Refuses or says what nobody read.
+void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, const Family* family,
+                   const ReadingOptions& options, ModelConfig& config) {
+  if (family == nullptr && !unknown.of_layers.empty() && !options.assume_dense) {
+    fields.fail(
+        fmt::format("model_type '{}' is not known, and neither are fields that speak of its "
+                    "layers: {}: expected one of the types in docs/models.md, or --assume-dense to "
+                    "pass over these fields",
+                    config.model_type, names_in(unknown.of_layers)));
+  }
+  config.assumed_dense = family == nullptr && options.assume_dense;
+  std::vector<std::string> names = unknown.of_layers;
+  names.insert(names.end(), unknown.others.begin(), unknown.others.end());
+  if (names.empty()) return;
+  config.assumptions.push_back(
+      fmt::format("fields that are not known were not read{}: {}",
+                  unknown.of_layers.empty() ? "" : ", though they may change the layers",
+                  names_in(std::move(names))));
+}
+
+void say_family(const Family& family, ModelConfig& config) {
+  if (!family.left_out.empty()) config.assumptions.push_back(family.left_out);
+  config.not_counted = family.not_counted;
+}
+
+/// Whether attention and MLP of a layer read the same input, so that their outputs may be summed
+/// before one all-reduce.
+bool reads_one_input(ConfigFields& fields, const Family* family) {
+  if (fields.has("use_parallel_residual")) return fields.is_set("use_parallel_residual");
+  return family != nullptr && family->shares_all_reduce;
+}
+
+void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) {
+  if (config.ranks.output_rank > 0) {
+    config.assumptions.emplace_back(
+        "o is the last of two products behind attention: the one before it is of groups of heads, "
+        "and left out");
+  }
+  if (reads_one_input(fields, family)) {
+    config.assumptions.emplace_back(
+        "attention and MLP of a layer read the same input: a program may sum up o and down in one "
+        "all-reduce, and gather their input once; here each has its own");
+  }
+  if (config.per_layer_inputs > 0) {
+    config.assumptions.emplace_back("the products of per-layer inputs are left out");
+  }
+  if (config.loops > 1) {
+    config.assumptions.push_back(fmt::format("the layers run {} times in each pass", config.loops));
+  }
+  if (!fields.defaults_used().empty()) {
+    config.assumptions.push_back(
+        fmt::format("not in the file: {}", fmt::join(fields.defaults_used(), ", ")));
+  }
+}
+
+/// The defaults of a family, but for fields that the file has as null: it wants none.
+nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
+                           const Nesting& nesting) {
+  if (family == nullptr) return nlohmann::json::object();
+  nlohmann::json defaults = family->defaults;
+  for (const auto& [name, value] : language_model(document, nesting).items()) {
+    if (value.is_null()) defaults.erase(name);
+  }
+  return defaults;
+}
+
+std::int64_t read_layer_count(ConfigFields& fields) {
+  const auto layers =
+      fields.count_if_any({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+  if (layers && *layers > kMostLayers) {
+    fields.fail(fmt::format("num_hidden_layers = {}: expected at most {}", *layers, kMostLayers));
+  }
+  if (layers) return *layers;
+  // Nemotron-H since transformers 5 has the list only.
+  if (const auto blocks = fields.texts_if_any({"layers_block_type"}); blocks && !blocks->empty()) {
+    return std::ssize(*blocks);
+  }
+  return fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+}
+
+/// Fills the config from the language model's fields.
+void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
+                ModelConfig& config) {
+  config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
+  config.layers = read_layer_count(fields);
+  config.loops =
+      fields.count_if_any({"total_ut_steps", "num_loops", "num_recurrent_steps"}).value_or(1);
+  config.experts = read_expert_count(fields, family, config.layers);
+  const auto layers =
+      read_layers(fields, family, config.layers, config.experts, family == nullptr && assume_dense);
+  read_attention(fields, family, layers, config);
+  read_mlp(fields, family, layers, config);
+  if (config.expert_layers == 0) config.experts = 0;
+  read_other_layers(fields, family, layers, config);
+  config.per_layer_inputs = fields.count_if_any({"hidden_size_per_layer_input"}, 0).value_or(0);
+}
+
+ModelConfig read_document(const nlohmann::json& document, std::string_view name,
+                          const ReadingOptions& options) {
+  const JsonReader root(document, name);
+  if (!root.is_object()) {
+    root.fail("expected the object of a Hugging Face config.json, found " + root.shown());
+  }
+  const Nesting nesting = find_language_model(document);
+  const Levels levels = levels_of(root, nesting);
+  ModelConfig config;
+  if (!nesting.path.empty()) {
+    config.assumptions.push_back(
+        fmt::format("vision and audio parts are skipped: only {}", fmt::join(nesting.path, ".")));
+  }
+  config.model_type = text_at_any_level(levels, {"model_type"});
+  const Family* const family = find_family(config.model_type);
+  ConfigFields fields(levels.back(), defaults_of(family, document, nesting));
+  static_cast<void>(fields.text_if_any({"model_type"}));
+  check_type(fields, config.model_type);
+  if (family != nullptr) check_needs(fields, *family);
+  read_sizes(fields, family, options.assume_dense, config);
+  config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
+  config.tied_embeddings = is_tied(levels, fields);
+  if (family != nullptr) say_family(*family, config);
+  read_dtype(levels, config);
+  say_parts(fields, family, config);
+  judge_unknown(fields, unknown_fields(document, nesting, fields), family, options, config);
+  return config;
+}
+
 }  // namespace
 
-Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name) {
-  try {
-    const auto document = parse_json(json, name);
-    const JsonReader root(document, name);
-    if (!root.is_object()) {
-      root.fail("expected the object of a Hugging Face config.json, found " + root.shown());
-    }
-    ModelConfig config;
-    const bool is_nested = root.has("text_config") && root["text_config"].is_object();
-    if (is_nested)
-      config.notes.emplace_back("vision and audio parts are skipped: only text_config");
-    const JsonReader language = is_nested ? root["text_config"] : root;
+std::int64_t main_attention_layers(const ModelConfig& config) {
+  std::int64_t layers = config.layers;
+  for (const AttentionLayers& other : config.other_attention) layers -= other.layers;
+  for (const OtherLayers& other : config.other_layers) {
+    if (!other.beside_attention) layers -= other.layers;
+  }
+  return layers;
+}
 
-    const Fields fields(language);
-    config.model_type = fields.text_if_any({"model_type"});
-    if (contains(kUnsupported, config.model_type)) {
-      fields.fail(
-          fmt::format("model_type '{}': not supported: expected layers of attention and an "
-                      "MLP, such as llama, qwen3, deepseek_v3, gpt_neox or bert",
-                      config.model_type));
-    }
-    config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
-    read_attention(fields, config);
-    config.layers = fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-    read_mlp(fields, config);
-    config.vocabulary = fields.count_if_any({"vocab_size"}).value_or(0);
-    config.tied_embeddings = fields.is_set("tie_word_embeddings");
-    read_dtype(fields, config);
-    return config;
+std::vector<AttentionLayers> attention_of(const ModelConfig& config) {
+  std::vector<AttentionLayers> list{{.layers = main_attention_layers(config),
+                                     .heads = config.heads,
+                                     .kv_heads = config.kv_heads,
+                                     .head_dim = config.head_dim,
+                                     .value_head_dim = config.value_head_dim,
+                                     .key_projections = config.key_projections}};
+  list.insert(list.end(), config.other_attention.begin(), config.other_attention.end());
+  return list;
+}
+
+std::vector<DenseLayers> dense_of(const ModelConfig& config) {
+  if (config.dense_layers == 0) return {};
+  std::vector<DenseLayers> list{
+      {.layers = config.dense_layers, .intermediate = config.intermediate}};
+  list.insert(list.end(), config.other_dense.begin(), config.other_dense.end());
+  return list;
+}
+
+std::string why_not_alike(const ModelConfig& config) {
+  if (config.experts > 0) return fmt::format("{} experts", config.experts);
+  if (config.latent_attention) return "latent attention";
+  const auto some = [&](std::int64_t layers, const std::string& what) {
+    return fmt::format("{} of {} layers have {}", layers, config.layers, what);
+  };
+  if (!config.other_layers.empty()) {
+    const OtherLayers& other = config.other_layers.front();
+    return some(other.layers, other.what);
+  }
+  if (!config.other_attention.empty()) {
+    return some(config.other_attention.front().layers, "attention of another size");
+  }
+  if (!config.other_dense.empty()) {
+    return some(config.other_dense.front().layers, "an MLP of another width");
+  }
+  if (config.loops > 1) return fmt::format("layers that run {} times", config.loops);
+  if (config.query_gate) return "a gate beside the queries";
+  if (config.key_projections != 2) return "keys that are values, too";
+  return {};
+}
+
+Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name,
+                                         const ReadingOptions& options) {
+  try {
+    return read_document(parse_json(json, name), name, options);
   } catch (const Failure& failure) {
     return bad_input(failure.what());
   }
 }
 
-Expected<ModelConfig> read_model_config(const std::filesystem::path& file) {
+Expected<ModelConfig> read_model_config(const std::filesystem::path& file,
+                                        const ReadingOptions& options) {
   const auto text = read_text_file(file, kMostConfigBytes);
   if (!text) return error_of(text);
-  auto config = parse_model_config(*text, file.string());
+  auto config = parse_model_config(*text, file.string(), options);
   if (config) config->name = model_name(file);
   return config;
 }

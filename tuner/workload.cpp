@@ -7,21 +7,6 @@
 namespace overlaptune {
 namespace {
 
-std::vector<std::string> skipped(const ModelConfig& config, const WorkloadOptions& options) {
-  std::vector<std::string> notes = config.notes;
-  for (std::string& note : expert_notes(config, options.tp, options.parallelism)) {
-    notes.push_back(std::move(note));
-  }
-  const auto& ways = options.parallelism;
-  const bool sequence = std::find(ways.begin(), ways.end(), Parallelism::sequence) != ways.end();
-  if (!sequence) notes.emplace_back("plain TP has no collective beside qkv, gate and up");
-  if (config.latent_attention) {
-    notes.emplace_back("q, k and v are skipped: latent attention has no single projection");
-  }
-  notes.emplace_back("embedding and lm_head are skipped: once a model, not once a layer");
-  return notes;
-}
-
 Expected<void> check(const WorkloadOptions& options) {
   if (options.tp < 2 || options.tp > kMostRanks) {
     return bad_input(fmt::format("--tp {}: expected 2 to {}", options.tp, kMostRanks));
@@ -123,9 +108,26 @@ Expected<void> add_pass(Workload& work, const ModelConfig& config, const Workloa
 
 }  // namespace
 
+std::vector<std::string> workload_notes(const ModelConfig& config, const WorkloadOptions& options) {
+  std::vector<std::string> notes = config.assumptions;
+  for (std::string& note : expert_notes(config, options.tp, options.parallelism)) {
+    notes.push_back(std::move(note));
+  }
+  const auto& ways = options.parallelism;
+  const bool sequence = std::find(ways.begin(), ways.end(), Parallelism::sequence) != ways.end();
+  if (!sequence) notes.emplace_back("plain TP has no collective beside qkv, gate and up");
+  if (config.latent_attention) {
+    notes.emplace_back("q, k and v are skipped: latent attention has no single projection");
+  }
+  notes.emplace_back("embedding and lm_head are skipped: once a model, not once a layer");
+  return notes;
+}
+
 Expected<Workload> workload(const ModelConfig& config, const WorkloadOptions& options) {
   if (const auto checked = check(options); !checked) return error_of(checked);
-  Workload result{.notes = skipped(config, options)};
+  Workload result{.notes = workload_notes(config, options),
+                  .assumptions = config.assumptions,
+                  .assumed_dense = config.assumed_dense};
   for (const Parallelism parallelism : options.parallelism) {
     for (const std::int64_t tokens : options.tokens) {
       const auto added = add_pass(result, config, options, parallelism, tokens);

@@ -42,8 +42,14 @@ struct Workload {
   /// By parallelism, tokens, then qkv, gate_up, shared_gate_up, experts_gate_up, experts_down.
   std::vector<PlainGemm> plain_gemms{};
   std::vector<PlainCollective> plain_collectives{};  ///< by parallelism, then tokens
-  std::vector<std::string> notes{};  ///< sentences that say what was skipped or assumed
+  std::vector<std::string> notes{};        ///< sentences that say what was skipped or assumed
+  std::vector<std::string> assumptions{};  ///< those of the config among them
+  bool assumed_dense = false;              ///< as in `ModelConfig`
 };
+
+/// Sentences that say what was assumed of a model, and what is skipped.
+[[nodiscard]] std::vector<std::string> workload_notes(const ModelConfig& config,
+                                                      const WorkloadOptions& options);
 
 /// The problems of a model. Error: a size that `tp` does not divide, tokens that are out of range
 /// or given twice, a `tp` outside 2..kMostRanks; the message names the field or flag.

@@ -21,7 +21,7 @@ constexpr const char* kLlama = R"({"model_type": "llama", "hidden_size": 1024,
     "num_hidden_layers": 3, "torch_dtype": "bfloat16"})";
 
 // The first of three layers is dense, the others have experts and one that every token passes.
-constexpr const char* kExperts = R"({"model_type": "deepseek_v2", "hidden_size": 1024,
+constexpr const char* kExperts = R"({"model_type": "deepseek", "hidden_size": 1024,
     "intermediate_size": 4096, "num_attention_heads": 8, "num_key_value_heads": 8,
     "num_hidden_layers": 3, "n_routed_experts": 16, "n_shared_experts": 2,
     "moe_intermediate_size": 512, "num_experts_per_tok": 4, "first_k_dense_replace": 1,

@@ -82,7 +82,8 @@ TEST(BadInput, advice) {
   expect_refused(folder, of_model + machine + "--tokens 1k,1k", 2, "1k given twice");
   expect_refused(folder, of_model + machine + "--tokens 1k --tp 2,x", 2, "'x': expected a whole");
   expect_refused(folder, of_model + machine + "--tokens 1k --tp 3", 2, "expected a multiple");
-  expect_refused(folder, of_model + machine + "--tokens 10 --tp 4", 2, "--tokens = 10");
+  expect_refused(folder, of_model + machine + "--tokens 10 --tp 4 --sequence-parallel yes", 2,
+                 "--tokens = 10");
   expect_refused(folder, of_model + machine + "--tokens 1k --tp 16", 2,
                  "--tp 16: sim:h200-nvlink-x8 has 8 GPUs");
   expect_refused(folder, of_model + machine + "--tokens 1k --sequence-parallel maybe", 2, "both");
@@ -157,7 +158,7 @@ TEST(BadInput, model_configs) {
   const Folder folder;
   const std::string rest = " --tp 8 --tokens 4096";
   folder.write("empty.json", "");
-  folder.write("huge.json", std::string(1'000'001, ' '));
+  folder.write("huge.json", std::string(32'000'001, ' '));
   folder.write("text.json", "hidden_size = 8192\n");
   folder.write("list.json", "[1, 2]");
   folder.write("typed.json", R"({"model_type": "llama", "hidden_size": "8192",
@@ -167,7 +168,7 @@ TEST(BadInput, model_configs) {
   expect_refused(folder, kTune + "--model none.json" + rest, 2, "none.json: no such file");
   expect_refused(folder, kTune + "--model ." + rest, 2, "not a regular file");
   expect_refused(folder, kTune + "--model empty.json" + rest, 2, "empty.json: empty");
-  expect_refused(folder, kTune + "--model huge.json" + rest, 2, "larger than 1000000 bytes");
+  expect_refused(folder, kTune + "--model huge.json" + rest, 2, "larger than 32000000 bytes");
   expect_refused(folder, kTune + "--model text.json" + rest, 2, "not JSON");
   expect_refused(folder, kTune + "--model list.json" + rest, 2, "expected the object");
   expect_refused(folder, kTune + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");

@@ -414,9 +414,11 @@ TEST(Workload, experts_that_cannot_be_shared_out_are_left_out_and_said) {
   EXPECT_EQ(plain_sizes(sixteen, Product::experts_gate_up), Sizes{});
   EXPECT_TRUE(
       notes_say(sixteen, "the experts (60 in each of 24 layers) are left out: --tp 16 does not"));
-  std::string unknown = kQwenMoe;
-  unknown.erase(unknown.find(R"("num_experts_per_tok": 4, )"), 26);
-  EXPECT_TRUE(notes_say(of_text(unknown, 4), "does not say how many of them a token passes"));
+  std::string unsaid = kQwenMoe;
+  unsaid.erase(unsaid.find(R"("num_experts_per_tok": 4, )"), 26);
+  EXPECT_TRUE(notes_say(of_text(unsaid, 4), "num_experts_per_tok = 4"));
+  unsaid.replace(unsaid.find("qwen2_moe"), 9, "my_model");
+  EXPECT_TRUE(notes_say(of_text(unsaid, 4), "does not say how many of them a token passes"));
 }
 
 TEST(Workload, more_rows_than_a_gemm_has_are_refused) {

@@ -1,0 +1,154 @@
+// Configs of many families beside the products that follow from their architectures.
+
+#include "tuner/families.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tuner/published.hpp"
+#include "tuner/workload.hpp"
+
+namespace overlaptune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::filesystem::path kRoot = OVERLAPTUNE_SOURCE_DIR;
+
+std::string all(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += sentence + "\n";
+  return text;
+}
+
+/// ["qkv", n, k, times per pass] of each product with a collective.
+json products(const Workload& work) {
+  std::set<json> list;
+  for (const LayerGemm& gemm : work.gemms) {
+    list.insert(json::array(
+        {to_string(gemm.product), gemm.problem.n, gemm.problem.k, gemm.times_per_pass}));
+  }
+  return list;
+}
+
+TEST(Families, products_of_published_architectures) {
+  const auto cases = published::all();
+  EXPECT_GE(cases.size(), 27U);
+  for (const auto& [name, json_of_it, right] : cases) {
+    SCOPED_TRACE(name);
+    const auto config = parse_model_config(json_of_it.dump(), name);
+    ASSERT_TRUE(config) << config.error().message;
+    const auto work = workload(
+        *config, {.tp = right.at("tp"), .tokens = {4096}, .parallelism = {Parallelism::sequence}});
+    ASSERT_TRUE(work) << work.error().message;
+    const json expected = right.at("products");
+    EXPECT_EQ(products(*work), json(std::set<json>(expected.begin(), expected.end())));
+    EXPECT_EQ(to_string(config->dtype), right.at("dtype"));
+    EXPECT_THAT(all(work->notes), testing::Not(HasSubstr("not known")));
+    for (const std::string says : right.at("says")) EXPECT_THAT(all(work->notes), HasSubstr(says));
+  }
+}
+
+TEST(Families, each_type_stands_in_one_row_and_in_the_docs) {
+  std::ifstream stream(kRoot / "docs/models.md");
+  const std::string page(std::istreambuf_iterator<char>(stream), {});
+  std::set<std::string> seen;
+  for (const Family& family : families()) {
+    EXPECT_FALSE(family.source.empty());
+    for (const std::string& type : family.types) {
+      EXPECT_TRUE(seen.insert(type).second) << type;
+      EXPECT_THAT(page, HasSubstr("`" + type + "`"));
+    }
+  }
+}
+
+std::string refusal(const std::string& text, const ReadingOptions& options = {}) {
+  const auto config = parse_model_config(text, "config.json", options);
+  return config ? "" : config.error().message;
+}
+
+constexpr const char* kUnknown =
+    R"({"model_type": "my_model", "hidden_size": 1024, "intermediate_size": 4096,
+        "num_attention_heads": 8, "num_hidden_layers": 4, "hidden_act": "silu",
+        "flux_layers": [1, 2], "router_expert_groups": 4, "rope_theta": 1e4})";
+
+TEST(Families, unknown_types_with_unknown_fields_are_refused_by_name) {
+  EXPECT_THAT(refusal(kUnknown),
+              testing::AllOf(HasSubstr("'my_model' is not known"),
+                             HasSubstr("flux_layers, router_expert_groups"),
+                             HasSubstr("--assume-dense"), testing::Not(HasSubstr("rope_theta"))));
+  const auto dense = value_or_throw(parse_model_config(kUnknown, "", {.assume_dense = true}));
+  EXPECT_TRUE(dense.assumed_dense);
+  EXPECT_THAT(all(dense.assumptions), HasSubstr("flux_layers, router_expert_groups"));
+}
+
+TEST(Families, unknown_kinds_of_layers_are_passed_over_on_request) {
+  std::string text = kUnknown;
+  text.replace(text.find("flux_layers"), 11, "layer_types");
+  text.replace(text.find("[1, 2]"), 6, R"(["flux", "attention", "flux", "flux"])");
+  EXPECT_THAT(refusal(text), HasSubstr("layer_types has 'flux'"));
+  const auto dense = value_or_throw(parse_model_config(text, "", {.assume_dense = true}));
+  EXPECT_EQ(main_attention_layers(dense), 4);
+  EXPECT_THAT(all(dense.assumptions), HasSubstr("layer_types"));
+}
+
+TEST(Families, known_types_with_unknown_fields_are_answered_with_their_names) {
+  std::string text = kUnknown;
+  text.replace(text.find("my_model"), 8, "llama");
+  const auto config = value_or_throw(parse_model_config(text, ""));
+  EXPECT_FALSE(config.assumed_dense);
+  EXPECT_THAT(all(config.assumptions),
+              HasSubstr("were not read, though they may change the layers: flux_layers"));
+}
+
+TEST(Families, lists_of_layers_are_checked) {
+  const auto bamba = [](const std::string& fields) {
+    return refusal(R"({"model_type": "bamba", "hidden_size": 1024, "intermediate_size": 4096,
+                       "num_attention_heads": 8, "num_hidden_layers": 4)" +
+                   fields + "}");
+  };
+  EXPECT_THAT(bamba(""), HasSubstr("attn_layer_indices is missing"));
+  EXPECT_THAT(bamba(R"(, "attn_layer_indices": [4])"), HasSubstr("has layer 4: expected less"));
+  EXPECT_THAT(bamba(R"(, "attn_layer_indices": [])"), HasSubstr("no layer has attention"));
+  EXPECT_THAT(bamba(R"(, "layer_types": ["mamba", "attention"])"),
+              HasSubstr("layer_types has 2 entries: expected one for each of 4 layers"));
+  EXPECT_THAT(bamba(R"(, "layer_types": ["mamba", "attention", "flux", "mamba"])"),
+              HasSubstr("layer_types has 'flux'"));
+  EXPECT_THAT(bamba(R"(, "num_key_value_heads": [8, 8], "attn_layer_indices": [0])"),
+              HasSubstr("one for each of 4 layers"));
+}
+
+TEST(Families, a_default_stands_in_for_what_is_absent_but_not_for_null) {
+  const auto kv_heads = [](const std::string& field) {
+    const std::string text =
+        R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
+            "num_attention_heads": 32, "num_hidden_layers": 32)" +
+        field + "}";
+    return value_or_throw(parse_model_config(text, "")).kv_heads;
+  };
+  EXPECT_EQ(kv_heads(""), 8);
+  EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": null)"), 32);
+  EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": 4)"), 4);
+}
+
+TEST(Families, heads_of_keys_by_layer) {
+  const auto config = value_or_throw(parse_model_config(
+      R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,
+          "num_attention_heads": 8, "num_hidden_layers": 3, "num_key_value_heads": [8, 2, 8]})",
+      ""));
+  const auto work = value_or_throw(
+      workload(config, {.tp = 2, .tokens = {64}, .parallelism = {Parallelism::sequence}}));
+  EXPECT_THAT(products(work), testing::IsSupersetOf({json{"qkv", (4 + 2 * 4) * 128, 1024, 2},
+                                                     json{"qkv", (4 + 2 * 1) * 128, 1024, 1},
+                                                     json{"o", 1024, 512, 3}}));
+}
+
+}  // namespace
+}  // namespace overlaptune

@@ -1,0 +1,51 @@
+#pragma once
+// The parts of a config.json, each of which fills its fields of a `ModelConfig`. All throw
+// `Failure` for fields that are missing or wrong.
+
+#include <string>
+#include <vector>
+
+#include "tuner/config_fields.hpp"
+#include "tuner/config_layers.hpp"
+#include "tuner/model_config.hpp"
+
+namespace overlaptune {
+
+/// Heads, latent ranks, and the groups of layers with other attention. `config` has `hidden`.
+void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+                    ModelConfig& config);
+
+/// The number of experts; 0 for a dense model.
+[[nodiscard]] std::int64_t read_expert_count(ConfigFields& fields, const Family* family,
+                                             std::int64_t layers);
+
+/// Widths of dense MLPs and of experts. `config` has `experts` and the key projections.
+void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+              ModelConfig& config);
+
+/// Layers and parts that have no product, with the weights of each. `config` has all else.
+void read_other_layers(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+                       ModelConfig& config);
+
+/// The config of the language model within that of a multimodal one.
+struct Nesting {
+  std::vector<std::string> path{};  ///< names of fields, outermost first; empty: the file itself
+};
+
+[[nodiscard]] Nesting find_language_model(const nlohmann::json& document);
+
+/// The object that a nesting leads to.
+[[nodiscard]] const nlohmann::json& language_model(const nlohmann::json& document,
+                                                   const Nesting& nesting);
+
+/// Names of fields that are not known: those that speak of layers, then the others.
+struct UnknownFields {
+  std::vector<std::string> of_layers{};
+  std::vector<std::string> others{};
+};
+
+/// What nobody read in the language model, and of what it should have in the objects around it.
+[[nodiscard]] UnknownFields unknown_fields(const nlohmann::json& document, const Nesting& nesting,
+                                           const ConfigFields& fields);
+
+}  // namespace overlaptune
