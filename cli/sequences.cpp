@@ -12,10 +12,10 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/sequence_costs.hpp"
+#include "core/text_file.hpp"
 #include "planner/lengths.hpp"
 #include "planner/picture.hpp"
 #include "planner/study.hpp"
-#include "tuner/text_file.hpp"
 
 namespace overlaptune::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/text_file.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
-#include "tuner/text_file.hpp"
 
 namespace overlaptune {
 namespace {
@@ -257,7 +257,7 @@ std::string model_name(const std::filesystem::path& file) {
 
 Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name) {
   try {
-    const auto document = parse_json(json, name);
+    const auto document = parse_python_json(json, name);
     const JsonReader root(document, name);
     if (!root.is_object()) {
       root.fail("expected the object of a Hugging Face config.json, found " + root.shown());
@@ -290,7 +290,7 @@ Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view
 }
 
 Expected<ModelConfig> read_model_config(const std::filesystem::path& file) {
-  const auto text = read_text_file(file, kMostConfigBytes);
+  const auto text = read_text_file(file);
   if (!text) return error_of(text);
   auto config = parse_model_config(*text, file.string());
   if (config) config->name = model_name(file);

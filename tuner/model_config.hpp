@@ -39,9 +39,6 @@ struct ModelConfig {
   std::vector<std::string> notes{};
 };
 
-/// Largest config.json that is read.
-inline constexpr std::size_t kMostConfigBytes = 1'000'000;
-
 /// Reads the fields of llama, mistral, mixtral, qwen2, qwen3, gemma, deepseek_v3, gpt_oss, glm,
 /// bert, gpt_neox, gpt2 and similar models; a nested `text_config` is followed. `name` stands in
 /// front of every message. Error: not a JSON object, a family whose layers have other products
@@ -50,7 +47,7 @@ inline constexpr std::size_t kMostConfigBytes = 1'000'000;
 [[nodiscard]] Expected<ModelConfig> parse_model_config(std::string_view json,
                                                        std::string_view name);
 
-/// Reads the same from a file of at most `kMostConfigBytes`.
+/// Reads the same from a file.
 [[nodiscard]] Expected<ModelConfig> read_model_config(const std::filesystem::path& file);
 
 }  // namespace overlaptune

@@ -153,11 +153,28 @@ TEST(BadInput, problems) {
   expect_refused(folder, kTune + "--problems twice.csv", 2, "line 3: the problem of line 2");
 }
 
+TEST(BadInput, text_of_other_encodings) {
+  const Folder folder;
+  expect_refused(folder,
+                 "sequences --gpus 8 --batch 8 --max-length 64k --costs x.json --lengths " +
+                     std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/lengths-utf16.txt",
+                 2, "UTF-16: expected UTF-8");
+}
+
+TEST(BadInput, numbers_that_are_not_finite_in_fields_that_are_not_read) {
+  const Folder folder;
+  EXPECT_EQ(
+      tool::run(folder, "advise --machine sim:h200-nvlink-x8 --tokens 4k --tp 8 --model " +
+                            std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/infinity-in-config.json")
+          .status,
+      0);
+}
+
 TEST(BadInput, model_configs) {
   const Folder folder;
   const std::string rest = " --tp 8 --tokens 4096";
   folder.write("empty.json", "");
-  folder.write("huge.json", std::string(1'000'001, ' '));
+  folder.write("huge.json", std::string(32'000'001, ' '));
   folder.write("text.json", "hidden_size = 8192\n");
   folder.write("list.json", "[1, 2]");
   folder.write("typed.json", R"({"model_type": "llama", "hidden_size": "8192",
@@ -167,7 +184,7 @@ TEST(BadInput, model_configs) {
   expect_refused(folder, kTune + "--model none.json" + rest, 2, "none.json: no such file");
   expect_refused(folder, kTune + "--model ." + rest, 2, "not a regular file");
   expect_refused(folder, kTune + "--model empty.json" + rest, 2, "empty.json: empty");
-  expect_refused(folder, kTune + "--model huge.json" + rest, 2, "larger than 1000000 bytes");
+  expect_refused(folder, kTune + "--model huge.json" + rest, 2, "larger than 32000000 bytes");
   expect_refused(folder, kTune + "--model text.json" + rest, 2, "not JSON");
   expect_refused(folder, kTune + "--model list.json" + rest, 2, "expected the object");
   expect_refused(folder, kTune + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");
