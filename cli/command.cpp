@@ -124,6 +124,9 @@ void print_json(const nlohmann::ordered_json& document) {
 }
 
 bool is_database(const std::string& file) {
+  // What is taken from a pipe is gone.
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return false;
   constexpr std::string_view kMagic = "SQLite format 3";
   std::string head(kMagic.size(), ' ');
   std::ifstream stream(file, std::ios::binary);

@@ -1,7 +1,6 @@
 // overlaptune db: shows what is in a database, checks, copies and merges databases.
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <vector>
 
@@ -12,10 +11,13 @@
 #include "cli/db_removal.hpp"
 #include "cli/problem_flags.hpp"
 #include "core/printable.hpp"
+#include "core/text_file.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
 namespace {
+
+constexpr std::size_t kMostExportBytes = std::size_t{1} << 32;
 
 struct DbFlags {
   CommonFlags common{};
@@ -145,16 +147,6 @@ void warn(const std::string& file, const std::vector<std::string>& complaints) {
 
 int import_database(const DbFlags& flags, const Session& /*session*/) {
   const std::string& name = flags.others.front();
-  std::error_code unknown;
-  // To open a pipe waits for who writes it.
-  std::ifstream in;
-  if (std::filesystem::is_regular_file(name, unknown)) in.open(name, std::ios::binary);
-  if (!in.is_open()) {
-    throw Failure(
-        ErrorKind::bad_input,
-        fmt::format("{}: no file that can be read: expected what `overlaptune db export` wrote",
-                    name));
-  }
   if (is_database(name)) {
     throw Failure(
         ErrorKind::bad_input,
@@ -162,6 +154,8 @@ int import_database(const DbFlags& flags, const Session& /*session*/) {
                     "db merge` takes databases",
                     name));
   }
+  // Read before a database is made.
+  std::istringstream in(value_or_throw(read_text_file(name, kMostExportBytes)));
   create_and_fill(flags.database, [&](Store& store) {
     const auto done = import_json(store, in);
     if (!done) throw Failure(done.error().kind, fmt::format("{}: {}", name, done.error().message));

@@ -91,7 +91,7 @@ void add_export_nccl_tuner(CLI::App& root, Session& session) {
   add_parsed(*command, "--protocol", flags->protocol, parse_protocol,
              "NCCL's protocol that the rules demand: ll, ll128 or simple (the default)")
       ->type_name("NAME");
-  add_parsed(*command, "--from", flags->from, parse_size,
+  add_parsed(*command, "--from", flags->from, parse_bytes,
              "Smallest buffer to give a rule for (1M); NCCL has faster protocols than simple below")
       ->type_name("SIZE");
   add_parsed(*command, "--most-ctas", flags->most_ctas, whole_number(1, flags->most_ctas),

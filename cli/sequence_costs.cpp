@@ -8,16 +8,15 @@
 #include "cli/command.hpp"
 #include "cli/problem_flags.hpp"
 #include "core/platform.hpp"
+#include "core/text_file.hpp"
 #include "core/units.hpp"
 #include "db/store.hpp"
 #include "planner/measured_costs.hpp"
 #include "planner/published_costs.hpp"
-#include "tuner/text_file.hpp"
 
 namespace overlaptune::cli {
 namespace {
 
-constexpr std::size_t kMostCostsBytes = 1'000'000;
 constexpr double kGiB = 1 << 30;
 
 [[noreturn]] void bad_costs(const std::string& message) {
@@ -34,7 +33,7 @@ void check_nodes(const CostFlags& flags, const PublishedCosts& read, int gpus, i
 }
 
 ChosenCosts from_file(const CostFlags& flags, int gpus, int per_node, std::int64_t max_length) {
-  const std::string text = value_or_throw(read_text_file(flags.costs, kMostCostsBytes));
+  const std::string text = value_or_throw(read_text_file(flags.costs));
   PublishedCosts read = value_or_throw(parse_published_costs(
       text, flags.costs, {.model = flags.model, .max_length = max_length, .gpus = gpus}));
   check_nodes(flags, read, gpus, per_node);
@@ -85,7 +84,7 @@ ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   MeasuredRequest request{.gpus = gpus, .per_node = per_node, .recompute = flags.recompute};
   if (!flags.costs.empty()) {
-    const std::string text = value_or_throw(read_text_file(flags.costs, kMostCostsBytes));
+    const std::string text = value_or_throw(read_text_file(flags.costs));
     request.known = value_or_throw(parse_known_costs(text, flags.costs));
   }
   const Store store(flags.database, Access::read);
@@ -133,7 +132,7 @@ void add_cost_flags(CLI::App& command, CostFlags& flags) {
   add_assume_dense_flag(command, flags.reading);
   command.add_flag("--recompute", flags.recompute,
                    "With --db: keep only the inputs of layers, and run them forward twice");
-  add_parsed(command, "--memory", flags.memory_bytes, parse_size,
+  add_parsed(command, "--memory", flags.memory_bytes, parse_bytes,
              "Memory that a GPU may use (default: what --costs says, or all of the probed GPU)")
       ->type_name("SIZE");
 }

@@ -13,10 +13,10 @@
 #include "cli/progress.hpp"
 #include "cli/sequence_costs.hpp"
 #include "cli/sequence_limits.hpp"
+#include "core/text_file.hpp"
 #include "planner/lengths.hpp"
 #include "planner/picture.hpp"
 #include "planner/study.hpp"
-#include "tuner/text_file.hpp"
 
 namespace overlaptune::cli {
 namespace {

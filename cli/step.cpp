@@ -17,7 +17,7 @@
 #include "cli/quick_probes.hpp"
 #include "cli/step_costs.hpp"
 #include "core/units.hpp"
-#include "tuner/text_file.hpp"
+#include "core/text_file.hpp"
 
 namespace overlaptune::cli {
 namespace {

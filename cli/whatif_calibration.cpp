@@ -7,7 +7,7 @@
 
 #include "cli/whatif.hpp"
 #include "db/store.hpp"
-#include "tuner/text_file.hpp"
+#include "core/text_file.hpp"
 
 namespace overlaptune::cli {
 namespace {

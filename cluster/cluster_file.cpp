@@ -10,7 +10,7 @@
 #include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
-#include "tuner/text_file.hpp"
+#include "core/text_file.hpp"
 
 namespace overlaptune::cluster {
 namespace {

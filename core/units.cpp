@@ -1,42 +1,66 @@
 #include "core/units.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
 namespace overlaptune {
 
-Expected<std::int64_t> parse_size(std::string_view text) {
+namespace {
+
+struct Unit {
+  std::string_view name;  ///< in lower case
+  std::int64_t scale = 1;
+};
+
+constexpr std::array<Unit, 4> kCounts{{{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}}};
+constexpr std::array<Unit, 7> kByteUnits{{{"b", 1},
+                                          {"kb", 1'000},
+                                          {"mb", 1'000'000},
+                                          {"gb", 1'000'000'000},
+                                          {"kib", 1 << 10},
+                                          {"mib", 1 << 20},
+                                          {"gib", 1 << 30}}};
+constexpr std::int64_t kMostCount = std::int64_t{1} << 62;
+
+/// None: the text is no whole number with one of the units, or too large.
+std::optional<std::int64_t> counted(std::string_view text, std::span<const Unit> units) {
   std::int64_t count = 0;
   const char* end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, count);
-  int shift = 0;
-  bool well_formed = failure == std::errc{} && count >= 0;
-  if (well_formed && rest != end) {
-    switch (std::tolower(static_cast<unsigned char>(*rest))) {
-      case 'k':
-        shift = 10;
-        break;
-      case 'm':
-        shift = 20;
-        break;
-      case 'g':
-        shift = 30;
-        break;
-      default:
-        well_formed = false;
-    }
-    well_formed = well_formed && rest + 1 == end;
+  if (failure != std::errc{} || count < 0) return std::nullopt;
+  std::string name(rest, end);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const Unit& unit : units) {
+    if (name == unit.name && count <= kMostCount / unit.scale) return count * unit.scale;
   }
-  if (!well_formed || count > (std::int64_t{1} << (62 - shift))) {
-    return bad_input(
-        fmt::format("size '{}': expected a whole number of at least 0, with k, M or G if you like "
-                    "(1024-based)",
-                    text));
-  }
-  return count << shift;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expected<std::int64_t> parse_size(std::string_view text) {
+  if (const auto count = counted(text, kCounts)) return *count;
+  return bad_input(
+      fmt::format("size '{}': expected a whole number of at least 0, with k, M or G if you like "
+                  "(1024-based)",
+                  text));
+}
+
+Expected<std::int64_t> parse_bytes(std::string_view text) {
+  if (const auto count = counted(text, kCounts)) return *count;
+  if (const auto count = counted(text, kByteUnits)) return *count;
+  return bad_input(
+      fmt::format("size '{}': expected a whole number of bytes, with k, M, G, KiB, MiB, GiB "
+                  "(1024-based) or kB, MB, GB (1000-based) if you like",
+                  text));
 }
 
 Expected<std::chrono::duration<double>> parse_duration(std::string_view text) {

@@ -29,6 +29,9 @@ struct Bytes {
 /// Error: not a number, negative, or beyond 2^62.
 [[nodiscard]] Expected<std::int64_t> parse_size(std::string_view text);
 
+/// The same for bytes: also `64MiB`, `1GiB` (1024-based), and `64MB`, `1GB` (10^6, 10^9).
+[[nodiscard]] Expected<std::int64_t> parse_bytes(std::string_view text);
+
 /// Parses `90`, `90s`, `5m`, `2h` into a positive duration.
 [[nodiscard]] Expected<std::chrono::duration<double>> parse_duration(std::string_view text);
 

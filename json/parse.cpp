@@ -1,5 +1,9 @@
 #include "json/parse.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +49,42 @@ std::string place_of_error(std::string_view text) {
   return place.empty() ? "" : one_line(place, kLongestPlace) + ": ";
 }
 
+/// The text with quotes around each number that is not finite, outside of strings.
+std::string with_quoted_non_finite(std::string_view text) {
+  constexpr std::string_view kNames[] = {"NaN", "Infinity", "-Infinity"};
+  std::string quoted;
+  quoted.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string && c == '\\' && at + 1 < text.size()) {
+      quoted += c;
+      quoted += text[++at];
+      continue;
+    }
+    if (c == '"') in_string = !in_string;
+    const auto* const name =
+        in_string ? std::end(kNames)
+                  : std::find_if(std::begin(kNames), std::end(kNames), [&](std::string_view each) {
+                      return text.substr(at).starts_with(each);
+                    });
+    if (name == std::end(kNames)) {
+      quoted += c;
+      continue;
+    }
+    quoted += fmt::format("\"{}\"", *name);
+    at += name->size() - 1;
+  }
+  return quoted;
+}
+
 }  // namespace
+
+json parse_python_json(std::string_view text, std::string_view origin) {
+  const bool finite =
+      text.find("NaN") == std::string_view::npos && text.find("Infinity") == std::string_view::npos;
+  return finite ? parse_json(text, origin) : parse_json(with_quoted_non_finite(text), origin);
+}
 
 json parse_json(std::string_view text, std::string_view origin, std::size_t largest) {
   std::string wrong;
@@ -60,6 +99,28 @@ json parse_json(std::string_view text, std::string_view origin, std::size_t larg
   }
   throw Failure(ErrorKind::bad_input,
                 fmt::format("{}{}{}", origin, origin.empty() ? "" : ": ", wrong));
+}
+
+json parse_unique_json(std::string_view text, std::string_view origin) {
+  json document = parse_python_json(text, origin);
+  std::vector<std::set<std::string, std::less<>>> open;  // fields of the objects around
+  const auto follow = [&](int /*depth*/, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) {
+      open.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      open.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto& name = parsed.get_ref<const std::string&>();
+      if (!open.back().insert(name).second) {
+        throw Failure(ErrorKind::bad_input,
+                      fmt::format("{}: {}: is there twice: expected each field once", origin,
+                                  one_line(name, kLongestPlace)));
+      }
+    }
+    return true;
+  };
+  const json unused = json::parse(with_quoted_non_finite(text), follow);
+  return document;
 }
 
 }  // namespace overlaptune

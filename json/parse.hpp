@@ -15,4 +15,12 @@ namespace overlaptune {
     std::string_view text, std::string_view origin,
     std::size_t largest = std::numeric_limits<std::size_t>::max());
 
+/// Reads what Python's `json` writes, too: `NaN`, `Infinity` and `-Infinity` become texts of that
+/// name, so that only who reads the field as a number refuses it.
+[[nodiscard]] nlohmann::json parse_python_json(std::string_view text, std::string_view origin);
+
+/// The same, but a field that stands twice in an object is refused: of two, the last one would
+/// count, without a word.
+[[nodiscard]] nlohmann::json parse_unique_json(std::string_view text, std::string_view origin);
+
 }  // namespace overlaptune

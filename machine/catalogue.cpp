@@ -1,6 +1,5 @@
 #include "machine/catalogue.hpp"
 
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/capabilities.hpp"
+#include "core/text_file.hpp"
 #include "machine/cuda/cuda_machine.hpp"
 #include "machine/cuda/launch/agent.hpp"
 #include "machine/cuda/launch/installation.hpp"
@@ -37,19 +37,9 @@ Expected<std::unique_ptr<Machine>> only_if_named(Expected<std::unique_ptr<Machin
 }
 
 Expected<sim::Profile> read_profile(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    return bad_input(fmt::format("--profile {}: expected a JSON file", path.string()));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return bad_input(fmt::format("--profile {}: cannot be read", path.string()));
-  }
-  // One byte more than allowed is enough to refuse a file of any size.
-  std::string text(sim::kLargestProfile + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  auto profile = sim::parse_profile(text, path.string());
+  const auto text = read_text_file(path, sim::kLargestProfile);
+  if (!text) return bad_input("--profile " + text.error().message);
+  auto profile = sim::parse_profile(*text, path.string());
   if (profile) {
     for (const std::string& field : profile->unknown_fields) {
       spdlog::warn("{}: {}", path.string(), field);

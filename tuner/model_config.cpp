@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/text_file.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
 #include "tuner/config_parts.hpp"
-#include "tuner/text_file.hpp"
 
 namespace overlaptune {
 namespace {
@@ -314,7 +314,7 @@ std::string why_not_alike(const ModelConfig& config) {
 Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name,
                                          const ReadingOptions& options) {
   try {
-    return read_document(parse_json(json, name), name, options);
+    return read_document(parse_python_json(json, name), name, options);
   } catch (const Failure& failure) {
     return bad_input(failure.what());
   }
@@ -322,7 +322,7 @@ Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view
 
 Expected<ModelConfig> read_model_config(const std::filesystem::path& file,
                                         const ReadingOptions& options) {
-  const auto text = read_text_file(file, kMostConfigBytes);
+  const auto text = read_text_file(file);
   if (!text) return error_of(text);
   auto config = parse_model_config(*text, file.string(), options);
   if (config) config->name = model_name(file);

@@ -96,9 +96,6 @@ struct ModelConfig {
 /// Why a model's layers are not one dense layer again and again; empty where they are.
 [[nodiscard]] std::string why_not_alike(const ModelConfig& config);
 
-/// Largest config.json that is read.
-inline constexpr std::size_t kMostConfigBytes = 32'000'000;
-
 /// Most layers of a model.
 inline constexpr std::int64_t kMostLayers = 100'000;
 
@@ -117,7 +114,7 @@ struct ReadingOptions {
 [[nodiscard]] Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name,
                                                        const ReadingOptions& options = {});
 
-/// Reads the same from a file of at most `kMostConfigBytes`.
+/// Reads the same from a file.
 [[nodiscard]] Expected<ModelConfig> read_model_config(const std::filesystem::path& file,
                                                       const ReadingOptions& options = {});
 

@@ -11,9 +11,6 @@
 
 namespace overlaptune {
 
-/// Largest file that is read.
-inline constexpr std::size_t kMostProblemFileBytes = 16'000'000;
-
 /// Parses such a file. Sizes take k/M/G; blank lines and lines that start with # are skipped.
 /// `name` stands in front of every message. Error: a wrong header, a wrong number of fields, a
 /// field that does not parse, a problem that is not valid, one given twice (both lines are named),
@@ -21,7 +18,7 @@ inline constexpr std::size_t kMostProblemFileBytes = 16'000'000;
 [[nodiscard]] Expected<std::vector<Problem>> parse_problems(std::string_view csv,
                                                             std::string_view name);
 
-/// Reads the same from a file of at most `kMostProblemFileBytes`.
+/// Reads the same from a file.
 [[nodiscard]] Expected<std::vector<Problem>> read_problems(const std::filesystem::path& file);
 
 }  // namespace overlaptune

@@ -154,6 +154,23 @@ TEST(BadInput, problems) {
   expect_refused(folder, kTune + "--problems twice.csv", 2, "line 3: the problem of line 2");
 }
 
+TEST(BadInput, text_of_other_encodings) {
+  const Folder folder;
+  expect_refused(folder,
+                 "sequences --gpus 8 --batch 8 --max-length 64k --costs x.json --lengths " +
+                     std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/lengths-utf16.txt",
+                 2, "UTF-16: expected UTF-8");
+}
+
+TEST(BadInput, numbers_that_are_not_finite_in_fields_that_are_not_read) {
+  const Folder folder;
+  EXPECT_EQ(
+      tool::run(folder, "advise --machine sim:h200-nvlink-x8 --tokens 4k --tp 8 --model " +
+                            std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/infinity-in-config.json")
+          .status,
+      0);
+}
+
 TEST(BadInput, model_configs) {
   const Folder folder;
   const std::string rest = " --tp 8 --tokens 4096";

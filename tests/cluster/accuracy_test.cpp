@@ -10,7 +10,7 @@
 #include "cluster/calibration.hpp"
 #include "cluster/cluster_file.hpp"
 #include "core/statistics.hpp"
-#include "tuner/text_file.hpp"
+#include "core/text_file.hpp"
 
 namespace overlaptune::cluster {
 namespace {

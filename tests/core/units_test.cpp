@@ -13,6 +13,19 @@ TEST(Units, sizes_are_1024_based) {
   EXPECT_EQ(parse_size("0"), 0);
 }
 
+TEST(Units, bytes_take_units_of_both_bases) {
+  EXPECT_EQ(parse_bytes("1G"), 1073741824);
+  EXPECT_EQ(parse_bytes("1GiB"), 1073741824);
+  EXPECT_EQ(parse_bytes("1GB"), 1000000000);
+  EXPECT_EQ(parse_bytes("64MiB"), 67108864);
+  EXPECT_EQ(parse_bytes("3kB"), 3000);
+  EXPECT_EQ(parse_bytes("12B"), 12);
+  for (const char* text : {"", "B", "iB", "1iB", "1GBB", "1 GB", "-1GB", "9999999999GB", "1.5GB"}) {
+    EXPECT_FALSE(parse_bytes(text)) << text;
+  }
+  EXPECT_FALSE(parse_size("1GB"));
+}
+
 TEST(Units, a_bad_size_is_an_error_that_quotes_it) {
   for (const char* text : {"", "k", "-1", "1.5", "4kk", "4 k", "1T", "9223372036854775807k", "0x10",
                            "99999999999999999999"}) {

@@ -46,6 +46,16 @@ TEST(ParseJson, numbers_must_fit) {
   EXPECT_EQ(parse_json("100000000000000000000", ""), 1e20);
 }
 
+TEST(ParseJson, what_python_writes_for_numbers_that_are_not_finite_is_text) {
+  const auto document =
+      parse_python_json(R"({"a": [Infinity, -Infinity, NaN], "\\": "NaN \"Infinity", "b": 2})", "");
+  EXPECT_EQ(document["a"], nlohmann::json({"Infinity", "-Infinity", "NaN"}));
+  EXPECT_EQ(document["\\"], "NaN \"Infinity");
+  EXPECT_EQ(document["b"], 2);
+  EXPECT_EQ(failure_of([] { (void)parse_python_json(R"({"a": NaNa})", "f"); }).find("f: a: not"),
+            0U);
+}
+
 TEST(ParseJson, text_that_is_not_utf8_is_refused) {
   EXPECT_EQ(refused("{\"a\": \"\xff\xfe\"}").find("a.json: a: not JSON near byte "), 0U);
   EXPECT_EQ(refused("\xff\xfe{}").find("a.json: not JSON near byte "), 0U);

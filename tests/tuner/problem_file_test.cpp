@@ -1,12 +1,7 @@
 #include "tuner/problem_file.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "tuner/text_file.hpp"
 
 namespace overlaptune {
 namespace {
@@ -49,31 +44,20 @@ TEST(ProblemFile, errors_name_line_and_field) {
   EXPECT_THAT(error_of(""), HasSubstr("no problem"));
 }
 
+TEST(ProblemFile, takes_quoted_cells) {
+  const auto problems = parse_problems(
+      "\"op\",\"m\",\"n\",\"k\",\"dtype\",\"ranks\"\n\"gemm_all_reduce\",4k,8192,\"3584\",bf16,8\n",
+      "p.csv");
+  ASSERT_TRUE(problems) << problems.error().message;
+  EXPECT_EQ(problems->front(), (Problem{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8}));
+}
+
 TEST(ProblemFile, a_duplicate_names_both_lines) {
   EXPECT_THAT(error_of("op,m,n,k,dtype,ranks\n"
                        "gemm_all_reduce,4096,8192,3584,bf16,8\n"
                        "gemm_all_reduce,4096,8192,1024,bf16,8\n"
                        "gemm_all_reduce,4k,8k,3584,bf16,8\n"),
               AllOf(HasSubstr("line 4"), HasSubstr("line 2")));
-}
-
-TEST(TextFile, what_is_no_small_file_is_an_error) {
-  const std::filesystem::path folder = testing::TempDir();
-  const auto write = [&](const char* name, std::size_t bytes) {
-    auto file = folder / name;
-    std::ofstream(file) << std::string(bytes, 'x');
-    return file;
-  };
-  const auto error = [](const std::filesystem::path& file) {
-    const auto text = read_text_file(file, 100);
-    return text ? "" : text.error().message;
-  };
-  EXPECT_THAT(error(folder / "missing"), HasSubstr("no such file"));
-  EXPECT_THAT(error(folder), HasSubstr("not a regular file"));
-  EXPECT_THAT(error("/dev/zero"), HasSubstr("not a regular file"));
-  EXPECT_THAT(error(write("empty.txt", 0)), HasSubstr("empty"));
-  EXPECT_THAT(error(write("huge.txt", 101)), HasSubstr("larger than 100 bytes"));
-  EXPECT_EQ(read_text_file(write("just_right.txt", 100), 100)->size(), 100U);
 }
 
 }  // namespace
