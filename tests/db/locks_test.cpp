@@ -170,7 +170,7 @@ TEST_F(LocksTest, AFileSystemWithoutLocksIsSaidAtOnce) {
   }
 }
 
-/// As nobody, who may not write where the tests may.
+/// Becomes a user who may not write where the tests may.
 bool become_nobody() {
   constexpr uid_t kNobody = 65534;
   return setgroups(0, nullptr) == 0 && setresgid(kNobody, kNobody, kNobody) == 0 &&

@@ -20,7 +20,7 @@ Measurement measured(const CollectiveProbe& probe, double ms) {
   return {.probe = probe, .time = {.median = us(1000 * ms)}};
 }
 
-/// At 64 MiB in 25 ms, 256 MiB take 100 ms, and 1 GiB take 400 ms.
+/// 64 MiB take 25 ms, so 256 MiB take 100 ms at most, and 1 GiB 400 ms.
 TEST(CostLimit, forbids_what_takes_longer_by_its_bytes) {
   CostLimit limit;
   EXPECT_FALSE(limit.forbids(reduction(1024)));  // nothing is known
