@@ -17,6 +17,7 @@
 #include "planner/lengths.hpp"
 #include "planner/picture.hpp"
 #include "planner/study.hpp"
+#include "reports/sequences_text.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -129,45 +130,6 @@ bool coloured() {
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
-std::size_t sequences_of(const BatchPlan& plan) {
-  std::size_t count = 0;
-  for (const MicroBatch& part : plan.micro_batches) {
-    for (const Group& group : part.groups) count += group.sequences.size();
-  }
-  return count;
-}
-
-std::string summary(const Study& study, const SequencesFlags& flags) {
-  const auto speedup = [](const Interval& interval) {
-    return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.mean, interval.low, interval.high);
-  };
-  return fmt::format(
-      "{} of {} sequences on {} GPUs\n"
-      "mean time of a batch  {:.1f} ms (lower bound {:.1f} ms); {:.1f} % of it in all-to-all\n"
-      "static                {:.1f} ms with groups of {}; speedup {}, 95 % interval\n"
-      "best for each batch   {:.1f} ms; speedup {}\n"
-      "planning              {:.1f} ms a batch, at most {:.1f} ms\n"
-      "buckets               token error {:.2f} %, at most {:.2f} %\n",
-      study.batches.size() == 1 ? "1 batch" : fmt::format("{} batches", study.batches.size()),
-      sequences_of(study.batches.front().plan), flags.gpus, study.mean_time_us / 1e3,
-      study.mean_lower_bound_us / 1e3, 100 * study.exchange_share, study.static_mean_us / 1e3,
-      study.static_degree, speedup(study.speedup_static), study.batch_adaptive_mean_us / 1e3,
-      speedup(study.speedup_batch_adaptive), study.planning_ms_mean, study.planning_ms_max,
-      100 * study.bucket_error_mean, 100 * study.bucket_error_max);
-}
-
-std::string batch_lines(const Study& study) {
-  std::string text = "batch   planned ms  static ms  each-batch ms  bound ms  micro-batches\n";
-  for (std::size_t i = 0; i < study.batches.size(); ++i) {
-    const StudiedBatch& batch = study.batches[i];
-    text +=
-        fmt::format("{:5}  {:11.1f} {:10.1f} {:14.1f} {:9.1f} {:14}\n", i, batch.plan.time_us / 1e3,
-                    batch.static_us / 1e3, batch.batch_adaptive_us / 1e3,
-                    batch.plan.lower_bound_us / 1e3, batch.plan.micro_batches.size());
-  }
-  return text;
-}
-
 /// The text with `mark` at the end of every line with a figure.
 std::string marked(const std::string& text, std::string_view mark) {
   std::string made;
@@ -222,7 +184,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
     return kDone;
   }
   const std::string_view mark = chosen.simulated ? " (simulated)" : "";
-  std::string text;
+  std::string text = marked(headline_of(study), mark);
   if (prepared.too_long > 0) {
     text += fmt::format(
         "{} above {} tokens {} {}\n",
@@ -232,7 +194,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   for (const std::string& note : notes) text += note + "\n";
   for (const std::string& source : chosen.sources)
     text += fmt::format("costs: {}{}\n", source, mark);
-  text += marked(batch_lines(study) + "\n" + summary(study, flags), mark);
+  text += marked(text_of(study, flags.gpus), mark);
   print(with_assumptions(std::move(text), chosen.assumptions));
   if (flags.picture) {
     print_own("\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()}));

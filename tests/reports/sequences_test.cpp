@@ -2,9 +2,12 @@
 
 #include "reports/sequences.hpp"
 
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "reports/sequences_text.hpp"
 
 namespace overlaptune {
 namespace {
@@ -62,6 +65,19 @@ TEST(SequencesReport, has_every_value_of_a_study) {
             R"({"degree":2,"first_gpu":4,"pack":0,"sequences":[92,20],)"
             R"("lengths":[90,19],"indices":[9,5],"tokens":110,"time_us":129.0,)"
             R"("memory_bytes":1000}]}]})");
+}
+
+TEST(SequencesReport, begins_with_the_gain) {
+  const Study study{.batches = {{.plan = plan(100, 80)}},
+                    .static_degree = 8,
+                    .mean_time_us = 2'000'000,
+                    .mean_lower_bound_us = 950'000,
+                    .static_mean_us = 3'000'000,
+                    .speedup_static = {1.5, 1.4, 1.6}};
+  EXPECT_EQ(headline_of(study),
+            "Groups of mixed sizes make a batch 1.50 times as fast as groups of 8 for all batches: "
+            "2.0 s instead of 3.0 s, at least 950.0 ms\n");
+  EXPECT_NE(text_of(study, 64).find("1 batch of 2 sequences on 64 GPUs"), std::string::npos);
 }
 
 }  // namespace
