@@ -40,6 +40,11 @@ struct Layer {
 /// "Mamba", for sentences.
 [[nodiscard]] std::string in_words(Mixer mixer);
 
+/// Layers with experts: those listed; every `period`-th one from `offset` on (jamba); every
+/// `freq`-th one behind the first dense ones (deepseek, glm4_moe, ernie); every `step`-th one but
+/// for those that are listed as dense (qwen, llama4).
+[[nodiscard]] std::vector<bool> read_sparse(ConfigFields& fields, std::int64_t layers);
+
 /// `all_attention` passes over what the fields say of attention. Throws `Failure`: a list whose
 /// length is not that of the layers, a name that is not known, a family with several kinds of
 /// layers whose fields are missing.
