@@ -16,8 +16,8 @@
 #include "cli/problem_flags.hpp"
 #include "cli/quick_probes.hpp"
 #include "cli/step_costs.hpp"
-#include "core/units.hpp"
 #include "core/text_file.hpp"
+#include "core/units.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -25,7 +25,6 @@ namespace {
 constexpr int kMostPutOff = 10'000;
 constexpr int kMostReplicas = 1 << 20;
 constexpr std::int64_t kMostSequences = 1 << 20;
-constexpr std::size_t kMostGraphBytes = 10'000'000;
 
 struct StepFlags {
   CommonFlags common{};
@@ -36,6 +35,7 @@ struct StepFlags {
   std::string database{};
   std::string platform{};
   std::string sequence_parallel = "yes";
+  std::string gradient_norm = "yes";
   std::string trace{};
   StepShape shape{};
   KnownRates known{};
@@ -53,7 +53,7 @@ struct Planned {
 }
 
 Planned from_graph(const StepFlags& flags) {
-  const std::string text = value_or_throw(read_text_file(flags.graph, kMostGraphBytes));
+  const std::string text = value_or_throw(read_text_file(flags.graph));
   return {.plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
 }
 
@@ -64,12 +64,25 @@ Planned planned(const StepFlags& flags, const ModelConfig& config, const Platfor
     refuse(fmt::format("{}: {}: run `overlaptune probe` into this database first",
                        full_name(platform), model.error().message));
   }
+  const StepShape& shape = flags.shape;
+  const std::int64_t gpus = std::int64_t{shape.tp} * shape.dp;
+  if (shape.scope == Scope::step && shape.dp > 1 && gpus > platform.gpu_count &&
+      !flags.known.data_parallel_gb_per_s) {
+    refuse(
+        fmt::format("--dp {}: with --tp {} {} GPUs, of which {} were probed on {}: expected "
+                    "--data-parallel-gb-per-s, the rate of a GPU's links between replicas",
+                    shape.dp, shape.tp, gpus, platform.gpu_count, full_name(platform)));
+  }
   const PlatformCosts costs(platform, std::move(measurements), *model, std::move(ask), config,
                             flags.known);
   Planned made{.assumptions = assumptions_of(config),
                .plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
                .notes = costs.sources(),
                .platform = platform};
+  if (made.plan.layers > made.plan.planned_layers) {
+    made.notes.push_back(fmt::format("{} of {} equal layers are planned; the others repeat them",
+                                     made.plan.planned_layers, made.plan.layers));
+  }
   made.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
   return made;
 }
@@ -230,6 +243,11 @@ void add_step(CLI::App& root, Session& session) {
                    "yes (the default): all-gather and reduce-scatter; no: all-reduce (plain TP)")
       ->type_name("yes|no")
       ->check(CLI::IsMember({"yes", "no"}));
+  command
+      ->add_option("--gradient-norm", flags->gradient_norm,
+                   "yes (the default): the optimiser waits for the norm of all gradients")
+      ->type_name("yes|no")
+      ->check(CLI::IsMember({"yes", "no"}));
   add_parsed(*command, "--micro-batch", flags->shape.micro_batch,
              whole_number(std::int64_t{1}, kMostSequences), "Sequences of a micro-batch (1)")
       ->type_name("N");
@@ -263,6 +281,7 @@ void add_step(CLI::App& root, Session& session) {
       flags->database = usual;
     }
     flags->shape.sequence_parallel = flags->sequence_parallel == "yes";
+    flags->shape.gradient_norm = flags->gradient_norm == "yes";
     session.action = [&session, flags] { return run_step(*flags, session); };
   });
 }

@@ -160,8 +160,11 @@ std::optional<Cost> PlatformCosts::fused(Problem problem) const {
   if (answer.config == Config(Sequential{})) return std::nullopt;
   const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
   if (!time) return std::nullopt;
+  // No overlap hides more than the collective.
+  const auto alone = gemm(problem.m, problem.n, problem.k);
+  if (!alone) return std::nullopt;
   const LaunchModel& launch = parts_of(model_).launch;
-  return Cost{std::max(time->count() - launch.replay + launch.kernel_gap, launch.kernel_gap),
+  return Cost{std::max(time->count() - launch.replay + launch.kernel_gap, alone->us),
               answer.source == Source::exact ? "measured" : "predicted"};
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/problem_flags.hpp"
 #include "cluster/cluster_file.hpp"
+#include "core/units.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -184,16 +185,17 @@ void add_whatif(CLI::App& root, Session& session) {
   add_parsed(*command, "--op", flags->operation, parse_name<cluster::Operation>,
              names_of<cluster::Operation>())
       ->type_name("OP");
-  add_parsed(*command, "--bytes", flags->bytes, parse_sizes,
-             "Bytes of the whole buffer, as nccl-tests counts them: 1M,64M,20G")
+  add_parsed(*command, "--bytes", flags->bytes, list_of(parse_bytes),
+             "Bytes of the whole buffer, as nccl-tests counts them: 1M,64MiB,20GB")
       ->type_name("SIZE,...");
   add_parsed(*command, "--gpus", flags->gpus, whole_number(2, kMostGpusAsked),
              "GPUs that take part")
       ->type_name("N");
   command
-      ->add_option("--calibrate", flags->calibrate,
-                   "Measured times: CSV of op,gpus,bytes,us, the output of nccl-tests, or a "
-                   "database with probes")
+      ->add_option(
+          "--calibrate", flags->calibrate,
+          "Measured times: CSV of op,gpus,bytes,us, what nccl-tests or rccl-tests printed or "
+          "wrote, or a database with probes")
       ->type_name("FILE");
   add_parsed(*command, "--platform", flags->platforms, names,
              "Platforms of the database of --calibrate (default: the only one)")

@@ -4,10 +4,11 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "cli/whatif.hpp"
-#include "db/store.hpp"
 #include "core/text_file.hpp"
+#include "db/store.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -63,7 +64,11 @@ MeasuredTimes times_of_database(const WhatIfFlags& flags) {
   }
   for (const auto& [key, us] : all) {
     const auto& [operation, ranks, bytes] = key;
-    measured.rows.push_back({operation, ranks, static_cast<double>(bytes), us});
+    measured.rows.push_back({.operation = operation,
+                             .gpus = ranks,
+                             .bytes = static_cast<double>(bytes),
+                             .us = us,
+                             .place = flags.calibrate});
   }
   return measured;
 }
@@ -81,7 +86,7 @@ MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operat
     throw Failure(ErrorKind::bad_input,
                   flags.calibrate + ": no collective is stored: run `overlaptune probe` first");
   }
-  const std::string text = value_or_throw(read_text_file(flags.calibrate, cluster::kMostRowBytes));
+  const std::string text = value_or_throw(read_text_file(flags.calibrate));
   return {.rows = value_or_throw(cluster::parse_rows(text, flags.calibrate, operation)),
           .source = flags.calibrate};
 }
@@ -89,8 +94,10 @@ MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operat
 std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster, const MeasuredTimes& measured,
                                   cluster::Operation operation,
                                   const std::vector<std::int64_t>& bytes, int gpus) {
+  for (const std::string& note : cluster.notes) spdlog::warn("{}: {}", cluster.name, note);
   std::optional<cluster::Calibration> calibration;
   if (!measured.rows.empty()) {
+    for (const std::string& doubt : cluster::doubts(cluster, measured.rows)) spdlog::warn(doubt);
     calibration = value_or_throw(cluster::Calibration::fit(cluster, measured.rows, operation));
   }
   std::vector<WhatIfAnswer> list;

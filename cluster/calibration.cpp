@@ -18,6 +18,8 @@ constexpr double kHalfLife = 4;
 constexpr double kLeastSpread = 0.02;
 /// The spread where no row can be left out to find it: the error without calibration.
 constexpr double kUnknownSpread = 0.2;
+/// The most rows, evenly spread, to which the factors are fitted.
+constexpr std::size_t kMostFitted = 2000;
 
 Cluster scaled(Cluster cluster, double launch, double latency, double rate) {
   cluster.launch_us *= launch;
@@ -45,7 +47,11 @@ double Calibration::fitted(double bytes, int gpus) const {
   return best_us(cluster_, {operation_, bytes, gpus});
 }
 
-void Calibration::fit_factors(std::span<const MeasuredRow> rows) {
+void Calibration::fit_factors(std::span<const MeasuredRow> all) {
+  // Three factors need no more rows than these.
+  std::vector<MeasuredRow> rows;
+  const std::size_t step = (all.size() + kMostFitted - 1) / kMostFitted;
+  for (std::size_t i = 0; i < all.size(); i += step) rows.push_back(all[i]);
   const auto residual_of = [&](const Eigen::VectorXd& factors, Eigen::Ref<Eigen::VectorXd> out) {
     const Cluster cluster = scaled(cluster_, factors[0], factors[1], factors[2]);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -90,26 +96,39 @@ Expected<Calibration> Calibration::fit(const Cluster& cluster, std::span<const M
   return calibration;
 }
 
-double Calibration::log_ratio_at(const Residuals& all, double bytes, int gpus) {
-  const auto on_curve = [&](const std::vector<Residual>& curve) {
-    const auto faded = [&](const Residual& last) {
-      return last.log_ratio * std::exp2(-std::abs(std::log2(bytes / last.bytes)) / kHalfLife);
-    };
-    if (bytes <= curve.front().bytes) return faded(curve.front());
-    if (bytes >= curve.back().bytes) return faded(curve.back());
-    const auto above = std::upper_bound(curve.begin(), curve.end(), bytes,
-                                        [](double b, const Residual& r) { return b < r.bytes; });
-    const Residual& low = *(above - 1);
-    const double way = std::log(bytes / low.bytes) / std::log(above->bytes / low.bytes);
-    return low.log_ratio + way * (above->log_ratio - low.log_ratio);
+double Calibration::on_curve(std::span<const Residual> curve, double bytes) {
+  const auto faded = [&](const Residual& last) {
+    return last.log_ratio * std::exp2(-std::abs(std::log2(bytes / last.bytes)) / kHalfLife);
   };
-  const auto above = all.lower_bound(gpus);
-  if (above == all.end()) return on_curve(std::prev(above)->second);
-  if (above == all.begin() || above->first == gpus) return on_curve(above->second);
-  const auto below = std::prev(above);
+  if (bytes <= curve.front().bytes) return faded(curve.front());
+  if (bytes >= curve.back().bytes) return faded(curve.back());
+  const auto above = std::upper_bound(curve.begin(), curve.end(), bytes,
+                                      [](double b, const Residual& r) { return b < r.bytes; });
+  const Residual& low = *(above - 1);
+  const double way = std::log(bytes / low.bytes) / std::log(above->bytes / low.bytes);
+  return low.log_ratio + way * (above->log_ratio - low.log_ratio);
+}
+
+double Calibration::log_ratio_at(double bytes, int gpus, Own own) const {
+  const auto from = residuals_.lower_bound(gpus);
+  const auto above = own == Own::left_out ? residuals_.upper_bound(gpus) : from;
+  if (above == residuals_.end()) return on_curve(std::prev(from)->second, bytes);
+  if (from == residuals_.begin() || above->first == gpus) return on_curve(above->second, bytes);
+  const auto below = std::prev(from);
   const double way = std::log(static_cast<double>(gpus) / below->first) /
                      std::log(static_cast<double>(above->first) / below->first);
-  return (1 - way) * on_curve(below->second) + way * on_curve(above->second);
+  return (1 - way) * on_curve(below->second, bytes) + way * on_curve(above->second, bytes);
+}
+
+/// What a curve says at one of its points when that point is left out.
+double Calibration::without_point(const std::vector<Residual>& curve, std::size_t left_out) {
+  const std::size_t first = left_out == 0 ? 1 : left_out - 1;
+  const std::size_t last = std::min(left_out + 1, curve.size() - 1);
+  std::vector<Residual> neighbours;
+  for (std::size_t i = first; i <= last; ++i) {
+    if (i != left_out) neighbours.push_back(curve[i]);
+  }
+  return on_curve(neighbours, curve[left_out].bytes);
 }
 
 /// The 90 % quantile of the errors on rows that are left out: each row alone where the GPU count
@@ -124,17 +143,13 @@ double Calibration::log_spread(double bytes, int gpus) const {
         {0.0, std::log2(curve.front().bytes / bytes), std::log2(bytes / curve.back().bytes)});
     if (measured == residuals_.end()) {
       if (residuals_.size() < 2) continue;
-      Residuals others = residuals_;
-      others.erase(count);
       for (const Residual& each : curve) {
-        errors.push_back(std::abs(each.log_ratio - log_ratio_at(others, each.bytes, count)));
+        errors.push_back(std::abs(each.log_ratio - log_ratio_at(each.bytes, count, Own::left_out)));
       }
       continue;
     }
     for (std::size_t i = 0; i < curve.size() && curve.size() > 1; ++i) {
-      Residuals others{{count, curve}};
-      others[count].erase(others[count].begin() + static_cast<std::ptrdiff_t>(i));
-      errors.push_back(std::abs(curve[i].log_ratio - log_ratio_at(others, curve[i].bytes, count)));
+      errors.push_back(std::abs(curve[i].log_ratio - without_point(curve, i)));
     }
   }
   // The rank that a new error exceeds with a chance of 10 % at most (Vovk et al., Algorithmic
@@ -152,7 +167,7 @@ double Calibration::log_spread(double bytes, int gpus) const {
 Expected<Estimate> Calibration::at(double bytes, int gpus) const {
   auto algorithms = times_of(cluster_, {operation_, bytes, gpus});
   if (!algorithms) return error_of(algorithms);
-  const double us = algorithms->front().us * std::exp(log_ratio_at(residuals_, bytes, gpus));
+  const double us = algorithms->front().us * std::exp(log_ratio_at(bytes, gpus, Own::used));
   const double spread = std::exp(log_spread(bytes, gpus));
   return Estimate{us, us / spread, us * spread, std::move(*algorithms)};
 }

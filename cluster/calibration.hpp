@@ -17,7 +17,7 @@ struct Estimate {
   std::vector<AlgorithmTime> algorithms{};  ///< of the fitted cluster, the fastest one first
 };
 
-/// Three constants are fitted to all rows (least squares of logarithms): factors of the launch, of
+/// Three constants are fitted to the rows (least squares of logarithms): factors of the launch, of
 /// the latencies, and of the rates. What they leave is a curve for each measured GPU count, through
 /// the times made non-decreasing (`Curve`: isotonic in log space).
 class Calibration {
@@ -40,9 +40,15 @@ class Calibration {
   };
   using Residuals = std::map<int, std::vector<Residual>>;
 
-  void fit_factors(std::span<const MeasuredRow> rows);
+  void fit_factors(std::span<const MeasuredRow> all);
   [[nodiscard]] double fitted(double bytes, int gpus) const;
-  [[nodiscard]] static double log_ratio_at(const Residuals& all, double bytes, int gpus);
+  [[nodiscard]] static double on_curve(std::span<const Residual> curve, double bytes);
+  [[nodiscard]] static double without_point(const std::vector<Residual>& curve,
+                                            std::size_t left_out);
+  /// Whether the curve of the asked GPU count may answer.
+  enum class Own { used, left_out };
+  /// Between the curves of the measured GPU counts.
+  [[nodiscard]] double log_ratio_at(double bytes, int gpus, Own own) const;
   [[nodiscard]] double log_spread(double bytes, int gpus) const;
 
   Operation operation_ = Operation::all_reduce;

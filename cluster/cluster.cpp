@@ -108,6 +108,9 @@ double efficiency(const Level& level, double bytes) {
 double gpu_rate(const Slice& slice, double bytes) {
   const Level& level = *slice.level;
   double gb_per_s = level.links * level.gb_per_s / slice.inner;
+  if (level.kind == LevelKind::full_mesh && level.sizes.front() > 1) {
+    gb_per_s *= (slice.size - 1.0) / (level.sizes.front() - 1.0);  // to those that take part
+  }
   if (level.root_gb_per_s > 0) {
     const double members = static_cast<double>(slice.size) * slice.inner;
     gb_per_s = std::min(gb_per_s, level.root_gb_per_s / members);

@@ -17,11 +17,12 @@ namespace overlaptune::cluster {
 /// How the members of a level are joined. The members of level 0 are GPUs, those of another level
 /// are whole groups of the level below.
 enum class LevelKind {
-  switched,  ///< a switch, or every pair joined: all links of a GPU reach every other one
-  ring,      ///< each member has a link to the next one, in both directions
-  torus,     ///< a ring in each of k dimensions
-  pcie,      ///< a tree of PCIe switches; what all GPUs send may share its root
-  rails,     ///< network cards of each member, all behind switches
+  switched,   ///< all links of a member reach every other one
+  ring,       ///< each member has a link to the next one, in both directions
+  torus,      ///< a ring in each of k dimensions
+  pcie,       ///< a tree of PCIe switches; what all GPUs send may share its root
+  rails,      ///< network cards of each member, all behind switches
+  full_mesh,  ///< no switch: each pair has links of its own, the same share of a member's
 };
 
 /// A library's way to move bytes over a link (NCCL: LL, LL128, Simple).
@@ -57,8 +58,10 @@ struct Level {
 struct Cluster {
   std::string name{};
   std::string description{};
-  double launch_us = 0;   ///< of a collective's kernel
-  double tflops = 0;      ///< of one GPU, dense bf16, by the data sheet; 0: not given
+  double launch_us = 0;  ///< of a collective's kernel
+  double tflops = 0;     ///< of one GPU, dense bf16, by the data sheet; 0: not given
+  /// Sentences for the user: what was assumed.
+  std::vector<std::string> notes{};
   std::string network{};  ///< the shipped cluster whose levels follow; empty: none
   std::vector<Level> levels{};
 };
@@ -95,12 +98,13 @@ namespace overlaptune {
 template <>
 struct NamesOf<cluster::LevelKind> {
   static constexpr std::string_view what = "kind";
-  static constexpr std::array<Named<cluster::LevelKind>, 5> all{
+  static constexpr std::array<Named<cluster::LevelKind>, 6> all{
       {{cluster::LevelKind::switched, "switch"},
        {cluster::LevelKind::ring, "ring"},
        {cluster::LevelKind::torus, "torus"},
        {cluster::LevelKind::pcie, "pcie"},
-       {cluster::LevelKind::rails, "rails"}}};
+       {cluster::LevelKind::rails, "rails"},
+       {cluster::LevelKind::full_mesh, "full_mesh"}}};
 };
 
 }  // namespace overlaptune

@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "core/suggestion.hpp"
+#include "core/text_file.hpp"
 #include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
-#include "core/text_file.hpp"
 
 namespace overlaptune::cluster {
 namespace {
@@ -84,6 +84,11 @@ Level level(const JsonReader& at) {
               .links = sourced(at, "links", [](const JsonReader& v) { return v.small(1, 4096); }),
               .gb_per_s = number(at, "gb_per_s", kLeastRate, kMostRate),
               .latency_us = number(at, "latency_us", 0, kMostTime)};
+  if (level.kind == LevelKind::full_mesh &&
+      level.links % std::max(1, level.sizes.front() - 1) != 0) {
+    at["links"].fail(fmt::format("expected the same number to each of {} others: a multiple of it",
+                                 level.sizes.front() - 1));
+  }
   if (level.kind != LevelKind::torus && level.sizes.size() != 1) {
     at["size"].fail("expected one size: only a torus has several dimensions");
   }
@@ -100,6 +105,17 @@ Level level(const JsonReader& at) {
   return level;
 }
 
+/// A member with one link for each other one has no need of a switch.
+void read_as_mesh(Level& level, std::vector<std::string>& notes) {
+  const int others = level.sizes.front() - 1;
+  if (level.kind != LevelKind::switched || others < 2 || level.links != others) return;
+  level.kind = LevelKind::full_mesh;
+  notes.push_back(fmt::format(
+      "'{}': {} links to {} others are taken for a full mesh, a link for each pair; if it is "
+      "a switch, give 1 link of {} GB/s; else say \"kind\": \"full_mesh\"",
+      level.name, level.links, others, level.links * level.gb_per_s));
+}
+
 Cluster read(const JsonReader& at) {
   Cluster cluster{.name = at["name"].text(),
                   .description = at["description"].text(),
@@ -107,6 +123,7 @@ Cluster read(const JsonReader& at) {
   if (at.has("tflops")) cluster.tflops = number(at, "tflops", 1e-3, kMostTflops);
   if (at.has("network")) cluster.network = at["network"].text();
   cluster.levels = at["levels"].list(level);
+  for (Level& each : cluster.levels) read_as_mesh(each, cluster.notes);
   if (cluster.levels.empty()) at["levels"].fail("expected at least one level");
   if (most_gpus(cluster) > (std::int64_t{1} << 30)) at["levels"].fail("expected at most 2^30 GPUs");
   return cluster;
@@ -122,8 +139,8 @@ const EmbeddedCluster* find_embedded(std::string_view name) {
 Expected<Cluster> find_one(const std::string& name) {
   if (const EmbeddedCluster* found = find_embedded(name)) return parse_cluster(found->text, name);
   std::error_code ignored;
-  if (std::filesystem::exists(name, ignored)) {
-    const auto text = read_text_file(name, kMostClusterBytes);
+  if (name == "-" || std::filesystem::exists(name, ignored)) {
+    const auto text = read_text_file(name);
     if (!text) return error_of(text);
     return parse_cluster(*text, name);
   }
@@ -143,7 +160,7 @@ std::string names_of_clusters() {
 
 Expected<Cluster> parse_cluster(std::string_view text, const std::string& origin) {
   try {
-    const nlohmann::json document = parse_json(text, origin, kMostClusterBytes);
+    const nlohmann::json document = parse_unique_json(text, origin);
     AskedFields asked;
     Cluster cluster = read(JsonReader(document, origin, &asked));
     const auto complaints = asked.complaints(document);
@@ -167,6 +184,7 @@ Expected<Cluster> find_cluster(const std::string& name) {
   auto outer = find_one(network);
   if (!outer) return outer;
   cluster->levels.insert(cluster->levels.end(), outer->levels.begin(), outer->levels.end());
+  cluster->notes.insert(cluster->notes.end(), outer->notes.begin(), outer->notes.end());
   if (plus != std::string::npos) cluster->name += "+" + outer->name;
   if (most_gpus(*cluster) > (std::int64_t{1} << 30)) {
     return bad_input(fmt::format("--cluster {}: expected at most 2^30 GPUs", name));

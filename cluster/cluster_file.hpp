@@ -20,8 +20,6 @@ struct EmbeddedCluster {
 /// Names of the built-in clusters, as "a, b, c".
 [[nodiscard]] std::string names_of_clusters();
 
-inline constexpr std::size_t kMostClusterBytes = 1'000'000;
-
 /// A cluster from JSON. `origin` stands in front of every message. Error: not JSON, a field that is
 /// missing, unknown or out of range, a figure without a source; names it.
 [[nodiscard]] Expected<Cluster> parse_cluster(std::string_view text, const std::string& origin);

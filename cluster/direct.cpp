@@ -43,6 +43,7 @@ Found send(const Sender& sender, const Question& question) {
   const Slice& slice = sender.slices.back();
   Slice alone = slice;
   alone.inner = 1;
+  alone.size = 2;
   // One GPU has one network card of its group's.
   const double links = slice.level->kind == LevelKind::rails ? slice.level->links : 1;
   Transfer transfer;

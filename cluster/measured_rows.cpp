@@ -1,149 +1,93 @@
 #include "cluster/measured_rows.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "cluster/row_forms.hpp"
 #include "core/printable.hpp"
 
 namespace overlaptune::cluster {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
 constexpr std::size_t kShown = 40;
-constexpr int kMostGpus = 1 << 20;
-constexpr double kMostBytes = 1e18;
-constexpr double kMostUs = 1e12;
 
-std::string_view trimmed(std::string_view text) {
+/// Whether a text has the lines of nccl-tests: a heading with its threads, or with the names of its
+/// columns, which commas would make CSV.
+bool is_test_log(std::string_view text) {
+  if (text.find("nThread") != std::string_view::npos) return true;
+  const std::size_t name = text.find("algbw");
+  if (name == std::string_view::npos) return false;
+  const std::size_t begin = text.rfind('\n', name) + 1;  // 0 where there is none
+  return text.substr(begin, text.find('\n', name) - begin).find(',') == std::string_view::npos;
+}
+
+/// Whether a text is an object, or a list of objects; a log may begin with the list of a prefix.
+bool is_json(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  std::size_t from = 0;
-  for (;;) {
-    const std::size_t comma = line.find(',', from);
-    cells.emplace_back(trimmed(line.substr(from, comma - from)));
-    if (comma == std::string_view::npos) return cells;
-    from = comma + 1;
+  if (first == std::string_view::npos || text[first] != '[') {
+    return first != std::string_view::npos && text[first] == '{';
   }
+  const std::size_t second = text.find_first_not_of(kBlanks, first + 1);
+  return second != std::string_view::npos && text[second] == '{';
 }
 
-/// NaN where the text is no number.
+Expected<void> check_ascending(const std::vector<MeasuredRow>& rows) {
+  std::map<std::pair<Operation, int>, double> last;
+  for (const MeasuredRow& row : rows) {
+    double& before = last[{row.operation, row.gpus}];
+    if (row.bytes <= before) {
+      return bad_input(fmt::format(
+          "{}: {} bytes of {} on {} GPUs after {}: expected ascending bytes, each once, of one "
+          "machine and setting",
+          row.place, row.bytes, to_string(row.operation), row.gpus, before));
+    }
+    before = row.bytes;
+  }
+  return {};
+}
+
+}  // namespace
+
 double number(std::string_view text) {
   double value = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failure == std::errc{} && rest == text.data() + text.size() ? value : std::nan("");
 }
 
+std::optional<int> whole(std::string_view text, int least, int most) {
+  int value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool read = failure == std::errc{} && rest == text.data() + text.size();
+  return read && value >= least && value <= most ? std::optional(value) : std::nullopt;
+}
+
 std::string shown(std::string_view text) {
-  return printable(std::string(text.substr(0, kShown)));
+  return printable(text.substr(0, kShown));
 }
 
-/// Where a CSV has each figure.
-struct Header {
-  std::size_t op = 0, gpus = 0, bytes = 0, us = 0;
-  std::size_t columns = 0;
-};
-
-Expected<Header> header_of(const std::vector<std::string>& names, const std::string& origin) {
-  const auto find = [&](std::initializer_list<std::string_view> wanted) {
-    for (const std::string_view name : wanted) {
-      const auto found = std::find(names.begin(), names.end(), name);
-      if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    }
-    return names.size();
-  };
-  const Header header{.op = find({"op"}),
-                      .gpus = find({"gpus"}),
-                      .bytes = find({"bytes"}),
-                      .us = find({"us", "time_us", "µs"}),
-                      .columns = names.size()};
-  if (std::max({header.op, header.gpus, header.bytes, header.us}) == names.size()) {
-    return bad_input(fmt::format(
-        "{}: line 1: '{}': expected a header with op, gpus, bytes and us, or the output of "
-        "nccl-tests",
-        origin, shown(names.front())));
-  }
-  return header;
+double bus_share(double algbw, double busbw) {
+  constexpr double kLeast = 1;  // GB/s, of which two decimals are printed
+  return algbw >= kLeast && busbw > 0 ? busbw / algbw : 0;
 }
 
-Expected<MeasuredRow> row_of(const std::vector<std::string>& cells, const Header& header,
-                             const std::string& place) {
-  if (cells.size() != header.columns) {
-    return bad_input(fmt::format("{}: {} columns: expected {} as in line 1", place, cells.size(),
-                                 header.columns));
-  }
-  const auto operation = parse_name<Operation>(shown(cells[header.op]));
-  if (!operation) return bad_input(place + ": " + operation.error().message);
-  const double gpus = number(cells[header.gpus]);
-  if (!(gpus >= 2 && gpus <= kMostGpus && gpus == std::floor(gpus))) {
-    return bad_input(fmt::format("{}: gpus = '{}': expected a whole number of at least 2", place,
-                                 shown(cells[header.gpus])));
-  }
-  const auto positive = [&](std::size_t column, const char* name, double most) -> Expected<double> {
-    const double value = number(cells[column]);
-    if (value > 0 && value <= most) return value;
-    return bad_input(
-        fmt::format("{}: {} = '{}': expected a number above 0", place, name, shown(cells[column])));
-  };
-  const auto bytes = positive(header.bytes, "bytes", kMostBytes);
-  if (!bytes) return error_of(bytes);
-  const auto us = positive(header.us, "us", kMostUs);
-  if (!us) return error_of(us);
-  return MeasuredRow{*operation, static_cast<int>(gpus), *bytes, *us};
-}
-
-}  // namespace
-
-Expected<void> check_rows(const std::vector<MeasuredRow>& rows,
-                          const std::vector<std::string>& places) {
-  std::map<std::pair<Operation, int>, double> last;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    double& before = last[{rows[i].operation, rows[i].gpus}];
-    if (rows[i].bytes <= before) {
-      return bad_input(fmt::format(
-          "{}: {} bytes of {} on {} GPUs after {}: expected ascending bytes, each once, of one "
-          "machine and setting",
-          places[i], rows[i].bytes, to_string(rows[i].operation), rows[i].gpus, before));
-    }
-    before = rows[i].bytes;
-  }
-  return {};
+Expected<void> check_wrong(std::string_view count, const std::string& place) {
+  const double wrong = number(count);  // "N/A": not checked
+  if (std::isnan(wrong) || wrong == 0) return {};
+  return bad_input(
+      fmt::format("{}: #wrong is {}: expected 0: wrong results have no time", place, shown(count)));
 }
 
 Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text, const std::string& origin,
                                               Operation asked) {
-  if (is_nccl_tests(text)) return parse_nccl_tests(text, origin, asked);
-  std::istringstream lines{std::string(text)};
-  std::optional<Header> header;
-  std::vector<MeasuredRow> rows;
-  std::vector<std::string> places;
-  std::string line;
-  for (int at = 1; std::getline(lines, line); ++at) {
-    if (trimmed(line).empty() || line.front() == '#') continue;
-    const auto cells = cells_of(line);
-    if (!header) {
-      const auto found = header_of(cells, origin);
-      if (!found) return error_of(found);
-      header = *found;
-      continue;
-    }
-    places.push_back(fmt::format("{}: line {}", origin, at));
-    const auto row = row_of(cells, *header, places.back());
-    if (!row) return error_of(row);
-    rows.push_back(*row);
-  }
-  if (rows.empty()) return bad_input(origin + ": no measured rows: expected op,gpus,bytes,us");
-  if (const auto good = check_rows(rows, places); !good) return error_of(good);
+  auto rows = is_json(text)       ? parse_test_json(text, origin, asked)
+              : is_test_log(text) ? parse_test_log(text, origin, asked)
+                                  : parse_row_csv(text, origin);
+  if (!rows) return rows;
+  if (const auto good = check_ascending(*rows); !good) return error_of(good);
   return rows;
 }
 

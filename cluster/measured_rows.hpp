@@ -1,5 +1,5 @@
 #pragma once
-// Measured times of collectives, from a CSV file or the output of nccl-tests.
+// Measured times of collectives, from a CSV file or from nccl-tests and rccl-tests.
 
 #include <string>
 #include <string_view>
@@ -15,30 +15,30 @@ struct MeasuredRow {
   int gpus = 0;
   double bytes = 0;
   double us = 0;
-  friend bool operator==(const MeasuredRow&, const MeasuredRow&) = default;
+  std::string place{};   ///< file and line, for messages
+  double bus_share = 0;  ///< bus bandwidth over algorithm bandwidth, as printed; 0: neither is
+  /// Whether two rows measured the same.
+  friend bool operator==(const MeasuredRow& a, const MeasuredRow& b) {
+    return a.operation == b.operation && a.gpus == b.gpus && a.bytes == b.bytes && a.us == b.us;
+  }
 };
 
-inline constexpr std::size_t kMostRowBytes = 16'000'000;
-
-/// The rows of a text: CSV whose header names `op`, `gpus`, `bytes` and `us` (or `time_us`) beside
-/// other columns, or what nccl-tests printed. `asked` is the op of nccl-tests where its output does
-/// not name it. `origin` stands in front of every message. Error: no rows, an op, count or time
-/// that cannot be, bytes that do not ascend among the rows of one op and GPU count; names the line.
+/// The rows of a text in one of these forms:
+/// - CSV whose header names `op`, `gpus`, `bytes` and `us` (or `time_us`) beside other columns;
+/// - what nccl-tests or rccl-tests printed, also with the prefixes that launchers put before lines;
+/// - the JSON of nccl-tests (`-J`), the CSV and JSON of rccl-tests (`-Z`).
+/// Out-of-place times count. Rows of no bytes, which the tests print for buffers that the GPUs
+/// cannot share, are left out. `asked` is the op where nothing names it. `origin` stands in front
+/// of every message. Error, which names the line: no rows; an op, count or time that cannot be;
+/// bytes that do not ascend among the rows of one op and GPU count; results that the tests found
+/// wrong; a list of ranks with a rank twice or with some left out.
 [[nodiscard]] Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text,
                                                             const std::string& origin,
                                                             Operation asked);
 
-/// Whether a text is what nccl-tests printed.
-[[nodiscard]] bool is_nccl_tests(std::string_view text);
-
-/// The out-of-place times of nccl-tests' output. Rows of no bytes, which it prints for buffers that
-/// the GPUs cannot share, are left out. Error: as `parse_rows`.
-[[nodiscard]] Expected<std::vector<MeasuredRow>> parse_nccl_tests(std::string_view text,
-                                                                  const std::string& origin,
-                                                                  Operation asked);
-
-/// Error: bytes that do not ascend. `places` has the name of each row for messages.
-[[nodiscard]] Expected<void> check_rows(const std::vector<MeasuredRow>& rows,
-                                        const std::vector<std::string>& places);
+/// What makes it doubtful that rows are what they are taken for, a line each: bandwidths of another
+/// op or GPU count, times shorter than the links of the cluster allow.
+[[nodiscard]] std::vector<std::string> doubts(const Cluster& cluster,
+                                              const std::vector<MeasuredRow>& rows);
 
 }  // namespace overlaptune::cluster

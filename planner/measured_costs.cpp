@@ -13,7 +13,6 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::size_t kMostCostsBytes = 1'000'000;
 constexpr double kMost = 1e15;
 constexpr std::int64_t kRows = 8192;  // tokens of a GPU at which GEMMs are taken
 constexpr std::int64_t kFewRows = 1024;
@@ -238,7 +237,7 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
 
 Expected<KnownCosts> parse_known_costs(std::string_view text, std::string_view origin) {
   try {
-    const nlohmann::json document = parse_json(text, origin, kMostCostsBytes);
+    const nlohmann::json document = parse_python_json(text, origin);
     const JsonReader root(document, origin);
     const auto positive = [](const JsonReader& at) {
       const double value = at.number(0, kMost);

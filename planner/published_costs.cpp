@@ -12,7 +12,6 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::size_t kMostCostsBytes = 1'000'000;
 constexpr double kMost = 1e15;
 constexpr int kMostCount = 65'536;  // heads, GPUs of a node
 constexpr double kUsPerMs = 1e3;
@@ -106,7 +105,7 @@ PublishedCosts read(const nlohmann::json& document, std::string_view origin,
 Expected<PublishedCosts> parse_published_costs(std::string_view text, std::string_view origin,
                                                const CostRequest& request) {
   try {
-    return read(parse_json(text, origin, kMostCostsBytes), origin, request);
+    return read(parse_python_json(text, origin), origin, request);
   } catch (const Failure& failure) {
     return bad_input(failure.what());
   }

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace overlaptune {
@@ -13,33 +15,43 @@ namespace {
 
 constexpr double kBetter = 1 - 1e-9;  // rounding is no gain
 
+/// A choice of fusions that close no cycle.
+struct Sound {
+  std::vector<char> fused{};
+  std::optional<Nodes> nodes{};
+};
+
+/// Adds fusions, all at once where they go together, else half by half.
+void add(const TaskGraph& graph, std::span<const std::size_t> wanted, Sound& sound) {
+  if (wanted.empty()) return;
+  for (const std::size_t each : wanted) sound.fused[each] = 1;
+  if (auto more = Nodes::make(graph, sound.fused)) {
+    sound.nodes = std::move(more);
+    return;
+  }
+  for (const std::size_t each : wanted) sound.fused[each] = 0;
+  if (wanted.size() == 1) return;
+  add(graph, wanted.first(wanted.size() / 2), sound);
+  add(graph, wanted.subspan(wanted.size() / 2), sound);
+}
+
 /// The fusions that the policy wants and that go together.
-std::pair<std::vector<char>, Nodes> chosen(const TaskGraph& graph, const Policy& policy) {
-  std::vector<char> fused(graph.fusions.size(), 0);
+Sound chosen(const TaskGraph& graph, const Policy& policy) {
+  std::vector<std::size_t> wanted;
   std::vector<char> taken(graph.tasks.size(), 0);
-  for (std::size_t i = 0; i < fused.size(); ++i) {
+  for (std::size_t i = 0; i < graph.fusions.size(); ++i) {
     const Fusion& fusion = graph.fusions[i];
-    const auto wanted = policy.fused.find(fusion.kind);
+    const auto found = policy.fused.find(fusion.kind);
     char& compute = taken[static_cast<std::size_t>(fusion.compute)];
     char& links = taken[static_cast<std::size_t>(fusion.links)];
-    if (wanted == policy.fused.end() || !wanted->second || compute != 0 || links != 0) continue;
-    fused[i] = compute = links = 1;
+    if (found == policy.fused.end() || !found->second || compute != 0 || links != 0) continue;
+    compute = links = 1;
+    wanted.push_back(i);
   }
-  auto nodes = Nodes::make(graph, fused);
-  if (nodes) return {std::move(fused), std::move(*nodes)};
-  // Some fusion closes a cycle: they are taken one by one.
-  std::vector<char> sound(fused.size(), 0);
-  nodes = Nodes::make(graph, sound);
-  for (std::size_t i = 0; i < fused.size(); ++i) {
-    if (fused[i] == 0) continue;
-    sound[i] = 1;
-    if (auto more = Nodes::make(graph, sound)) {
-      nodes = std::move(more);
-    } else {
-      sound[i] = 0;
-    }
-  }
-  return {std::move(sound), std::move(*nodes)};
+  Sound sound{.fused = std::vector<char>(graph.fusions.size(), 0)};
+  add(graph, wanted, sound);
+  if (!sound.nodes) sound.nodes = Nodes::make(graph, sound.fused);
+  return sound;
 }
 
 /// Tries policies on one graph and remembers the best one.
@@ -71,8 +83,8 @@ class Trials {
 }  // namespace
 
 Scheduled apply(const TaskGraph& graph, const Policy& policy) {
-  auto [fused, nodes] = chosen(graph, policy);
-  std::vector<double> keys = nodes.tails();
+  Sound sound = chosen(graph, policy);
+  std::vector<double> keys = sound.nodes->tails();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!policy.earlier.empty()) {
       const auto earlier = policy.earlier.find(graph.tasks[i].kind);
@@ -80,8 +92,9 @@ Scheduled apply(const TaskGraph& graph, const Policy& policy) {
     }
     keys[i] = -keys[i];
   }
-  Schedule schedule = nodes.list_schedule(keys);
-  return {.fused = std::move(fused), .keys = std::move(keys), .schedule = std::move(schedule)};
+  Schedule schedule = sound.nodes->list_schedule(keys);
+  return {
+      .fused = std::move(sound.fused), .keys = std::move(keys), .schedule = std::move(schedule)};
 }
 
 Policy search_policy(const TaskGraph& graph, Policy start, int trials) {

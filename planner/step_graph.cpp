@@ -15,6 +15,13 @@ constexpr double kUpdateBytes = 2 + 2 * 3 * 4 + 2;
 
 class Assembly {
  public:
+  /// Gradients that are summed, and updated, together.
+  struct Bucket {
+    int number = 0;
+    double parameters = 0;
+    std::vector<int> gradients{};  ///< tasks after which they are there
+  };
+
   Assembly(const LayerOperations& operations, const StepShape& shape, const StepCosts& costs)
       : operations_(operations), shape_(shape), costs_(costs) {}
 
@@ -54,6 +61,32 @@ class Assembly {
                             .source = cost.source});
     return static_cast<int>(graph_.tasks.size()) - 1;
   }
+  /// The optimiser of each bucket. Where gradients are clipped by their norm, none begins before
+  /// the last gradient.
+  void add_updates(const std::vector<Bucket>& buckets) {
+    int norm = -1;
+    if (shape_.gradient_norm) {
+      norm = static_cast<int>(graph_.tasks.size());
+      const double bytes =
+          operations_.parameters * kBytes / shape_.dp * static_cast<double>(layers_);
+      graph_.tasks.push_back({.name = "gradient norm",
+                              .kind = "gradient_norm",
+                              .phase = Phase::update,
+                              .us = bytes / costs_.bytes_per_us + costs_.launch_us,
+                              .source = costs_.memory_source});
+      for (const Bucket& bucket : buckets) {
+        for (const int gradient : bucket.gradients) wait(norm, gradient);
+      }
+    }
+    for (const Bucket& bucket : buckets) {
+      const int updated = update(bucket.number, bucket.parameters);
+      if (norm >= 0) {
+        wait(updated, norm);
+      } else {
+        for (const int gradient : bucket.gradients) wait(updated, gradient);
+      }
+    }
+  }
   int update(int number, double parameters) {
     const double bytes = parameters * kUpdateBytes / shape_.dp;
     graph_.tasks.push_back({.name = fmt::format("optimiser of bucket {}", number),
@@ -65,6 +98,7 @@ class Assembly {
   }
 
   TaskGraph make(int layers, int bucket_layers) {
+    layers_ = layers;
     const bool whole = shape_.scope == Scope::step;
     const bool exchanged = whole && shape_.dp > 1;
     const auto bucket_parameters = [&](int first) {
@@ -85,6 +119,7 @@ class Assembly {
     }
     if (!whole) return std::move(graph_);
     std::vector<int> gradients;
+    std::vector<Bucket> buckets;
     std::vector<std::vector<int>> of_layer(static_cast<std::size_t>(layers));
     for (int layer = layers - 1; layer >= 0; --layer) {
       const int base = pass(operations_.backward, layer, input);
@@ -111,10 +146,10 @@ class Assembly {
         for (const int gradient : gradients) wait(sum, gradient);
         gradients = {sum};
       }
-      const int updated = update(number, bucket_parameters(layer));
-      for (const int gradient : gradients) wait(updated, gradient);
+      buckets.push_back({number, bucket_parameters(layer), std::move(gradients)});
       gradients.clear();
     }
+    add_updates(buckets);
     return std::move(graph_);
   }
 
@@ -122,6 +157,7 @@ class Assembly {
   const LayerOperations& operations_;
   const StepShape& shape_;
   const StepCosts& costs_;
+  int layers_ = 0;
   TaskGraph graph_{};
 };
 

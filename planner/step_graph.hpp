@@ -63,6 +63,7 @@ struct StepShape {
   /// A weight gradient may be put off while so many more layers run backward. It keeps its inputs
   /// in memory until then.
   int put_off_layers = 1;
+  bool gradient_norm = true;  ///< the optimiser waits for the norm of all gradients
 };
 
 /// An operation of a layer. `after` has the operations of the same pass and layer; -1 stands for

@@ -16,6 +16,19 @@ constexpr int kPolicyTrials = 6000;
 constexpr int kFewTrials = 200;  // on all layers
 constexpr int kOrderTrials = 60'000;
 constexpr std::size_t kFewTasks = 64;  // whose order is searched task by task
+/// Equal layers that are planned; the others repeat them.
+constexpr int kMostLayers = 256;
+
+/// The most trials of a graph, fewer of a large one: tasks and what they wait for are visited so
+/// many times, about a second.
+int trials_of(const TaskGraph& graph, int most) {
+  constexpr std::size_t kVisits = 50'000'000;
+  constexpr int kLeast = 20;
+  std::size_t size = graph.tasks.size() + graph.fusions.size();
+  for (const Task& task : graph.tasks) size += task.after.size();
+  return static_cast<int>(
+      std::clamp<std::size_t>(kVisits / size, kLeast, static_cast<std::size_t>(most)));
+}
 
 const Task& task_at(const TaskGraph& graph, int index) {
   return graph.tasks[static_cast<std::size_t>(index)];
@@ -159,21 +172,60 @@ void add_choices(StepPlan& plan, const Policy& policy) {
   }
 }
 
+/// Makes a plan of some layers one of `layers`: each further layer adds what the layers beyond
+/// those of `shorter` do. Both have the same decisions.
+void repeat_layers(StepPlan& plan, const StepPlan& shorter, int layers) {
+  const double times = static_cast<double>(layers - plan.planned_layers) /
+                       (plan.planned_layers - shorter.planned_layers);
+  const auto extend = [&](double& value, double before) { value += times * (value - before); };
+  extend(plan.sequential_us, shorter.sequential_us);
+  extend(plan.operations_us, shorter.operations_us);
+  extend(plan.list_us, shorter.list_us);
+  extend(plan.scheduled_us, shorter.scheduled_us);
+  extend(plan.ideal_us, shorter.ideal_us);
+  const auto extend_all = [&](std::map<std::string, double>& sums,
+                              const std::map<std::string, double>& before) {
+    for (auto& [traffic, us] : sums) {
+      const auto found = before.find(traffic);
+      extend(us, found == before.end() ? 0 : found->second);
+    }
+  };
+  extend_all(plan.exposed_us, shorter.exposed_us);
+  extend_all(plan.sequential_exposed_us, shorter.sequential_exposed_us);
+  for (std::size_t i = 0; i < plan.phases.size(); ++i) {
+    extend(plan.phases[i].sequential_us, shorter.phases[i].sequential_us);
+    extend(plan.phases[i].scheduled_us, shorter.phases[i].scheduled_us);
+  }
+  for (ChoiceGain& choice : plan.choices) choice.us *= 1 + times / 2;
+}
+
 }  // namespace
 
 StepPlan plan_graph(TaskGraph graph) {
-  const Policy policy = search_policy(graph, {}, kPolicyTrials);
+  const Policy policy = search_policy(graph, {}, trials_of(graph, kPolicyTrials));
   Scheduled best = apply(graph, policy);
   if (graph.tasks.size() <= kFewTasks) best = search_order(graph, std::move(best), kOrderTrials);
+  const int most_choices = trials_of(graph, kFewTrials);
   StepPlan plan = measured(std::move(graph), std::move(best.schedule));
+  std::vector<std::size_t> taken;
   for (std::size_t i = 0; i < best.fused.size(); ++i) {
-    if (best.fused[i] == 0) continue;
+    if (best.fused[i] != 0) taken.push_back(i);
+  }
+  std::stable_sort(taken.begin(), taken.end(), [&](std::size_t a, std::size_t b) {
+    return saved(plan.graph, plan.graph.fusions[a]) > saved(plan.graph, plan.graph.fusions[b]);
+  });
+  taken.resize(std::min(taken.size(), static_cast<std::size_t>(most_choices)));
+  for (const std::size_t i : taken) {
     std::vector<char> other = best.fused;
     other[i] = 0;
     const auto nodes = Nodes::make(plan.graph, other, best.holds);
     if (!nodes) continue;
     const double us = std::min(nodes->in_order(best.keys).us, nodes->list_schedule(best.keys).us);
-    add_choice(plan, "fused: ", plan.graph.fusions[i].kind, us - plan.scheduled_us);
+    const Fusion& fusion = plan.graph.fusions[i];
+    add_choice(
+        plan, "fused: ",
+        task_at(plan.graph, fusion.compute).name + " + " + task_at(plan.graph, fusion.links).name,
+        us - plan.scheduled_us);
   }
   finish_choices(plan);
   return plan;
@@ -184,7 +236,9 @@ Expected<StepPlan> plan_step(const ModelConfig& config, const StepShape& shape,
   const auto operations = layer_operations(config, shape, costs);
   if (!operations) return error_of(operations);
   const int layers = shape.scope == Scope::layer ? 1 : static_cast<int>(config.layers);
-  const int few = std::min(layers, kFewLayers);
+  const int planned = std::min(layers, kMostLayers);
+  const int largest_bucket = layers > planned ? planned / 2 : layers;
+  const int few = std::min(planned, kFewLayers);
   const auto sample = step_graph(*operations, shape, costs, few, 1);
   if (!sample) return error_of(sample);
   const Policy searched = search_policy(*sample, {}, kPolicyTrials);
@@ -192,14 +246,14 @@ Expected<StepPlan> plan_step(const ModelConfig& config, const StepShape& shape,
   // Buckets of 1, 2, 4, ... layers.
   std::vector<int> sizes{1};
   const bool buckets = shape.scope == Scope::step && shape.dp > 1;
-  while (buckets && 2 * sizes.back() < layers) sizes.push_back(2 * sizes.back());
-  if (buckets && layers > sizes.back()) sizes.push_back(layers);
+  while (buckets && 2 * sizes.back() < largest_bucket) sizes.push_back(2 * sizes.back());
+  if (buckets && largest_bucket > sizes.back()) sizes.push_back(largest_bucket);
   int bucket_layers = 0;
   double least = 0;
   double one_each = 0;
   TaskGraph best;
   for (const int size : sizes) {
-    auto graph = step_graph(*operations, shape, costs, layers, size);
+    auto graph = step_graph(*operations, shape, costs, planned, size);
     if (!graph) return error_of(graph);
     const double us = apply(*graph, searched).schedule.us;
     if (size == 1) one_each = us;
@@ -212,12 +266,21 @@ Expected<StepPlan> plan_step(const ModelConfig& config, const StepShape& shape,
   Scheduled scheduled = apply(best, policy);
   StepPlan plan = measured(std::move(best), std::move(scheduled.schedule));
   plan.layers = layers;
+  plan.planned_layers = planned;
   if (buckets) plan.bucket_layers = bucket_layers;
   if (bucket_layers > 1) {
     add_choice(plan, fmt::format("buckets of {} layers instead of 1", bucket_layers).c_str(), "",
                one_each - least);
   }
   add_choices(plan, policy);
+  if (layers > planned) {
+    auto graph = step_graph(*operations, shape, costs, planned / 2, std::max(bucket_layers, 1));
+    if (!graph) return error_of(graph);
+    Scheduled half = apply(*graph, policy);
+    StepPlan shorter = measured(std::move(*graph), std::move(half.schedule));
+    shorter.planned_layers = planned / 2;
+    repeat_layers(plan, shorter, layers);
+  }
   finish_choices(plan);
   return plan;
 }

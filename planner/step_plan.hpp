@@ -31,7 +31,10 @@ struct StepPlan {
   std::map<std::string, double> exposed_us{};             ///< by traffic, as scheduled
   std::map<std::string, double> sequential_exposed_us{};  ///< by traffic, one after the other
   int layers = 0;                                         ///< 0: a graph that was given
-  int bucket_layers = 0;                                  ///< 0: no buckets
+  /// Layers of `graph` and `schedule`. The times are of all layers, of which the further ones
+  /// repeat the planned ones.
+  int planned_layers = 0;
+  int bucket_layers = 0;  ///< 0: no buckets
   std::vector<PhaseTimes> phases{};
   std::vector<ChoiceGain> choices{};  ///< the most important one first
   TaskGraph graph{};

@@ -6,15 +6,19 @@
 
 #include <fmt/format.h>
 
+#include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
 
 namespace overlaptune {
 namespace {
 
-constexpr std::size_t kMostGraphBytes = 10'000'000;
 constexpr double kMostUs = 1e12;
 constexpr double kMostFactor = 100;
+constexpr const char* kRootFields = "tasks, fusions";
+constexpr const char* kTaskFields =
+    "name, resource, us, after, slows, slowed, kind, cost_source";
+constexpr const char* kFusionFields = "compute, links, us, cost_source";
 
 bool is_in(double value, double least, double most) {
   return std::isfinite(value) && value >= least && value <= most;
@@ -106,6 +110,8 @@ class GraphReader {
       if (!at.has("after")) return;
       const JsonReader after = at["after"];
       after.each([&](const JsonReader& name) { task.after.push_back(index_of(name)); });
+      std::sort(task.after.begin(), task.after.end());
+      task.after.erase(std::unique(task.after.begin(), task.after.end()), task.after.end());
     });
     if (root_.has("fusions")) {
       const JsonReader fusions = root_["fusions"];
@@ -118,7 +124,9 @@ class GraphReader {
   void add_task(const JsonReader& at) {
     const JsonReader name = at["name"];
     Task task{.name = name.text(), .source = "given"};
-    task.kind = task.traffic = task.name;
+    task.traffic = task.name;
+    task.kind = at.has("kind") ? at["kind"].text() : task.name;
+    if (at.has("cost_source")) task.source = at["cost_source"].text();
     task.us = at["us"].number(0, kMostUs);
     const JsonReader resource = at["resource"];
     task.resource = resource.name<Resource>();
@@ -136,9 +144,10 @@ class GraphReader {
     const JsonReader links = at["links"];
     fusion.compute = index_of(compute);
     fusion.links = index_of(links);
-    fusion.kind = compute.text() + " + " + links.text();
+    const auto kind = [&](int task) { return graph_.tasks[static_cast<std::size_t>(task)].kind; };
+    fusion.kind = kind(fusion.compute) + " + " + kind(fusion.links);
     fusion.us = at["us"].number(0, kMostUs);
-    fusion.source = "given";
+    fusion.source = at.has("cost_source") ? at["cost_source"].text() : "given";
     graph_.fusions.push_back(std::move(fusion));
   }
   [[nodiscard]] int index_of(const JsonReader& name) const {
@@ -171,9 +180,21 @@ Expected<void> check(const TaskGraph& graph) {
 
 Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {
   try {
-    const nlohmann::json document = parse_json(text, origin, kMostGraphBytes);
-    const JsonReader root(document, origin);
+    const nlohmann::json document = parse_unique_json(text, origin);
+    AskedFields asked;
+    const JsonReader root(document, origin, &asked);
     TaskGraph graph = GraphReader(root).read();
+    // What this program wrote has the plan beside the graph.
+    const bool planned = root.has("scheduled_us");
+    for (const std::string& complaint : asked.complaints(document)) {
+      if (planned && !complaint.starts_with("tasks[") && !complaint.starts_with("fusions[")) {
+        continue;
+      }
+      return bad_input(fmt::format("{}: {} (fields: {})", origin, complaint,
+                                   complaint.starts_with("tasks[")     ? kTaskFields
+                                   : complaint.starts_with("fusions[") ? kFusionFields
+                                                                       : kRootFields));
+    }
     if (const auto checked = check(graph); !checked) {
       return bad_input(fmt::format("{}: {}", origin, checked.error().message));
     }

@@ -68,8 +68,9 @@ struct TaskGraph {
 [[nodiscard]] Expected<void> check(const TaskGraph& graph);
 
 /// Reads a graph from JSON: `tasks` with `name`, `resource`, `us` and, as needed, `after` (names),
-/// `slows`, `slowed`; `fusions` with `compute`, `links` (names) and `us`. Error, naming `origin`
-/// and the field or task: what `check` refuses, and unknown or repeated names.
+/// `slows`, `slowed`, `kind`; `fusions` with `compute`, `links` (names) and `us`. Beside the plan
+/// that `json_of` (reports) wrote, its other fields are passed over. Error, naming `origin` and the
+/// field or task: what `check` refuses, unknown or repeated names, and unknown or repeated fields.
 [[nodiscard]] Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin);
 
 }  // namespace overlaptune

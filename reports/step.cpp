@@ -47,6 +47,7 @@ OrderedJson json_of_tasks(const TaskGraph& graph) {
       after.push_back(graph.tasks[static_cast<std::size_t>(before)].name);
     }
     list.push_back({{"name", task.name},
+                    {"kind", task.kind},
                     {"resource", to_string(task.resource)},
                     {"us", task.us},
                     {"after", std::move(after)},

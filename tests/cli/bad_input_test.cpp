@@ -156,10 +156,11 @@ TEST(BadInput, problems) {
 
 TEST(BadInput, text_of_other_encodings) {
   const Folder folder;
-  expect_refused(folder,
-                 "sequences --gpus 8 --batch 8 --max-length 64k --costs x.json --lengths " +
-                     std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/lengths-utf16.txt",
-                 2, "UTF-16: expected UTF-8");
+  expect_refused(
+      folder,
+      "sequences --gpus 8 --gpus-per-node 8 --batch 8 --max-length 64k --costs x.json --lengths " +
+          std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/lengths-utf16.txt",
+      2, "UTF-16: expected UTF-8");
 }
 
 TEST(BadInput, numbers_that_are_not_finite_in_fields_that_are_not_read) {

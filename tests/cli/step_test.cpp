@@ -147,7 +147,7 @@ TEST(Step, a_machine_that_is_probed_now) {
   folder.write("small.json", kLlama);
   const json step = tool::json(folder,
                                "step --machine sim:rtx4090-pcie-x4 --model small.json --tp 2 "
-                               "--dp 4 --tokens 2k --sequence-parallel no --json");
+                               "--dp 2 --tokens 2k --sequence-parallel no --json");
   EXPECT_EQ(step.at("full_name"), "sim:rtx4090-pcie-x4");
   EXPECT_LE(step.at("scheduled_us"), step.at("operations_us"));
   EXPECT_GT(step.at("sequential_exposed_us").at("all_reduce"), 0);
@@ -200,6 +200,26 @@ TEST(Step, bad_input) {
                  "--memory-gb-per-s: 'nan'");
   expect_refused(folder, "step --model small.json --db f.db --tokens 1k --scope all",
                  "scope 'all': expected one of layer, forward, step");
+}
+
+TEST(Step, graphs_with_unknown_fields_are_refused) {
+  const Folder folder;
+  const std::string inputs = std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/";
+  expect_refused(folder, "step --graph " + inputs + "graph-depends_on.json",
+                 "depends_on: not a field that is read");
+  expect_refused(folder, "step --graph " + inputs + "graph-fusion-typo.json",
+                 "not a field that is read");
+  EXPECT_NEAR(
+      tool::json(folder, "step --graph " + inputs + "graph-right.json --json").at("scheduled_us"),
+      290, 1e-6);
+}
+
+TEST(Step, more_gpus_than_were_probed_need_a_rate) {
+  const Folder folder;
+  make_database(folder);
+  const std::string question = "step --db f.db --model small.json --tp 4 --dp 4 --tokens 2k";
+  expect_refused(folder, question, "--dp 4: with --tp 4 16 GPUs, of which 4 were probed");
+  EXPECT_EQ(tool::run(folder, question + " --data-parallel-gb-per-s 50").status, 0);
 }
 
 }  // namespace

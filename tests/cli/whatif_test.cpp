@@ -177,5 +177,36 @@ TEST(WhatIf, bad_rows) {
   expect_refused(folder, question + "zero.csv", "zero.csv: line 2: us = '0'");
 }
 
+const std::string kInputs = std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/";
+
+TEST(WhatIf, rows_of_rccl_tests_and_quoted_ones) {
+  const Folder folder;
+  const std::string question = kReduce + "--cluster hgx-h100 --bytes 1G --json --calibrate ";
+  for (const char* file : {"calibrate-rccl-tests.csv", "calibrate-quoted.csv"}) {
+    EXPECT_NEAR(tool::json(folder, question + kInputs + file).at("us"), 5239.58, 0.1) << file;
+  }
+  expect_refused(folder, question + kInputs + "nccl-tests-elided72.txt", "has 4 of 72");
+  expect_refused(folder, question + kInputs + "nccl-tests-wrong.txt", "line 16: #wrong is 524288");
+}
+
+TEST(WhatIf, a_row_that_links_cannot_carry_is_a_warning) {
+  const Folder folder;
+  folder.write("fast.csv", "op,gpus,bytes,us\nall_reduce,8,1073741824,1\n");
+  const tool::Outcome outcome =
+      tool::run(folder, kReduce + "--cluster hgx-h100 --bytes 1G --calibrate fast.csv");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("fast.csv: line 2: all_reduce of 1073741824 bytes on 8 GPUs"));
+  EXPECT_THAT(outcome.err, HasSubstr("more than the links of hgx-h100 carry"));
+}
+
+TEST(WhatIf, a_mesh_is_said) {
+  const Folder folder;
+  const tool::Outcome outcome =
+      tool::run(folder, "whatif --op send --gpus 2 --bytes 1GiB --json --cluster " + kInputs +
+                            "cluster-mesh-8.json");
+  EXPECT_NEAR(nlohmann::json::parse(outcome.out).at("us"), 22370, 10);
+  EXPECT_THAT(outcome.err, HasSubstr("taken for a full mesh"));
+}
+
 }  // namespace
 }  // namespace overlaptune

@@ -19,7 +19,7 @@ constexpr double kMib = 1 << 20;
 
 std::vector<MeasuredRow> rows_of(const std::string& file) {
   const std::string path = std::string(OVERLAPTUNE_TEST_DATA) + "/collectives/" + file + ".csv";
-  const auto text = value_or_throw(read_text_file(path, kMostRowBytes));
+  const auto text = value_or_throw(read_text_file(path));
   return value_or_throw(parse_rows(text, path, Operation::all_reduce));
 }
 

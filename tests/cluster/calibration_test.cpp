@@ -100,5 +100,12 @@ TEST(Calibration, rows_that_do_not_fit_the_question) {
   EXPECT_THAT(error({{Operation::all_reduce, 9, 1024, 5}}), HasSubstr("measured rows: --gpus 9"));
 }
 
+TEST(Calibration, takes_very_many_rows) {
+  const auto list = rows({2, 4, 8}, 1.0003);
+  ASSERT_GT(list.size(), 100'000U);
+  const Calibration calibration = calibrated(list);
+  EXPECT_NEAR(value_or_throw(calibration.at(1e6, 4)).us, law(1e6, 4), 0.01 * law(1e6, 4));
+}
+
 }  // namespace
 }  // namespace overlaptune::cluster

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/algorithms.hpp"
+
 namespace overlaptune::cluster {
 namespace {
 
@@ -103,6 +105,28 @@ TEST(ClusterFile, a_node_is_joined_by_any_network) {
   const auto unknown = find_cluster("hgx-h100+ib-100");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("--cluster ib-100: no such file"));
+}
+
+/// Arithmetic: a pair has one of seven links of 48 GB/s; 4 GPUs have three each.
+TEST(ClusterFile, members_with_a_link_for_each_other_one_are_a_mesh) {
+  const auto cluster = value_or_throw(
+      find_cluster(std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/cluster-mesh-8.json"));
+  ASSERT_EQ(cluster.notes.size(), 1U);
+  EXPECT_THAT(cluster.notes.front(), HasSubstr("taken for a full mesh"));
+  const auto us = [&](Operation operation, int gpus) {
+    return value_or_throw(times_of(cluster, {operation, double{1 << 30}, gpus})).front().us;
+  };
+  EXPECT_NEAR(us(Operation::send, 2), (1 << 30) / 48e3, 10);
+  EXPECT_NEAR(us(Operation::send, 8), (1 << 30) / 48e3, 10);
+  EXPECT_NEAR(us(Operation::all_reduce, 2), (1 << 30) / 48e3, 10);
+  EXPECT_NEAR(us(Operation::all_reduce, 4), 1.5 * (1 << 30) / (3 * 48e3), 20);
+  EXPECT_NEAR(us(Operation::all_to_all, 8), (1 << 30) / 8 / 48e3, 20);
+}
+
+TEST(ClusterFile, a_field_that_stands_twice_is_refused) {
+  const auto cluster = parse_cluster(R"({"name": "a", "name": "b"})", "f");
+  ASSERT_FALSE(cluster);
+  EXPECT_THAT(cluster.error().message, HasSubstr("f: name: is there twice"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "cluster/measured_rows.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -8,6 +10,7 @@
 namespace overlaptune::cluster {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -89,6 +92,122 @@ TEST(NcclTests, lines_that_mpirun_tagged) {
   std::istringstream lines{std::string(kNow)};
   for (std::string line; std::getline(lines, line);) tagged += "[1,0]<stdout>:" + line + "\n";
   EXPECT_EQ(rows(tagged), rows(kNow));
+}
+
+std::string file(const std::string& name) {
+  std::ifstream stream(std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/" + name);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A log of ranks with 8 GPUs and one row, after lines that are changed.
+std::string log_of(const std::string& ranks, const std::string& row, const std::string& end = "") {
+  return "# nThread 1 nGpus 1\n" + ranks +
+         "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" + row +
+         end;
+}
+
+std::string rank(int number, int group = 0) {
+  std::ostringstream line;
+  line << "#  Rank " << number << " Group " << group << " Pid 1 on host device 0 [0x18] H200\n";
+  return line.str();
+}
+
+constexpr const char* kRow = " 1048576 262144 float sum -1 50 20.97 20.97 0 50 20.97 20.97 0\n";
+
+TEST(NcclTests, a_list_of_ranks_with_gaps_or_repeats_is_refused) {
+  EXPECT_THAT(error(file("nccl-tests-elided72.txt")),
+              AllOf(HasSubstr("line 13: "), HasSubstr("the list of ranks has 4 of 72")));
+  EXPECT_THAT(error(log_of(rank(0) + rank(1) + "# ...\n", kRow)), HasSubstr("shortened"));
+  EXPECT_THAT(error(log_of(rank(0) + rank(1) + rank(1), kRow)),
+              AllOf(HasSubstr("line 4: "), HasSubstr("rank 1 is listed twice")));
+  EXPECT_THAT(error("# nThread 1 nGpus 8\n" + rank(0) + rank(1) + kRow),
+              HasSubstr("has 2, processes have 8 each"));
+  EXPECT_EQ(rows(log_of(rank(0) + rank(1) + rank(2, 1) + rank(3, 1), kRow)).front().gpus, 2);
+}
+
+TEST(NcclTests, wrong_results_are_refused) {
+  EXPECT_THAT(error(file("nccl-tests-wrong.txt")),
+              AllOf(HasSubstr("line 16: "), HasSubstr("#wrong is 524288")));
+  EXPECT_THAT(error(log_of(rank(0) + rank(1), kRow, "# Out of bounds values : 12 FAILED\n")),
+              AllOf(HasSubstr("line 6: "), HasSubstr("FAILED")));
+  EXPECT_THAT(error(log_of(rank(0) + rank(1), " 1024 256 float sum -1 50 1 1 0 50 1 1 3\n")),
+              HasSubstr("#wrong is 3"));
+}
+
+TEST(NcclTests, counts_of_gpus_that_cannot_be_are_refused) {
+  for (const char* counts : {"nThread 1e300 nGpus 8", "nThread 1 nGpus x", "nThread -1 nGpus 8",
+                             "nThread 3 nGpus 1431655768", "nThread 65536 nGpus 65536"}) {
+    EXPECT_THAT(error(std::string("# ") + counts + "\n" + kRow),
+                AllOf(HasSubstr("f: line 1: n"), HasSubstr("expected a")))
+        << counts;
+  }
+}
+
+TEST(NcclTests, prefixes_of_launchers_are_passed_over) {
+  const std::string plain = log_of(rank(0) + rank(1), kRow);
+  for (const char* prefix : {"0: ", "[1,0]<stdout>:", "worker-0 | ", "2026-01-02T03:04:05.6Z ",
+                             "[2026-01-02 03:04:05] node7: ", "(pod=a) "}) {
+    std::string prefixed;
+    std::istringstream lines(plain);
+    for (std::string line; std::getline(lines, line);) prefixed += prefix + line + "\n";
+    EXPECT_EQ(rows(prefixed), rows(plain)) << prefix;
+  }
+}
+
+TEST(NcclTests, a_program_of_another_operation_is_refused) {
+  EXPECT_THAT(error("+ ./build/broadcast_perf -g 8\n" + log_of(rank(0) + rank(1), kRow)),
+              HasSubstr("broadcast_perf: expected a test of all_reduce"));
+}
+
+/// The fields that src/util.cu of nccl-tests writes.
+TEST(NcclTests, their_json) {
+  const auto document = [](const char* wrong) {
+    return std::string(R"({"version": 1, "args": ["/opt/all_gather_perf", "-J", "x"],
+      "config": {"nthreads": 1, "ngpus": 1, "devices": [{"rank": 0, "group": 0},
+      {"rank": 1, "group": 0}]}, "results": [{"size": 1024, "count": 128, "type": "float",
+      "out_of_place": {"time": 20.5, "alg_bw": 0.05, "bus_bw": 0.02, "nwrong": )") +
+           wrong + R"(}, "in_place": {"time": 19.0}}], "out_of_bounds": {"count": 0}})";
+  };
+  EXPECT_THAT(rows(document("0.0")),
+              ElementsAre(MeasuredRow{Operation::all_gather, 2, 1024, 20.5}));
+  EXPECT_THAT(error(document("2.0")), HasSubstr("results[0].out_of_place.nwrong: expected 0"));
+}
+
+TEST(RcclTests, their_csv_and_json) {
+  const auto csv = rows(file("calibrate-rccl-tests.csv"));
+  ASSERT_EQ(csv.size(), 11U);
+  EXPECT_EQ(csv.back(), (MeasuredRow{Operation::all_reduce, 8, 1073741824, 5239.578311111111}));
+  const std::string begin = R"([{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":4,
+      "ranksPerNode":4, "gpusPerRank":2, "size":1024, "type":"float", "redop":"sum", )";
+  EXPECT_THAT(rows(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"0"}])"),
+              ElementsAre(MeasuredRow{Operation::all_reduce, 8, 1024, 9.5}));
+  EXPECT_THAT(error(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"7"}])"),
+              HasSubstr("f: [0]: #wrong is 7"));
+}
+
+TEST(MeasuredRows, quoted_csv_and_sizes_with_units) {
+  const auto quoted = rows(file("calibrate-quoted.csv"));
+  ASSERT_EQ(quoted.size(), 11U);
+  EXPECT_EQ(quoted.back(), (MeasuredRow{Operation::all_reduce, 8, 1073741824, 5239.58}));
+  EXPECT_THAT(rows("op,gpus,bytes,us\nsend,2,1GB,9\nsend,2,1GiB,10\n"),
+              ElementsAre(MeasuredRow{Operation::send, 2, 1e9, 9},
+                          MeasuredRow{Operation::send, 2, 1073741824, 10}));
+}
+
+TEST(MeasuredRows, doubts_name_the_row) {
+  // Seven eighths of 1 GiB twice over links of 100 GB/s take 18790 us.
+  const Cluster cluster{
+      .name = "c",
+      .levels = {{.name = "l", .kind = LevelKind::switched, .sizes = {8}, .gb_per_s = 100}}};
+  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us\nall_reduce,8,1073741824,1\n")),
+              ElementsAre(AllOf(HasSubstr("f: line 2: "), HasSubstr("more than the links of c"),
+                                HasSubstr("18790"))));
+  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us\nall_reduce,8,1073741824,18800\n")),
+              ElementsAre());
+  // A bus bandwidth of 1.5 times the algorithm's is that of 4 GPUs.
+  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us,algbw,busbw\nall_reduce,8,8192,99,20,30\n"
+                                   "all_reduce,8,16384,99,20,35\n")),
+              ElementsAre(AllOf(HasSubstr("f: line 2: "), HasSubstr("1.500"), HasSubstr("1.750"))));
 }
 
 TEST(NcclTests, bad_output_is_named) {

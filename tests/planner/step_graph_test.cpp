@@ -179,5 +179,42 @@ TEST(StepPlan, of_eighty_layers_is_between_the_ideal_and_list_scheduling) {
   EXPECT_GE(plan->scheduled_us, plan->ideal_us);
 }
 
+TEST(StepPlan, no_optimiser_begins_before_the_last_gradient) {
+  StepShape shape{.tp = 4, .dp = 8, .tokens = 4096};
+  const auto begins = [](const StepPlan& plan) {
+    double update = plan.scheduled_us;
+    double gradient = 0;
+    for (const Placed& placed : plan.schedule.placed) {
+      const Task& task = plan.graph.tasks[static_cast<std::size_t>(placed.task)];
+      if (task.kind == "optimiser") update = std::min(update, placed.start_us);
+      if (task.kind == "gradient_reduce_scatter") gradient = std::max(gradient, placed.end_us);
+    }
+    return std::pair(update, gradient);
+  };
+  const auto [update, gradient] = begins(*plan_step(llama_8b(), shape, simple_costs()));
+  EXPECT_GE(update, gradient);
+  shape.gradient_norm = false;
+  const auto [early, last] = begins(*plan_step(llama_8b(), shape, simple_costs()));
+  EXPECT_LT(early, last);
+}
+
+/// Forward, equal layers follow one another: each adds the same time.
+TEST(StepPlan, of_very_many_layers_repeats_equal_ones) {
+  ModelConfig config = llama_8b();
+  const StepShape shape{.tp = 4, .tokens = 4096, .scope = Scope::forward};
+  const auto us = [&](std::int64_t layers) {
+    config.layers = layers;
+    const auto plan = plan_step(config, shape, simple_costs());
+    EXPECT_EQ(plan->layers, layers);
+    EXPECT_LE(plan->planned_layers, 256);
+    return std::pair(plan->sequential_us, plan->scheduled_us);
+  };
+  const auto [sequential, scheduled] = us(2'147'483'647);
+  const auto [of_200, scheduled_of_200] = us(200);
+  const auto [of_100, scheduled_of_100] = us(100);
+  EXPECT_NEAR(sequential / 2'147'483'647 / (of_200 / 200), 1, 1e-9);
+  EXPECT_NEAR(scheduled / 2'147'483'647 / ((scheduled_of_200 - scheduled_of_100) / 100), 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace overlaptune

@@ -3,6 +3,7 @@
 #include "planner/step_plan.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,9 @@
 namespace overlaptune {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 
 Task compute(const char* name, double us, std::vector<int> after = {}) {
@@ -120,6 +123,47 @@ TEST(StepPlan, a_phase_without_tasks_is_left_out) {
   const StepPlan plan = plan_graph({{compute("a", 4)}, {}});
   ASSERT_EQ(plan.phases.size(), 1U);
   EXPECT_EQ(plan.phases.front().phase, Phase::forward);
+}
+
+std::string graph_error(const std::string& text) {
+  const auto graph = parse_task_graph(text, "g.json");
+  return graph ? "none" : graph.error().message;
+}
+
+TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
+  const std::string task = R"({"name": "a", "resource": "compute", "us": 1)";
+  EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(, "depends_on": ["b"]}]})"),
+              AllOf(HasSubstr("g.json: tasks[0].depends_on: not a field that is read"),
+                    HasSubstr("(fields: name, resource, us, after")));
+  EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(}], "fusion": []})"),
+              HasSubstr("fusion: not a field that is read; did you mean 'fusions'?"));
+  EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(, "us": 2}]})"),
+              HasSubstr("g.json: us: is there twice"));
+  EXPECT_EQ(graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, "nodes": []})"),
+            "none");
+}
+
+TEST(StepGraphFile, the_same_dependency_twice_is_one) {
+  const auto graph = parse_task_graph(
+      R"({"tasks": [{"name": "a", "resource": "compute", "us": 1},
+                    {"name": "b", "resource": "links", "us": 1, "after": ["a", "a"]}]})",
+      "g");
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_THAT(graph->tasks[1].after, ElementsAre(0));
+}
+
+/// A graph of many tasks that each wait for all before it runs one by one.
+TEST(StepPlan, of_many_edges_ends) {
+  TaskGraph graph;
+  double sum = 0;
+  for (int i = 0; i < 1200; ++i) {
+    Task task{.name = std::to_string(i), .kind = std::to_string(i), .us = 1.0 + i % 7};
+    if (i % 2 == 1) task.resource = Resource::links;
+    for (int before = std::max(0, i - 400); before < i; ++before) task.after.push_back(before);
+    sum += task.us;
+    graph.tasks.push_back(std::move(task));
+  }
+  EXPECT_NEAR(plan_graph(std::move(graph)).scheduled_us, sum, 1e-6);
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+// Measured rows that cannot be what they are taken for.
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cluster/measured_rows.hpp"
+
+namespace overlaptune::cluster {
+namespace {
+
+constexpr double kRounding = 0.02;  // of printed bandwidths, and of a time
+
+/// The cluster with no time but that of bytes at the full rate of its links.
+Cluster of_links_alone(Cluster cluster) {
+  cluster.launch_us = 0;
+  for (Level& level : cluster.levels) {
+    level.latency_us = 0;
+    level.efficiency = {{1, 1}};
+    level.protocols = {{"links", 0, 0, 1}};
+    if (level.multicast.share > 0) level.multicast = {.share = 1, .latency_us = 0};
+  }
+  return cluster;
+}
+
+/// The first row of a kind of doubt, and how many there are.
+class Doubt {
+ public:
+  void add(const std::string& message) {
+    if (count_++ == 0) first_ = message;
+  }
+  void report(std::vector<std::string>& list) const {
+    if (count_ == 1) list.push_back(first_);
+    if (count_ > 1) list.push_back(fmt::format("{} (and {} rows more)", first_, count_ - 1));
+  }
+
+ private:
+  std::string first_{};
+  int count_ = 0;
+};
+
+std::string what(const MeasuredRow& row) {
+  return fmt::format("{}: {} of {:.0f} bytes on {} GPUs", row.place, to_string(row.operation),
+                     row.bytes, row.gpus);
+}
+
+}  // namespace
+
+std::vector<std::string> doubts(const Cluster& cluster, const std::vector<MeasuredRow>& rows) {
+  const Cluster links = of_links_alone(cluster);
+  Doubt share;
+  Doubt rate;
+  for (const MeasuredRow& row : rows) {
+    const double factor = bus_factor(row.operation, row.gpus);
+    if (row.bus_share > 0 && std::abs(row.bus_share / factor - 1) > kRounding) {
+      share.add(
+          fmt::format("{}: bus bandwidth is {:.3f} times algorithm bandwidth, expected "
+                      "{:.3f}: of another op or number of GPUs?",
+                      what(row), row.bus_share, factor));
+    }
+    const auto least = times_of(links, {row.operation, row.bytes, row.gpus});
+    if (least && row.us < (1 - kRounding) * least->front().us) {
+      rate.add(fmt::format("{} in {} us: more than the links of {} carry, which take {:.1f} us",
+                           what(row), row.us, cluster.name, least->front().us));
+    }
+  }
+  std::vector<std::string> list;
+  share.report(list);
+  rate.report(list);
+  return list;
+}
+
+}  // namespace overlaptune::cluster
