@@ -232,7 +232,7 @@ TEST(BadInput, a_field_of_a_profile_that_is_not_read_is_a_warning) {
 TEST(BadInput, import_of_a_binary_file) {
   const Folder folder;
   folder.write("image", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) + std::string(999, '\0'));
-  expect_refused(folder, "db import --db new.db image", 2, "image: import: not JSON near byte 1");
+  expect_refused(folder, "db import --db new.db image", 2, "a byte of 0");
   expect_refused(folder, "db merge --db new.db image", 4, "image");
 }
 
