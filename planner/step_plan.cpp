@@ -17,7 +17,7 @@ constexpr int kFewTrials = 200;  // on all layers
 constexpr int kOrderTrials = 60'000;
 constexpr std::size_t kFewTasks = 64;  // whose order is searched task by task
 /// Equal layers that are planned; the others repeat them.
-constexpr int kMostLayers = 256;
+constexpr int kMostPlannedLayers = 256;
 
 /// The most trials of a graph, fewer of a large one: tasks and what they wait for are visited so
 /// many times, about a second.
@@ -236,7 +236,7 @@ Expected<StepPlan> plan_step(const ModelConfig& config, const StepShape& shape,
   const auto operations = layer_operations(config, shape, costs);
   if (!operations) return error_of(operations);
   const int layers = shape.scope == Scope::layer ? 1 : static_cast<int>(config.layers);
-  const int planned = std::min(layers, kMostLayers);
+  const int planned = std::min(layers, kMostPlannedLayers);
   const int largest_bucket = layers > planned ? planned / 2 : layers;
   const int few = std::min(planned, kFewLayers);
   const auto sample = step_graph(*operations, shape, costs, few, 1);
