@@ -178,8 +178,8 @@ LayerNames names_of(ConfigFields& fields, const Family* family, std::int64_t lay
   }
   if (!other.empty()) {
     fields.fail(
-        "layer_types, layers_block_type, hybrid_override_pattern, attn_type_list or "
-        "attn_layer_indices is missing: expected which layers have attention");
+        "layer_types, layers_block_type, hybrid_override_pattern, attn_type_list, full_attn_idxs "
+        "or attn_layer_indices is missing: expected which layers have attention");
   }
   return all_with_attention(layers);
 }

@@ -32,8 +32,10 @@ void read_experts(ConfigFields& fields, const Family* family, ModelConfig& confi
                         config.layers)
           .value_or(0);
   if (config.experts_per_token > config.experts) {
-    fields.fail(fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {}",
-                            config.experts_per_token, config.experts));
+    fields.fail(
+        fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {} "
+                    "(num_local_experts, num_experts, n_routed_experts or moe_num_experts)",
+                    config.experts_per_token, config.experts));
   }
   const auto width = fields.alike_if_any(
       {"moe_intermediate_size", "expert_intermediate_size", "intermediate_size"}, config.layers, 1);
@@ -68,7 +70,9 @@ std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family
   }
   if (widths.empty()) {
     if (config.gated) {
-      fields.fail("intermediate_size is missing: expected a whole number from 1 to 2^31 - 1");
+      fields.fail(
+          "intermediate_size, block_ff_dim or ffn_hidden_size is missing: expected a whole number "
+          "from 1 to 2^31 - 1");
     }
     const auto ratio = fields.count_if_any({"expansion_ratio"}).value_or(4);
     fields.add_default(

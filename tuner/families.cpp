@@ -60,7 +60,8 @@ Family family_of(const JsonReader& row, const nlohmann::json& json) {
       .left_out = text("left_out"),
       .not_counted = text("not_counted"),
       .defaults = json.value("defaults", nlohmann::json::object()),
-      .source = row["source"].text()};
+      .source = row["source"].text(),
+      .checked = !row.has("checked") || row["checked"].boolean()};
 }
 
 Table read_table() {

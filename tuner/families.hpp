@@ -34,8 +34,9 @@ struct Family {
   std::string left_out{};              ///< a sentence about parts that have no product here
   std::string not_counted{};           ///< parts whose weights are not counted
   nlohmann::json defaults{};           ///< what the class has where config.json leaves it out
-  std::string source{};  ///< a file of huggingface/transformers below src/transformers, or of the
-                         ///< hub: "organisation/model: file"
+  std::string source{};  ///< files of huggingface/transformers below src/transformers, or of other
+                         ///< repositories and models: "organisation/model: file"
+  bool checked = true;   ///< its defaults were compared with the source
 };
 
 [[nodiscard]] const std::vector<Family>& families();

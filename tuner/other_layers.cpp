@@ -16,7 +16,9 @@ double product(std::int64_t a, std::int64_t b) {
 }
 
 /// Gated DeltaNet (Qwen3-Next): q, k, v and a gate, two numbers a value head, and the output.
+/// Layers of a model that is not known may be of another kind, and have no such fields.
 double linear_weights(ConfigFields& fields, std::int64_t hidden) {
+  if (!fields.has("linear_num_key_heads")) return kNotCounted;
   const auto keys = fields.count({"linear_num_key_heads"}) * fields.count({"linear_key_head_dim"});
   const auto value_heads = fields.count({"linear_num_value_heads"});
   const auto values = value_heads * fields.count({"linear_value_head_dim"});

@@ -1,6 +1,7 @@
 #pragma once
 // Configs rebuilt from published ones, with the products that follow from the architecture by hand,
-// under sequence parallelism (tests/data/models/right.json).
+// under sequence parallelism (tests/data/models/right.json). Rows with a config of their own name
+// its source; "checked" is false where the config was not compared with it.
 
 #include <filesystem>
 #include <fstream>

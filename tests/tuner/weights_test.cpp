@@ -1,4 +1,5 @@
-// Weight counts beside published ones (tests/data/models/weights.json has the source of each).
+// Weight counts beside published ones (tests/data/models/weights.json has the source of each, and
+// says of which nobody saw it: "checked" is false).
 
 #include "tuner/weights.hpp"
 
@@ -39,7 +40,8 @@ TEST(Weights, published_counts) {
   }
 }
 
-/// Counts of the models' cards, in billions, for configs that stand beside the other tests.
+/// Counts in billions, not checked against the models' cards, for configs that stand beside the
+/// other tests.
 TEST(Weights, counts_of_example_models) {
   for (const auto& [file, billions] : {std::pair{"examples/models/llama-3-8b.json", 8.03},
                                        {"examples/models/llama-3-70b.json", 70.6},
