@@ -105,9 +105,9 @@ ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
   ChosenCosts chosen{.costs = std::move(measured.costs),
                      .memory_bytes = static_cast<double>(platforms.front().platform.memory.count),
                      .sources = {fmt::format("{} on {}", config.name, names)},
-                      .heads = config.heads,
-                      .simulated = is_simulated(platforms.front().platform),
-                      .assumptions = assumptions_of(config)};
+                     .heads = config.heads,
+                     .simulated = is_simulated(platforms.front().platform),
+                     .assumptions = assumptions_of(config)};
   chosen.sources.insert(chosen.sources.end(), measured.sources.begin(), measured.sources.end());
   return chosen;
 }

@@ -16,8 +16,7 @@ namespace {
 constexpr double kMostUs = 1e12;
 constexpr double kMostFactor = 100;
 constexpr const char* kRootFields = "tasks, fusions";
-constexpr const char* kTaskFields =
-    "name, resource, us, after, slows, slowed, kind, cost_source";
+constexpr const char* kTaskFields = "name, resource, us, after, slows, slowed, kind, cost_source";
 constexpr const char* kFusionFields = "compute, links, us, cost_source";
 
 bool is_in(double value, double least, double most) {

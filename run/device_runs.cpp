@@ -22,10 +22,7 @@ DeviceRuns& DeviceRuns::of_current() {
 }
 
 DeviceRuns::Next::Next(DeviceRuns& runs, cudaStream_t stream)
-    : runs_(runs),
-      lock_(runs.mutex_),
-      stream_(stream),
-      capture_(CapturedRuns::capture_of(stream)) {
+    : runs_(runs), lock_(runs.mutex_), stream_(stream), capture_(CapturedRuns::capture_of(stream)) {
   if (capture_ != 0) {
     runs_.captured_.begin(capture_, stream_);
   } else {
