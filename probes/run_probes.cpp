@@ -65,7 +65,7 @@ Expected<ProbeReport> run_probes(Machine& machine, Store& store, std::span<const
     }
   }
   if (report.too_long > 0) {
-    spdlog::info("{} probes are left out: their collectives would take longer than {:.0f} ms each",
+    spdlog::info("not probed: {} collectives that would take longer than {:.0f} ms",
                  report.too_long, kLongestCollective.count() * 1e-3);
   }
   progress(missing.size(), missing.size(), "probes");

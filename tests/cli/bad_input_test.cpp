@@ -1,9 +1,12 @@
 // Bad input ends in its exit code and one line on standard error, and leaves nothing behind.
 
 #include <algorithm>
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -360,17 +363,27 @@ TEST(BadInput, names_that_lead_nowhere_are_no_defect_of_the_program) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "loop"));
 }
 
-TEST(BadInput, a_pipe_is_no_document) {
+TEST(BadInput, a_pipe_is_named_as_a_file_is) {
   const Folder folder;
-  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  expect_refused(folder, "db import --db new.db pipe", 2, "pipe: no file that can be read");
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const pid_t writer = fork();
+  if (writer == 0) {
+    alarm(60);  // nobody may come to read
+    const int out = open(pipe.c_str(), O_WRONLY);
+    constexpr std::string_view kNoDocument = "no document\n";
+    _exit(write(out, kNoDocument.data(), kNoDocument.size()) > 0 ? 0 : 1);
+  }
+  expect_refused(folder, "db import --db new.db pipe", 2, "pipe: import: not JSON");
+  kill(writer, SIGKILL);
+  waitpid(writer, nullptr, 0);
 }
 
 TEST(BadInput, a_document_that_cannot_be_read) {
   const Folder folder;
   // The system opens this file, but gives nothing of it, as of a file on a failing disk.
   expect_refused(folder, "db import --db new.db /proc/self/mem", 2,
-                 "/proc/self/mem: import: cannot be read: Input/output error");
+                 "/proc/self/mem: cannot be read: Input/output error");
 }
 
 TEST(BadInput, numbers_beyond_all_bounds_in_a_model) {

@@ -1,8 +1,10 @@
 // `export-nccl-tuner`, read back as NCCL's example tuner plugin reads it, and compared with the
 // measurements.
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -79,6 +81,7 @@ double fastest_of(const std::map<int, double>& by_ctas) {
 std::size_t check(const std::vector<Row>& rows, const std::vector<Measurement>& measurements,
                   std::int64_t from, int most_ctas) {
   std::map<CollectiveProbe, std::map<int, double>> times;  // by probe without CTAs, and CTAs
+  std::map<std::pair<Collective, int>, std::set<int>> counts;
   for (const Measurement& measurement : measurements) {
     const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe);
     if (probe == nullptr || !kNames.contains(probe->collective)) continue;
@@ -87,9 +90,14 @@ std::size_t check(const std::vector<Row>& rows, const std::vector<Measurement>& 
     CollectiveProbe key = *probe;
     key.comm_ctas = 0;
     times[key][probe->comm_ctas] = measurement.time.median.count();
+    if (probe->comm_ctas > 0) counts[{key.collective, key.ranks}].insert(probe->comm_ctas);
   }
   for (const auto& [probe, by_ctas] : times) {
-    if (by_ctas.rbegin()->first == 0) continue;  // nothing to compare NCCL's own choice with
+    // A size that takes too long with some CTAs is not probed with all.
+    const auto& all = counts[{probe.collective, probe.ranks}];
+    if (std::any_of(all.begin(), all.end(), [&](int ctas) { return !by_ctas.contains(ctas); })) {
+      continue;
+    }
     const auto found = fitting(rows, probe);
     const auto own_choice = by_ctas.find(0);
     const bool limited = most_ctas < std::numeric_limits<int>::max();

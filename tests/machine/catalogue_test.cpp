@@ -83,11 +83,11 @@ TEST(Catalogue, bad_profile_files_are_named) {
     EXPECT_NE(entries.error().message.find(path.string()), std::string::npos);
     EXPECT_NE(entries.error().message.find(part), std::string::npos) << entries.error().message;
   };
-  check("/nonexistent/profile.json", "expected a JSON file");
-  check(testing::TempDir(), "expected a JSON file");
-  check(temporary("empty.json", ""), "not JSON");
+  check("/nonexistent/profile.json", "no such file");
+  check(testing::TempDir(), "not a regular file");
+  check(temporary("empty.json", ""), "empty");
   check(temporary("taken.json", std::string(sim::embedded_profiles().front().text)), "taken");
-  check(temporary("huge.json", std::string(3 << 20, ' ')), "expected at most");
+  check(temporary("huge.json", std::string(3 << 20, ' ')), "expected a smaller file");
 }
 
 TEST(Catalogue, bad_faults_are_refused) {

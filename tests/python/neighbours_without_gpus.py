@@ -107,6 +107,9 @@ class Stream:
     def wait_event(self, event):
         pass
 
+    def wait_stream(self, stream):
+        pass
+
 
 def install():
     """Takes the places of PyTorch and of the library of plans for the imports that follow."""

@@ -79,9 +79,10 @@ TEST(StepReport, json_has_the_schedule_and_the_graph) {
       R"({"name":"norm","resource":"compute","start_us":6.0,"end_us":8.0,"cost_source":"memory"},)"
       R"({"name":"gather","resource":"links","start_us":6.0,"end_us":10.0,"cost_source":"given"}])");
   EXPECT_EQ(json.at("tasks").size(), 4U);
-  EXPECT_EQ(json.at("tasks").at(1).dump(),
-            R"({"name":"sum","resource":"links","us":3.0,"after":["o"],"slows":1.1,"slowed":1.2,)"
-            R"("cost_source":"predicted"})");
+  EXPECT_EQ(
+      json.at("tasks").at(1).dump(),
+      R"({"name":"sum","kind":"","resource":"links","us":3.0,"after":["o"],"slows":1.1,"slowed":1.2,)"
+      R"("cost_source":"predicted"})");
   EXPECT_EQ(json.at("fusions").dump(),
             R"([{"compute":"o","links":"sum","us":6.0,"cost_source":"tuned"}])");
 }
