@@ -152,7 +152,7 @@ class LogReader {
     }
     for (const std::size_t column : wrong_) {
       if (column >= row.size()) continue;
-      if (const auto right = check_wrong(row[column], place); !right) return right;
+      if (auto right = check_wrong(row[column], place); !right) return right;
     }
     const auto gpus = count_gpus();
     if (!gpus) return bad_input(fmt::format("{}: {}", place, gpus.error().message));
@@ -164,7 +164,7 @@ class LogReader {
   Expected<int> count_gpus() {
     if (gpus_ > 0) return gpus_;
     if (!ranks_.empty()) {
-      const auto listed = ranks_.gpus(threads_ * gpus_each_);
+      auto listed = ranks_.gpus(threads_ * gpus_each_);
       if (!listed) return listed;
       gpus_ = *listed;
     } else {
