@@ -58,7 +58,7 @@ Levels levels_of(const JsonReader& root, const Nesting& nesting) {
 /// The text at the innermost level that has one of `names`; empty where none has.
 std::string text_at_any_level(const Levels& levels, ConfigFields::Names names) {
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    const std::string text = ConfigFields(*level).text_if_any(names);
+    std::string text = ConfigFields(*level).text_if_any(names);
     if (!text.empty()) return text;
   }
   return {};
