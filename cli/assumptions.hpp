@@ -1,5 +1,5 @@
 #pragma once
-// What an answer about a model assumes, said in the answer.
+// The assumptions of an answer about a model, said in the answer.
 
 #include <string>
 #include <vector>

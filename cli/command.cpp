@@ -124,7 +124,7 @@ void print_json(const nlohmann::ordered_json& document) {
 }
 
 bool is_database(const std::string& file) {
-  // What is taken from a pipe is gone.
+  // A pipe gives its text only once.
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(file, unknown)) return false;
   constexpr std::string_view kMagic = "SQLite format 3";

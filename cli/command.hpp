@@ -123,7 +123,7 @@ void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags
 /// (`fitted`), unless --wide or --json is given. Throws `Failure` where that fails.
 void print(const std::string& output);
 
-/// As `print`, for output that programs read: lines stay as they are.
+/// `print` for output that programs read: lines stay as they are.
 void print_whole_lines(const std::string& output);
 
 /// Writes text that holds nothing from files to standard output; its colours stay.

@@ -120,7 +120,7 @@ double Calibration::log_ratio_at(double bytes, int gpus, Own own) const {
   return (1 - way) * on_curve(below->second, bytes) + way * on_curve(above->second, bytes);
 }
 
-/// What a curve says at one of its points when that point is left out.
+/// The value of a curve at one of its points when that point is left out.
 double Calibration::without_point(const std::vector<Residual>& curve, std::size_t left_out) {
   const std::size_t first = left_out == 0 ? 1 : left_out - 1;
   const std::size_t last = std::min(left_out + 1, curve.size() - 1);

@@ -36,7 +36,7 @@ struct MeasuredRow {
                                                             const std::string& origin,
                                                             Operation asked);
 
-/// What makes it doubtful that rows are what they are taken for, a line each: bandwidths of another
+/// The doubts that rows are what they are taken for, a line each: bandwidths of another
 /// op or GPU count, times shorter than the links of the cluster allow.
 [[nodiscard]] std::vector<std::string> doubts(const Cluster& cluster,
                                               const std::vector<MeasuredRow>& rows);
