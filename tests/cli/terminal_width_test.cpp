@@ -66,30 +66,21 @@ TEST_F(Terminal, no_line_is_wider) {
   const std::string costs =
       std::string(OVERLAPTUNE_SOURCE_DIR) + "/examples/sequence_costs/flexsp-a100.json";
   for (const std::string& command : std::vector<std::string>{
-           "--help",
-           "tune --help",
-           "machines",
-           "probe --machine sim:rtx4090-pcie-x4 --db f.db",
-           tool::kTune + " --resume",
-           "run --machine sim:rtx4090-pcie-x4" + tool::kKnown,
-           "query" + tool::kKnown,
-           "predict" + tool::kKnown,
+           "--help", "tune --help", "machines", "probe --machine sim:rtx4090-pcie-x4 --db f.db",
+           tool::kTune + " --resume", "run --machine sim:rtx4090-pcie-x4" + tool::kKnown,
+           "query" + tool::kKnown, "predict" + tool::kKnown,
            "advise --machine sim:rtx4090-pcie-x4 --tp 4 --tokens 1k --sequence-parallel "
            "both --model " +
                kModel,
-           "evaluate --db f.db",
-           "evaluate --machine sim:rtx4090-pcie-x4 --db f.db --untuned 2",
-           "report --db f.db",
-           "report --db f.db --compare f.db",
+           "evaluate --db f.db", "evaluate --machine sim:rtx4090-pcie-x4 --db f.db --untuned 2",
+           "report --db f.db", "report --db f.db --compare f.db",
            "step --db f.db --tp 4 --tokens 1k --model " + kModel,
            "sequences --gpus 8 --gpus-per-node 8 --batch 8 --max-length 16k --memory 34G --cut "
            "--picture --model gpt-7b --lengths lengths.txt --costs " +
                costs,
            "whatif --cluster hgx-h100 --op all_reduce --bytes 1G --gpus 8",
-           "whatif --cluster hgx-h100 --data-parallel 8 --model " + kModel,
-           "db info --db f.db",
-           "db check --db f.db",
-           "cache info"}) {
+           "whatif --cluster hgx-h100 --data-parallel 8 --model " + kModel, "db info --db f.db",
+           "db check --db f.db"}) {
     for (const unsigned short columns : std::array<unsigned short, 3>{80, 100, 160}) {
       SCOPED_TRACE(command + " at " + std::to_string(columns));
       std::istringstream lines(on_terminal(*folder, command, columns));

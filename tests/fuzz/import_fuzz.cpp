@@ -8,6 +8,7 @@
 #include <string>
 
 #include "db/impl.hpp"
+#include "json/parse.hpp"
 #include "require.hpp"
 
 namespace overlaptune::fuzz {
@@ -28,6 +29,24 @@ void require_sound(const Store& store) {
   require(findings.empty(), findings.empty() ? "" : findings.front());
 }
 
+void require_one_line(const std::string& message) {
+  require(!message.empty() && message.size() < 600, "a text of some length");
+  require(std::none_of(message.begin(), message.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < ' '; }),
+          "one line");
+}
+
+/// Documents that are not exports are read by these.
+void read_otherwise(const std::string& document) {
+  for (const auto read : {parse_python_json, parse_unique_json}) {
+    try {
+      static_cast<void>(read(document, "document"));
+    } catch (const Failure& failure) {
+      require_one_line(failure.what());
+    }
+  }
+}
+
 void import_any(const std::string& document) {
   Store store = empty();
   const std::string before = exported(store);
@@ -36,10 +55,7 @@ void import_any(const std::string& document) {
   if (!outcome) {
     const auto& error = outcome.error();
     require(error.kind == ErrorKind::bad_input, "bad input: " + error.message);
-    require(!error.message.empty() && error.message.size() < 600, "a text of some length");
-    require(std::none_of(error.message.begin(), error.message.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < ' '; }),
-            "one line");
+    require_one_line(error.message);
     require(exported(store) == before, "nothing written");
     return;
   }
@@ -56,6 +72,8 @@ void import_any(const std::string& document) {
 }  // namespace overlaptune::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  overlaptune::fuzz::import_any({data, data + size});
+  const std::string document(data, data + size);
+  overlaptune::fuzz::import_any(document);
+  overlaptune::fuzz::read_otherwise(document);
   return 0;
 }
