@@ -84,7 +84,7 @@ std::string network_of(const std::vector<PlacedDevice>& ranks) {
   return fmt::format("{}", fmt::join(networks, "+"));
 }
 
-/// What joins the ranks: a part of the platform's name, and two of its fields.
+/// The link or network that joins the ranks: a part of the platform's name, and two of its fields.
 struct Fabric {
   std::string name;
   std::string topology;

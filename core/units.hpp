@@ -29,7 +29,8 @@ struct Bytes {
 /// Error: not a number, negative, or beyond 2^62.
 [[nodiscard]] Expected<std::int64_t> parse_size(std::string_view text);
 
-/// The same for bytes: also `64MiB`, `1GiB` (1024-based), and `64MB`, `1GB` (10^6, 10^9).
+/// Parses a number of bytes: what `parse_size` takes, also `64MiB`, `1GiB` (1024-based), and
+/// `64MB`, `1GB` (10^6, 10^9).
 [[nodiscard]] Expected<std::int64_t> parse_bytes(std::string_view text);
 
 /// Parses `90`, `90s`, `5m`, `2h` into a positive duration.

@@ -13,7 +13,7 @@ namespace overlaptune {
 /// sequence also goes to wider groups that have room.
 [[nodiscard]] Filled packed_groups(const Runs& runs, int level, bool share);
 
-/// As many groups as `micro_batches` micro-batches have GPUs for, divided among the levels by the
+/// Groups, so many as `micro_batches` micro-batches have GPUs for, divided among the levels by the
 /// GPU time of their sequences. A sequence goes to the group where it ends soonest (longest
 /// processing time first: Graham 1969). No groups: the memory does not suffice.
 [[nodiscard]] Filled spread_groups(const Runs& runs, int level, int micro_batches);

@@ -15,7 +15,7 @@ struct Gpus {
   double memory_bytes = 0;  ///< that one GPU may use
 };
 
-/// What the program that runs a plan allows.
+/// The limits of the program that runs a plan.
 struct Limits {
   int least_degree = 1;              ///< a power of two
   std::optional<int> most_degree{};  ///< a power of two, at least `least_degree`

@@ -183,7 +183,7 @@ Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view ori
     AskedFields asked;
     const JsonReader root(document, origin, &asked);
     TaskGraph graph = GraphReader(root).read();
-    // What this program wrote has the plan beside the graph.
+    // A graph that this program wrote has the plan beside it.
     const bool planned = root.has("scheduled_us");
     for (const std::string& complaint : asked.complaints(document)) {
       if (planned && !complaint.starts_with("tasks[") && !complaint.starts_with("fusions[")) {
