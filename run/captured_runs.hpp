@@ -4,12 +4,9 @@
 
 #include <vector>
 
-#include "run/handles.hpp"
+#include "run/check.hpp"
 
 namespace overlaptune::run {
-
-/// A number that no other stream of the process ever has, not even one at the same address.
-[[nodiscard]] unsigned long long number_of(cudaStream_t stream);
 
 /// One thread at a time begins and notes runs. Graphs that are launched on several streams are
 /// ordered by the caller: their launches are not seen here.
@@ -28,8 +25,9 @@ class CapturedRuns {
  private:
   struct Last {
     unsigned long long capture = 0;
-    unsigned long long stream = 0;
-    Event end = make_event(false);
+    cudaStream_t stream = nullptr;
+    std::vector<cudaGraphNode_t> end{};  ///< the nodes behind which later work comes
+    std::vector<cudaGraphEdgeData> edges{};
   };
   std::vector<Last> last_{};  ///< of the latest captures, the newest one at the end
 };

@@ -1,9 +1,14 @@
 #include "run/last_run.hpp"
 
-#include "run/captured_runs.hpp"
-
 namespace overlaptune::run {
 namespace {
+
+/// A number that no other stream of the process ever has, not even one at the same address.
+unsigned long long number_of(cudaStream_t stream) {
+  unsigned long long number = 0;
+  OVT_CHECK(cudaStreamGetId(stream, &number));
+  return number;
+}
 
 /// Whether the work before an event has ended, even while another stream of the process is captured
 /// in a mode that forbids to ask.
