@@ -69,15 +69,21 @@ __device__ __forceinline__ void give_up(const Run& run, u32 what, u32 index, u32
   }
 }
 
-/// Whether a wait that began at `since` has to end. Times are in units of 2^20 ns; 0: it begins
-/// now.
-__device__ __forceinline__ bool is_over(const Run& run, u32& since, u32 what, u32 index) {
+/// The times of a wait, in units of 2^20 ns; 0: none.
+struct Waiting {
+  u32 since = 0;
+  u32 asked = 0;  // when host memory was looked at
+};
+
+/// Whether a wait has to end. Host memory is looked at once in each unit of time: hundreds of
+/// threads that look there all the time hold up what the peers store, and so their own ends.
+__device__ __forceinline__ bool is_over(const Run& run, Waiting& times, u32 what, u32 index) {
   const u32 now = static_cast<u32>(nanoseconds() >> 20);
-  if (since == 0) since = now;
-  const u32 waited = now - since;
+  if (times.since == 0) times = {now, now};
+  const u32 waited = now - times.since;
   bool over = seen(&own_words(run)->dead) != 0;
-  // Host memory is far: short waits do not look there.
-  if (!over && waited > 0) {
+  if (!over && now != times.asked) {
+    times.asked = now;
     over = seen(&run.control->ended) != 0 || waited >= seen(&run.control->limit);
   }
   if (over) give_up(run, what, index, waited);
@@ -89,9 +95,9 @@ __device__ __forceinline__ bool is_over(const Run& run, u32& since, u32 what, u3
 /// look at the word.
 __device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 value, u32 what,
                                          u32 index) {
-  u32 since = 0;
+  Waiting times;
   for (u32 looks = 1; !has_reached(word, value); ++looks) {
-    if (looks % 16 == 0 && is_over(run, since, what, index)) return false;
+    if (looks % 16 == 0 && is_over(run, times, what, index)) return false;
   }
   return true;
 }
