@@ -38,7 +38,7 @@ StoreOrder store_order(const Problem& problem, const TileOrder& order, std::span
 
 bool own_tiles_come_later(const Problem& problem) {
   constexpr std::int64_t kLongProduct = 2048;
-  return traits_of(problem.op).in_place() || problem.k < kLongProduct;
+  return traits_of(problem.op).sums || problem.k < kLongProduct;
 }
 
 StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position) {

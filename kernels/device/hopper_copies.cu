@@ -16,37 +16,47 @@ struct Ring {
 };
 
 /// Loads all steps of a tile. By one thread. What can be read anew for each step is: the thread has
-/// few registers. `own_block`: the block whose rows of A are this rank's own.
+/// few registers. `own_block`: the block whose rows of A are this rank's own. `ask` is called once,
+/// when only the last steps are left: it asks for the next item.
+template <class Ask>
 __device__ __forceinline__ void load_tile(const TensorMap* gathered, const TensorMap* own_a,
                                           const TensorMap* b, const volatile Item& item,
                                           int own_block, const Order& order, u32 stages, u32 full,
-                                          u32 empty) {
+                                          u32 empty, const Ask& ask) {
+  constexpr int kLastSteps = 4;  // under these and those in the ring, the answer comes
   const int end = last_step(order);
+  int asks = end - kLastSteps;
+  if (asks < first_step(order)) asks = first_step(order);
+  if (asks >= end) ask();
   Ring ring(item.steps);
+  const bool is_own = WAITS && item.block == own_block;
+  const TensorMap* const a = is_own ? own_a : gathered;
+  const int block = is_own ? 0 : item.block;
+  const int row = item.row;
+  const int column = item.column;
+  const int shared = item.shared;
 #pragma unroll 1
   for (int step = first_step(order); step < end; ++step) {
+    if (step == asks) ask();
     // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
     barrier_wait(empty + 8 * ring.stage, ring.phase);
     const u32 filled = full + 8 * ring.stage;
     barrier_expect(filled, kStageBytes);
     const u32 to = stages + ring.stage * kStageBytes;
-    const bool is_own = WAITS && item.block == own_block;
-    const TensorMap* const a = is_own ? own_a : gathered;
-    const int block = is_own ? 0 : item.block;
-    if (item.shared != kA) {
-      load(to, a, filled, step * kBlockK, item.row, block);
+    if (shared != kA) {
+      load(to, a, filled, step * kBlockK, row, block);
     } else if (step % 2 == static_cast<int>(cluster_rank())) {
-      load_for_both(to, a, filled, step * kBlockK, item.row, block);
+      load_for_both(to, a, filled, step * kBlockK, row, block);
     }
-    if (item.shared == kB) {
+    if (shared == kB) {
       const u32 half = cluster_rank();
       load_for_both(to + kABytes + half * kBLoadBytes, b, filled, step * kBlockK,
-                    item.column + static_cast<int>(half) * kBLoad, 0);
+                    column + static_cast<int>(half) * kBLoad, 0);
     } else {
 #pragma unroll
       for (int part = 0; part < CLUSTER; ++part) {
         load(to + kABytes + part * kBLoadBytes, b, filled, step * kBlockK,
-             item.column + part * kBLoad, 0);
+             column + part * kBLoad, 0);
       }
     }
     ring.step();
@@ -110,16 +120,19 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
       wait_for_rows(run, peers, computed(order, item.index), arrived);
     }
 #endif
-#if QUEUED
-    if (kSchedules) {
-      barrier_arrive(shared_address(&items.begun));
-    } else {
-      ask_ahead(run, order, schedule);
-    }
-#endif
     if (!loads) continue;
+    const auto ask = [&] {
+#if QUEUED
+      if (kSchedules) {
+        barrier_arrive(shared_address(&items.asked));
+      } else {
+        ask_ahead(run, order, schedule);
+      }
+#endif
+    };
 #if WAITS
     if (item.what == kPush) {
+      ask();
       load_push(items.pushes[number % kItems], item.steps, stages, full, empty);
       continue;
     }
@@ -129,7 +142,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
 #else
     const int own_block = -1;
 #endif
-    load_tile(a, own_a, b, item, own_block, order, stages, full, empty);
+    load_tile(a, own_a, b, item, own_block, order, stages, full, empty, ask);
   }
 }
 

@@ -38,7 +38,7 @@ struct alignas(16) Items {
   u64 read[2];
   int claims[2];
   u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
-  u64 begun;             // the loading warp has begun an item: its rows are there
+  u64 asked;             // the loading warp will soon be done with an item
   int opens;             // whether the CTA has the queue's first item
   volatile int ended;    // whether it has taken the last position that there is
 #if WAITS
@@ -49,7 +49,7 @@ struct alignas(16) Items {
 
 __device__ __forceinline__ void init(Items& items) {
   items.ended = 0;
-  barrier_init(shared_address(&items.begun), 1);
+  barrier_init(shared_address(&items.asked), 1);
 #if WAITS
   barrier_init(shared_address(&items.met), 1);
 #endif

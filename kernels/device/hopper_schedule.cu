@@ -71,8 +71,8 @@ __device__ __forceinline__ int next_position(const Run& run, const Order& order,
   return from_lane(position, 0);
 }
 
-/// Asks for the position of the next item. A CTA does so when the one before needs no rows that
-/// have not arrived: it would keep an item that another CTA could work on. By all lanes.
+/// Asks for the position of the next item. A CTA does so late, when the loads of the one before are
+/// nearly done: until then it would keep an item that another CTA could work on.
 __device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Schedule& schedule) {
   if (shares_tiles(order) || (CLUSTER == 2 && cluster_rank() != 0)) return;
   if (lane_of_warp() == 0) schedule.ahead = claim(run);
@@ -193,7 +193,7 @@ __device__ __forceinline__ void schedule_items(const Run& run, const Order& orde
   u32 number = 0;
   while (hand_over(run, order, peers, items, number, schedule)) {
 #if QUEUED
-    barrier_wait(shared_address(&items.begun), number & 1);
+    barrier_wait(shared_address(&items.asked), number & 1);
     ask_ahead(run, order, schedule);
 #endif
     ++number;

@@ -41,7 +41,7 @@ std::vector<std::string> walk_of(const StoreOrder& order, int rank) {
 
 TEST(StoreOrder, of_three_row_blocks_by_hand) {
   // 3 row blocks of 2 panels and 2 columns: 4 tiles each, in groups of one panel.
-  const Problem problem = problem_of(Op::gemm_reduce_scatter, 3 * 256, 256, 3);
+  const Problem problem = problem_of(Op::gemm_all_to_all, 3 * 256, 256, 3);
   const TileOrder tiles = tile_order(problem, {128, 128, 64, 4, 1}, 1);
   const StoreOrder order = order_of(problem, tiles, {6, 6});
   using Walk = std::vector<std::string>;
@@ -49,9 +49,12 @@ TEST(StoreOrder, of_three_row_blocks_by_hand) {
                                      "1:2", "1:3", "2:2", "2:3", "0:2", "0:3"}));
   EXPECT_EQ(walk_of(order, 2), (Walk{"0:0", "0:1", "1:0", "1:1", "2:0", "2:1",  //
                                      "0:2", "0:3", "1:2", "1:3", "2:2", "2:3"}));
+  Problem sums = problem;  // which the tiles of the peers are added to
+  sums.op = Op::gemm_reduce_scatter;
+  const StoreOrder later = order_of(sums, tiles, {6, 6});
   Problem quick = problem;
   quick.k = kShort;
-  const StoreOrder later = order_of(quick, tiles, {6, 6});
+  EXPECT_EQ(walk_of(order_of(quick, tiles, {6, 6}), 0), walk_of(later, 0));
   EXPECT_EQ(walk_of(later, 0), (Walk{"1:0", "1:1", "2:0", "2:1",                //
                                      "1:2", "1:3", "2:2", "2:3", "0:0", "0:1",  //
                                      "0:2", "0:3"}));
