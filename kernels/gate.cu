@@ -4,27 +4,46 @@
 namespace overlaptune::kernels {
 namespace {
 
-constexpr int kLanes = 32;
+using device::kLanes;
 
-__global__ void __launch_bounds__(kLanes) gate_kernel(const __grid_constant__ device::Run run,
-                                                          bool resets) {
+/// A value that no counter ever has.
+constexpr device::u32 kImpossible = 0xffffffff;
+static_assert(kMostRegions % kLanes == 0);
+
+// Arrivals are relaxed: a release would take 1.6 us on an H100, more than all else here. The work
+// of earlier launches of the stream has ended, and a peer sees what it wrote: NCCL's symmetric
+// kernels begin by the same kind of barrier. The zeros below are ordered by what they replace: no
+// lane tells that it arrived before it has seen that, so no increment of a peer comes before them.
+__global__ void __launch_bounds__(kLanes)
+    gate_kernel(const __grid_constant__ device::Run run, bool resets) {
   device::RankWords* const own = device::own_words(run);
   const int lane = static_cast<int>(threadIdx.x);
+  const device::u32 dead = device::seen(&own->dead);  // looked at below: the answer takes a while
   if (resets) {
-    for (int i = lane; i < kMostRegions; i += kLanes) own->counters[i] = 0;
-    if (lane == 0) own->done = 0;
-    __syncwarp();  // what a lane publishes comes after the other lanes' zeros
+    bool possible = true;
+#pragma unroll
+    for (int i = 0; i < kMostRegions; i += kLanes) {
+      possible &= device::exchanged(own->counters + i + lane, 0) != kImpossible;
+    }
+    if (lane == 0) possible &= device::exchanged(&own->done, 0) != kImpossible;
+    if (!__all_sync(0xffffffffU, possible)) return;
   }
+#pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const unsigned number = own->runs[rank] + 1;
+    if (rank != run.rank) device::count_one(&run.words[rank]->ready[run.rank]);
+  }
+#pragma unroll 1
+  for (int rank = lane; rank < run.ranks; rank += kLanes) {
+    const device::u32 number = own->runs[rank] + 1;
     own->runs[rank] = number;
-    if (rank != run.rank) device::publish(&run.words[rank]->ready[run.rank], number);
-  }
-  for (int rank = lane; rank < run.ranks; rank += kLanes) {
     if (rank == run.rank) continue;
-    device::wait_for(run, &own->ready[rank], own->runs[rank], device::kReady,
-                     static_cast<unsigned>(rank));
+    device::wait_for(run, &own->ready[rank], number, device::kReady,
+                     static_cast<device::u32>(rank));
   }
+  __syncwarp();
+  // A peer that has waited in vain has arrived, too, but it is in the run no more.
+  if (lane == 0 && dead != 0) device::give_up(run, device::kTold, 0, 0);
+  device::start_next_launch();
 }
 
 }  // namespace

@@ -13,10 +13,16 @@ enum class Counters {
   keep,   ///< none: work of this run is counting already
 };
 
-/// Enqueues a gate: one warp without shared memory and with 24 registers a thread, so that an SM
-/// takes it beside a GEMM. It tells the peers that this rank has reached its next run, and waits
-/// until they have told so. All earlier work of the stream has ended then, here and on the peers.
-/// It may be captured. Returns the status of the launch.
+/// What stands directly before a launch on its stream.
+enum class Before {
+  work,  ///< any: it has to end before the launch starts
+  gate,  ///< the launch starts as soon as the gate lets it
+};
+
+/// Enqueues a gate: one warp without shared memory and with at most 32 registers a thread, so that
+/// an SM takes it beside a GEMM. It tells the peers that this rank has reached its next run, and
+/// waits until they have told so. All earlier work of the stream has ended then, here and on the
+/// peers. It may be captured. Returns the status of the launch.
 [[nodiscard]] cudaError_t gate(cudaStream_t stream, const Meeting& meeting, Counters counters);
 
 }  // namespace overlaptune::kernels

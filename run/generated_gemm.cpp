@@ -1,6 +1,7 @@
 #include "run/generated_gemm.hpp"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include <fmt/format.h>
@@ -54,8 +55,10 @@ void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
   if (operands.stores) refuse_more(operands.stores->groups.size(), room.groups, "wave groups");
 }
 
-GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin)
-    : kernel_(std::move(kernel)) {
+GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin,
+                             int compute_capability)
+    : kernel_(std::move(kernel)),
+      starts_early_(compute_capability >= kernels::kHopper && getenv("NO_PDL") == nullptr) {
   cudaLibrary_t library = nullptr;
   OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   library_ = Handle<cudaLibrary_t, &cudaLibraryUnload>(library);
@@ -66,22 +69,30 @@ GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std:
                                  kernel_->shared_bytes()));
 }
 
-void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch) const {
+void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
+                            kernels::Before before) const {
   if (launch.blocks == 0) return;
   std::vector<void*> parameters;
   for (const auto& parameter : launch.parameters) {
     parameters.push_back(const_cast<std::byte*>(parameter.data()));
   }
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {.x = launch.cluster, .y = 1, .z = 1};
+  std::array<cudaLaunchAttribute, 2> attributes{};
+  unsigned count = 0;
+  if (launch.cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {.x = launch.cluster, .y = 1, .z = 1};
+  }
+  if (before == kernels::Before::gate && starts_early_) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(launch.blocks);
   config.blockDim = dim3(static_cast<unsigned>(kernel_->threads()));
   config.dynamicSmemBytes = static_cast<std::size_t>(kernel_->shared_bytes());
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = launch.cluster > 1 ? 1 : 0;
+  config.attrs = attributes.data();
+  config.numAttrs = count;
   OVT_CHECK(
       cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(handle_), parameters.data()));
 }
@@ -124,8 +135,8 @@ Expected<const GeneratedGemm*> GeneratedGemms::gemm(const TiledKernel& kernel) {
   if (properties.spill_bytes > 0 || properties.local_bytes > 0) {
     return bad_input(to_string(job->compile.source) + ": its sums do not fit the registers");
   }
-  const auto [entry, fresh] =
-      gemms_.emplace(job->key, GeneratedGemm(std::move(job->kernel), cubin->bytes));
+  const auto [entry, fresh] = gemms_.emplace(
+      job->key, GeneratedGemm(std::move(job->kernel), cubin->bytes, compute_capability()));
   return &entry->second;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "kernels/gate.hpp"
 #include "run/generated_kernel.hpp"
 #include "run/handles.hpp"
 
@@ -29,15 +30,18 @@ class GeneratedGemm {
   }
 
   /// Enqueues the launch: no allocation on the GPU, no synchronization.
-  void enqueue(cudaStream_t stream, const GeneratedLaunch& launch) const;
+  void enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
+               kernels::Before before = kernels::Before::work) const;
 
  private:
   friend class GeneratedGemms;
-  GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin);
+  GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin,
+                int compute_capability);
 
   std::unique_ptr<GeneratedKernel> kernel_;
   Handle<cudaLibrary_t, &cudaLibraryUnload> library_{};
   cudaKernel_t handle_ = nullptr;
+  bool starts_early_;  ///< a launch can start before the one before has ended: since Hopper
 };
 
 enum class KernelFamily {

@@ -54,8 +54,9 @@ class StagedGroups : public GroupExchange {
     return static_cast<std::uint32_t*>(counters_.get());
   }
 
-  void begin(cudaStream_t stream) override {
+  kernels::Before begin(cudaStream_t stream) override {
     OVT_CHECK(cudaMemsetAsync(counters(), 0, groups_.size() * sizeof(std::uint32_t), stream));
+    return kernels::Before::work;
   }
 
   [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {
@@ -100,9 +101,10 @@ class CopiedGroups : public StagedGroups {
       : StagedGroups(request, routes),
         gate_first_(!request.engine.exclusive && world_.rank() < route_.ranks) {}
 
-  void begin(cudaStream_t stream) override {
-    StagedGroups::begin(stream);
-    if (gate_first_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
+  kernels::Before begin(cudaStream_t stream) override {
+    const kernels::Before before = StagedGroups::begin(stream);
+    if (!gate_first_) return before;
+    return enqueue_gate(stream, world_, route_, kernels::Counters::keep);
   }
 
   void enqueue(cudaStream_t stream, const Operands& operands,
@@ -146,11 +148,12 @@ class PeerGroups : public GroupExchange {
     return world_.meeting(route_).words[static_cast<std::size_t>(world_.rank())]->counters;
   }
 
-  void begin(cudaStream_t stream) override {
+  kernels::Before begin(cudaStream_t stream) override {
     if (gate_first_) return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
     // Peers count in these words only behind the gate of this run.
     const std::size_t words = takes_part_ ? kernels::RankWords::kCounted : groups_.size();
     OVT_CHECK(cudaMemsetAsync(counters(), 0, words * sizeof(std::uint32_t), stream));
+    return kernels::Before::work;
   }
 
   [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {

@@ -25,8 +25,9 @@ class GroupExchange {
   /// The memory into which the tiles store: one segment for each region, in the order of the tiles.
   [[nodiscard]] virtual std::vector<GeneratedSegment> segments(const Operands& operands) const = 0;
 
-  /// Enqueues what comes before the GEMM, on its stream: counters are zero behind it.
-  virtual void begin(cudaStream_t stream) = 0;
+  /// Enqueues what comes before the GEMM, on its stream: counters are zero behind it. Returns what
+  /// the GEMM's launch is told.
+  virtual kernels::Before begin(cudaStream_t stream) = 0;
 
   /// Enqueues the exchange of all groups, in their order. Each begins once its signal has come, or
   /// at once where it has none. Only ranks that take part call this.

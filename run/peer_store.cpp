@@ -39,8 +39,9 @@ class PeerStorePlan : public Plan {
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     if (world_.rank() >= problem_.ranks) return;
-    if (!exclusive_) enqueue_gate(stream, world_, route_, kernels::Counters::reset);
-    gemm_.enqueue(stream, launches_[operands]);
+    const auto before = exclusive_ ? kernels::Before::work
+                                   : enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+    gemm_.enqueue(stream, launches_[operands], before);
   }
 
   void forget_addresses() override { launches_.clear(); }

@@ -26,9 +26,10 @@ std::ptrdiff_t offset_in(const World& world, const void* operand) {
   return offset;
 }
 
-void enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
-                  kernels::Counters counters) {
+kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
+                             kernels::Counters counters) {
   OVT_CHECK(kernels::gate(stream, world.meeting(key), counters));
+  return kernels::Before::gate;
 }
 
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,

@@ -13,9 +13,10 @@
 namespace overlaptune::run {
 
 /// Enqueues a gate: later work of the stream starts once all ranks of the key have reached this
-/// point (kernels/gate.hpp). `make_ready` was called for the key, which maps memory.
-void enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
-                  kernels::Counters counters);
+/// point (kernels/gate.hpp). `make_ready` was called for the key, which maps memory. Returns what
+/// the next launch of the stream is told of it.
+kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
+                             kernels::Counters counters);
 
 /// The offset of an operand in `World::memory`. Throws `Failure` (`bad_input`): it is not in there.
 [[nodiscard]] std::ptrdiff_t offset_in(const World& world, const void* operand);

@@ -50,7 +50,7 @@ class CopiedRows : public RowsOfPeers {
     }
   }
 
-  void begin(cudaStream_t stream, const Operands& operands) override {
+  kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
     // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
     enqueue_gate(stream, world_, route_, kernels::Counters::keep);
     copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
@@ -63,6 +63,7 @@ class CopiedRows : public RowsOfPeers {
                     at(operands.a, rows.first_row * problem_.k, problem_.dtype),
                     rows.rows * problem_.k * bytes_of(problem_.dtype));
     }
+    return kernels::Before::work;
   }
 
   void drop() noexcept override { copies_.reset(); }
@@ -108,8 +109,9 @@ class PushedByGemm : public RowsOfPeers {
     }
   }
 
-  void begin(cudaStream_t stream, const Operands& /*operands*/) override {
-    if (!exclusive_) enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+  kernels::Before begin(cudaStream_t stream, const Operands& /*operands*/) override {
+    if (exclusive_) return kernels::Before::work;
+    return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
   }
 };
 

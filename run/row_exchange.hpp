@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "run/generated_gemm.hpp"
 #include "run/strategies.hpp"
 #include "run/stream_wait.hpp"
 
@@ -23,8 +24,8 @@ class RowExchange {
 
   /// Enqueues the gate, unless nothing else waits for ranks, and what runs beside the GEMM. It
   /// waits for nothing that is enqueued later: so it gets on even where the GEMM, enqueued after
-  /// it, is on the same hardware queue.
-  virtual void begin(cudaStream_t stream, const Operands& operands) = 0;
+  /// it, is on the same hardware queue. Returns what the GEMM's launch is told.
+  virtual kernels::Before begin(cudaStream_t stream, const Operands& operands) = 0;
   /// Work that is enqueued on `stream` after this call may overwrite A and the gathered rows.
   virtual void finish(cudaStream_t /*stream*/) {}
   /// In place of `finish`, if an error ends the run before: joins the stream of `begin`.

@@ -29,10 +29,10 @@ class SignaledPlan : public Plan {
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    exchange_->begin(stream);
+    const kernels::Before before = exchange_->begin(stream);
     Fork beside = comm_.fork(stream);
     // The GEMM is enqueued before any wait for it.
-    gemm_.enqueue(stream, launches_[operands]);
+    gemm_.enqueue(stream, launches_[operands], before);
     if (takes_part_) exchange_->enqueue(comm_.get(), operands, signals_);
     beside.join();
   }

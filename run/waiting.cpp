@@ -35,10 +35,10 @@ class WaitingPlan : public Plan {
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    if (!takes_part()) return gemm_.enqueue(stream, launches_[operands]);
+    if (!takes_part()) return gemm_.enqueue(stream, launches_[operands], kernels::Before::work);
     try {
-      exchange_->begin(stream, operands);
-      gemm_.enqueue(stream, launches_[operands]);
+      const kernels::Before before = exchange_->begin(stream, operands);
+      gemm_.enqueue(stream, launches_[operands], before);
       exchange_->finish(stream);
     } catch (...) {
       exchange_->drop();

@@ -446,4 +446,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       if (threadIdx.x == 0) signal(order.counters + segment.counter);
     }
   }
+  if (threadIdx.x == 0) wait_for_launch_before();
 }

@@ -338,6 +338,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     give_registers<kLoaderRegisters>();
     if (warp == 0) {
       produce(&a, &own_a, &b, run, order, peers, schedule, items, stages, full, empty);
+      wait_for_launch_before();
     }
     if (kSchedules && warp == kSchedulingWarp) {
       schedule_items(run, order, peers, items, schedule);

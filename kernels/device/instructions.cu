@@ -71,6 +71,21 @@ __device__ __forceinline__ u32 seen(const u32* word) {
   return value;
 }
 
+/// Replaces a word.
+__device__ __forceinline__ u32 exchanged(u32* word, u32 value) {
+  u32 before;
+  asm volatile("atom.relaxed.sys.global.exch.b32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(word), "r"(value)
+               : "memory");
+  return before;
+}
+
+/// Adds 1 to a word, in no order with other writes of this thread.
+__device__ __forceinline__ void count_one(u32* word) {
+  asm volatile("red.relaxed.sys.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+}
+
 /// Raises a word to at least `value`.
 __device__ __forceinline__ void raise(u32* word, u32 value) {
   asm volatile("red.relaxed.sys.global.max.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
@@ -80,6 +95,20 @@ __device__ __forceinline__ u64 nanoseconds() {
   u64 time;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
   return time;
+}
+
+/// Lets the next launch of the stream start, if it may start before this one has ended.
+__device__ __forceinline__ void start_next_launch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Waits until the launch before has ended, if it has let this one start before that.
+__device__ __forceinline__ void wait_for_launch_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 /// Hides from the compiler where a value comes from.
