@@ -1,5 +1,8 @@
 #include "core/capabilities.hpp"
 
+#include <array>
+#include <charconv>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +12,21 @@
 
 namespace overlaptune {
 namespace {
+
+/// Whether NCCL's symmetric kernels end when a rank is lost: since 2.29.7 they look whether their
+/// communicator is aborted (run/nccl.hpp). A version that is none is not judged.
+bool symmetric_kernels_end(const std::string& nccl_version) {
+  constexpr std::array kFirst{2, 29, 7};
+  std::array<int, 3> version{};
+  const char* from = nccl_version.data();
+  const char* const end = from + nccl_version.size();
+  for (int& number : version) {
+    const auto [behind, error] = std::from_chars(from, end, number);
+    if (error != std::errc{}) break;
+    from = behind < end ? behind + 1 : end;
+  }
+  return version >= kFirst || version.front() == 0;
+}
 
 /// Ranks that share a GPU run all that the run library has, so that it can be proved. They lack
 /// NCCL's windows, which do not reach the peers.
@@ -44,6 +62,9 @@ Capabilities capabilities_of(const Platform& platform) {
   }
   if (platform.machine == "cuda" && !is_link(platform.link, Link::nvlink)) {
     capabilities.transports = {Transport::ring};
+  }
+  if (platform.machine == "cuda" && !symmetric_kernels_end(platform.nccl_version)) {
+    capabilities.transports.erase(Transport::symmetric);
   }
   if (spans_nodes(platform)) {
     capabilities.apart =

@@ -13,6 +13,10 @@ namespace overlaptune::run {
 /// counts.
 inline constexpr int kFirstMappedWindows = 22803;
 
+/// The first release whose symmetric kernels end when their communicator is aborted (its sources:
+/// `testAbort` in nccl_device/impl/lsa_barrier__funcs.h).
+inline constexpr int kFirstEndingSymmetric = 22907;
+
 /// Functions that not every such release has; null where this one lacks them. Their types are those
 /// of nccl.h and nccl_device.h.
 struct NewerNccl {

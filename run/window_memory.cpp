@@ -54,6 +54,14 @@ std::vector<void*> WindowMemory::attach(ncclComm_t communicator, bool maps) {
   return has_window_ ? addresses(communicator, window) : std::vector<void*>();
 }
 
+std::string WindowMemory::not_symmetric() const {
+  const int version = newer_nccl().version;
+  if (version >= kFirstEndingSymmetric) return "";
+  return "the symmetric kernels of NCCL " + nccl_version_in_words(version) +
+         " never end where a rank does not come; those of " +
+         nccl_version_in_words(kFirstEndingSymmetric) + " and later can be ended";
+}
+
 std::string WindowMemory::out_of_reach() const {
   return has_window_
              ? "NCCL's windows do not reach all ranks: not all GPUs are in one NVLink domain"

@@ -34,7 +34,7 @@ class WindowMemory : public PeerMemory {
   [[nodiscard]] Expected<void> open() override { return {}; }
   [[nodiscard]] std::vector<void*> attach(ncclComm_t communicator, bool maps) override;
   [[nodiscard]] std::string out_of_reach() const override;
-  [[nodiscard]] std::string not_symmetric() const override { return ""; }
+  [[nodiscard]] std::string not_symmetric() const override;
   void detach() override;
   void forget() override { windows_.clear(); }
   void free() override { memory_ = {}; }

@@ -139,6 +139,20 @@ TEST(Capabilities, judge_a_config_of_a_platform) {
   EXPECT_FALSE(check(problem, windows, capabilities_of(narrow)));
 }
 
+/// Releases whose symmetric kernels look at `abortFlag`: its git history, v2.29.7-1.
+TEST(Capabilities, have_symmetric_kernels_only_of_an_nccl_that_can_end_them) {
+  const auto has = [](const char* machine, const char* nccl) {
+    Platform platform = h200();
+    platform.machine = machine;
+    platform.nccl_version = nccl;
+    return capabilities_of(platform).transports.contains(Transport::symmetric);
+  };
+  for (const char* old : {"2.27.7", "2.28.9", "2.29.3", "2.29"}) EXPECT_FALSE(has("cuda", old));
+  for (const char* newer : {"2.29.7", "2.30.3", "3.0.1"}) EXPECT_TRUE(has("cuda", newer)) << newer;
+  EXPECT_TRUE(has("sim", "2.28.9"));  // nothing waits for ever there
+  EXPECT_TRUE(has("cuda", ""));       // unknown: a plan is refused when it is made
+}
+
 /// The rows are found by the number of their strategy.
 TEST(Strategies, have_a_row_each_in_their_order) {
   ASSERT_EQ(kStrategies.size(), NamesOf<Strategy>::all.size());

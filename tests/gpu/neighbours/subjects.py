@@ -9,9 +9,10 @@ from typing import Any, Union
 import torch
 import torch.distributed as dist
 from operands import Operands
+from patience import NotPossible
 from ways import Way, answer_of, problem_of
 
-from overlaptune import Op, Problem
+from overlaptune import ArgumentError, Op, Problem
 from overlaptune.run import Plan
 from overlaptune.torch import World
 
@@ -27,7 +28,12 @@ class OfPlan:
     def __init__(self, world: World, way: Way) -> None:
         self.world = world
         self.problem: Problem = problem_of(way, world.size)
-        self.plan: Plan = world.plan_with(self.problem, answer_of(way, world.size))
+        try:
+            self.plan: Plan = world.plan_with(self.problem, answer_of(way, world.size))
+        except ArgumentError as error:
+            if "symmetric kernels of NCCL" in str(error):  # this release cannot end them
+                raise NotPossible(str(error)) from None
+            raise
 
     def enqueue(self, operands: Operands) -> None:
         """On the current stream."""

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/check.hpp"
+#include "run/check.hpp"
 #include "tests/gpu/plan_check/nodes.hpp"
 
 namespace overlaptune::plan_check {
@@ -35,6 +36,10 @@ std::string obstacle(const Placement& placement, const Config& config) {
   if (transport_of(config) != Transport::symmetric) return "";
   if (placement.shares_gpus()) return "NCCL's windows do not serve ranks that share a GPU";
   if (placement.gives_memory) return "the caller's memory is no window of NCCL";
+  int nccl = 0;
+  OVT_CHECK(ncclGetVersion(&nccl));
+  constexpr int kEnding = 22907;
+  if (nccl < kEnding) return "the symmetric kernels of this NCCL never end where a rank is lost";
   return has_windows() ? "" : "NCCL has no windows that serve here";
 }
 
