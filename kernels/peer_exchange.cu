@@ -19,9 +19,9 @@ struct Arguments {
   device::Run run;
   uint4* matrices[RankWords::kMostRanks];
   uint4* result;
-  std::int64_t pitch;  ///< vectors of a row
-  std::int64_t block;  ///< vectors of a row block
-  int shares;  ///< of each piece
+  std::int64_t pitch;             ///< vectors of a row
+  std::int64_t block;             ///< vectors of a row block
+  int shares;                     ///< of each piece
   PeerPiece piece[kMostRegions];  ///< columns are counted in vectors
 };
 
@@ -99,8 +99,7 @@ __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
            (vector - row * columns);
   };
   const std::uint32_t step = all.shares * kThreads;
-  for (std::uint32_t at = begin + number * kThreads + threadIdx.x; at < end;
-       at += kAtOnce * step) {
+  for (std::uint32_t at = begin + number * kThreads + threadIdx.x; at < end; at += kAtOnce * step) {
     if constexpr (PARTS == 0) {
       take<Two, KIND>(all, from, offset_of(at));
     } else {

@@ -15,7 +15,7 @@ struct Arguments {
   device::Run run;
   uint4* matrices[RankWords::kMostRanks];
   const uint4* source;
-  std::int64_t block;  ///< vectors of a row block
+  std::int64_t block;   ///< vectors of a row block
   std::uint32_t share;  ///< vectors of a share
 };
 

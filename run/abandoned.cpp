@@ -11,6 +11,7 @@ struct Remains {
   std::vector<Comm> mapping{};
   std::unique_ptr<PeerMemory> memory{};
   DeviceMemory scratch{};
+  HostMemory host{};
   std::promise<void> done{};
 
   Remains() = default;
@@ -18,6 +19,7 @@ struct Remains {
   Remains& operator=(const Remains&) = delete;
   ~Remains() {
     scratch = {};  // waits for the work of this GPU, as every cudaFree does
+    host = {};
     mapping.clear();
     memory.reset();
     done.set_value();
@@ -44,6 +46,7 @@ void abandon(Abandoned what, std::chrono::milliseconds limit) {
   remains->mapping = std::move(what.mapping);
   remains->memory = std::move(what.memory);
   remains->scratch = std::move(what.scratch);
+  remains->host = std::move(what.host);
   const std::future<void> end = remains->done.get_future();
   // A thread for each, because a communicator that a graph holds must not keep the others waiting.
   for (Comm& each : what.comms) {

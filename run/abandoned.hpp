@@ -20,6 +20,7 @@ struct Abandoned {
   std::vector<Comm> mapping{};
   std::unique_ptr<PeerMemory> memory{};
   DeviceMemory scratch{};
+  HostMemory host{};
 };
 
 /// Aborts the communicators, each on a thread of its own: their kernels end at once. Waits for the

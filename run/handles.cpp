@@ -38,6 +38,12 @@ DeviceMemory device_memory(std::size_t bytes) {
   return DeviceMemory(memory);
 }
 
+HostMemory host_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  OVT_CHECK(cudaMallocHost(&memory, bytes));
+  return HostMemory(memory);
+}
+
 GraphExec instantiated(const Graph& graph) {
   cudaGraphExec_t exec = nullptr;
   OVT_CHECK(cudaGraphInstantiate(&exec, graph.get(), cudaGraphInstantiateFlagUseNodePriority));

@@ -38,6 +38,7 @@ using Event = Handle<cudaEvent_t, &cudaEventDestroy>;
 using Graph = Handle<cudaGraph_t, &cudaGraphDestroy>;
 using GraphExec = Handle<cudaGraphExec_t, &cudaGraphExecDestroy>;
 using DeviceMemory = Handle<void*, static_cast<cudaError_t (*)(void*)>(&cudaFree)>;
+using HostMemory = Handle<void*, &cudaFreeHost>;
 using NcclMemory = Handle<void*, &ncclMemFree>;
 
 enum class Priority { normal, high };
@@ -47,6 +48,9 @@ enum class Priority { normal, high };
 [[nodiscard]] Event make_event(bool timed);
 /// Throws `Failure` (`out_of_memory`) where so much is not free.
 [[nodiscard]] DeviceMemory device_memory(std::size_t bytes);
+/// Host memory that copies reach without the host. A copy to other memory of the host keeps its
+/// thread until all work before it has ended, however long that takes.
+[[nodiscard]] HostMemory host_memory(std::size_t bytes);
 
 /// A graph of the work that `submit(stream)` enqueues. The capture also ends where that throws.
 template <class Submit>

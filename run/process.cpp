@@ -66,11 +66,13 @@ Process this_process() {
   return process;
 }
 
-bool has_ended(const Process& process) {
+bool is_visible(const Process& process) {
   static const Process own = this_process();
-  const bool visible =
-      own.pid != 0 && process.pid != 0 && process.boot == own.boot && process.pids == own.pids;
-  if (!visible) return false;
+  return own.pid != 0 && process.pid != 0 && process.boot == own.boot && process.pids == own.pids;
+}
+
+bool has_ended(const Process& process) {
+  if (!is_visible(process)) return false;
   const auto state = state_of(process.pid);
   if (!state) return false;
   return state->start != process.start || state->letter == 'Z' || state->letter == kGone;

@@ -17,8 +17,11 @@ struct Process {
 /// This process. `pid` is 0 where /proc does not tell.
 [[nodiscard]] Process this_process();
 
-/// Whether a process has ended. False where this process cannot know: it is on another host or
-/// in another container, or /proc does not tell.
+/// Whether this process can look at the other one: not where that is on another host or in another
+/// container, or /proc does not tell.
+[[nodiscard]] bool is_visible(const Process& process);
+
+/// Whether a process has ended. False where it is not visible.
 [[nodiscard]] bool has_ended(const Process& process);
 
 }  // namespace overlaptune::run

@@ -44,12 +44,23 @@ void agree(World& world) {
   }
 }
 
-/// Collective: the processes of all ranks.
-std::vector<Process> processes(World& world) {
-  const Process mine = this_process();
+/// Collective: all ranks, and this one's page, for a watchdog.
+Watchdog::Watched watched(World& world, LastRun& last_run, int device) {
+  struct Told {
+    Process process;
+    int words;
+  };
+  Watchdog::Watched all{
+      .world = world, .last_run = last_run, .device = device, .own = LastWords::of_this_rank()};
+  const Told mine{this_process(), all.own.handle()};
   const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
-  std::vector<Process> all(bytes.size() / sizeof mine);
-  std::memcpy(all.data(), bytes.data(), bytes.size());
+  for (int rank = 0; rank < world.ranks(); ++rank) {
+    Told told{};
+    std::memcpy(&told, bytes.data() + static_cast<std::size_t>(rank) * sizeof told, sizeof told);
+    const bool own = rank == world.rank();
+    all.ranks.push_back(
+        {told.process, own ? LastWords() : LastWords::of(told.process, told.words)});
+  }
   return all;
 }
 
@@ -117,8 +128,7 @@ Ranks::Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratc
       sms(sms_of(device)),
       world(comm, options, std::move(scratch)),
       library(library_of(world)),
-      watchdog({.world = world, .last_run = last_run, .device = device, .ranks = processes(world)},
-               [this] { return abandon_from_aside(); }) {}
+      watchdog(watched(world, last_run, device), [this] { return abandon_from_aside(); }) {}
 
 bool Ranks::abandon_from_aside() {
   constexpr std::chrono::milliseconds kCall{100};

@@ -7,8 +7,8 @@ namespace overlaptune::run {
 Watchdog::Watchdog(Watched watched, std::function<bool()> abandon)
     : watched_(std::move(watched)), abandon_(std::move(abandon)) {
   // All ranks live now. One that seems not to is hidden from this process.
-  for (Process& rank : watched_.ranks) {
-    if (has_ended(rank)) rank = {};
+  for (Rank& rank : watched_.ranks) {
+    if (has_ended(rank.process)) rank = {};
   }
   thread_ = std::thread([this] { watch(); });
 }
@@ -37,20 +37,33 @@ void Watchdog::watch() {
   static_cast<void>(cudaSetDevice(watched_.device));
   while (sleep()) {
     if (!watched_.world.failure()) look();
-    if (watched_.world.failure() && abandon_()) return;
+    const auto failure = watched_.world.failure();
+    if (!failure) continue;
+    if (!was_told_ && !watched_.world.is_closed()) watched_.own.say(*failure);
+    if (abandon_()) return;
   }
+}
+
+/// The reason why a rank cannot come any more; absent where it may.
+std::optional<std::string> Watchdog::end_of(std::size_t rank) const {
+  const auto& [process, words] = watched_.ranks[rank];
+  if (const auto heard = words.heard()) {
+    return fmt::format("rank {} has ended this world: {}", rank, *heard);
+  }
+  if (!has_ended(process)) return std::nullopt;
+  return fmt::format(
+      "the process of rank {} ({}) has ended, and with it this world: make another one", rank,
+      process.pid);
 }
 
 void Watchdog::look() {
   World& world = watched_.world;
   for (std::size_t rank = 0; rank < watched_.ranks.size(); ++rank) {
-    const Process& process = watched_.ranks[rank];
-    if (static_cast<int>(rank) == world.rank() || !has_ended(process)) continue;
-    world.end(
-        fmt::format("the process of rank {} ({}) has ended, and with it this world: make another "
-                    "one",
-                    rank, process.pid));
-    return;
+    if (static_cast<int>(rank) == world.rank()) continue;
+    if (auto reason = end_of(rank)) {
+      was_told_ = true;
+      return world.end(std::move(*reason));
+    }
   }
   const auto run = watched_.last_run.under_way();
   if (!run) {

@@ -77,7 +77,8 @@ double gib(std::size_t bytes) {
 }  // namespace
 
 World::Scratch World::Scratch::make() {
-  Scratch made{.memory = device_memory(kScratch), .stream = make_stream()};
+  Scratch made{
+      .memory = device_memory(kScratch), .host = host_memory(kScratch), .stream = make_stream()};
   // On the stream that uses it: a memset on the default stream may come after later work.
   OVT_CHECK(cudaMemsetAsync(made.memory.get(), 0, kScratch, made.stream.get()));
   return made;
@@ -126,6 +127,7 @@ void World::close() {
   memory_->detach();
   barrier(stream());
   finish(stream(), "the end of the world");
+  is_closed_ = true;
   end_.set("the world is destroyed: make another one, and its plans");
   comms_.clear();
   memories_.clear();
@@ -166,6 +168,7 @@ void World::abandon(bool keeps_memory, std::chrono::milliseconds limit) noexcept
     all.memory = std::move(memory_);
   }
   all.scratch = std::move(scratch_.memory);
+  all.host = std::move(scratch_.host);
   capacity_ = 0;
   ++generation_;
   try {
@@ -355,18 +358,32 @@ void World::wait_for_ranks() {
   }
 }
 
+// NCCL gives ranks that ask for different things any values at all, and no error. So the number of
+// the request goes with the values.
+
+void World::end_out_of_step() {
+  end_.set(
+      "a rank came with another request than the others: this world has ended, make another "
+      "one");
+  throw Failure(ErrorKind::machine_unavailable, *end_.reason());
+}
+
 std::vector<double> World::largest(std::span<const double> values) {
-  std::vector<double> result(values.begin(), values.end());
   auto* device = static_cast<double*>(scratch_.memory.get());
-  if (values.size_bytes() + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too many values");
-  OVT_CHECK(cudaMemcpyAsync(device, result.data(), values.size_bytes(), cudaMemcpyHostToDevice,
-                            stream()));
-  OVT_CHECK(
-      ncclAllReduce(device, device, values.size(), ncclDouble, ncclMax, world_.get(), stream()));
-  OVT_CHECK(cudaMemcpyAsync(result.data(), device, values.size_bytes(), cudaMemcpyDeviceToHost,
-                            stream()));
+  auto* host = static_cast<double*>(scratch_.host.get());
+  const std::size_t all = values.size() + 2;
+  const std::size_t bytes = all * sizeof(double);
+  if (bytes + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too many values");
+  const auto mark = static_cast<double>(++told_);
+  double* const marks = std::ranges::copy(values, host).out;
+  marks[0] = mark;
+  marks[1] = -mark;
+  OVT_CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream()));
+  OVT_CHECK(ncclAllReduce(device, device, all, ncclDouble, ncclMax, world_.get(), stream()));
+  OVT_CHECK(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream()));
   wait_for_ranks();
-  return result;
+  if (marks[0] != mark || marks[1] != -mark) end_out_of_step();
+  return {host, marks};
 }
 
 double World::largest(double value) {
@@ -380,15 +397,23 @@ void World::barrier(cudaStream_t stream) {
 }
 
 std::vector<std::byte> World::gathered(std::span<const std::byte> mine) {
-  const std::size_t all = mine.size() * static_cast<std::size_t>(ranks_);
+  const std::size_t part = mine.size() + sizeof told_;
+  const std::size_t all = part * static_cast<std::size_t>(ranks_);
   if (all + 512 > kScratch) throw Failure(ErrorKind::bad_input, "too much to gather");
   auto* device = static_cast<std::byte*>(scratch_.memory.get());
-  std::vector<std::byte> result(all);
-  std::byte* slot = device + mine.size() * static_cast<std::size_t>(rank_);
-  OVT_CHECK(cudaMemcpyAsync(slot, mine.data(), mine.size(), cudaMemcpyHostToDevice, stream()));
-  OVT_CHECK(ncclAllGather(slot, device, mine.size(), ncclInt8, world_.get(), stream()));
-  OVT_CHECK(cudaMemcpyAsync(result.data(), device, all, cudaMemcpyDeviceToHost, stream()));
+  auto* host = static_cast<std::byte*>(scratch_.host.get());
+  ++told_;
+  std::memcpy(std::ranges::copy(mine, host).out, &told_, sizeof told_);
+  std::byte* slot = device + part * static_cast<std::size_t>(rank_);
+  OVT_CHECK(cudaMemcpyAsync(slot, host, part, cudaMemcpyHostToDevice, stream()));
+  OVT_CHECK(ncclAllGather(slot, device, part, ncclInt8, world_.get(), stream()));
+  OVT_CHECK(cudaMemcpyAsync(host, device, all, cudaMemcpyDeviceToHost, stream()));
   wait_for_ranks();
+  std::vector<std::byte> result;
+  for (const std::byte* from = host; from != host + all; from += part) {
+    if (std::memcmp(from + mine.size(), &told_, sizeof told_) != 0) end_out_of_step();
+    result.insert(result.end(), from, from + mine.size());
+  }
   return result;
 }
 

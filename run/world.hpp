@@ -2,6 +2,7 @@
 // The ranks of a run: their communicators, and the memory that all of them may reach.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -69,6 +70,7 @@ class World {
   /// make them throws `Failure` where memory is short.
   struct Scratch {
     DeviceMemory memory;
+    HostMemory host;  ///< as large: the values on their way
     Stream stream;
     [[nodiscard]] static Scratch make();
   };
@@ -107,6 +109,8 @@ class World {
   void abandon(bool keeps_memory = false, std::chrono::milliseconds limit = kEnd) noexcept;
   /// The reason why nothing can run on this world any more. Any thread may ask.
   [[nodiscard]] std::optional<std::string> failure() const;
+  /// Whether `close` has ended it, on all ranks. Any thread may ask.
+  [[nodiscard]] bool is_closed() const { return is_closed_.load(); }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
@@ -199,6 +203,7 @@ class World {
  private:
   World(Comm comm, const WorldOptions& options, Scratch scratch, bool has_limit);
   void wait_for_ranks();
+  [[noreturn]] void end_out_of_step();
   template <class Work>
   void finish_work(Work work, const char* what);
   [[nodiscard]] std::size_t least_free();
@@ -210,9 +215,11 @@ class World {
   int rank_;
   int ranks_;
   WorldOptions options_;
-  bool has_limit_;  ///< of waits for values of the other ranks
+  bool has_limit_;          ///< of waits for values of the other ranks
+  std::uint64_t told_ = 0;  ///< times that the ranks told each other values
   std::chrono::milliseconds least_limit_{};
   WorldEnd end_{};
+  std::atomic<bool> is_closed_ = false;
   // Declared before the communicators, so that the memory outlives them.
   std::unique_ptr<PeerMemory> memory_{};
   std::size_t capacity_ = 0;

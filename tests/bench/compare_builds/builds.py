@@ -156,7 +156,8 @@ def main() -> None:
         times = [statistics.median(one.times_us) for one in timed]
         for call in calls:
             call.close()
-        rows.append({"problem": row["problem"], "config": row["config"], "us": times})
+        rows.append({"problem": row["problem"], "config": row["config"], "us": times,
+                     "all_us": [one.times_us for one in timed]})
         if rank == 0:
             problem = row["problem"]
             shape = f"{problem['op']:20s} {problem['m']:6d} {problem['n']:6d} {problem['k']:6d}"

@@ -266,24 +266,6 @@ void check_too_much(Bench& bench, Results& results) {
               bench.largest(status == OVT_ERROR_MEMORY ? 0 : 1) == 0, error);
 }
 
-/// Only plans with a collective of NCCL are refused. NCCL has read the variable by now.
-void check_multicast(Bench& bench, Results& results) {
-  constexpr auto kMulticastSupported = static_cast<cudaDeviceAttr>(132);
-  int supported = 0;
-  OVT_CHECK(cudaDeviceGetAttribute(&supported, kMulticastSupported, bench.process().device()));
-  const Problem of = problem(Op::gemm_reduce_scatter, bench.process().ranks());
-  unsetenv("NCCL_NVLS_ENABLE");
-  for (const Transport transport : {Transport::ring, Transport::peer_access}) {
-    const MadePlan plan(bench, of, Sequential{.comm_ctas = 16, .transport = transport});
-    const bool refused = plan.error().find("NVLink multicast") != std::string::npos;
-    const bool right = refused == (supported != 0 && transport == Transport::ring);
-    results.row("multicast that nobody allowed, by " + std::string(to_string(transport)),
-                bench.largest(right ? 0 : 1) == 0,
-                plan.status() == OVT_OK ? "the plan was made" : plan.error());
-  }
-  setenv("NCCL_NVLS_ENABLE", "0", 1);
-}
-
 }  // namespace
 
 void check_all_cases(Bench& bench, const Selection& selection, Results& results) {
@@ -391,7 +373,6 @@ void check_refusals(Bench& bench, Results& results) {
   const ovt_status less = ovt_world_reserve(bench.world(), first ? -1 : 1);
   refused("one rank reserves less than nothing", less, ovt_run_last_error(),
           first ? "expected 0 or more" : "another rank refused");
-  check_multicast(bench, results);
   ovt_world_options options{.size = sizeof(ovt_world_options)};
   options.exclusive = first ? 2 : 0;
   ovt_world* another = nullptr;
