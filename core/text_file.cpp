@@ -48,6 +48,12 @@ std::string_view foreign_encoding(std::string_view text) {
 
 /// Takes a byte order mark away. Error: the text is not UTF-8, or no text at all.
 Expected<std::string> as_utf8(std::string text, const std::string& name) {
+  if (text.starts_with("\x1f\x8b")) {  // RFC 1952
+    return bad_input(
+        fmt::format("{}: compressed by gzip: expected text: give `-` in its place, "
+                    "behind `gunzip -c FILE |`",
+                    name));
+  }
   if (const auto encoding = foreign_encoding(text); !encoding.empty()) {
     return bad_input(fmt::format("{}: {}: expected UTF-8: save it as UTF-8", name, encoding));
   }

@@ -91,6 +91,7 @@ TEST(TextFile, what_is_not_utf8_is_named) {
   EXPECT_THAT(refused("12\n3\0"
                       "4\n"sv),
               HasSubstr("line 2: a byte of 0 (\\x00)"));
+  EXPECT_THAT(refused("\x1f\x8b\x08\0"sv), HasSubstr("gzip: expected text: give `-`"));
 }
 
 }  // namespace
