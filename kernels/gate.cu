@@ -14,8 +14,7 @@ static_assert(kMostRegions % kLanes == 0);
 // of earlier launches of the stream has ended, and a peer sees what it wrote: NCCL's symmetric
 // kernels begin by the same kind of barrier. The zeros below are ordered by what they replace: no
 // lane tells that it arrived before it has seen that, so no increment of a peer comes before them.
-__global__ void __launch_bounds__(kLanes)
-    gate_kernel(const __grid_constant__ device::Run run, bool resets) {
+__global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run run, bool resets) {
   device::RankWords* const own = device::own_words(run);
   const int lane = static_cast<int>(threadIdx.x);
   const device::u32 dead = device::seen(&own->dead);  // looked at below: the answer takes a while

@@ -27,8 +27,11 @@ struct RankWords {
       ticket;          ///< storing warps that know the run, where the kernel itself meets the ranks
   std::uint32_t open;  ///< the run that `counters` and `done` are for, likewise
   std::uint32_t unused_too[29];
-  std::uint32_t runs[kMostRanks];   ///< runs with each rank, before this one
-  std::uint32_t ready[kMostRanks];  ///< the run that each rank has reached, by that rank
+  std::uint32_t runs[kMostRanks];  ///< runs with each rank, before this one
+  /// The run that each rank has reached, by that rank: gates count it up, kernels that meet the
+  /// ranks themselves write its number. Both fit as long as the world lives: each run of two ranks
+  /// is counted once by both.
+  std::uint32_t ready[kMostRanks];
 };
 static_assert(kMostRegions == 192, "RankWords::counters in kernels/device/waits.cu");
 

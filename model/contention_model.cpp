@@ -49,8 +49,8 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   const auto slowdown_of = [&](const Measurement& measurement) -> std::optional<double> {
     const auto& probe = std::get<ConcurrentProbe>(measurement.probe);
     const auto gemm = gemms.find(probe.gemm);
-    if (gemm == gemms.end()) return std::nullopt;
-    double alone = gemm->second;
+    double alone = gemm == gemms.end() ? 0 : gemm->second;
+    if (alone <= 0) return std::nullopt;  // not probed, or no longer than its launch
     if (one_by_one(probe)) {
       alone *= generated->whole(probe.gemm, all_sms, false) / generated->whole(probe.gemm, all_sms);
     }
@@ -79,6 +79,7 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
     const Curve* curve = collectives.find(key);
     if (!gemm_factor || curve == nullptr) continue;
     const double alone = (*curve)(static_cast<double>(c.bytes.count));
+    if (alone <= 0) continue;
     // The wait for SMs counts for each group, however small, so the factor leaves it out.
     const double waits =
         one_by_one(*probe)

@@ -1,6 +1,7 @@
 #include "run/captured_runs.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace overlaptune::run {
 namespace {
@@ -8,6 +9,37 @@ namespace {
 /// Captures of one GPU that are remembered. The end of a capture is not told, and more than these
 /// are hardly under way at a time.
 constexpr std::size_t kMostCaptures = 16;
+
+/// The nodes behind which the next work of a captured stream comes, with the kinds of their edges.
+struct Ends {
+  std::span<const cudaGraphNode_t> nodes{};
+  const cudaGraphEdgeData* edges = nullptr;  ///< null: all are of the usual kind
+};
+
+// The names of these functions had other parameters before CUDA 13.
+
+Ends ends_of(cudaStream_t stream) {
+  cudaStreamCaptureStatus status{};
+  const cudaGraphNode_t* nodes = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+  OVT_CHECK(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count));
+#else
+  OVT_CHECK(cudaStreamGetCaptureInfo_v3(stream, &status, nullptr, nullptr, &nodes, &edges, &count));
+#endif
+  return {{nodes, count}, edges};
+}
+
+void add_end(cudaStream_t stream, cudaGraphNode_t node, const cudaGraphEdgeData& edge) {
+#if CUDART_VERSION >= 13000
+  OVT_CHECK(cudaStreamUpdateCaptureDependencies(stream, &node, &edge, 1,
+                                                cudaStreamAddCaptureDependencies));
+#else
+  OVT_CHECK(cudaStreamUpdateCaptureDependencies_v2(stream, &node, &edge, 1,
+                                                   cudaStreamAddCaptureDependencies));
+#endif
+}
 
 }  // namespace
 
@@ -26,9 +58,12 @@ void CapturedRuns::begin(unsigned long long capture, cudaStream_t stream) {
   // While a capture is under way, no other stream of it has the same handle, but for the one handle
   // of all threads' own streams.
   if (last == last_.end() || (last->stream == stream && stream != cudaStreamPerThread)) return;
-  OVT_CHECK(cudaStreamUpdateCaptureDependencies(stream, last->end.data(), last->edges.data(),
-                                                last->end.size(),
-                                                cudaStreamAddCaptureDependencies));
+  const Ends own = ends_of(stream);
+  const std::vector<cudaGraphNode_t> known(own.nodes.begin(), own.nodes.end());
+  for (std::size_t i = 0; i < last->end.size(); ++i) {
+    if (std::ranges::find(known, last->end[i]) != known.end()) continue;
+    add_end(stream, last->end[i], last->edges[i]);
+  }
 }
 
 void CapturedRuns::note(unsigned long long capture, cudaStream_t stream) {
@@ -37,15 +72,11 @@ void CapturedRuns::note(unsigned long long capture, cudaStream_t stream) {
     if (last_.size() == kMostCaptures) last_.erase(last_.begin());
     last = last_.insert(last_.end(), Last{.capture = capture});
   }
-  cudaStreamCaptureStatus status{};
-  const cudaGraphNode_t* nodes = nullptr;
-  const cudaGraphEdgeData* edges = nullptr;
-  std::size_t count = 0;
-  OVT_CHECK(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count));
+  const Ends ends = ends_of(stream);
   last->stream = stream;
-  last->end.assign(nodes, nodes + count);
-  last->edges.assign(count, cudaGraphEdgeData{});
-  if (edges != nullptr) last->edges.assign(edges, edges + count);
+  last->end.assign(ends.nodes.begin(), ends.nodes.end());
+  last->edges.assign(last->end.size(), cudaGraphEdgeData{});
+  if (ends.edges != nullptr) last->edges.assign(ends.edges, ends.edges + last->end.size());
 }
 
 }  // namespace overlaptune::run

@@ -57,8 +57,7 @@ void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
 
 GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin,
                              int compute_capability)
-    : kernel_(std::move(kernel)),
-      starts_early_(compute_capability >= kernels::kHopper && getenv("NO_PDL") == nullptr) {
+    : kernel_(std::move(kernel)), starts_early_(compute_capability >= kernels::kHopper) {
   cudaLibrary_t library = nullptr;
   OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   library_ = Handle<cudaLibrary_t, &cudaLibraryUnload>(library);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <fcntl.h>
+#include <random>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 /// In memory that two processes map. All is zero at first.
 struct Page {
   static constexpr std::size_t kMost = 1000;
+  std::uint64_t number;
   std::atomic<unsigned> said;  ///< 1: `text` is there
   std::array<char, kMost + 1> text;
 };
@@ -31,23 +33,34 @@ LastWords LastWords::of_this_rank() {
   if (ftruncate(file, sizeof(Page)) == 0) {
     page = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   }
-  if (page != MAP_FAILED) return {file, page};
-  static_cast<void>(close(file));
-  return {};
+  if (page == MAP_FAILED) {
+    static_cast<void>(close(file));
+    return {};
+  }
+  std::random_device random;
+  static_cast<Page*>(page)->number = std::uniform_int_distribution<std::uint64_t>()(random);
+  return {file, page};
 }
 
-LastWords LastWords::of(const Process& process, int handle) {
-  if (handle < 0 || !is_visible(process)) return {};
+LastWords LastWords::of(const Process& process, const Handle& handle) {
+  if (handle.file < 0 || !is_visible(process)) return {};
   // As proc(5) has it: to open the link opens the memory itself.
-  const std::string path = fmt::format("/proc/{}/fd/{}", process.pid, handle);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::string path = fmt::format("/proc/{}/fd/{}", process.pid, handle.file);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return {};
   void* page = MAP_FAILED;
   if (lseek(file, 0, SEEK_END) == static_cast<off_t>(sizeof(Page))) {  // not another file by now
     page = mmap(nullptr, sizeof(Page), PROT_READ, MAP_SHARED, file, 0);
   }
   static_cast<void>(close(file));
-  return page == MAP_FAILED ? LastWords() : LastWords(-1, page);
+  if (page == MAP_FAILED) return {};
+  LastWords words(-1, page);
+  if (static_cast<const Page*>(page)->number != handle.number) return {};
+  return words;
+}
+
+LastWords::Handle LastWords::handle() const {
+  return file_ < 0 ? Handle() : Handle{file_, static_cast<const Page*>(page_)->number};
 }
 
 LastWords::LastWords(LastWords&& other) noexcept

@@ -2,7 +2,7 @@
 // The reason for which a rank ended its world, where the other ranks of its host can read it: a
 // rank that has waited in vain tells the one that comes late.
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,16 +17,20 @@ class LastWords {
  public:
   /// The page of this rank, with no words yet.
   [[nodiscard]] static LastWords of_this_rank();
+  /// By which other processes find a page.
+  struct Handle {
+    int file = -1;             ///< of the process; -1: there is no page
+    std::uint64_t number = 0;  ///< of the page: the process may have another file there by now
+  };
   /// That of a process which has told `handle`; empty where this process cannot see it.
-  [[nodiscard]] static LastWords of(const Process& process, int handle);
+  [[nodiscard]] static LastWords of(const Process& process, const Handle& handle);
 
   LastWords() = default;
   LastWords(LastWords&& other) noexcept;
   LastWords& operator=(LastWords&& other) noexcept;
   ~LastWords();
 
-  /// By which other processes find the page; -1: there is none.
-  [[nodiscard]] int handle() const { return file_; }
+  [[nodiscard]] Handle handle() const;
   /// The first words stay. Long ones are cut.
   void say(std::string_view words);
   /// The words of the page; absent as long as nobody has said any.

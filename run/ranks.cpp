@@ -48,7 +48,7 @@ void agree(World& world) {
 Watchdog::Watched watched(World& world, LastRun& last_run, int device) {
   struct Told {
     Process process;
-    int words;
+    LastWords::Handle words;
   };
   Watchdog::Watched all{
       .world = world, .last_run = last_run, .device = device, .own = LastWords::of_this_rank()};

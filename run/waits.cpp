@@ -84,6 +84,12 @@ std::optional<std::string> Waits::failure() const {
       awaited(what, control_->index), control_->waited * kUnitSeconds, plans_[plan]);
 }
 
+bool Waits::was_told() const {
+  if (control_->ended == 0) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return control_->what == static_cast<std::uint32_t>(Awaited::told);
+}
+
 void Waits::revive() {
   control_->ended = 0;
   control_->plan = 0;

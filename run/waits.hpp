@@ -35,6 +35,8 @@ class Waits {
   /// The sentence that says what ended the waits; none as long as they go on. Any thread may call
   /// it.
   [[nodiscard]] std::optional<std::string> failure() const;
+  /// Whether that was the word of another rank. Any thread may ask.
+  [[nodiscard]] bool was_told() const;
   /// Waits wait again. No kernel of the world may run.
   void revive();
 

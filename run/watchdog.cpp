@@ -20,6 +20,14 @@ Watchdog::~Watchdog() {
   }
   stopped_.notify_all();
   thread_.join();
+  tell_others();  // the thread may not have seen an end that came just now
+}
+
+/// Tells the other ranks why this one has ended the world, if they do not know.
+void Watchdog::tell_others() {
+  const World& world = watched_.world;
+  if (was_told_ || world.is_closed() || world.waits().was_told()) return;
+  if (const auto failure = world.failure()) watched_.own.say(*failure);
 }
 
 /// False where the thread is to end.
@@ -37,10 +45,8 @@ void Watchdog::watch() {
   static_cast<void>(cudaSetDevice(watched_.device));
   while (sleep()) {
     if (!watched_.world.failure()) look();
-    const auto failure = watched_.world.failure();
-    if (!failure) continue;
-    if (!was_told_ && !watched_.world.is_closed()) watched_.own.say(*failure);
-    if (abandon_()) return;
+    tell_others();
+    if (watched_.world.failure() && abandon_()) return;
   }
 }
 

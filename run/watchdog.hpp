@@ -41,6 +41,7 @@ class Watchdog {
  private:
   void watch();
   void look();
+  void tell_others();
   [[nodiscard]] std::optional<std::string> end_of(std::size_t rank) const;
   [[nodiscard]] bool sleep();
 

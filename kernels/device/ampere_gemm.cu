@@ -4,8 +4,8 @@
 // stages (cp.async), always STAGES - 1 steps of k ahead. They copy ahead past the end of a tile,
 // too: the first steps of the next tile arrive while C is stored. Each wave group has a counter; it
 // is incremented when one of the group's tiles is in memory. Compiled at run time, after the text
-// of tiles.cu and, where WAITS is not 0, those of waits.cu and rows.cu; includes nothing. Macros, all
-// given by the caller of the compiler (kernels/ampere_gemm.cpp):
+// of tiles.cu and, where WAITS is not 0, those of waits.cu and rows.cu; includes nothing. Macros,
+// all given by the caller of the compiler (kernels/ampere_gemm.cpp):
 //   BLOCK_M, BLOCK_N  tile; a step of k is 64, one swizzled row of 128 bytes
 //   STAGES            stages of the ring, 2 or more
 //   WARPS_M, WARPS_N  warps that share the rows, and the columns, of a tile
@@ -57,8 +57,8 @@ struct Order {
   int raster;
   int tiles;
   int k_steps;
-  int early;    // tiles before the first CTAs leave
-  int leaving;  // CTAs that leave then
+  int early;      // tiles before the first CTAs leave
+  int leaving;    // CTAs that leave then
   u32* counters;  // of the wave groups, up by 1 with each stored tile; null: none
   Segment segments[SEGMENTS];
 };
@@ -186,15 +186,15 @@ __device__ __forceinline__ int take_tile(const Run& run, const Order& order, con
     // One vector at a time: the registers are full of sums.
 #pragma unroll 1
     for (int at = static_cast<int>(threadIdx.x); at < push.vectors; at += kThreads) {
-      push.to[at] = push.from[at];
+      push.to[at] = read_past_l1(push.from + at);
     }
     __syncthreads();
     if (threadIdx.x == 0) increment(push.counter, 1);
   }
 }
 
-/// The begin of a launch: asks for the first position, and, if no gate has met the ranks, meets them
-/// before rows are pushed.
+/// The begin of a launch: asks for the first position, and, if no gate has met the ranks, meets
+/// them before rows are pushed.
 __device__ __forceinline__ Claim begin(const Run& run, const Peers& peers) {
   Claim ahead{};
   if (threadIdx.x == 0) ahead = claim(run);
@@ -341,8 +341,7 @@ __device__ __forceinline__ void store(const float (&sums)[kDown][kAcross][4], ch
         const int to_row = row + i * 16 + in_slab;
         const int to_column = column + (first + chunk) * 8;
         if (to_row < rows && to_column < n) {
-          deliver(c + 2 * (to_row * stride + to_column),
-                  slab + slab_offset(in_slab, chunk));
+          deliver(c + 2 * (to_row * stride + to_column), slab + slab_offset(in_slab, chunk));
         }
       }
       __syncwarp();

@@ -15,9 +15,9 @@ struct Ring {
   }
 };
 
-/// Loads all steps of a tile. By one thread. What can be read anew for each step is: the thread has
-/// few registers. `own_block`: the block whose rows of A are this rank's own. `ask` is called once,
-/// when only the last steps are left: it asks for the next item.
+/// Loads all steps of a tile. By one thread. `own_block`: the block whose rows of A are this rank's
+/// own. `ask` is called once, when only the last steps are left: it asks for the next item. (Where
+/// the thread has too few registers, it is called before the first step.)
 template <class Ask>
 __device__ __forceinline__ void load_tile(const TensorMap* gathered, const TensorMap* own_a,
                                           const TensorMap* b, const volatile Item& item,
@@ -25,38 +25,44 @@ __device__ __forceinline__ void load_tile(const TensorMap* gathered, const Tenso
                                           u32 empty, const Ask& ask) {
   constexpr int kLastSteps = 4;  // under these and those in the ring, the answer comes
   const int end = last_step(order);
+  constexpr bool kAsksLate = kSchedules || kSpares;
   int asks = end - kLastSteps;
   if (asks < first_step(order)) asks = first_step(order);
-  if (asks >= end) ask();
+  if (!kAsksLate || asks >= end) ask();
   Ring ring(item.steps);
-  const bool is_own = WAITS && item.block == own_block;
-  const TensorMap* const a = is_own ? own_a : gathered;
-  const int block = is_own ? 0 : item.block;
-  const int row = item.row;
-  const int column = item.column;
-  const int shared = item.shared;
+  Place place;
+  int shared;
+  const auto read = [&] {
+    place = {item.block, item.row, item.column};
+    shared = item.shared;
+  };
+  read();
 #pragma unroll 1
   for (int step = first_step(order); step < end; ++step) {
-    if (step == asks) ask();
+    if (kAsksLate && step == asks) ask();
+    if (!kSchedules) read();  // so that no register keeps it
     // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
     barrier_wait(empty + 8 * ring.stage, ring.phase);
     const u32 filled = full + 8 * ring.stage;
     barrier_expect(filled, kStageBytes);
     const u32 to = stages + ring.stage * kStageBytes;
+    const bool is_own = WAITS && place.block == own_block;
+    const TensorMap* const a = is_own ? own_a : gathered;
+    const int block = is_own ? 0 : place.block;
     if (shared != kA) {
-      load(to, a, filled, step * kBlockK, row, block);
+      load(to, a, filled, step * kBlockK, place.row, block);
     } else if (step % 2 == static_cast<int>(cluster_rank())) {
-      load_for_both(to, a, filled, step * kBlockK, row, block);
+      load_for_both(to, a, filled, step * kBlockK, place.row, block);
     }
     if (shared == kB) {
       const u32 half = cluster_rank();
       load_for_both(to + kABytes + half * kBLoadBytes, b, filled, step * kBlockK,
-                    column + static_cast<int>(half) * kBLoad, 0);
+                    place.column + static_cast<int>(half) * kBLoad, 0);
     } else {
 #pragma unroll
       for (int part = 0; part < CLUSTER; ++part) {
         load(to + kABytes + part * kBLoadBytes, b, filled, step * kBlockK,
-             column + part * kBLoad, 0);
+             place.column + part * kBLoad, 0);
       }
     }
     ring.step();

@@ -106,7 +106,8 @@ __device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 numbe
 #if WAITS
 /// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
 /// consumers that share items, the first one stores. By thread 0 of a consumer: nothing holds the
-/// others together here, so one that fell behind would miss a phase of a barrier, and wait for ever.
+/// others together here, so one that fell behind would miss a phase of a barrier, and wait for
+/// ever.
 template <class Release>
 __device__ __forceinline__ void push_steps(const Items& items, u32 number, const Item& item,
                                            int consumer, u32 stages, u32 full, u32 turns,

@@ -59,7 +59,7 @@ TEST_F(SystemDatabaseTest, AnswersForTheSameGpusWithAnotherDriverAndSaysWhatDiff
   EXPECT_EQ(shipped.baseline_us, expected.sequential.count());
   EXPECT_THAT(shipped.reason, StartsWith("tuned elsewhere on cuda:h200-nvlink-x8 at 2"));
   EXPECT_THAT(shipped.reason, HasSubstr("driver_version: 590.1 here, 580.159.04 there"));
-  EXPECT_THAT(shipped.reason, HasSubstr("nccl_version: 2.29.1 here, 2.28.9 there"));
+  EXPECT_THAT(shipped.reason, HasSubstr("nccl_version: 2.29.1 here, 2.30.7 there"));
 
   EXPECT_EQ(database.query(stored::problem(9)).source, OVT_BASELINE);
   const std::string text = database.explain(stored::problem(2));

@@ -21,7 +21,7 @@ class Speaker {
       LastWords own = LastWords::of_this_rank();
       if (!words.empty()) own.say(words);
       if (!words.empty()) own.say("something else");
-      const int handle = own.handle();
+      const LastWords::Handle handle = own.handle();
       static_cast<void>(!write(told[1], &handle, sizeof handle));
       pause();
       _exit(0);
@@ -38,7 +38,7 @@ class Speaker {
 
   [[nodiscard]] LastWords page() const { return LastWords::of(process_, handle_); }
   [[nodiscard]] const Process& process() const { return process_; }
-  [[nodiscard]] int handle() const { return handle_; }
+  [[nodiscard]] const LastWords::Handle& handle() const { return handle_; }
   void end() {
     if (child_ <= 0) return;
     kill(child_, SIGKILL);
@@ -48,7 +48,7 @@ class Speaker {
 
  private:
   pid_t child_ = 0;
-  int handle_ = -1;
+  LastWords::Handle handle_{};
   Process process_{};
 };
 
@@ -79,8 +79,10 @@ TEST(LastWordsTest, long_words_are_cut) {
 
 TEST(LastWordsTest, what_is_no_page_says_nothing) {
   Speaker speaker("words");
-  EXPECT_EQ(LastWords::of(speaker.process(), -1).heard(), std::nullopt);
-  EXPECT_EQ(LastWords::of(speaker.process(), STDIN_FILENO).heard(), std::nullopt);
+  EXPECT_EQ(LastWords::of(speaker.process(), {}).heard(), std::nullopt);
+  EXPECT_EQ(LastWords::of(speaker.process(), {STDIN_FILENO}).heard(), std::nullopt);
+  const LastWords::Handle another{speaker.handle().file, speaker.handle().number + 1};
+  EXPECT_EQ(LastWords::of(speaker.process(), another).heard(), std::nullopt);
   Process elsewhere = speaker.process();
   elsewhere.pids += 1;
   EXPECT_EQ(LastWords::of(elsewhere, speaker.handle()).heard(), std::nullopt);

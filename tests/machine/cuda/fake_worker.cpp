@@ -64,7 +64,7 @@ Device device_of(int local_rank) {
           .memory = {std::int64_t{80} << 30},
           .driver_version = "1.2",
           .cuda_version = "13.0",
-          .nccl_version = "2.28.9",
+          .nccl_version = "2.30.7",
           .topology = "NVSwitch",
           .link = std::string(to_string(link_of({.nvlinks = 18,
                                                  .peers = true,
