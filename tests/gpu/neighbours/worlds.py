@@ -51,7 +51,10 @@ def two_worlds_one_graph(b: Beside) -> None:
 
     def both() -> None:
         s.side.wait_stream(s.main)
+        with torch.cuda.stream(s.side):
+            second.subject.enqueue(second.operands)
         b.subject.enqueue(b.operands)
+        s.side.wait_stream(s.main)  # and once more where the caller has given the order
         with torch.cuda.stream(s.side):
             second.subject.enqueue(second.operands)
         s.main.wait_stream(s.side)
