@@ -17,6 +17,17 @@ Assumptions assumptions_of(const ModelConfig& config) {
   return {.sentences = config.assumptions, .dense = config.assumed_dense};
 }
 
+Assumptions assumptions_of_attention(const ModelConfig& config, std::int64_t tokens) {
+  Assumptions made = assumptions_of(config);
+  if (config.window > 0 && config.window < tokens) {
+    made.sentences.push_back(fmt::format(
+        "attention is counted over all tokens before each one, though a window of {} tokens cuts "
+        "it off: layers with the window take less",
+        config.window));
+  }
+  return made;
+}
+
 std::string marked_lines(const std::string& text, const Assumptions& assumptions) {
   if (!assumptions.dense) return text;
   std::string made;

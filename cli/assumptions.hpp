@@ -19,6 +19,8 @@ struct Assumptions {
 };
 
 [[nodiscard]] Assumptions assumptions_of(const ModelConfig& config);
+/// The same for an answer that counts the attention of sequences of so many tokens: to all before.
+[[nodiscard]] Assumptions assumptions_of_attention(const ModelConfig& config, std::int64_t tokens);
 
 /// The text with a line "Note: …" for each sentence at its end, marked.
 [[nodiscard]] std::string with_assumptions(std::string text, const Assumptions& assumptions);

@@ -79,7 +79,7 @@ std::vector<StoredPlatform> family(const Store& store, const CostFlags& flags) {
   return list;
 }
 
-ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
+ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node, std::int64_t max_length) {
   if (flags.model.empty()) bad_costs("--model: expected a config.json beside --db");
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   MeasuredRequest request{.gpus = gpus, .per_node = per_node, .recompute = flags.recompute};
@@ -107,7 +107,7 @@ ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node) {
                      .sources = {fmt::format("{} on {}", config.name, names)},
                      .heads = config.heads,
                      .simulated = is_simulated(platforms.front().platform),
-                     .assumptions = assumptions_of(config)};
+                     .assumptions = assumptions_of_attention(config, max_length)};
   chosen.sources.insert(chosen.sources.end(), measured.sources.begin(), measured.sources.end());
   return chosen;
 }
@@ -150,7 +150,7 @@ ChosenCosts choose_costs(CostFlags flags, int gpus, int per_node, std::int64_t m
                           flags.recompute ? "--recompute" : "--platform " + flags.platform));
   }
   ChosenCosts chosen = flags.database.empty() ? from_file(flags, gpus, per_node, max_length)
-                                              : from_database(flags, gpus, per_node);
+                                              : from_database(flags, gpus, per_node, max_length);
   if (flags.memory_bytes > 0) chosen.memory_bytes = static_cast<double>(flags.memory_bytes);
   if (chosen.memory_bytes <= 0)
     bad_costs("--memory: expected the memory that a GPU may use, as in 28G");

@@ -75,7 +75,7 @@ Planned planned(const StepFlags& flags, const ModelConfig& config, const Platfor
   }
   const PlatformCosts costs(platform, std::move(measurements), *model, std::move(ask), config,
                             flags.known);
-  Planned made{.assumptions = assumptions_of(config),
+  Planned made{.assumptions = assumptions_of_attention(config, flags.shape.tokens),
                .plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
                .notes = costs.sources(),
                .platform = platform};

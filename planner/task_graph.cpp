@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -69,6 +71,10 @@ int task_in_cycle(const TaskGraph& graph) {
   return -1;
 }
 
+/// One operation does all that its compute task does. Measured times of the two may differ by the
+/// clock of the GPU.
+constexpr double kLeastFused = 0.9;
+
 Expected<void> check_fusion(const TaskGraph& graph, const Fusion& fusion) {
   const auto count = static_cast<int>(graph.tasks.size());
   if (fusion.compute < 0 || fusion.compute >= count || fusion.links < 0 || fusion.links >= count) {
@@ -91,6 +97,12 @@ Expected<void> check_fusion(const TaskGraph& graph, const Fusion& fusion) {
   if (!is_in(fusion.us, 0, kMostUs)) {
     return bad_input(fmt::format("fusion of '{}' and '{}': {} us: expected 0 to 10^12",
                                  compute.name, links.name, fusion.us));
+  }
+  if (fusion.us < compute.us * kLeastFused) {
+    return bad_input(
+        fmt::format("fusion of '{}' and '{}': {} us: expected the {} us at least that "
+                    "'{}' takes alone",
+                    compute.name, links.name, fusion.us, compute.us, compute.name));
   }
   return {};
 }
@@ -171,8 +183,13 @@ Expected<void> check(const TaskGraph& graph) {
     return bad_input(fmt::format("task '{}': waits for itself, in a cycle: expected no cycle",
                                  graph.tasks[static_cast<std::size_t>(task)].name));
   }
+  std::set<std::pair<int, int>> pairs;
   for (const Fusion& fusion : graph.fusions) {
     if (const auto checked = check_fusion(graph, fusion); !checked) return error_of(checked);
+    if (!pairs.emplace(fusion.compute, fusion.links).second) {
+      return bad_input(
+          fmt::format("fusion '{}': is there twice: expected each pair once", fusion.kind));
+    }
   }
   return {};
 }

@@ -136,7 +136,8 @@ void count_in(std::vector<AttentionLayers>& groups, AttentionLayers sizes) {
 
 void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
                     ModelConfig& config) {
-  AttentionLayers sizes{.heads = fields.count({"num_attention_heads", "n_head", "n_heads"})};
+  AttentionLayers sizes{
+      .heads = fields.count({"num_attention_heads", "n_head", "n_heads", "num_heads"})};
   const auto kv_heads = read_kv_heads(fields, config.layers, sizes.heads);
   for (const std::int64_t each : kv_heads) check_divisor(fields, each, sizes.heads);
   const auto kind = family != nullptr ? family->attention : AttentionKind::plain;

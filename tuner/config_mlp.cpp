@@ -37,8 +37,11 @@ void read_experts(ConfigFields& fields, const Family* family, ModelConfig& confi
                     "(num_local_experts, num_experts, n_routed_experts or moe_num_experts)",
                     config.experts_per_token, config.experts));
   }
-  const auto width = fields.alike_if_any(
-      {"moe_intermediate_size", "expert_intermediate_size", "intermediate_size"}, config.layers, 1);
+  // A default of the class goes before the width of dense MLPs.
+  auto width =
+      fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
+  fields.know({"intermediate_size"});
+  if (!width) width = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
   if (!width) {
     fields.fail(
         "moe_intermediate_size or intermediate_size is missing: expected a whole number from 1 to "
@@ -144,6 +147,15 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
   if (config.expert_layers > 0) {
     read_experts(fields, family, config);
   } else {  // dense models of families with experts keep their fields
+    const auto per_token = fields.count_if_any({"num_experts_per_tok"}, 0).value_or(0);
+    const bool counted = fields.has("num_local_experts") || fields.has("num_experts") ||
+                         fields.has("n_routed_experts") || fields.has("moe_num_experts");
+    if (per_token > 1 && !counted) {
+      config.assumptions.push_back(fmt::format(
+          "num_experts_per_tok is {}, but the number of experts is not in the file: all layers are "
+          "taken to be dense",
+          per_token));
+    }
     fields.know({"num_experts_per_tok", "experts_per_token", "moe_topk", "moe_intermediate_size",
                  "num_shared_expert", "n_shared_experts", "num_shared_experts", "mlp_only_layers",
                  "decoder_sparse_step", "first_k_dense_replace", "moe_layer_num_skipped"});

@@ -81,7 +81,9 @@ void read_dtype(const Levels& levels, ModelConfig& config) {
   const std::string name = text_at_any_level(levels, {"torch_dtype", "dtype"});
   if (name == "float16") {
     config.dtype = Dtype::fp16;
-  } else if (!name.empty() && name != "bfloat16") {
+  } else if (name.empty()) {
+    config.assumptions.emplace_back("torch_dtype is not in the file: bf16 is taken");
+  } else if (name != "bfloat16") {
     config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
   }
   const std::string quantised = quantisation(levels);
@@ -162,6 +164,10 @@ void say_family(const Family& family, ModelConfig& config) {
 /// before one all-reduce.
 bool reads_one_input(ConfigFields& fields, const Family* family) {
   if (fields.has("use_parallel_residual")) return fields.is_set("use_parallel_residual");
+  // Falcon, whose newer decoders always do.
+  if (fields.has("parallel_attn") && !fields.is_set("new_decoder_architecture")) {
+    return fields.is_set("parallel_attn");
+  }
   return family != nullptr && family->shares_all_reduce;
 }
 
@@ -213,6 +219,60 @@ std::int64_t read_layer_count(ConfigFields& fields) {
   return fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
 }
 
+/// Letters and digits, small, up to the words that classes end in: "LlamaForCausalLM" is "llama".
+std::string plain_name(std::string_view name) {
+  for (const std::string_view end : {"For", "LMHead", "Model"}) {
+    if (const auto at = name.find(end); at != std::string_view::npos && at > 0) {
+      name = name.substr(0, at);
+    }
+  }
+  std::string plain;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
+    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain;
+}
+
+/// Whether some family has a class of this name, and the type at hand is another one.
+bool is_of_another_family(const std::string& architecture, const std::string& model_type) {
+  const std::string name = plain_name(architecture);
+  if (name == plain_name(model_type)) return false;
+  const auto is_named = [&](const std::string& type) { return plain_name(type) == name; };
+  const Family* const own = find_family(model_type);
+  if (own != nullptr && std::any_of(own->types.begin(), own->types.end(), is_named)) return false;
+  return std::any_of(families().begin(), families().end(), [&](const Family& family) {
+    return std::any_of(family.types.begin(), family.types.end(), is_named);
+  });
+}
+
+constexpr std::size_t kLongestName = 60;
+
+void say_architecture(const nlohmann::json& document, ModelConfig& config) {
+  const auto found = document.find("architectures");
+  if (found == document.end() || !found->is_array() || found->empty()) return;
+  const auto& first = found->front();
+  if (!first.is_string() || config.model_type.empty()) return;
+  const std::string name = one_line(first.get<std::string>(), kLongestName);
+  if (!is_of_another_family(name, config.model_type)) return;
+  config.assumptions.push_back(
+      fmt::format("architectures says {}, model_type says {}: the layers of the type are taken",
+                  name, one_line(config.model_type, kLongestName)));
+}
+
+/// The window that cuts attention off in some layers, if any.
+std::int64_t read_window(const nlohmann::json& document, const Nesting& nesting) {
+  const nlohmann::json& model = language_model(document, nesting);
+  const auto use = model.find("use_sliding_window");
+  const bool is_off = use != model.end() && use->is_boolean() && !use->get<bool>();
+  for (const char* name : {"sliding_window", "attention_chunk_size", "attention_window_size"}) {
+    const auto found = model.find(name);
+    if (is_off || found == model.end() || !found->is_number_integer()) continue;
+    if (const auto window = found->get<std::int64_t>(); window > 0) return window;
+  }
+  return 0;
+}
+
 /// Fills the config from the language model's fields.
 void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
                 ModelConfig& config) {
@@ -252,7 +312,9 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   read_sizes(fields, family, options.assume_dense, config);
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
   config.tied_embeddings = is_tied(levels, fields);
+  config.window = read_window(document, nesting);
   if (family != nullptr) say_family(*family, config);
+  say_architecture(document, config);
   read_dtype(levels, config);
   say_parts(fields, family, config);
   judge_unknown(fields, unknown_fields(document, nesting, fields), family, options, config);
@@ -264,7 +326,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
 Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name,
                                          const ReadingOptions& options) {
   try {
-    return read_document(parse_python_json(json, name), name, options);
+    return read_document(parse_unique_json(json, name), name, options);
   } catch (const Failure& failure) {
     return bad_input(failure.what());
   }

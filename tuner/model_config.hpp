@@ -74,6 +74,7 @@ struct ModelConfig {
   std::int64_t per_layer_inputs = 0;     ///< width of the embeddings of each layer; 0: none
   bool tied_embeddings = false;          ///< the output projection is the embedding
   bool gated = true;                     ///< MLPs have a gate beside `up`
+  std::int64_t window = 0;               ///< tokens to which some layers attend; 0: all before
   bool query_gate = false;               ///< qkv also makes a gate as wide as the queries
   bool latent_attention = false;         ///< q, k and v come from low-rank factors
   LatentRanks ranks{};

@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using tool::Folder;
 
 /// No head_dim: all commands take it from the sizes, and say so.
@@ -68,6 +69,21 @@ TEST_F(Models, each_command_says_what_it_assumes) {
     const tool::Outcome text = tool::run(*folder, command + "llama.json");
     EXPECT_THAT(text.out + text.err, HasSubstr("head_dim = 128")) << command;
   }
+}
+
+TEST_F(Models, attention_that_a_window_cuts_off_is_counted_whole_and_said) {
+  std::string windowed = kLlama;
+  windowed.insert(1, R"("sliding_window": 1024, )");
+  folder->write("window.json", windowed);
+  const auto assumed = [](const std::string& command) {
+    return tool::json(*folder, command + "window.json").at("assumptions").dump();
+  };
+  const std::string step = "step --db f.db --tp 4 --tokens ";
+  EXPECT_THAT(assumed(step + "2k --model "), HasSubstr("a window of 1024 tokens cuts it off"));
+  EXPECT_THAT(assumed(step + "1k --model "), Not(HasSubstr("window")));
+  EXPECT_THAT(assumed("sequences --db f.db --lengths l.txt --gpus 4 --gpus-per-node 4 --batch 4 "
+                      "--max-length 4k --model "),
+              HasSubstr("a window of 1024 tokens"));
 }
 
 TEST_F(Models, each_command_refuses_what_nobody_knows_or_marks_each_line) {

@@ -143,6 +143,20 @@ TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
             "none");
 }
 
+TEST(StepGraphFile, a_fusion_is_there_once_and_no_shorter_than_its_compute_task) {
+  const auto with = [](const std::string& fusions) {
+    return graph_error(
+        R"({"tasks": [{"name": "a", "resource": "compute", "us": 10},
+                      {"name": "b", "resource": "links", "us": 3, "after": ["a"]}], "fusions": [)" +
+        fusions + "]}");
+  };
+  const std::string right = R"({"compute": "a", "links": "b", "us": 11})";
+  EXPECT_EQ(with(right), "none");
+  EXPECT_THAT(with(right + "," + right), HasSubstr("is there twice"));
+  EXPECT_THAT(with(R"({"compute": "a", "links": "b", "us": 0.1})"),
+              HasSubstr("expected the 10 us at least that 'a' takes alone"));
+}
+
 TEST(StepGraphFile, the_same_dependency_twice_is_one) {
   const auto graph = parse_task_graph(
       R"({"tasks": [{"name": "a", "resource": "compute", "us": 1},

@@ -421,6 +421,55 @@ TEST(Workload, experts_that_cannot_be_shared_out_are_left_out_and_said) {
   EXPECT_TRUE(notes_say(of_text(unsaid, 4), "does not say how many of them a token passes"));
 }
 
+/// The class of Qwen3-MoE has experts of 768 (configuration_qwen3_moe.py).
+TEST(Workload, the_width_of_experts_is_never_that_of_dense_layers_of_the_family) {
+  const Workload work = of_text(
+      R"({"model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144,
+          "num_attention_heads": 32, "num_hidden_layers": 48, "torch_dtype": "bfloat16"})",
+      8);
+  EXPECT_TRUE(notes_say(work, "moe_intermediate_size = 768"));
+  EXPECT_EQ(plain_sizes(work, Product::experts_gate_up), (Sizes{4096, 2 * 768, 2048}));
+}
+
+TEST(Workload, a_family_of_experts_without_their_number_is_refused) {
+  std::string text =
+      R"({"model_type": "glm4_moe", "hidden_size": 5120, "intermediate_size": 12288,
+          "moe_intermediate_size": 1536, "num_experts_per_tok": 8, "num_attention_heads": 96,
+          "head_dim": 128, "num_hidden_layers": 92})";
+  EXPECT_THAT(error_of(text), HasSubstr("n_routed_experts is missing"));
+  text.replace(text.find("glm4_moe"), 8, "llama");
+  EXPECT_TRUE(notes_say(of_text(text, 8), "the number of experts is not in the file"));
+}
+
+TEST(Workload, a_field_that_stands_twice_is_refused) {
+  EXPECT_THAT(error_of(R"({"model_type": "llama", "hidden_size": 4096, "hidden_size": 8192})"),
+              HasSubstr("hidden_size: is there twice"));
+}
+
+TEST(Workload, what_the_file_says_against_its_type_is_said) {
+  const auto of_class = [](const char* architecture) {
+    return of_text(std::string(R"({"model_type": "llama", "architectures": [")") + architecture +
+                       R"("], "hidden_size": 4096, "intermediate_size": 11008,
+                          "num_attention_heads": 32, "num_hidden_layers": 32})",
+                   4);
+  };
+  EXPECT_TRUE(notes_say(of_class("JambaForCausalLM"), "architectures says JambaForCausalLM"));
+  EXPECT_FALSE(notes_say(of_class("LlamaForCausalLM"), "architectures"));
+  EXPECT_TRUE(notes_say(of_class("LlamaForCausalLM"), "torch_dtype is not in the file"));
+}
+
+/// Falcon-RW-1B has two all-reduces a layer, Falcon-7B one.
+TEST(Workload, falcon_shares_an_all_reduce_unless_its_file_says_no) {
+  const auto falcon = [](const char* fields) {
+    return of_text(std::string(R"({"model_type": "falcon", "hidden_size": 2048, )") + fields +
+                       R"("num_attention_heads": 32, "num_hidden_layers": 24})",
+                   4);
+  };
+  const char* one = "one all-reduce";
+  EXPECT_TRUE(notes_say(falcon(R"("parallel_attn": true, )"), one));
+  EXPECT_FALSE(notes_say(falcon(R"("parallel_attn": false, "multi_query": false, )"), one));
+}
+
 TEST(Workload, more_rows_than_a_gemm_has_are_refused) {
   EXPECT_THAT(error_of(kQwenMoe, {.tp = 2, .tokens = {kLargestSize}}),
               HasSubstr("the experts of a rank would have 4294967294 rows"));
