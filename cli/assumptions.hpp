@@ -19,7 +19,7 @@ struct Assumptions {
 };
 
 [[nodiscard]] Assumptions assumptions_of(const ModelConfig& config);
-/// The same for an answer that counts the attention of sequences of so many tokens: to all before.
+/// Those of an answer that counts attention over all tokens of sequences of this length.
 [[nodiscard]] Assumptions assumptions_of_attention(const ModelConfig& config, std::int64_t tokens);
 
 /// The text with a line "Note: …" for each sentence at its end, marked.

@@ -13,7 +13,7 @@ enum class Counters {
   keep,   ///< none: work of this run is counting already
 };
 
-/// What stands directly before a launch on its stream.
+/// The work directly before a launch on its stream.
 enum class Before {
   work,  ///< any: it has to end before the launch starts
   gate,  ///< the launch starts as soon as the gate lets it

@@ -44,7 +44,7 @@ LastWords LastWords::of_this_rank() {
 
 LastWords LastWords::of(const Process& process, const Handle& handle) {
   if (handle.file < 0 || !is_visible(process)) return {};
-  // As proc(5) has it: to open the link opens the memory itself.
+  // To open the link opens the memory itself (proc(5)).
   const std::string path = fmt::format("/proc/{}/fd/{}", process.pid, handle.file);
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return {};

@@ -22,7 +22,7 @@ class LastWords {
     int file = -1;             ///< of the process; -1: there is no page
     std::uint64_t number = 0;  ///< of the page: the process may have another file there by now
   };
-  /// That of a process which has told `handle`; empty where this process cannot see it.
+  /// The page of a process which has told `handle`; empty where this process cannot see it.
   [[nodiscard]] static LastWords of(const Process& process, const Handle& handle);
 
   LastWords() = default;
