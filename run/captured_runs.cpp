@@ -50,8 +50,9 @@ unsigned long long CapturedRuns::capture_of(cudaStream_t stream) {
   return status == cudaStreamCaptureStatusActive ? capture : 0;
 }
 
-// Nodes and not events: an event is an object of the library's, which a capture that is not ours
-// would have to keep, and to ask a stream for its number ends its capture.
+// Nodes and not events: with events that were recorded in the capture, and streams told apart by
+// `cudaStreamGetId`, every capture was invalidated (CUDA 13.0, driver 580); which of the two did it
+// was not found out.
 
 void CapturedRuns::begin(unsigned long long capture, cudaStream_t stream) {
   const auto last = std::ranges::find(last_, capture, &Last::capture);
