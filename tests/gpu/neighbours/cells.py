@@ -87,8 +87,9 @@ def _of_job(choice: Choice, number: int, connections: str) -> Iterator[Cell]:
             continue
         if neighbour.all_rows:
             if choice.all or number == column % len(choice.connections):
-                one_each = tuple(ways[(column + number) % len(ways)] for ways in found)
-                yield Cell(connections, neighbour.name, one_each, neighbour.launches[0], column)
+                one_each = [ways[(column + number) % len(ways)] for ways in found]
+                for together in _refused_together(one_each):
+                    yield Cell(connections, neighbour.name, together, neighbour.launches[0], column)
             continue
         for row, ways in enumerate(found):
             if choice.all:
@@ -97,6 +98,15 @@ def _of_job(choice: Choice, number: int, connections: str) -> Iterator[Cell]:
                         yield Cell(connections, neighbour.name, (way,), launch, turn + row)
             elif not neighbour.once or number == (row + column) % len(choice.connections):
                 yield _turn(neighbour, ways, row, column, connections, number)
+
+
+def _refused_together(ways: Sequence[Way]) -> Iterator[tuple[Way, ...]]:
+    """Ways that one cell tries together: not every NCCL has `symmetric` kernels, and without those of one way a cell is not
+    possible for all of its ways."""
+    for symmetric in (False, True):
+        some = tuple(way for way in ways if ("symmetric" in way.transport) == symmetric)
+        if some:
+            yield some
 
 
 def _turn(
