@@ -58,6 +58,16 @@ TEST(Fitted, then_equal_columns_go_above) {
   EXPECT_THAT(text, Not(HasSubstr("| launch |")));
 }
 
+TEST(Fitted, a_long_list_of_equal_columns_is_broken_and_indented) {
+  Table table{.name = "t", .columns = {{"x"}, {"one"}, {"two"}, {"three"}, {"four"}}};
+  const Cell same = std::string("aaaaaaaaaa");
+  for (const double x : {1.0, 2.0}) table.rows.push_back({x, same, same, same, same});
+  EXPECT_THAT(fitted(to_markdown(table), 40), StartsWith("All rows: one aaaaaaaaaa, two\n"
+                                                         "  aaaaaaaaaa, three aaaaaaaaaa, four\n"
+                                                         "  aaaaaaaaaa\n"
+                                                         "|   x |\n"));
+}
+
 TEST(Fitted, then_columns_are_left_out_and_named) {
   const std::string text = fitted(to_markdown(winners()), 60);
   EXPECT_THAT(text, HasSubstr("|        65.8 |"));
