@@ -51,6 +51,17 @@ TEST(Fitted, lists_are_shortened_first) {
   EXPECT_THAT(text, HasSubstr("| launch |"));
 }
 
+TEST(Fitted, lists_of_sums_are_shortened_alike) {
+  Table table{.name = "t", .columns = {{"list"}, {"same"}}};
+  for (const char* list : {"128+128+128+128+96", "128+128+128,128", "8,8,8,8,8 and 1,2"}) {
+    table.rows.push_back({std::string(list), std::string(30, 'x')});
+  }
+  const std::string text = fitted(to_markdown(table), 40);
+  EXPECT_THAT(text, HasSubstr("128×4+96"));
+  EXPECT_THAT(text, HasSubstr("128+128+128,128"));  // three and one
+  EXPECT_THAT(text, HasSubstr("8×5 and 1,2"));
+}
+
 TEST(Fitted, then_equal_columns_go_above) {
   const std::string text = fitted(to_markdown(winners()), 112);
   EXPECT_THAT(text, StartsWith("All rows: launch graph\n| problem"));
