@@ -133,6 +133,49 @@ TEST(ProbePlan, gemms_run_beside_these_collectives) {
   EXPECT_EQ(quick.generated, (std::map<int, int>{{16, 3}}));
 }
 
+/// The collectives that are probed by a transport, alone.
+std::vector<CollectiveProbe> collectives_by(Transport transport) {
+  std::vector<CollectiveProbe> found;
+  for (const Probe& probe : probe_plan(kPlatform, std::array{transport}, kRanks)) {
+    const auto* alone = std::get_if<CollectiveProbe>(&probe);
+    if (alone != nullptr && alone->transport == transport) found.push_back(*alone);
+  }
+  return found;
+}
+
+TEST(ProbePlan, copies_are_probed_as_candidates_use_them) {
+  std::set<int> ctas;
+  std::set<std::int64_t> beside;
+  std::set<std::int64_t> after;
+  for (const CollectiveProbe& probe : collectives_by(Transport::copy_engine)) {
+    if (probe.comm_ctas == 0) {
+      after.insert(probe.bytes.count);
+      continue;
+    }
+    ctas.insert(probe.comm_ctas);
+    beside.insert(probe.bytes.count);
+    EXPECT_NE(probe.collective, Collective::all_gather);
+  }
+  EXPECT_EQ(ctas, (std::set{4, 8, 16}));
+  EXPECT_EQ(beside, (std::set<std::int64_t>{1 << 20, 1 << 26, 1 << 28}));
+  // 64 KiB to 1 GiB, by powers of four.
+  EXPECT_EQ(after.size(), 8U);
+  EXPECT_EQ(*after.begin(), 1 << 16);
+  EXPECT_EQ(*after.rbegin(), 1 << 30);
+}
+
+TEST(ProbePlan, few_ctas_reach_the_memory_of_peers) {
+  std::set<int> ctas;
+  std::set<std::int64_t> sizes;
+  for (const CollectiveProbe& probe : collectives_by(Transport::peer_access)) {
+    ctas.insert(probe.comm_ctas);
+    sizes.insert(probe.bytes.count);
+  }
+  EXPECT_EQ(ctas, (std::set{2, 4, 6, 8, 12, 16}));
+  EXPECT_EQ(*sizes.begin(), 4096);
+  EXPECT_EQ(sizes.size(), 10U);  // to 1 GiB, by powers of four
+}
+
 /// GEMMs alone: shapes for the library, for generated tiles, misaligned ones, and transposed tiles.
 TEST(ProbePlan, has_so_many_gemms) {
   const auto count = [](ProbeDepth depth) {
