@@ -95,6 +95,12 @@ TEST(Fitted, one_row_becomes_a_list) {
   EXPECT_THAT(text, Not(HasSubstr("|")));
 }
 
+TEST(Fitted, lines_that_do_not_end_as_rows_are_sentences) {
+  const std::string text =
+      fitted("| " + std::string(50, 'a') + " | b\n| --- | ---\n| 1 | last\n", 40);
+  EXPECT_THAT(text, HasSubstr("| --- | ---\n| 1 | last\n"));
+}
+
 TEST(Fitted, sentences_are_broken_at_blanks) {
   EXPECT_EQ(fitted("one two three four five six seven eight nine ten", 40),
             "one two three four five six seven eight\n  nine ten\n");
