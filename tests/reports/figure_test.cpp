@@ -138,13 +138,18 @@ TEST(Figure, long_notes_are_broken_and_complete) {
   const xml::Element svg = xml::parse(to_svg(figure));
   std::string read;
   std::set<std::string> lines;
+  std::size_t narrowest = 200;
   for (const auto& line : xml::find(svg, "text", "note")) {
     if (line.text == figure.axis) continue;
-    EXPECT_LE(line.text.size(), 130U);
+    // 900 pixels less two margins of 24, and letters of 0.6 x 12 pixels: 118. A word has four.
+    EXPECT_LE(line.text.size(), 118U);
+    const bool is_last = read.size() + line.text.size() == note.size();
+    if (!is_last) narrowest = std::min(narrowest, line.text.size());
     EXPECT_TRUE(lines.insert(line.attributes.at("y")).second) << "two lines in one place";
     read += line.text;
   }
   EXPECT_EQ(read, note);
+  EXPECT_GE(narrowest, 115U);
 }
 
 }  // namespace

@@ -149,6 +149,24 @@ TEST(Families, a_default_stands_in_for_what_is_absent_but_not_for_null) {
   EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": 4)"), 4);
 }
 
+TEST(Families, the_first_window_with_a_size_cuts_attention_off) {
+  const auto window = [](const std::string& fields) {
+    const std::string text =
+        R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,
+            "num_attention_heads": 8, "num_hidden_layers": 2)" +
+        fields + "}";
+    return value_or_throw(parse_model_config(text, "")).window;
+  };
+  EXPECT_EQ(window(""), 0);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024)"), 1024);
+  EXPECT_EQ(window(R"(, "attention_chunk_size": 512)"), 512);
+  EXPECT_EQ(window(R"(, "attention_window_size": 256)"), 256);
+  EXPECT_EQ(window(R"(, "sliding_window": null, "attention_chunk_size": 512)"), 512);
+  EXPECT_EQ(window(R"(, "sliding_window": 0, "attention_window_size": 256)"), 256);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": true)"), 1024);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": false)"), 0);
+}
+
 TEST(Families, heads_of_keys_by_layer) {
   const auto config = value_or_throw(parse_model_config(
       R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,

@@ -447,14 +447,18 @@ TEST(Workload, a_field_that_stands_twice_is_refused) {
 }
 
 TEST(Workload, what_the_file_says_against_its_type_is_said) {
-  const auto of_class = [](const char* architecture) {
-    return of_text(std::string(R"({"model_type": "llama", "architectures": [")") + architecture +
-                       R"("], "hidden_size": 4096, "intermediate_size": 11008,
+  const auto of = [](const std::string& architectures) {
+    return of_text(R"({"model_type": "llama", "architectures": )" + architectures +
+                       R"(, "hidden_size": 4096, "intermediate_size": 11008,
                           "num_attention_heads": 32, "num_hidden_layers": 32})",
                    4);
   };
+  const auto of_class = [&](const std::string& name) { return of("[\"" + name + "\"]"); };
   EXPECT_TRUE(notes_say(of_class("JambaForCausalLM"), "architectures says JambaForCausalLM"));
   EXPECT_FALSE(notes_say(of_class("LlamaForCausalLM"), "architectures"));
+  for (const char* nothing : {"[]", "[5]", "5", "null", R"("JambaForCausalLM")"}) {
+    EXPECT_FALSE(notes_say(of(nothing), "architectures")) << nothing;
+  }
   EXPECT_TRUE(notes_say(of_class("LlamaForCausalLM"), "torch_dtype is not in the file"));
 }
 
