@@ -221,7 +221,8 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
                   request.recompute ? ", forward twice" : ""),
       fmt::format("attention: {:.3g} us a token squared, from {}", *quadratic,
                   request.known.attention_tflops ? "attention_tflops in --costs"
-                                                 : "its two products as GEMMs, half of each"),
+                  : config.causal                ? "its two products as GEMMs, half of each"
+                                                 : "its two products as GEMMs"),
       fmt::format("all-to-all: measured{}",
                   given.empty() ? "" : ", but for degrees " + given + " from --costs"),
       fmt::format("a micro-batch: {:.1f} ms, {}", fixed / 1e3,
