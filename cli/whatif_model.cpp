@@ -82,7 +82,11 @@ int whatif_of_model(const WhatIfFlags& flags) {
                           best.bound_by, step.synchronisation.us_per_token, step.tokens,
                           step.tokens * flags.data_parallel});
   }
-  const Assumptions assumptions = assumptions_of(config);
+  Assumptions assumptions = assumptions_of(config);
+  if (config.vocabulary == 0) {
+    assumptions.sentences.emplace_back(
+        "vocab_size is not in the file: the weights of embeddings are not counted");
+  }
   if (flags.common.json) {
     for (OrderedJson& answer : list) add_assumptions(answer, assumptions);
     print_json(list.size() == 1 ? list.front() : OrderedJson{{"answers", std::move(list)}});

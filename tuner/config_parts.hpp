@@ -38,6 +38,10 @@ struct Nesting {
 [[nodiscard]] const nlohmann::json& language_model(const nlohmann::json& document,
                                                    const Nesting& nesting);
 
+/// To which tokens attention looks: those before each one or all, in a window or not.
+void read_mask(const nlohmann::json& document, const Nesting& nesting, const Family* family,
+               ModelConfig& config);
+
 /// Names of fields that are not known: those that speak of layers, then the others.
 struct UnknownFields {
   std::vector<std::string> of_layers{};

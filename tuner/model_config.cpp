@@ -16,6 +16,7 @@ namespace overlaptune {
 namespace {
 
 constexpr std::size_t kMostNamed = 40;  // unknown fields in one sentence
+constexpr std::size_t kLongestName = 60;
 
 /// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
 /// `llama-3-70b/config.json`.
@@ -199,10 +200,36 @@ nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
                            const Nesting& nesting) {
   if (family == nullptr) return nlohmann::json::object();
   nlohmann::json defaults = family->defaults;
+  if (!nesting.path.empty()) defaults.update(family->nested_defaults);
   for (const auto& [name, value] : language_model(document, nesting).items()) {
     if (value.is_null()) defaults.erase(name);
   }
   return defaults;
+}
+
+bool may_have_layers(const nlohmann::json& value) {
+  if (!value.is_object()) return false;
+  const auto fields = value.items();
+  return std::any_of(fields.begin(), fields.end(), [](const auto& field) {
+    return field.value().is_object() || speaks_of_layers(field.key());
+  });
+}
+
+/// Why a size may be missing: its class may have a default, or it stands in a part of another name.
+std::string why_missing(const nlohmann::json& model, const std::string& type,
+                        const Family* family) {
+  std::string why;
+  if (type.empty()) {
+    why = "; model_type is missing";
+  } else if (family == nullptr) {
+    why = fmt::format("; model_type '{}' is not known", one_line(type, kLongestName));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : model.items()) {
+    if (may_have_layers(value)) parts.push_back(one_line(name, kLongestName));
+  }
+  if (!parts.empty()) why += fmt::format("; not looked into: {}", names_in(std::move(parts)));
+  return why;
 }
 
 std::int64_t read_layer_count(ConfigFields& fields) {
@@ -246,8 +273,6 @@ bool is_of_another_family(const std::string& architecture, const std::string& mo
   });
 }
 
-constexpr std::size_t kLongestName = 60;
-
 void say_architecture(const nlohmann::json& document, ModelConfig& config) {
   const auto found = document.find("architectures");
   if (found == document.end() || !found->is_array() || found->empty()) return;
@@ -258,19 +283,6 @@ void say_architecture(const nlohmann::json& document, ModelConfig& config) {
   config.assumptions.push_back(
       fmt::format("architectures says {}, model_type says {}: the layers of the type are taken",
                   name, one_line(config.model_type, kLongestName)));
-}
-
-/// The window that cuts attention off in some layers, if any.
-std::int64_t read_window(const nlohmann::json& document, const Nesting& nesting) {
-  const nlohmann::json& model = language_model(document, nesting);
-  const auto use = model.find("use_sliding_window");
-  const bool is_off = use != model.end() && use->is_boolean() && !use->get<bool>();
-  for (const char* name : {"sliding_window", "attention_chunk_size", "attention_window_size"}) {
-    const auto found = model.find(name);
-    if (is_off || found == model.end() || !found->is_number_integer()) continue;
-    if (const auto window = found->get<std::int64_t>(); window > 0) return window;
-  }
-  return 0;
 }
 
 /// Fills the config from the language model's fields.
@@ -306,13 +318,16 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   config.model_type = text_at_any_level(levels, {"model_type"});
   const Family* const family = find_family(config.model_type);
   ConfigFields fields(levels.back(), defaults_of(family, document, nesting));
+  fields.explain_missing(why_missing(language_model(document, nesting), config.model_type, family));
   static_cast<void>(fields.text_if_any({"model_type"}));
   check_type(fields, config.model_type);
   if (family != nullptr) check_needs(fields, *family);
   read_sizes(fields, family, options.assume_dense, config);
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
+  config.embedding_width =
+      fields.count_if_any({"word_embed_proj_dim", "embedding_size"}).value_or(config.hidden);
   config.tied_embeddings = is_tied(levels, fields);
-  config.window = read_window(document, nesting);
+  read_mask(document, nesting, family, config);
   if (family != nullptr) say_family(*family, config);
   say_architecture(document, config);
   read_dtype(levels, config);

@@ -73,10 +73,12 @@ class Search {
     if (unknown_.of_layers.size() > before) return;
     (speaks_of_layers(name) ? unknown_.of_layers : unknown_.others).push_back(own);
   }
-  /// Adds fields of a part that is skipped, as of images, which the language model lacks.
+  /// Adds fields of a part that is skipped, as of images, which the language model lacks. Where its
+  /// class has a default, the answer says it.
   void add_misplaced(const std::string& place, const nlohmann::json& part) {
     for (const auto& [name, unused] : part.items()) {
       if (!fields_.was_asked(name) || language_.contains(name)) continue;
+      if (fields_.has_default(name)) continue;
       if (is_without_sizes(name) || is_at_any_level(name)) continue;
       unknown_.of_layers.push_back(place + name);
     }

@@ -143,6 +143,21 @@ TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
             "none");
 }
 
+TEST(StepGraphFile, no_task_is_between_those_of_a_fusion) {
+  const auto with = [](const std::string& after_of_last) {
+    return graph_error(R"({"tasks": [{"name": "gemm", "resource": "compute", "us": 3},
+                      {"name": "norm", "resource": "compute", "us": 1, "after": ["gemm"]},
+                      {"name": "copy", "resource": "links", "us": 1, "after": ["norm"]},
+                      {"name": "other", "resource": "links", "us": 1},
+                      {"name": "sum", "resource": "links", "us": 3, "after": )" +
+                       after_of_last +
+                       R"(}], "fusions": [{"compute": "gemm", "links": "sum", "us": 4}]})");
+  };
+  EXPECT_EQ(with(R"(["gemm", "other"])"), "none");
+  EXPECT_THAT(with(R"(["gemm", "copy"])"),
+              HasSubstr("fusion of 'gemm' and 'sum': 'norm' is after 'gemm' and before 'sum'"));
+}
+
 TEST(StepGraphFile, a_fusion_is_there_once_and_no_shorter_than_its_compute_task) {
   const auto with = [](const std::string& fusions) {
     return graph_error(
