@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace overlaptune::cli {
 
@@ -30,6 +31,11 @@ Assumptions assumptions_of_attention(const ModelConfig& config, std::int64_t tok
         config.causal ? " before each one" : "", config.window));
   }
   return made;
+}
+
+std::string assumed(const Assumptions& assumptions) {
+  if (assumptions.sentences.empty()) return {};
+  return fmt::format("; assumed: {}", fmt::join(assumptions.sentences, "; "));
 }
 
 std::string marked_lines(const std::string& text, const Assumptions& assumptions) {

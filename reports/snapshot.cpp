@@ -54,4 +54,12 @@ Snapshot take_snapshot(const Store& store) {
   return snapshot;
 }
 
+void make_anonymous(Snapshot& snapshot) {
+  for (PlatformRecord& record : snapshot.platforms) {
+    if (!record.last_run) continue;
+    record.last_run->provenance.host = "(not shown)";
+    record.last_run->provenance.command_line = "(not shown)";
+  }
+}
+
 }  // namespace overlaptune

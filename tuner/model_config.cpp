@@ -36,9 +36,18 @@ std::string name_in_path(const std::filesystem::path& file) {
   return folder.has_filename() ? folder.filename().string() : "config";
 }
 
+/// The name under which the model was published, "Llama-3-8B" of "meta-llama/Llama-3-8B"; empty
+/// where the file does not say it. A path on the host that wrote the file is no name.
+std::string published_name(const nlohmann::json& document) {
+  const auto found = document.find("_name_or_path");
+  if (found == document.end() || !found->is_string()) return {};
+  const auto name = found->get<std::string>();
+  if (name.empty() || name.front() == '/' || name.front() == '.') return {};
+  return name.substr(name.find_last_of('/') + 1);
+}
+
 /// The name as one word of a table: control characters become underscores.
-std::string model_name(const std::filesystem::path& file) {
-  std::string name = name_in_path(file);
+std::string one_word(std::string name) {
   for (char& c : name) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '_';
   }
@@ -311,6 +320,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   const Nesting nesting = find_language_model(document);
   const Levels levels = levels_of(root, nesting);
   ModelConfig config;
+  config.name = published_name(document);
   if (!nesting.path.empty()) {
     config.assumptions.push_back(
         fmt::format("vision and audio parts are skipped: only {}", fmt::join(nesting.path, ".")));
@@ -352,7 +362,10 @@ Expected<ModelConfig> read_model_config(const std::filesystem::path& file,
   const auto text = read_text_file(file);
   if (!text) return error_of(text);
   auto config = parse_model_config(*text, file.string(), options);
-  if (config) config->name = model_name(file);
+  if (!config) return config;
+  // A file that has a name of its own is called by it: several may be of one model.
+  const bool own_name = config->name.empty() || file.filename() != "config.json";
+  config->name = one_word(own_name ? name_in_path(file) : config->name);
   return config;
 }
 

@@ -603,6 +603,14 @@ TEST(ModelConfig, a_model_is_named_for_its_file_or_folder) {
     ASSERT_TRUE(config) << config.error().message;
     EXPECT_EQ(config->name, name);
   }
+  // The name under which it was published goes before that of a folder, but a path is no name.
+  for (const auto& [published, name] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"("meta-llama/Llama-3-8B")", "Llama-3-8B"}, {R"("/home/me/out")", "run7"}}) {
+    fs::create_directories(folder / "run7");
+    std::ofstream(folder / "run7" / "config.json")
+        << "{\"_name_or_path\": " << published << ", " << llama().substr(1);
+    EXPECT_EQ(value_or_throw(read_model_config(folder / "run7" / "config.json")).name, name);
+  }
   fs::remove_all(folder);
 }
 
