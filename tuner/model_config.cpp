@@ -15,9 +15,6 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::size_t kMostNamed = 40;  // unknown fields in one sentence
-constexpr std::size_t kLongestName = 60;
-
 /// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
 /// `llama-3-70b/config.json`.
 std::string name_in_path(const std::filesystem::path& file) {
@@ -137,14 +134,6 @@ void check_needs(ConfigFields& fields, const Family& family) {
   }
 }
 
-std::string names_in(std::vector<std::string> names) {
-  const std::size_t all = names.size();
-  if (all > kMostNamed) names.resize(kMostNamed);
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (all > kMostNamed) text += fmt::format(" and {} more", all - kMostNamed);
-  return text;
-}
-
 /// Refuses or says what nobody read.
 void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, const Family* family,
                    const ReadingOptions& options, ModelConfig& config) {
@@ -216,31 +205,6 @@ nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
   return defaults;
 }
 
-bool may_have_layers(const nlohmann::json& value) {
-  if (!value.is_object()) return false;
-  const auto fields = value.items();
-  return std::any_of(fields.begin(), fields.end(), [](const auto& field) {
-    return field.value().is_object() || speaks_of_layers(field.key());
-  });
-}
-
-/// Why a size may be missing: its class may have a default, or it stands in a part of another name.
-std::string why_missing(const nlohmann::json& model, const std::string& type,
-                        const Family* family) {
-  std::string why;
-  if (type.empty()) {
-    why = "; model_type is missing";
-  } else if (family == nullptr) {
-    why = fmt::format("; model_type '{}' is not known", one_line(type, kLongestName));
-  }
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : model.items()) {
-    if (may_have_layers(value)) parts.push_back(one_line(name, kLongestName));
-  }
-  if (!parts.empty()) why += fmt::format("; not looked into: {}", names_in(std::move(parts)));
-  return why;
-}
-
 std::int64_t read_layer_count(ConfigFields& fields) {
   const auto layers =
       fields.count_if_any({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
@@ -253,45 +217,6 @@ std::int64_t read_layer_count(ConfigFields& fields) {
     return std::ssize(*blocks);
   }
   return fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-}
-
-/// Letters and digits, small, up to the words that classes end in: "LlamaForCausalLM" is "llama".
-std::string plain_name(std::string_view name) {
-  for (const std::string_view end : {"For", "LMHead", "Model"}) {
-    if (const auto at = name.find(end); at != std::string_view::npos && at > 0) {
-      name = name.substr(0, at);
-    }
-  }
-  std::string plain;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
-    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return plain;
-}
-
-/// Whether some family has a class of this name, and the type at hand is another one.
-bool is_of_another_family(const std::string& architecture, const std::string& model_type) {
-  const std::string name = plain_name(architecture);
-  if (name == plain_name(model_type)) return false;
-  const auto is_named = [&](const std::string& type) { return plain_name(type) == name; };
-  const Family* const own = find_family(model_type);
-  if (own != nullptr && std::any_of(own->types.begin(), own->types.end(), is_named)) return false;
-  return std::any_of(families().begin(), families().end(), [&](const Family& family) {
-    return std::any_of(family.types.begin(), family.types.end(), is_named);
-  });
-}
-
-void say_architecture(const nlohmann::json& document, ModelConfig& config) {
-  const auto found = document.find("architectures");
-  if (found == document.end() || !found->is_array() || found->empty()) return;
-  const auto& first = found->front();
-  if (!first.is_string() || config.model_type.empty()) return;
-  const std::string name = one_line(first.get<std::string>(), kLongestName);
-  if (!is_of_another_family(name, config.model_type)) return;
-  config.assumptions.push_back(
-      fmt::format("architectures says {}, model_type says {}: the layers of the type are taken",
-                  name, one_line(config.model_type, kLongestName)));
 }
 
 /// Fills the config from the language model's fields.
