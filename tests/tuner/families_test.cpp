@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tuner/published.hpp"
+#include "tuner/config_parts.hpp"
 #include "tuner/workload.hpp"
 
 namespace overlaptune {
@@ -165,6 +166,18 @@ TEST(Families, the_first_window_with_a_size_cuts_attention_off) {
   EXPECT_EQ(window(R"(, "sliding_window": 0, "attention_window_size": 256)"), 256);
   EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": true)"), 1024);
   EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": false)"), 0);
+}
+
+TEST(Families, a_language_model_lies_within_a_few_levels) {
+  const auto levels = [](int nested) {
+    json document = {{"hidden_size", 1024}};
+    for (int i = 0; i < nested; ++i) document = {{"text_config", document}};
+    return find_language_model(document).path.size();
+  };
+  EXPECT_EQ(levels(0), 0U);
+  EXPECT_EQ(levels(1), 1U);
+  EXPECT_EQ(levels(3), 3U);
+  EXPECT_EQ(levels(6), 3U);
 }
 
 TEST(Families, heads_of_keys_by_layer) {
