@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tuner/published.hpp"
+#include "tuner/config_parts.hpp"
 #include "tuner/workload.hpp"
 
 namespace overlaptune {
@@ -199,6 +200,18 @@ TEST(Families, sizes_may_be_left_out_of_a_nested_config_alone) {
   EXPECT_EQ(nested.hidden, 4096);
   EXPECT_EQ(nested.layers, 32);
   EXPECT_THAT(all(nested.assumptions), HasSubstr("intermediate_size = 11008"));
+}
+
+TEST(Families, a_language_model_lies_within_a_few_levels) {
+  const auto levels = [](int nested) {
+    json document = {{"hidden_size", 1024}};
+    for (int i = 0; i < nested; ++i) document = {{"text_config", document}};
+    return find_language_model(document).path.size();
+  };
+  EXPECT_EQ(levels(0), 0U);
+  EXPECT_EQ(levels(1), 1U);
+  EXPECT_EQ(levels(3), 3U);
+  EXPECT_EQ(levels(6), 3U);
 }
 
 TEST(Families, heads_of_keys_by_layer) {
