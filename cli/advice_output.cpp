@@ -184,20 +184,24 @@ std::string left_out_lines(const Advice& advice) {
   return lines;
 }
 
+std::string note_lines(const Advised& advised) {
+  std::string text;
+  for (const std::string& note : advised.advice.notes) {
+    const auto& said = advised.config.assumptions;  // in the first lines
+    if (std::find(said.begin(), said.end(), note) == said.end()) {
+      text += fmt::format("Note: {}\n", note);
+    }
+  }
+  return text;
+}
+
 std::string text(const Advised& advised) {
   const auto& [config, platform, launch, advice] = advised;
   std::string text = fmt::format("A forward pass of {} layers:\n{}", config.layers,
                                  to_markdown(with_machine(passes_table(advice), platform)));
   text += fmt::format("\nThe operations of a layer, and their sums:\n{}",
                       to_markdown(with_machine(operations_table(advice), platform)));
-  text += left_out_lines(advice);
-  for (const std::string& note : advice.notes) {
-    const auto& said = config.assumptions;  // in the first lines
-    if (std::find(said.begin(), said.end(), note) == said.end()) {
-      text += fmt::format("Note: {}\n", note);
-    }
-  }
-  return text;
+  return text + left_out_lines(advice) + note_lines(advised);
 }
 
 OrderedJson document(const Advised& advised) {

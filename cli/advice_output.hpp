@@ -21,6 +21,9 @@ struct Advised {
 /// "Left out: …", one line for each rank count and reason.
 [[nodiscard]] std::string left_out_lines(const Advice& advice);
 
+/// A line for each note that the first lines do not say.
+[[nodiscard]] std::string note_lines(const Advised& advised);
+
 /// The document of `advise --json` (docs/cli.md).
 [[nodiscard]] OrderedJson document(const Advised& advised);
 

@@ -145,7 +145,7 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
   std::string words = headline(advised, assumptions);
   if (flags.thresholds) {
     add_thresholds(json, advice);
-    words += text_of_thresholds(advice, platform) + left_out_lines(advice);
+    words += text_of_thresholds(advice, platform) + left_out_lines(advice) + note_lines(advised);
     if (!flags.csv.empty()) write_file(flags.csv, to_csv(launcher_table(advice)));
   } else {
     words += "\n" + text(advised);

@@ -22,7 +22,7 @@ struct StatusFlags {
   std::string database{};
 };
 
-/// What is stored for one platform.
+/// Winners and tuning runs of one platform.
 struct Tuned {
   std::int64_t winners = 0;
   std::int64_t unfinished = 0;  ///< tuning runs that did not come to their end

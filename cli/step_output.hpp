@@ -22,7 +22,7 @@ struct PlannedStep {
   std::optional<Platform> platform{};  ///< none: a graph that was given
 };
 
-/// Three lines that say what overlap gains, on what, and what was assumed; then tables and notes.
+/// Lines that say what overlap gains, on what, and what was assumed; then tables and notes.
 [[nodiscard]] std::string text(const PlannedStep& planned);
 
 /// The document of `step --json` (docs/step.md).

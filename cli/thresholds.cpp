@@ -12,7 +12,7 @@ struct Point {
   bool measured = false;
 };
 
-/// The first of the points, which come to be sorted by tokens, from which on all gains are sure.
+/// The least tokens from which on all gains are sure. Sorts the points by tokens.
 std::optional<Point> first_sure(std::vector<Point>& points) {
   std::sort(points.begin(), points.end(),
             [](const Point& a, const Point& b) { return a.tokens < b.tokens; });

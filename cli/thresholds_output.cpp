@@ -49,11 +49,10 @@ std::string text_of_thresholds(const Advice& advice, const Platform& platform) {
       "\nTokens from which overlap gains {:.0f} % or more, of those asked for:\n{}",
       100 * (kSureGain - 1), to_markdown(with_machine(people_table(thresholds(advice)), platform)));
   for (const SequenceThreshold& each : sequence_thresholds(advice)) {
-    text += fmt::format("vLLM, --tensor-parallel-size {}: {}{}\n", each.tp,
-                        each.tokens
-                            ? fmt::format("--compilation-config '{}'", vllm_setting(*each.tokens))
-                            : std::string("sequence parallelism does not pay"),
-                        simulated_mark(platform));
+    text += fmt::format(
+        "vLLM{}, --tensor-parallel-size {}: {}\n", simulated_mark(platform), each.tp,
+        each.tokens ? fmt::format("--compilation-config '{}'", vllm_setting(*each.tokens))
+                    : std::string("sequence parallelism does not pay"));
   }
   return text;
 }

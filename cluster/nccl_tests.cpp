@@ -45,7 +45,7 @@ std::optional<std::size_t> row_in(const Words& words) {
   return std::nullopt;
 }
 
-/// What stands behind the address of the bus in the line of a rank: "[0x18] NVIDIA H200".
+/// The words behind the address of the bus in the line of a rank: "[0x18] NVIDIA H200".
 std::string name_of_gpu(const Words& words) {
   const auto bus = std::find_if(words.begin(), words.end(), [](const std::string& word) {
     return word.starts_with('[') && word.ends_with(']');
@@ -97,6 +97,7 @@ class LogReader {
     if (words[1] == "nThread") {
       ranks_ = {};  // a second test: its devices are counted anew
       gpus_ = 0;
+      gpu_.clear();
     }
     if (words[1] == "size") read_columns(words);
     if (words[1] == "Rank" && words.size() > 3) return read_rank(words);

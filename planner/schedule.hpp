@@ -65,7 +65,7 @@ class Nodes {
   [[nodiscard]] std::vector<double> by_node(const std::vector<double>& keys) const;
   /// Each node behind those that it waits for; fewer than all where nodes wait in a cycle.
   [[nodiscard]] std::vector<int> in_some_order() const;
-  /// The same, and of those that may come next the one with the least key.
+  /// Likewise, in the order of the keys where several may come next.
   [[nodiscard]] std::vector<int> sorted(const std::vector<double>& node_keys) const;
   template <class Queue>
   [[nodiscard]] Schedule simulate(Queue& queue) const;

@@ -112,7 +112,7 @@ class Trials {
   const TaskGraph& graph_;
   double bound_ = 0;
   Sound sound_;                          ///< of the last policy that was tried
-  std::map<std::string, bool> fused_{};  ///< of the same
+  std::map<std::string, bool> fused_{};  ///< those that it chose
   Policy best_;
   int left_ = 0;
   double us_ = 0;

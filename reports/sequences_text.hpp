@@ -7,7 +7,7 @@
 
 namespace overlaptune {
 
-/// What groups of mixed sizes gain, in one line.
+/// The gain of groups of mixed sizes, in one line.
 [[nodiscard]] std::string headline_of(const Study& study);
 
 /// "4 batches of 512 sequences on 64 GPUs".

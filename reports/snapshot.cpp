@@ -60,6 +60,10 @@ void make_anonymous(Snapshot& snapshot) {
     record.last_run->provenance.host = "(not shown)";
     record.last_run->provenance.command_line = "(not shown)";
   }
+  // The reason why a candidate failed names the rank's host.
+  for (auto& candidate : snapshot.candidates) {
+    if (!candidate.candidate.reason.empty()) candidate.candidate.reason = "(not shown)";
+  }
 }
 
 }  // namespace overlaptune

@@ -68,7 +68,7 @@ Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
       continue;
     }
     if (monitor.must_stop(name)) break;
-    // `sequential` and the first proposal are measured in any case.
+    // `sequential` and the first proposal are measured, however short the share.
     if (judged.candidates.size() >= kLeastCandidates && monitor.share_spent()) break;
     if (auto ready = kernels.prepare({*candidate}); !ready) return error_of(ready);
     auto result = validate(machine, *candidate, sequential);

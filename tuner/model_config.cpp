@@ -39,7 +39,10 @@ std::string published_name(const nlohmann::json& document) {
   const auto found = document.find("_name_or_path");
   if (found == document.end() || !found->is_string()) return {};
   const auto name = found->get<std::string>();
-  if (name.empty() || name.front() == '/' || name.front() == '.') return {};
+  constexpr std::string_view kOfPaths = "\\~ ";
+  const bool is_path =
+      std::count(name.begin(), name.end(), '/') > 1 || name.find_first_of(kOfPaths) != name.npos;
+  if (name.empty() || is_path || name.front() == '/' || name.front() == '.') return {};
   return name.substr(name.find_last_of('/') + 1);
 }
 
@@ -259,8 +262,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   if (family != nullptr) check_needs(fields, *family);
   read_sizes(fields, family, options.assume_dense, config);
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
-  config.embedding_width =
-      fields.count_if_any({"word_embed_proj_dim", "embedding_size"}).value_or(config.hidden);
+  config.embedding_width = fields.count_if_any({"word_embed_proj_dim"}).value_or(config.hidden);
   config.tied_embeddings = is_tied(levels, fields);
   read_mask(document, nesting, family, config);
   if (family != nullptr) say_family(*family, config);

@@ -52,7 +52,9 @@ Expected<void> tune_all(Machine& machine, Store& store, const TuningRun& run,
       report.measured += judged->measured;
       report.resumed += judged->resumed;
       report.failed += judged->failed;
-      if (!judged->finished && monitor.share_spent()) report.cut.push_back(problem);
+      const bool is_known =
+          !report.cut.empty() && report.cut.back() == problem;  // by its other launch
+      if (!judged->finished && monitor.share_spent() && !is_known) report.cut.push_back(problem);
       auto winner = keeper.keep(std::move(*judged), !monitor.stopped());
       if (!winner) return error_of(winner);
       if (*winner) report.winners.push_back(std::move(**winner));

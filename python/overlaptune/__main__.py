@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import re
 import sys
 from enum import Enum
@@ -41,7 +42,7 @@ def problem(text: str) -> Problem:
     """OP:M,N,K:dtype:ranks."""
     parts = text.split(":")
     sizes = parts[1].split(",") if len(parts) == 4 else []
-    if len(sizes) != 3 or not parts[3].isdigit():
+    if len(sizes) != 3 or not parts[3].isdecimal():
         raise argparse.ArgumentTypeError(
             f"'{text}': expected OP:M,N,K:dtype:ranks, as in gemm_all_reduce:4k,8k,3584:bf16:8"
         )
@@ -87,6 +88,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         else:
             options.print_help(sys.stderr)
             return BAD_INPUT
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Error as error:
         print(f"overlaptune: {error}", file=sys.stderr)
         if isinstance(error, DatabaseError):

@@ -32,6 +32,22 @@ TEST(Snapshot, platforms_of_one_name_are_told_apart_by_their_fingerprints) {
   EXPECT_EQ(snapshot.fingerprint_of(2), fingerprint(rows::platform("580.2")));
 }
 
+TEST(Snapshot, an_anonymous_one_names_no_host) {
+  Snapshot snapshot = three();
+  snapshot.platforms[0].last_run =
+      TuningRun{.provenance = {.host = "node17", .command_line = "tune --db /home/ann/f.db"}};
+  StoredCandidate failed{.platform = 1};
+  failed.candidate.verdict = Verdict::crashed;
+  failed.candidate.reason = "rank 1 on node17: illegal address";
+  snapshot.candidates = {failed, {.platform = 1}};
+  make_anonymous(snapshot);
+  EXPECT_EQ(snapshot.platforms[0].last_run->provenance.host, "(not shown)");
+  EXPECT_EQ(snapshot.platforms[0].last_run->provenance.command_line, "(not shown)");
+  EXPECT_EQ(snapshot.candidates[0].candidate.reason, "(not shown)");
+  EXPECT_EQ(snapshot.candidates[0].candidate.verdict, Verdict::crashed);
+  EXPECT_EQ(snapshot.candidates[1].candidate.reason, "");
+}
+
 TEST(Snapshot, what_is_not_there_has_no_name_and_no_products) {
   const Snapshot snapshot = three();
   EXPECT_EQ(snapshot.platform_name(9), "?");

@@ -11,7 +11,7 @@ namespace {
 
 const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 8192, Dtype::bf16, 8};
 
-/// What is said of a winner with this config whose trace shows one GEMM and nothing else.
+/// The log of a second run whose trace shows one GEMM and nothing else.
 std::string said_of(const char* config) {
   CountingMachine machine;
   machine.after_trace = [](auto& results) {
@@ -30,10 +30,11 @@ std::string said_of(const char* config) {
 
 TEST(SecondRun, misses_a_collective_only_where_it_is_a_kernel_of_its_own) {
   EXPECT_EQ(said_of("peer_store tile=128x256x64 stages=4 cluster=1 raster=8 groups=512,512"), "");
-  EXPECT_NE(said_of("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=16 transport=symmetric "
-                    "groups=256,256,256,256")
-                .find("no GEMM or no collective was seen"),
-            std::string::npos);
+  EXPECT_NE(
+      said_of("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=16 transport=symmetric "
+              "groups=256,256,256,256")
+          .find("no GEMM or no collective was seen"),
+      std::string::npos);
 }
 
 }  // namespace

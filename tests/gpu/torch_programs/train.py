@@ -166,7 +166,7 @@ def main() -> None:
             break
     if rank == 3:
         print(f"{arguments.what}: {len(ours)} steps ended; median {statistics.median(ours_s) * 1e3:.1f} ms, "
-              f"`sequential` {statistics.median(plain_s[2:]) * 1e3:.1f} ms; last loss {ours[-1]:.6f}", flush=True)
+              f"`sequential` {statistics.median(plain_s[2:] or plain_s) * 1e3:.1f} ms; last loss {ours[-1]:.6f}", flush=True)
     sys.stdout.flush()
     os._exit(1 if failed else 0)
 
