@@ -61,6 +61,7 @@ std::string gains(const Advised& advised, const std::vector<const Pass*>& ends) 
 
 std::string divisions(const std::vector<const Pass*>& ends) {
   std::vector<std::string> parts;
+  parts.reserve(ends.size());
   for (const Pass* pass : ends) {
     parts.push_back(
         fmt::format("at {} --tp {} {}, {} instead of {}", readable_count(pass->tokens), pass->tp,

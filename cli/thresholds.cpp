@@ -78,6 +78,7 @@ Threshold of_product(const std::vector<const Pass*>& passes, const Operation& pr
 
 Threshold of_pass(const std::vector<const Pass*>& passes) {
   std::vector<Point> points;
+  points.reserve(passes.size());
   for (const Pass* pass : passes) {
     points.push_back({pass->tokens, pass->times.speedup(), all_measured(*pass)});
   }
