@@ -14,7 +14,7 @@ export function operation(winner: Winner): string {
   return `${winner.product} · ${opName(winner.op)}`;
 }
 
-/** The same in a few letters; without a model both widths, because two operations may share one. */
+/** A label in a few letters; without a model both widths, because two operations may share one. */
 export function shortOperation(winner: Winner): string {
   return `${winner.product ?? `${winner.n}×${winner.k}`} ${shortOpName(winner.op)}`;
 }
