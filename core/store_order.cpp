@@ -38,7 +38,19 @@ StoreOrder store_order(const Problem& problem, const TileOrder& order, std::span
 
 bool own_tiles_come_later(const Problem& problem) {
   constexpr std::int64_t kLongProduct = 2048;
-  return traits_of(problem.op).sums || problem.k < kLongProduct;
+  return traits_of(problem.op).in_place() || problem.k < kLongProduct;
+}
+
+std::int64_t tiles_before_waits(const StoreOrder& order, int rank, bool adds) {
+  if (!adds) return order.tiles();
+  const std::size_t steps = std::min<std::size_t>(order.own_later ? 2 : 1, order.groups.size());
+  std::int64_t tiles = 0;
+  for (std::size_t group = 0; group < steps; ++group) {
+    for (int owner = 0; owner < order.ranks; ++owner) {
+      if (owner != rank) tiles += order.share(group, owner).count();
+    }
+  }
+  return tiles;
 }
 
 StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position) {

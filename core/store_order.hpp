@@ -47,10 +47,9 @@ struct StoreOrder {
 };
 
 /// The order for a problem whose op `peer_store` runs. `cuts`: as of `group_cuts`. Own tiles come
-/// later where they are sums, so that what a rank waits for has had a wave's time to arrive: CTAs
-/// take whatever tile is next, and one that waits keeps the tile that it has taken after it from
-/// the peers. In gemm_all_to_all nothing waits; they come later where `k` is small, which spreads
-/// the stores. They do not elsewhere: then the tiles that run at once share columns of B.
+/// later in gemm_all_reduce, and where the product of a tile takes less time than its transfer, so
+/// that it would be waited for: where `k` is small. (In gemm_all_to_all nothing waits; it spreads
+/// the stores.) They do not elsewhere: then the tiles that run at once share columns of B.
 /// (docs/kernel-notes.md, "Groups of one wave"; it is not a field of a config, because it follows
 /// from the problem.)
 [[nodiscard]] StoreOrder store_order(const Problem& problem, const TileOrder& order,
@@ -68,6 +67,9 @@ struct StoredTile {
 
 /// The tile that a rank computes as number `position`, from 0 on.
 [[nodiscard]] StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position);
+
+/// The first positions of a rank whose tiles wait for no peer. `adds`: as of `OpTraits::sums`.
+[[nodiscard]] std::int64_t tiles_before_waits(const StoreOrder& order, int rank, bool adds);
 
 /// What storing at the owners adds to the time of each tile, and what adding the tile of one peer
 /// adds to that of an own tile.

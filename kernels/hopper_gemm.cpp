@@ -50,6 +50,7 @@ std::string text_of(const HopperLaunches& launches) {
   add("hopper_parts");
   add("hopper_items");
   if (launches.ranks > 0) add("peer_store");
+  if (launches.waits > 0 || launches.ranks > 0) add("homes");
   add("hopper_schedule");
   add("hopper_copies");
   return text;

@@ -49,7 +49,7 @@ __device__ bool each_item(const Run& run, const Work& work) {
       if (position < run.items) {
         ahead = claim(run);
       } else {
-        tell_left_out(run, ahead);
+        tell_left_out(run, ahead.dead);
         if (ends_queue(run, position, false)) position = kLast;
       }
       taken[number % 2] = position;

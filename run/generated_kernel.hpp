@@ -74,8 +74,9 @@ struct GeneratedStores {
   int rank = 0;
   bool owns_blocks = true;
   bool own_later = false;
-  bool adds = true;        ///< the result is the sum of all ranks
-  std::int64_t slots = 0;  ///< of one rank, for each peer
+  bool adds = true;               ///< the result is the sum of all ranks
+  std::int64_t slots = 0;         ///< of one rank, for each peer
+  std::int64_t before_waits = 0;  ///< first tiles that wait for no peer
   std::uint32_t done = 0;  ///< `RankWords::done` when all tiles of the peers have arrived in C
   std::vector<Peer> peers{};
   std::vector<Group> groups{};

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
 namespace overlaptune::run {
 namespace {
 
@@ -31,12 +35,28 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
   return tile / kFlopsAnSm / (share_bytes / kBytesACta);
 }
 
+/// Whether clusters go on by equal steps where all are there. Else whoever is free takes the next
+/// item: faster where clusters wait for different times, tiles of the peers that are to be added,
+/// and have many items over which that evens out (docs/results/kernels.md, "Homes").
+bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
+                      unsigned clusters) {
+  constexpr std::int64_t kMany = 6;
+  const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
+  return !waits || items.all < kMany * clusters;
+}
+
 }  // namespace
 
 QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
                          std::int64_t tiles, int sms) {
   const std::int64_t of_tiles = (tiles + kernel.tiles_an_item - 1) / kernel.tiles_an_item;
   QueuedItems items{.all = of_tiles};
+  if (operands.stores) {
+    items.homes = operands.stores->before_waits / kernel.tiles_an_item;
+  }
+  if (operands.rows && operands.rows->arrivals.front().counter == nullptr) {
+    items.homes = operands.rows->arrivals.front().end / kernel.tiles_an_item;
+  }
   if (!operands.rows || !operands.rows->pushes) return items;
   const GeneratedRows& rows = *operands.rows;
   std::int64_t most_rows = 0;
@@ -66,8 +86,15 @@ std::vector<std::byte> packed_run(const GeneratedOperands& operands, const Queue
     int meets;
     int items;
     int clusters;
+    int homes;
+    int deals;
     kernels::WaitControl* control;
   };
+  if (clusters > kernels::RankWords::kMostClusters) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("a launch of {} clusters that take items from a queue: at most {}",
+                              clusters, kernels::RankWords::kMostClusters));
+  }
   const kernels::Meeting& meeting = operands.meeting;
   const Head head{.rank = meeting.rank,
                   .ranks = meeting.ranks,
@@ -75,6 +102,8 @@ std::vector<std::byte> packed_run(const GeneratedOperands& operands, const Queue
                   .meets = operands.meets ? 1 : 0,
                   .items = static_cast<int>(items.all),
                   .clusters = static_cast<int>(clusters),
+                  .homes = static_cast<int>(items.homes),
+                  .deals = goes_on_by_steps(operands, items, clusters) ? 1 : 0,
                   .control = meeting.control};
   return packed<Head, kernels::RankWords*>({&head, 1}, std::span(meeting.words).first(most_ranks));
 }

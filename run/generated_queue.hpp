@@ -18,6 +18,7 @@ struct QueuedKernel {
 /// The items of a launch.
 struct QueuedItems {
   std::int64_t all = 0;
+  std::int64_t homes = 0;   ///< the first items, which wait for nothing
   std::int64_t shares = 0;  ///< of the rows of a group, each pushed by one CTA
   PushOrder order{};
 };

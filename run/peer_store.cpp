@@ -147,6 +147,7 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
                        .own_later = order.own_later,
                        .adds = traits_of(problem.op).sums,
                        .slots = order.slots(),
+                       .before_waits = tiles_before_waits(order, rank, traits_of(problem.op).sums),
                        .peers = std::move(peers)};
   std::int64_t into_c = 0;  // tiles that peers store into this rank's C
   std::int64_t computed = 0;

@@ -16,8 +16,8 @@ struct Ring {
 };
 
 /// Loads all steps of a tile. By one thread. `own_block`: the block whose rows of A are this rank's
-/// own. `ask` is called once, when only the last steps are left: it asks for the next item. (Where
-/// the thread has too few registers, it is called before the first step.)
+/// own. `ask` is called once, when only the last steps are left: a CTA that took its next item
+/// earlier would keep it from others while it waits.
 template <class Ask>
 __device__ __forceinline__ void load_tile(const TensorMap* gathered, const TensorMap* own_a,
                                           const TensorMap* b, const volatile Item& item,
@@ -25,10 +25,9 @@ __device__ __forceinline__ void load_tile(const TensorMap* gathered, const Tenso
                                           u32 empty, const Ask& ask) {
   constexpr int kLastSteps = 4;  // under these and those in the ring, the answer comes
   const int end = last_step(order);
-  constexpr bool kAsksLate = kSchedules || kSpares;
   int asks = end - kLastSteps;
   if (asks < first_step(order)) asks = first_step(order);
-  if (!kAsksLate || asks >= end) ask();
+  if (asks >= end) ask();
   Ring ring(item.steps);
   Place place;
   int shared;
@@ -39,7 +38,7 @@ __device__ __forceinline__ void load_tile(const TensorMap* gathered, const Tenso
   read();
 #pragma unroll 1
   for (int step = first_step(order); step < end; ++step) {
-    if (kAsksLate && step == asks) ask();
+    if (step == asks) ask();
     if (!kSchedules) read();  // so that no register keeps it
     // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
     barrier_wait(empty + 8 * ring.stage, ring.phase);
@@ -128,13 +127,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
 #endif
     if (!loads) continue;
     const auto ask = [&] {
-#if QUEUED
-      if (kSchedules) {
-        barrier_arrive(shared_address(&items.asked));
-      } else {
-        ask_ahead(run, order, schedule);
-      }
-#endif
+      if (QUEUED && kSchedules) barrier_arrive(shared_address(&items.asked));
     };
 #if WAITS
     if (item.what == kPush) {
@@ -157,10 +150,7 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* own
 /// has.
 __device__ __forceinline__ void begin(const Run& run, int consumer, const Items& items) {
   if (run.meets == 0) return;
-  if (consumer == 0) {
-    taken(items, 0);
-    if (items.opens) open(run);
-  }
+  if (consumer == 0 && items.arrived == 0) open(run);
   meet(run, gridDim.x * CONSUMERS);
   fence_copies();  // bulk copies store there
 #if WAITS

@@ -294,9 +294,9 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
   Schedule schedule;
 #if QUEUED
   // Under what follows: the answer takes as long.
-  if (threadIdx.x == 32 * kSchedulingWarp && (!takes_for_other(order) || cluster_rank() == 0)) {
-    schedule.ahead = claim(run);
-  }
+  const bool schedules = threadIdx.x == 32 * kSchedulingWarp;
+  u32 arrived = 1;  // in the second CTA of a cluster: not the first one
+  if (schedules && takes_items(order)) arrived = arrive(run);
 #else
   const Peers peers{};
   const Run run{};
@@ -329,6 +329,9 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(128 * (CONSUMERS + 1), 
     init(items);
     fence_barriers();
   }
+#if QUEUED
+  if (schedules) items.arrived = arrived;
+#endif
   __syncthreads();
   // A CTA may load for the other one, or hand it an item, only after the other's barriers are
   // initialised ...

@@ -27,32 +27,40 @@ __device__ __forceinline__ Item item_of(const Order& order, int tile, const Plac
 
 /// State of the scheduling warp. The first CTA of a cluster takes positions for both.
 struct Schedule {
-  Claim ahead{};   // by the first lane of the first CTA
-  int near = -1;   // a step of the queue near the lane's tile
-  int loaded = 0;  // steps
+  int near = -1;  // a step of the queue near the lane's tile
 };
 
 __device__ __forceinline__ bool takes_for_other(const Order& order) {
   return CLUSTER == 2 || shares_tiles(order);
 }
 
+/// Whether this CTA takes items: for itself, or for both CTAs.
+__device__ __forceinline__ bool takes_items(const Order& order) {
+  return !takes_for_other(order) || cluster_rank() == 0;
+}
+
+/// The cluster's number.
+__device__ __forceinline__ int own_cluster(const Order& order) {
+  return static_cast<int>(blockIdx.x) / (takes_for_other(order) ? 2 : 1);
+}
+
 /// The position of item number `number`. By all lanes.
-__device__ __forceinline__ int next_position(const Run& run, const Order& order, Items& items,
-                                             u32 number, Claim& ahead) {
+__device__ __forceinline__ int position_of_item(const Run& run, const Order& order, Items& items,
+                                                u32 number) {
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
   const bool one_each = shares_tiles(order);
   int position = run.items;
   if (lane_of_warp() == 0) {
     const u32 slot = number % 2;
     const u32 phase = number / 2 & 1;
-    if (!takes_for_other(order) || cluster_rank() == 0) {
-      if (!one_each) {
-        position = position_of(run, ahead);
-        if (position >= run.items) items.ended = ends_queue(run, position, false);
-      } else if (number == 0) {
-        if (ahead.dead == 0) position = ahead.position;
-        items.ended = ends_queue(run, ahead.position, true);
+    if (takes_items(order)) {
+      if (number == 0) {
+        position = first_position(run, own_cluster(order), items);
+      } else if (!one_each) {
+        position = next_position(run, items);
       }
+      items.position = position;
+      if (one_each ? number == 0 : position >= run.items) items.ended = leave(run, items);
       if (takes_for_other(order)) {
         barrier_wait(shared_address(items.read + slot), phase ^ 1);
         send_to_other(shared_address(items.claims + slot), static_cast<u32>(position),
@@ -69,13 +77,6 @@ __device__ __forceinline__ int next_position(const Run& run, const Order& order,
     }
   }
   return from_lane(position, 0);
-}
-
-/// Asks for the position of the next item. A CTA does so late, when the loads of the one before are
-/// nearly done: until then it would keep an item that another CTA could work on.
-__device__ __forceinline__ void ask_ahead(const Run& run, const Order& order, Schedule& schedule) {
-  if (shares_tiles(order) || (CLUSTER == 2 && cluster_rank() != 0)) return;
-  if (lane_of_warp() == 0) schedule.ahead = claim(run);
 }
 
 /// The item at a position. By all lanes.
@@ -124,7 +125,6 @@ struct Ahead {
 struct Schedule {
   int tile = -1;
   Ahead ahead{};  // the lane's
-  int loaded = 0;
 };
 
 __device__ __forceinline__ Ahead ahead_of(const Order& order, int tile) {
@@ -145,10 +145,9 @@ __device__ __forceinline__ int own_tile(const Order& order) {
 __device__ __forceinline__ bool hand_over(const Run& run, const Order& order, const Peers& peers,
                                           Items& items, u32 number, Schedule& schedule) {
 #if QUEUED
-  const int position = next_position(run, order, items, number, schedule.ahead);
+  const int position = position_of_item(run, order, items, number);
   Item item = item_at(run, order, peers, position, schedule.near);
   if (item.what == kEnd) item.index = items.ended;
-  if (number == 0 && lane_of_warp() == 0) items.opens = position == 0 && cluster_rank() == 0;
 #else
   if (schedule.tile < 0) schedule.tile = own_tile(order);
   if (number % kLanes == 0) {
@@ -162,26 +161,23 @@ __device__ __forceinline__ bool hand_over(const Run& run, const Order& order, co
   }
   schedule.tile = next_tile(order, schedule.tile);
 #endif
-  item.steps = schedule.loaded;
-  schedule.loaded += last_step(order) - first_step(order);
   if (lane_of_warp() == 0) {
     wait_for_slot(items, number);
+    int steps = last_step(order) - first_step(order);
 #if WAITS
     if (item.what == kPush) {
       volatile Push& push = items.pushes[number % kItems];
       put_push(peers, item.index, push);
-      item.slot = steps_of(push);
-      schedule.loaded = item.steps + item.slot;
+      steps = item.slot = steps_of(push);
     }
 #endif
+    item.steps = items.loaded;
+    items.loaded = item.steps + steps;
     put(items, number, item);
     if (IN_TURN && item.what == kEnd) {
       wait_for_slot(items, number + 1);
       put(items, number + 1, item);
     }
-#if QUEUED
-    if (item.what == kEnd) tell_left_out(run, schedule.ahead);
-#endif
   }
   return item.what != kEnd;
 }
@@ -194,7 +190,6 @@ __device__ __forceinline__ void schedule_items(const Run& run, const Order& orde
   while (hand_over(run, order, peers, items, number, schedule)) {
 #if QUEUED
     barrier_wait(shared_address(&items.asked), number & 1);
-    ask_ahead(run, order, schedule);
 #endif
     ++number;
   }

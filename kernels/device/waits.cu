@@ -8,16 +8,23 @@
 //
 // Macros: MOST_RANKS, the most ranks that a launch reaches.
 
+constexpr int kHereWords = 8;
+
 /// `RankWords` in kernels/rank_words.hpp, which says what each word is for.
 struct RankWords {
   u32 counters[192];
   u32 done;
   u32 dead;
-  u32 unused[30];
+  u32 looked;
+  u32 limit;
+  u32 unused[28];
   u32 claims;
+  u32 arrived;
+  u32 left;
+  u32 here[kHereWords];
   u32 ticket;
   u32 open;
-  u32 unused_too[29];
+  u32 unused_too[19];
   u32 runs[64];
   u32 ready[64];
 };
@@ -42,6 +49,8 @@ struct Run {
   int meets;     // 1: this launch meets the ranks itself; 0: a gate before it did
   int items;     // in the queue
   int clusters;  // of the launch; each takes items until there is none
+  int homes;     // the first items, which wait for nothing (homes.cu)
+  int deals;     // 1: where all clusters are there, each goes on by steps of `clusters`
   WaitControl* control;
   RankWords* words[MOST_RANKS];
 };
@@ -72,19 +81,25 @@ __device__ __forceinline__ void give_up(const Run& run, u32 what, u32 index, u32
 /// The times of a wait, in units of 2^20 ns; 0: none.
 struct Waiting {
   u32 since = 0;
-  u32 asked = 0;  // when host memory was looked at
+  u32 asked = 0;  // when the limit was looked at
 };
 
-/// Whether a wait has to end. Host memory is looked at once in each unit of time: hundreds of
-/// threads that look there all the time hold up what the peers store, and so their own ends.
+/// Whether a wait has to end. One thread of the GPU looks at host memory in each unit of time, for
+/// all: hundreds that look there at once hold up what the peers store by up to 0.2 ms.
 __device__ __forceinline__ bool is_over(const Run& run, Waiting& times, u32 what, u32 index) {
+  RankWords* own = own_words(run);
   const u32 now = static_cast<u32>(nanoseconds() >> 20);
   if (times.since == 0) times = {now, now};
   const u32 waited = now - times.since;
-  bool over = seen(&own_words(run)->dead) != 0;
+  bool over = seen(&own->dead) != 0;
   if (!over && now != times.asked) {
     times.asked = now;
-    over = seen(&run.control->ended) != 0 || waited >= seen(&run.control->limit);
+    if (exchanged(&own->looked, now) != now) {
+      publish(&own->limit, seen(&run.control->limit));
+      over = seen(&run.control->ended) != 0;
+    }
+    const u32 limit = seen(&own->limit);
+    over |= limit != 0 && waited >= limit;
   }
   if (over) give_up(run, what, index, waited);
   return over;
@@ -157,9 +172,9 @@ __device__ __forceinline__ int position_of(const Run& run, Claim& claimed) {
 }
 
 /// Tells the host, at the end of a cluster's work, that items were left out: maybe no wait of this
-/// launch has ended. `last`: the last claim.
-__device__ __forceinline__ void tell_left_out(const Run& run, Claim last) {
-  if (last.dead != 0) give_up(run, kTold, 0, 0);
+/// launch has ended. `dead`: as the last claim found it.
+__device__ __forceinline__ void tell_left_out(const Run& run, u32 dead) {
+  if (dead != 0) give_up(run, kTold, 0, 0);
 }
 
 /// Whether a position is the last one that anybody asks for: each cluster gets one that is none.

@@ -41,7 +41,7 @@ std::vector<std::string> walk_of(const StoreOrder& order, int rank) {
 
 TEST(StoreOrder, of_three_row_blocks_by_hand) {
   // 3 row blocks of 2 panels and 2 columns: 4 tiles each, in groups of one panel.
-  const Problem problem = problem_of(Op::gemm_all_to_all, 3 * 256, 256, 3);
+  const Problem problem = problem_of(Op::gemm_reduce_scatter, 3 * 256, 256, 3);
   const TileOrder tiles = tile_order(problem, {128, 128, 64, 4, 1}, 1);
   const StoreOrder order = order_of(problem, tiles, {6, 6});
   using Walk = std::vector<std::string>;
@@ -49,18 +49,20 @@ TEST(StoreOrder, of_three_row_blocks_by_hand) {
                                      "1:2", "1:3", "2:2", "2:3", "0:2", "0:3"}));
   EXPECT_EQ(walk_of(order, 2), (Walk{"0:0", "0:1", "1:0", "1:1", "2:0", "2:1",  //
                                      "0:2", "0:3", "1:2", "1:3", "2:2", "2:3"}));
-  Problem sums = problem;  // which the tiles of the peers are added to
-  sums.op = Op::gemm_reduce_scatter;
-  const StoreOrder later = order_of(sums, tiles, {6, 6});
   Problem quick = problem;
   quick.k = kShort;
-  EXPECT_EQ(walk_of(order_of(quick, tiles, {6, 6}), 0), walk_of(later, 0));
+  const StoreOrder later = order_of(quick, tiles, {6, 6});
   EXPECT_EQ(walk_of(later, 0), (Walk{"1:0", "1:1", "2:0", "2:1",                //
                                      "1:2", "1:3", "2:2", "2:3", "0:0", "0:1",  //
                                      "0:2", "0:3"}));
   EXPECT_EQ(walk_of(later, 2), (Walk{"0:0", "0:1", "1:0", "1:1",                //
                                      "0:2", "0:3", "1:2", "1:3", "2:0", "2:1",  //
                                      "2:2", "2:3"}));
+  // Own tiles wait: those of the first group come behind 4 tiles of the peers, or behind 8. Where
+  // nothing is added, none does.
+  EXPECT_EQ(tiles_before_waits(order, 0, true), 4);
+  EXPECT_EQ(tiles_before_waits(later, 2, true), 8);
+  EXPECT_EQ(tiles_before_waits(order, 0, false), 12);
   EXPECT_EQ(order.slots(), 4);
   EXPECT_EQ(slot_bytes(order), 128 * 128 * 2);
 }
@@ -173,6 +175,9 @@ TEST(StoreOrder, groups_are_those_of_the_tile_order_and_ranks_take_turns_inside_
     ASSERT_EQ(order.groups.size(), expected.size());
     later += order.own_later ? 1 : 0;
     for (int rank = 0; rank < order.ranks; ++rank) {
+      for (std::int64_t i = 0; i < tiles_before_waits(order, rank, true); ++i) {
+        ASSERT_NE(stored_tile(order, rank, i).owner, rank);
+      }
       std::vector<std::set<Place>> groups(expected.size());
       std::optional<Rank> last;
       for (std::int64_t position = 0; position < order.tiles(); ++position) {
@@ -218,12 +223,14 @@ TEST(StoreOrder, the_shares_of_a_group_are_nearly_equal_and_cover_it) {
   }
 }
 
-TEST(StoreOrder, own_tiles_come_later_where_they_are_added_to_or_the_product_is_short) {
+TEST(StoreOrder, own_tiles_come_later_in_all_reduce_or_where_the_product_is_short) {
   Problem problem{Op::gemm_all_to_all, 4096, 8192, 2047, Dtype::bf16, 8};
   EXPECT_TRUE(own_tiles_come_later(problem));
   problem.k = 2048;
   EXPECT_FALSE(own_tiles_come_later(problem));
   problem.op = Op::gemm_reduce_scatter;
+  EXPECT_FALSE(own_tiles_come_later(problem));
+  problem.op = Op::gemm_all_reduce;
   EXPECT_TRUE(own_tiles_come_later(problem));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -75,6 +76,7 @@ int last_step_of_cta() {
 #if RANKS
 #include "kernels/device/peer_store.cu"
 #endif
+#include "kernels/device/homes.cu"
 #include "kernels/device/hopper_schedule.cu"
 #include "kernels/device/hopper_copies.cu"
 #include "kernels/device/hopper_gemm.cu"
@@ -101,6 +103,7 @@ struct Case {
   int columns = 3;
   bool shares = false;  // two CTAs share each tile
   bool meets = true;    // no gate comes before the launch
+  bool deals = true;    // clusters go on by equal steps where all are there
   int pushing = 1;      // CTAs
   int rounds = 2;
 };
@@ -109,7 +112,7 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
   return out << to_string(each.op) << ", " << each.ctas << " CTAs, room for " << each.room << ", "
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.meets ? "" : ", behind a gate")
-             << ", pushing " << each.pushing;
+             << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing;
 }
 
 /// The parameters of a launch of one rank.
@@ -175,6 +178,9 @@ class Ranks {
   void expect_right() const {
     for (const device::RankWords& each : words_) {
       EXPECT_EQ(each.claims, 0U) << "an empty queue";
+      EXPECT_EQ(each.arrived, 0U);
+      EXPECT_EQ(each.left, 0U);
+      for (const device::u32 here : each.here) EXPECT_EQ(here, 0U);
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
     }
     std::int64_t stored = 0;
@@ -212,6 +218,8 @@ class Ranks {
                   .meets = case_.meets ? 1 : 0,
                   .items = as_int(items_),
                   .clusters = ctas() / ctas_an_item_,
+                  .homes = as_int(homes_),
+                  .deals = case_.deals ? 1 : 0,
                   .control = &control_};
     for (int peer = 0; peer < ranks_; ++peer) launch.run.words[peer] = &words(peer);
     launch.order = {.panels = as_int(block_.panels_per_block()),
@@ -237,6 +245,7 @@ class Ranks {
   TileOrder block_{};  // the order in a row block
   std::int64_t tiles_ = 0;
   std::int64_t items_ = 0;
+  std::int64_t homes_ = 0;
   std::vector<std::vector<char>> own_;       // rows of A of each rank, or nothing
   std::vector<std::vector<char>> received_;  // the slots of each rank, or its gathered rows
 };
@@ -261,6 +270,7 @@ void Ranks::set_up() {
   block_ = stored.part;
   tiles_ = stored.tiles();
   items_ = CLUSTER == 2 ? (tiles_ + 1) / 2 : tiles_;
+  homes_ = tiles_before_waits(stored, 0, problem_.op != Op::gemm_all_to_all) / CLUSTER;
   received_.resize(static_cast<std::size_t>(ranks_));
   for (auto& slots : received_) {
     slots.resize(static_cast<std::size_t>((ranks_ - 1) * stored.slots() * slot_bytes(stored)));
@@ -338,6 +348,7 @@ void Ranks::set_up() {
                                        .tiles_before = before,
                                        .pushes_a_tile = 2});
   items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
+  homes_ = cuts.front().tiles / CLUSTER;
   device::check_rows = [this, block_bytes](int rank, int x, int y, int z) {
     if (z == rank) return;
     const auto first = (std::int64_t{y} * problem_.k + x) * 2;
@@ -405,6 +416,8 @@ std::vector<Case> cases() {
 #if RANKS
   for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce, Op::gemm_all_to_all}) {
     list.push_back({.op = op});
+    list.push_back({.op = op, .deals = false});
+    list.push_back({.op = op, .ctas = 8, .room = 3, .panels = 3, .columns = 4, .deals = false});
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .meets = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
@@ -419,6 +432,7 @@ std::vector<Case> cases() {
                   .rounds = 10});
 #else
   list.push_back({});
+  list.push_back({.deals = false});
   list.push_back({.ctas = 8, .room = 1, .columns = 4, .meets = false, .pushing = 2});
   list.push_back({.ctas = 2, .steps = 40, .panels = 1, .columns = 1});  // more steps than stages
   list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});

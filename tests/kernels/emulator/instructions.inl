@@ -30,6 +30,18 @@ inline u32 atomicAdd(u32* word, u32 value) {
   machine->jitter();
   return std::atomic_ref(*word).fetch_add(value);
 }
+inline u32 atomicOr(u32* word, u32 bits) {
+  machine->jitter();
+  return std::atomic_ref(*word).fetch_or(bits);
+}
+inline u32 atomicCAS(u32* word, u32 expected, u32 value) {
+  machine->jitter();
+  std::atomic_ref(*word).compare_exchange_strong(expected, value);
+  return expected;
+}
+inline int __popc(u32 bits) {
+  return std::popcount(bits);
+}
 inline u32 atomicMax(u32* word, u32 value) {
   std::atomic_ref shared(*word);
   u32 now = shared.load();
@@ -72,7 +84,11 @@ inline void publish(u32* word, u32 value) {
   std::atomic_ref(*word).store(value);
 }
 inline u32 seen(const u32* word) {
+  machine->jitter();
   return std::atomic_ref(*const_cast<u32*>(word)).load();
+}
+inline u32 exchanged(u32* word, u32 value) {
+  return std::atomic_ref(*word).exchange(value);
 }
 inline void raise(u32* word, u32 value) {
   atomicMax(word, value);

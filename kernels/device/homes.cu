@@ -1,0 +1,107 @@
+// How the clusters of a GEMM on Hopper share out the queue of waits.cu.
+//
+// SMs that lie next to each other share their way to the L2 cache, and tiles next to each other
+// share operands. So a cluster begins with its *home*, the position with its own number, and goes
+// on by steps of `Run::clusters` where it may: tiles that are computed at once then lie as the
+// launch laid the clusters out. With tiles dealt to SMs at random, launches take up to 1.3 times as
+// long (docs/results/kernels.md).
+//
+// Not every cluster may have an SM. The first one to need a second item *closes* the homes: those
+// of clusters that have not arrived go to whoever asks, in the order of positions, before anything
+// else. Only the first `Run::homes` positions are homes, which wait for nothing: so what a cluster
+// begins with ends, whoever has arrived. A cluster with a higher number waits a moment for all.
+// docs/kernel-notes.md has the proof, "Progress".
+
+/// The lower half of `RankWords::arrived` counts clusters; the upper half is 0 as long as the homes
+/// are open, then one more than the clusters that had arrived.
+constexpr u32 kArrivals = 0xffff;
+__device__ __forceinline__ bool are_closed(u32 arrived) {
+  return arrived > kArrivals;
+}
+
+/// Whether all clusters have arrived while the homes were open. It stays so.
+__device__ __forceinline__ bool all_there(const Run& run, u32 arrived) {
+  return arrived == static_cast<u32>(run.clusters);
+}
+
+/// The clusters that had arrived when the homes were closed. Closes them, unless all are there.
+__device__ __forceinline__ int close_homes(const Run& run, u32 arrived) {
+  while (!are_closed(arrived) && !all_there(run, arrived)) {
+    const u32 closed = arrived | (arrived + 1) << 16;
+    const u32 before = atomicCAS(&own_words(run)->arrived, arrived, closed);
+    arrived = before == arrived ? closed : before;
+  }
+  return are_closed(arrived) ? static_cast<int>(arrived >> 16) - 1 : run.clusters;
+}
+
+/// The cluster's first instruction. The answer takes most of a microsecond, and is waited for where
+/// it is first looked at.
+__device__ __forceinline__ u32 arrive(const Run& run) {
+  return atomicAdd(&own_words(run)->arrived, 1);
+}
+
+/// The position with a ticket: a home of nobody, or one behind the homes.
+__device__ __forceinline__ int position_of(const Run& run, int there, u32 ticket) {
+  if (there == run.clusters) return there + static_cast<int>(ticket);
+  const u32* here = own_words(run)->here;
+  // Those that had arrived say so soon.
+  int owners;
+  do {
+    owners = 0;
+#pragma unroll 1
+    for (int i = 0; i < kHereWords; ++i) owners += __popc(seen(here + i));
+  } while (owners < there);
+  const int homes = run.homes < run.clusters ? run.homes : run.clusters;
+  int left = static_cast<int>(ticket);
+#pragma unroll 1
+  for (int home = 0; home < homes; ++home) {
+    if ((seen(here + home / 32) >> home % 32 & 1) == 0 && left-- == 0) return home;
+  }
+  return homes + left;
+}
+
+/// The position of the next item.
+__device__ __forceinline__ int next_position(const Run& run, Items& items) {
+  RankWords* own = own_words(run);
+  const u32 dead = seen(&own->dead);
+  int there = items.there;
+  if (there < 0) items.there = there = close_homes(run, seen(&own->arrived));
+  const bool deals = run.deals != 0 && there == run.clusters;
+  const int position =
+      deals ? items.position + run.clusters : position_of(run, there, atomicAdd(&own->claims, 1));
+  if (dead == 0) return position;
+  items.left_out = 1;
+  return run.items;
+}
+
+/// The position of the first item.
+__device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items) {
+  constexpr int kLooks = 64;  // some 40 us
+  u32 arrived = items.arrived;
+  if (!are_closed(arrived)) {
+    atomicOr(&own_words(run)->here[cluster / 32], 1u << cluster % 32);
+    if (cluster < run.homes) return cluster;
+    ++arrived;  // itself
+#pragma unroll 1
+    for (int i = 0; i < kLooks && !are_closed(arrived) && !all_there(run, arrived); ++i) {
+      arrived = seen(&own_words(run)->arrived);
+    }
+    if (close_homes(run, arrived) == run.clusters) return cluster;
+  }
+  return next_position(run, items);
+}
+
+/// The end of a cluster's work. The last cluster resets the queue for the next launch: nobody asks
+/// any more. Returns whether this is the last one.
+__device__ __forceinline__ bool leave(const Run& run, const Items& items) {
+  RankWords* own = own_words(run);
+  tell_left_out(run, items.left_out);
+  __threadfence();  // what this cluster has written here comes before the reset
+  if (atomicAdd(&own->left, 1) + 1 < static_cast<u32>(run.clusters)) return false;
+#pragma unroll 1
+  for (int i = 0; i < kHereWords; ++i) own->here[i] = 0;
+  own->arrived = 0;
+  own->claims = 0;
+  own->left = 0;
+  return true;
+}
