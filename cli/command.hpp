@@ -159,7 +159,6 @@ void add_query(CLI::App& root, Session& session);
 void add_advise(CLI::App& root, Session& session);
 void add_evaluate(CLI::App& root, Session& session);
 void add_report(CLI::App& root, Session& session);
-void add_export_nccl_tuner(CLI::App& root, Session& session);
 void add_sequences(CLI::App& root, Session& session);
 void add_status(CLI::App& root, Session& session);
 void add_whatif(CLI::App& root, Session& session);
@@ -167,6 +166,5 @@ void add_step(CLI::App& root, Session& session);
 void add_db(CLI::App& root, Session& session);
 void add_kernels(CLI::App& root, Session& session);
 void add_cache(CLI::App& root, Session& session);
-void add_completion(CLI::App& root, Session& session);
 
 }  // namespace overlaptune::cli

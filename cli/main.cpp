@@ -99,7 +99,7 @@ void group_commands(CLI::App& app) {
            {"Measure", {"machines", "probe", "tune", "run", "holdout"}},
            {"Ask", {"query", "predict", "report", "evaluate"}},
            {"Plan", {"advise", "step", "sequences", "whatif"}},
-           {"Keep", {"status", "db", "kernels", "cache", "export-nccl-tuner", "completion"}}}) {
+           {"Keep", {"status", "db", "kernels", "cache"}}}) {
     for (const char* name : names) app.get_subcommand(name)->group(heading);
   }
 }
@@ -146,14 +146,12 @@ int run(int argc, char** argv) {
   add_evaluate(app, session);
   add_report(app, session);
   add_status(app, session);
-  add_export_nccl_tuner(app, session);
   add_sequences(app, session);
   add_whatif(app, session);
   add_step(app, session);
   add_db(app, session);
   add_kernels(app, session);
   add_cache(app, session);
-  add_completion(app, session);
   group_commands(app);
   try {
     app.parse(argc, argv);

@@ -100,24 +100,6 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   add_custom_target(man_pages ALL DEPENDS ${man_folder}/overlaptune.1)
   add_dependencies(installable man_pages)
   install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
-
-  # The scripts by which shells complete command lines: each has its own folder, and name for a file.
-  set(completion_folder ${CMAKE_BINARY_DIR}/completion)
-  set(bash_script bash-completion/completions/overlaptune)
-  set(zsh_script zsh/site-functions/_overlaptune)
-  set(fish_script fish/vendor_completions.d/overlaptune.fish)
-  foreach(shell bash zsh fish)
-    get_filename_component(place ${${shell}_script} DIRECTORY)
-    set(script ${completion_folder}/${${shell}_script})
-    add_custom_command(OUTPUT ${script}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${completion_folder}/${place}
-      COMMAND overlaptune completion ${shell} > ${script}
-      DEPENDS overlaptune VERBATIM)
-    list(APPEND completion_scripts ${script})
-    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${place} COMPONENT tool)
-  endforeach()
-  add_custom_target(completion_scripts ALL DEPENDS ${completion_scripts})
-  add_dependencies(installable completion_scripts)
 endif()
 # The library reads them under a user's own results.
 if(TARGET system_database)

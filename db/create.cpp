@@ -52,7 +52,7 @@ void create_file(const fs::path& file) {
     // Loading all winners reads the file page by page, and each read is a system call.
     connection.execute("PRAGMA page_size = 16384");
     connection.execute("PRAGMA journal_mode = MEMORY");  // if this fails, the file is removed
-    migrate(connection);
+    create_schema(connection);
     connection.execute("PRAGMA journal_mode = WAL");
   }
   std::error_code error;

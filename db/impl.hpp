@@ -43,7 +43,6 @@ enum class RunKind { probe, tuning };
 struct Store::Impl {
   explicit Impl(db::Opened opened)
       : connection(std::move(opened.connection)),
-        file_version(opened.file_version),
         frozen(opened.frozen),
         lock(std::move(opened.lock)),
         wal(opened.wal) {
@@ -59,7 +58,6 @@ struct Store::Impl {
   }
 
   std::unique_ptr<db::Connection> connection;
-  int file_version = 0;
   bool frozen = false;
   std::unique_ptr<db::FileLock> lock{};
   bool wal = false;

@@ -26,8 +26,13 @@ void fill(Store::Impl& staging, const JsonReader& document) {
   if (document["format"].text() != "overlaptune") {
     document["format"].fail("expected \"overlaptune\": an export of this program");
   }
-  if (document["format_version"].integer() > db::kFormatVersion) {
-    document["format_version"].fail("newer than this program; use a newer overlaptune");
+  const JsonReader version = document["format_version"];
+  if (version.integer() > db::kFormatVersion) {
+    version.fail("newer than this program; use a newer overlaptune");
+  }
+  if (version.integer() < db::kFormatVersion) {
+    version.fail(fmt::format("expected {}, found {}: written before the first release",
+                             db::kFormatVersion, version.integer()));
   }
   Ids platforms;
   Ids tuning_runs;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "db/json_config.hpp"
 #include "json/probe_forms.hpp"
 
 namespace overlaptune::db {
@@ -37,6 +36,18 @@ constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n}
                             spliced(&GemmProbe::tile, kTile), Field{"raster", &GemmProbe::raster},
                             Field{"sms", &GemmProbe::sms});
 constexpr auto kProbes = probe_forms(kGemmProbe);
+
+/// A config is its canonical line.
+struct ConfigForm {
+  template <class Json>
+  [[nodiscard]] static Json write(const Config& config) {
+    return to_string(config);
+  }
+  static void read(const JsonReader& at, Config& config) {
+    const std::string line = at.text();
+    if (!read_canonical(line, config)) at.fail(why_not_canonical(line));
+  }
+};
 
 /// The fields of a probe beside its `kind`.
 struct ProbeForm {

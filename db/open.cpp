@@ -31,8 +31,7 @@ Failure refused(const fs::path& file, std::string_view text) {
   return {ErrorKind::bad_database, about(file, text)};
 }
 
-/// Checks the schema and returns its version.
-int check_schema(Connection& connection) {
+void check_schema(Connection& connection) {
   const fs::path& file = connection.file();
   const auto version = connection.integer("PRAGMA user_version");
   if (version > kSchemaVersion) {
@@ -42,10 +41,13 @@ int check_schema(Connection& connection) {
                               version, kSchemaVersion));
   }
   if (version < 1) throw refused(file, "damaged (no schema version); restore a copy");
-  if (const auto fault = schema_fault(connection, static_cast<int>(version))) {
-    throw refused(file, *fault);
+  if (version < kSchemaVersion) {
+    throw refused(file, fmt::format("has schema version {}, of a program before the first release; "
+                                    "`overlaptune db export` of that program, then `db import` of "
+                                    "this one",
+                                    version));
   }
-  return static_cast<int>(version);
+  if (const auto fault = schema_fault(connection)) throw refused(file, *fault);
 }
 
 /// Limits what a damaged or hostile file can do (sqlite.org/security.html).
@@ -79,11 +81,11 @@ Opened look(const fs::path& file, bool frozen) {
   auto connection =
       frozen ? open_without_log(file) : connect(file, "mode=ro", SQLite::OPEN_READONLY);
   check_header(*connection);
-  const int version = check_schema(*connection);
-  return {.connection = std::move(connection), .file_version = version, .frozen = frozen};
+  check_schema(*connection);
+  return {.connection = std::move(connection), .frozen = frozen};
 }
 
-/// Looks several times. While another process migrates a file, it can look damaged to a reader
+/// Looks several times. While another process writes a file, it can look damaged to a reader
 /// without locks; a damaged file stays so.
 template <class F>
 Opened patiently(const fs::path& file, const F& look_once) {
@@ -97,23 +99,6 @@ Opened patiently(const fs::path& file, const F& look_once) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2 << looks));
     }
   }
-}
-
-Opened copy_to_memory(const fs::path& file, Connection& source, int version) {
-  auto memory = connect_memory(file);
-  try {
-    SQLite::Backup(memory->database(), source.database()).executeStep();
-  } catch (const SQLite::Exception& error) {
-    throw failure_of(error, file);
-  }
-  try {
-    migrate(*memory);
-  } catch (const Failure& failure) {
-    // In memory no place can be full or locked, so the file is the cause.
-    if (failure.kind() == ErrorKind::bad_database) throw;
-    throw refused(file, "damaged (cannot be brought up to date); restore a copy");
-  }
-  return {.connection = std::move(memory), .file_version = version, .frozen = true};
 }
 
 /// Whether this process may make the files that readers share with writers.
@@ -152,9 +137,7 @@ Opened look_as_reader(const fs::path& file, Access access) {
 }
 
 Opened open_for_reading(const fs::path& file, Access access) {
-  auto opened = patiently(file, [&] { return look_as_reader(file, access); });
-  if (opened.file_version == kSchemaVersion) return opened;
-  return copy_to_memory(file, *opened.connection, opened.file_version);
+  return patiently(file, [&] { return look_as_reader(file, access); });
 }
 
 bool uses_log(Connection& connection) {
@@ -183,17 +166,15 @@ void use_log(Connection& connection) {
 
 /// Looks before anything may write. A file that is refused gets no new file beside it, not even a
 /// lock file if there is no log.
-int version_to_write(const fs::path& file) {
-  return patiently(file,
-                   [&] {
-                     const FileLock lock(file, kWriterPatience);
-                     return look(file, !has_log(file));
-                   })
-      .file_version;
+void look_before_writing(const fs::path& file) {
+  (void)patiently(file, [&] {
+    const FileLock lock(file, kWriterPatience);
+    return look(file, !has_log(file));
+  });
 }
 
 Opened open_for_writing(const fs::path& file) {
-  const int version = version_to_write(file);
+  look_before_writing(file);
   auto connection = connect(file, "mode=rw", SQLite::OPEN_READWRITE);
   if (sqlite3_db_readonly(connection->database().getHandle(), "main") != 0) {
     throw Failure(ErrorKind::cannot_write, about(file, "is read-only; make it writable"));
@@ -203,8 +184,7 @@ Opened open_for_writing(const fs::path& file) {
   // lost, but the file stays consistent (sqlite.org/pragma.html#pragma_synchronous).
   connection->execute("PRAGMA synchronous = NORMAL");
   (void)connection->integer("SELECT count(*) FROM platforms");  // makes the log, or fails now
-  if (version < kSchemaVersion) migrate(*connection);
-  return {.connection = std::move(connection), .file_version = kSchemaVersion};
+  return {.connection = std::move(connection)};
 }
 
 }  // namespace
@@ -240,9 +220,9 @@ std::unique_ptr<Connection> open_without_log(const fs::path& file) {
 Opened open_memory(std::int64_t page_bytes) {
   auto connection = connect_memory("memory");
   connection->execute(fmt::format("PRAGMA page_size = {}", page_bytes));
-  migrate(*connection);
+  create_schema(*connection);
   connection->execute("PRAGMA foreign_keys = ON");
-  return {.connection = std::move(connection), .file_version = kSchemaVersion};
+  return {.connection = std::move(connection)};
 }
 
 }  // namespace overlaptune::db

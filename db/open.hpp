@@ -12,7 +12,6 @@ namespace overlaptune::db {
 
 struct Opened {
   std::unique_ptr<Connection> connection;
-  int file_version = 0;  ///< schema version of the file itself
   /// Whether what the connection reads never changes: it reads a copy, or a file that no process
   /// can be writing.
   bool frozen = false;

@@ -1,23 +1,23 @@
 #include "db/schema.hpp"
 
-#include <array>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "core/hash.hpp"
 #include "core/printable.hpp"
-#include "db/seal_rows.hpp"
 #include "db/tallies.hpp"
 
 namespace overlaptune::db {
 namespace {
 
 // Rules: names contain units. CHECK is for numbers (9e999 is infinity, and SQLite turns NaN into
-// NULL). Names of enumerations are checked where rows are read, so that a new name needs no
-// migration.
-// The text of a released version never changes, comments included: files are compared with it.
-constexpr const char* kVersion1 = R"sql(
+// NULL). Names of enumerations are checked where rows are read, so that a new name needs no other
+// schema. A config is one column, the line that `to_string` prints: a new field of a config needs
+// no new column. In winners, the columns that `each_brief_winner` reads come right after the key,
+// then the seal over them. Every winner is valid, so the table has no verdict.
+// Files are compared with this text, comments included.
+constexpr const char* kSchema = R"sql(
 CREATE TABLE platforms (
   id INTEGER PRIMARY KEY,
   fingerprint TEXT NOT NULL UNIQUE,
@@ -89,6 +89,14 @@ CREATE TABLE measurements (
   collective_count INTEGER CHECK (collective_count >= 0),
   sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
   power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  library_block_m INTEGER CHECK (library_block_m > 0),  -- the tile that the library chose
+  library_block_n INTEGER CHECK (library_block_n > 0),
+  library_block_k INTEGER CHECK (library_block_k > 0),
+  library_stages INTEGER CHECK (library_stages > 0),
+  library_cluster INTEGER CHECK (library_cluster > 0),
+  peer_bytes INTEGER,
+  peer_from INTEGER,
+  peer_to INTEGER,
   UNIQUE (run_id, probe)
 ) STRICT;
 
@@ -117,171 +125,6 @@ CREATE TABLE candidates (
   run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
   problem_id INTEGER NOT NULL REFERENCES problems (id),
   launch TEXT NOT NULL,
-  strategy TEXT NOT NULL,
-  block_m INTEGER NOT NULL CHECK (block_m >= 0),
-  block_n INTEGER NOT NULL CHECK (block_n >= 0),
-  block_k INTEGER NOT NULL CHECK (block_k >= 0),
-  stages INTEGER NOT NULL CHECK (stages >= 0),
-  cluster INTEGER NOT NULL CHECK (cluster >= 0),
-  raster INTEGER NOT NULL CHECK (raster >= 0),
-  comm_ctas INTEGER NOT NULL CHECK (comm_ctas >= 0),
-  wave_groups TEXT NOT NULL, -- tiles of each group: "928,96"
-  chunks INTEGER NOT NULL CHECK (chunks > 0),
-  transport TEXT NOT NULL,
-  origin TEXT NOT NULL,
-  rank_by_model INTEGER CHECK (rank_by_model >= 0),
-  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
-  verdict TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  measured_median_us REAL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
-  measured_p10_us REAL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
-  measured_p90_us REAL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
-  measured_count INTEGER CHECK (measured_count >= 0),
-  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
-  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
-  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
-  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
-  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
-  UNIQUE (run_id, problem_id, launch, strategy, block_m, block_n, block_k, stages, cluster, raster,
-          comm_ctas, wave_groups, chunks, transport)
-) STRICT;
-
-CREATE TABLE winners (
-  platform_id INTEGER NOT NULL REFERENCES platforms (id),
-  problem_id INTEGER NOT NULL REFERENCES problems (id),
-  launch TEXT NOT NULL,
-  candidate_id INTEGER NOT NULL REFERENCES candidates (id),
-  validated_at TEXT NOT NULL,
-  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
-  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
-  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
-  PRIMARY KEY (platform_id, problem_id, launch)
-) STRICT, WITHOUT ROWID;
-)sql";
-
-// A winner is a row of its own. In version 1 it pointed to its candidate: a lookup went through
-// four tables, and a new measurement of the candidate changed the winner. The old table is dropped
-// before the new one is created, because the text that RENAME leaves differs among versions of
-// SQLite.
-constexpr const char* kVersion2 = R"sql(
-CREATE TEMP TABLE old_winners AS
-SELECT w.platform_id, op, m, n, k, dtype, ranks, w.launch, run_id, validated_at,
-       strategy, block_m, block_n, block_k, stages, cluster, raster, comm_ctas, wave_groups, chunks,
-       transport, origin, rank_by_model, predicted_us, verdict, reason, measured_median_us,
-       measured_p10_us, measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90,
-       sm_clock_mhz, power_w, sequential_us, gemm_alone_us, collective_alone_us
-FROM winners w
-JOIN problems p ON p.id = w.problem_id
-JOIN candidates c ON c.id = w.candidate_id;
-
-DROP TABLE winners;
-
-CREATE TABLE winners (
-  platform_id INTEGER NOT NULL REFERENCES platforms (id),
-  op TEXT NOT NULL,
-  m INTEGER NOT NULL CHECK (m > 0),
-  n INTEGER NOT NULL CHECK (n > 0),
-  k INTEGER NOT NULL CHECK (k > 0),
-  dtype TEXT NOT NULL,
-  ranks INTEGER NOT NULL CHECK (ranks > 1),
-  launch TEXT NOT NULL,
-  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
-  validated_at TEXT NOT NULL,
-  strategy TEXT NOT NULL,
-  block_m INTEGER NOT NULL CHECK (block_m >= 0),
-  block_n INTEGER NOT NULL CHECK (block_n >= 0),
-  block_k INTEGER NOT NULL CHECK (block_k >= 0),
-  stages INTEGER NOT NULL CHECK (stages >= 0),
-  cluster INTEGER NOT NULL CHECK (cluster >= 0),
-  raster INTEGER NOT NULL CHECK (raster >= 0),
-  comm_ctas INTEGER NOT NULL CHECK (comm_ctas >= 0),
-  wave_groups TEXT NOT NULL,
-  chunks INTEGER NOT NULL CHECK (chunks > 0),
-  transport TEXT NOT NULL,
-  origin TEXT NOT NULL,
-  rank_by_model INTEGER CHECK (rank_by_model >= 0),
-  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
-  verdict TEXT NOT NULL CHECK (verdict = 'valid'),
-  reason TEXT NOT NULL,
-  measured_median_us REAL NOT NULL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
-  measured_p10_us REAL NOT NULL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
-  measured_p90_us REAL NOT NULL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
-  measured_count INTEGER NOT NULL CHECK (measured_count >= 0),
-  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
-  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
-  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
-  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
-  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
-  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
-  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
-  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
-  PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
-) STRICT, WITHOUT ROWID;
-INSERT INTO winners SELECT * FROM old_winners;
-
-DROP TABLE temp.old_winners;
-)sql";
-
-// The tile that the library chose for a GEMM.
-constexpr const char* kVersion3 = R"sql(
-ALTER TABLE measurements ADD COLUMN library_block_m INTEGER CHECK (library_block_m > 0);
-ALTER TABLE measurements ADD COLUMN library_block_n INTEGER CHECK (library_block_n > 0);
-ALTER TABLE measurements ADD COLUMN library_block_k INTEGER CHECK (library_block_k > 0);
-ALTER TABLE measurements ADD COLUMN library_stages INTEGER CHECK (library_stages > 0);
-ALTER TABLE measurements ADD COLUMN library_cluster INTEGER CHECK (library_cluster > 0);
-)sql";
-
-// The overlap fraction in the winner's trace.
-constexpr const char* kVersion4 = R"sql(
-ALTER TABLE winners ADD COLUMN overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1);
-)sql";
-
-// A config is one column, the line that `to_string` prints. This is faster to read than eleven
-// columns, and a new field of a config needs no new column. In winners, the columns that
-// `each_brief_winner` reads come right after the key. Every winner is valid, so the table has no
-// verdict.
-constexpr const char* kVersion5 = R"sql(
-CREATE TEMP TABLE only_valid (verdict TEXT CHECK (verdict = 'valid'));
-INSERT INTO only_valid SELECT verdict FROM winners;
-DROP TABLE temp.only_valid;
-
-CREATE TEMP TABLE old_candidates AS
-SELECT id, run_id, problem_id, launch,
-       strategy ||
-       CASE block_m WHEN 0 THEN ''
-         ELSE printf(' tile=%dx%dx%d stages=%d cluster=%d raster=%d',
-                     block_m, block_n, block_k, stages, cluster, raster) END ||
-       ' ctas=' || comm_ctas || ' transport=' || transport ||
-       CASE chunks WHEN 1 THEN '' ELSE ' chunks=' || chunks END ||
-       CASE wave_groups WHEN '' THEN '' ELSE ' groups=' || wave_groups END,
-       origin, rank_by_model, predicted_us, verdict, reason, measured_median_us, measured_p10_us,
-       measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz,
-       power_w
-FROM candidates;
-
-CREATE TEMP TABLE old_winners AS
-SELECT platform_id, op, m, n, k, dtype, ranks, launch,
-       strategy ||
-       CASE block_m WHEN 0 THEN ''
-         ELSE printf(' tile=%dx%dx%d stages=%d cluster=%d raster=%d',
-                     block_m, block_n, block_k, stages, cluster, raster) END ||
-       ' ctas=' || comm_ctas || ' transport=' || transport ||
-       CASE chunks WHEN 1 THEN '' ELSE ' chunks=' || chunks END ||
-       CASE wave_groups WHEN '' THEN '' ELSE ' groups=' || wave_groups END,
-       measured_median_us, predicted_us, sequential_us, validated_at, run_id, origin,
-       rank_by_model, reason, measured_p10_us, measured_p90_us, measured_count, speedup_median,
-       speedup_p10, speedup_p90, sm_clock_mhz, power_w, gemm_alone_us, collective_alone_us,
-       overlap_fraction
-FROM winners;
-
-DROP TABLE winners;
-DROP TABLE candidates;
-
-CREATE TABLE candidates (
-  id INTEGER PRIMARY KEY,
-  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
-  problem_id INTEGER NOT NULL REFERENCES problems (id),
-  launch TEXT NOT NULL,
   config TEXT NOT NULL,      -- as `overlaptune run --config` reads it, written in one way only
   origin TEXT NOT NULL,
   rank_by_model INTEGER CHECK (rank_by_model >= 0),
@@ -298,52 +141,10 @@ CREATE TABLE candidates (
   sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
   power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
   strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
+  seal INTEGER,
   UNIQUE (run_id, problem_id, launch, config)
 ) STRICT;
 
-CREATE TABLE winners (
-  platform_id INTEGER NOT NULL REFERENCES platforms (id),
-  op TEXT NOT NULL,
-  m INTEGER NOT NULL CHECK (m > 0),
-  n INTEGER NOT NULL CHECK (n > 0),
-  k INTEGER NOT NULL CHECK (k > 0),
-  dtype TEXT NOT NULL,
-  ranks INTEGER NOT NULL CHECK (ranks > 1),
-  launch TEXT NOT NULL,
-  config TEXT NOT NULL,
-  measured_median_us REAL NOT NULL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
-  predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
-  sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
-  validated_at TEXT NOT NULL,
-  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
-  origin TEXT NOT NULL,
-  rank_by_model INTEGER CHECK (rank_by_model >= 0),
-  reason TEXT NOT NULL,
-  measured_p10_us REAL NOT NULL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
-  measured_p90_us REAL NOT NULL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
-  measured_count INTEGER NOT NULL CHECK (measured_count >= 0),
-  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
-  speedup_p10 REAL CHECK (speedup_p10 >= 0 AND speedup_p10 < 9e999),
-  speedup_p90 REAL CHECK (speedup_p90 >= 0 AND speedup_p90 < 9e999),
-  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
-  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
-  gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
-  collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
-  overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1),
-  strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
-  PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
-) STRICT, WITHOUT ROWID;
-
--- Of rows that differed only in what their strategy does not use, the first stays.
-INSERT OR IGNORE INTO candidates SELECT * FROM old_candidates ORDER BY id;
-INSERT INTO winners SELECT * FROM old_winners;
-
-DROP TABLE temp.old_candidates;
-DROP TABLE temp.old_winners;
-)sql";
-
-// The layer GEMMs of a run's problems.
-constexpr const char* kVersion6 = R"sql(
 CREATE TABLE layer_gemms (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
@@ -355,21 +156,6 @@ CREATE TABLE layer_gemms (
   times_per_pass INTEGER NOT NULL CHECK (times_per_pass > 0),
   UNIQUE (run_id, problem_id, model, product, parallelism, tokens)
 ) STRICT;
-)sql";
-
-// Seals (db/seal.hpp). `seal_rows` fills them in. The seal that `each_brief_winner` reads comes
-// right after the columns that it is over.
-constexpr const char* kVersion7 = R"sql(
-ALTER TABLE candidates ADD COLUMN seal INTEGER;
-
-CREATE TEMP TABLE old_winners AS
-SELECT platform_id, op, m, n, k, dtype, ranks, launch, config, measured_median_us, predicted_us,
-       sequential_us, validated_at, run_id, origin, rank_by_model, reason, measured_p10_us,
-       measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz,
-       power_w, gemm_alone_us, collective_alone_us, overlap_fraction
-FROM winners;
-
-DROP TABLE winners;
 
 CREATE TABLE winners (
   platform_id INTEGER NOT NULL REFERENCES platforms (id),
@@ -401,30 +187,11 @@ CREATE TABLE winners (
   gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
   collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
   overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1),
-  seal INTEGER,              -- over all; NULL: broke a rule when seals came in
+  seal INTEGER,              -- over all
   strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
   PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO winners (
-       platform_id, op, m, n, k, dtype, ranks, launch, config, measured_median_us, predicted_us,
-       sequential_us, validated_at, run_id, origin, rank_by_model, reason, measured_p10_us,
-       measured_p90_us, measured_count, speedup_median, speedup_p10, speedup_p90, sm_clock_mhz,
-       power_w, gemm_alone_us, collective_alone_us, overlap_fraction)
-SELECT * FROM old_winners;
-
-DROP TABLE temp.old_winners;
-)sql";
-
-// Copies from one GPU to one other.
-constexpr const char* kVersion8 = R"sql(
-ALTER TABLE measurements ADD COLUMN peer_bytes INTEGER;
-ALTER TABLE measurements ADD COLUMN peer_from INTEGER;
-ALTER TABLE measurements ADD COLUMN peer_to INTEGER;
-)sql";
-
-// Tallies (db/tallies.hpp). `make_tallies` fills them in.
-constexpr const char* kVersion9 = R"sql(
 CREATE TABLE tallies (
   name TEXT PRIMARY KEY,     -- of a table
   rows INTEGER NOT NULL,
@@ -432,11 +199,10 @@ CREATE TABLE tallies (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array kVersions{kVersion1, kVersion2, kVersion3, kVersion4, kVersion5,
-                               kVersion6, kVersion7, kVersion8, kVersion9};
-static_assert(kVersions.size() == kSchemaVersion);
-constexpr int kFirstWithSeals = 7;
-constexpr int kFirstWithTallies = 9;
+/// Digest of the objects of the schema, as SQLite 3.40 keeps their texts. A file with another
+/// digest is compared with a schema made for the comparison, which takes longer than the rest of
+/// opening it.
+constexpr std::uint64_t kDigest = 0xDIGESTULL;
 
 /// The name of each object of the schema, with the SQL text that creates it. Statistics, which
 /// ANALYZE stores, are no part of it.
@@ -452,14 +218,6 @@ std::map<std::string, std::string> objects(Connection& connection) {
   return found;
 }
 
-/// Digests of the objects of each version, as SQLite 3.40 keeps their texts. A file with another
-/// digest is compared with a schema made for the comparison, which takes longer than the rest of
-/// opening it.
-constexpr std::array<std::uint64_t, kSchemaVersion> kDigests{
-    0x830b33fd0048a02aULL, 0xefdc718273e03e99ULL, 0xb0182a12a5a22ffeULL,
-    0xa76a890ff502c397ULL, 0x60b129dbb5d21453ULL, 0x12ad6cf9301db3bdULL,
-    0x282627ff26035c38ULL, 0x5fa33b51bfa29707ULL, 0x5f7b0c1aabd20948ULL};
-
 std::string damaged_schema(std::string_view fault) {
   return fmt::format("damaged schema ({}); restore a copy", fault);
 }
@@ -470,28 +228,21 @@ std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   return hash;
 }
 
-/// The objects of a version, created in memory by the same steps.
-std::map<std::string, std::string> expected_objects(int version) {
+/// The objects as they are created in memory.
+std::map<std::string, std::string> expected_objects() {
   Connection memory(":memory:", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  migrate(memory, version);
+  create_schema(memory);
   return objects(memory);
 }
 
 }  // namespace
 
-void migrate(Connection& connection, int to) {
+void create_schema(Connection& connection) {
   connection.write([&] {
-    const auto from = connection.integer("PRAGMA user_version");
-    if (from >= to) return;
-    for (auto version = from; version < to; ++version) {
-      connection.execute(kVersions.at(static_cast<std::size_t>(version)));
-    }
-    if (from < kFirstWithSeals && to >= kFirstWithSeals) seal_rows(connection);
-    if (from < kFirstWithTallies && to >= kFirstWithTallies) make_tallies(connection);
+    connection.execute(kSchema);
+    make_tallies(connection);
     connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
-    connection.execute(fmt::format("PRAGMA user_version = {}", to));
-    auto orphans = connection.query("PRAGMA foreign_key_check");
-    if (orphans.step()) orphans.damaged("a row of table " + orphans.text() + " refers to nothing");
+    connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   });
 }
 
@@ -499,19 +250,19 @@ std::uint64_t schema_digest(Connection& connection) {
   return digest(objects(connection));
 }
 
-std::uint64_t known_digest(int version) {
-  return kDigests.at(static_cast<std::size_t>(version - 1));
+std::uint64_t known_digest() {
+  return kDigest;
 }
 
-std::optional<std::string> schema_fault(Connection& connection, int version) {
+std::optional<std::string> schema_fault(Connection& connection) {
   const auto found = objects(connection);
-  if (digest(found) == known_digest(version)) return std::nullopt;
-  const auto expected = expected_objects(version);
+  if (digest(found) == kDigest) return std::nullopt;
+  const auto expected = expected_objects();
   for (const auto& [name, sql] : expected) {
     const auto there = found.find(name);
     if (there == found.end()) return damaged_schema(fmt::format("{} is missing", name));
     if (there->second != sql) {
-      return damaged_schema(fmt::format("{} is not as version {} has it", name, version));
+      return damaged_schema(fmt::format("{} is not as this program makes it", name));
     }
   }
   for (const auto& [name, sql] : found) {

@@ -21,7 +21,7 @@ Store& Store::operator=(Store&&) noexcept = default;
 DatabaseInfo Store::info() const {
   db::Connection& connection = *impl_->connection;
   DatabaseInfo info;
-  info.schema_version = impl_->file_version;
+  info.schema_version = db::kSchemaVersion;
   connection.read([&] {
     info.platforms = connection.integer("SELECT count(*) FROM platforms");
     info.probe_runs = connection.integer("SELECT count(*) FROM probe_runs");

@@ -140,9 +140,9 @@ class DamagedRow : public Failure {
 };
 
 enum class Access {
-  read,     ///< the file must exist; it is never written, not even to migrate
+  read,     ///< the file must exist; it is never written
   settled,  ///< as `read`, of a file that nobody writes: under a lock, and with no files beside it
-  write,    ///< the file must exist; it is migrated if its schema is older
+  write,    ///< the file must exist
   create,   ///< as `write`; the file is created if it is missing
 };
 

@@ -42,7 +42,7 @@ void keep_tally(Connection& connection, std::string_view table, const Count& cou
 [[nodiscard]] Tally stored_tally(Connection& connection, std::string_view table);
 void add_to_tally(Connection& connection, std::string_view table, const Tally& difference);
 
-/// Stores the tallies of all rows that are there; for a migration.
+/// Stores the tallies of all rows that are there; for a new database.
 void make_tallies(Connection& connection);
 
 /// A line for each table whose rows are not those of its tally.

@@ -36,7 +36,7 @@ TEST(Help, every_subcommand_has_an_example) {
        {"",          "machines",   "probe",       "tune",       "run",      "holdout", "predict",
         "query",     "advise",     "evaluate",    "report",     "db",       "whatif",  "sequences",
         "db info",   "db check",   "db export",   "db import",  "db merge", "kernels", "db prune",
-        "db delete", "cache info", "cache clear", "completion", "step"}) {
+        "db delete", "cache info", "cache clear", "step"}) {
     const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_EQ(outcome.err, "") << command;

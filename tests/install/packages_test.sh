@@ -33,8 +33,7 @@ has() {
   done
 }
 has overlaptune bin/overlaptune share/man/man1/overlaptune{,-tune,-db-info}.1 \
-  share/bash-completion/completions/overlaptune share/zsh/site-functions/_overlaptune \
-  share/fish/vendor_completions.d/overlaptune.fish share/doc/overlaptune/{README.md,docs/cli.md,examples/query.c}
+  share/doc/overlaptune/{README.md,docs/cli.md,examples/query.c}
 has liboverlaptune0 share/overlaptune/system.db "lib*/liboverlaptune.so.0" "lib*/liboverlaptune.so.$version"
 has liboverlaptune-dev include/overlaptune/overlaptune.{h,hpp} "lib*/liboverlaptune.so" \
   "lib*/liboverlaptune.a" "lib*/pkgconfig/overlaptune.pc" \
