@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "db/impl.hpp"
+#include "db/schema.hpp"
 
 namespace overlaptune {
 

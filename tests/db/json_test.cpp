@@ -248,8 +248,7 @@ json by_hand(const Store& with_a_run) {
   json document = json::parse(out.str());
   json& run = document["tuning_runs"][0];
   run["candidates"] =
-      json::array({json::parse(kSequential), json::parse(kChunked),
-                   json::parse(kSignaled)});
+      json::array({json::parse(kSequential), json::parse(kChunked), json::parse(kSignaled)});
   const json winner{{"platform", run["platform"]},
                     {"run", run["uid"]},
                     {"validated_at", "2026-01-31T12:00:00.000Z"},

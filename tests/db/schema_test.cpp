@@ -1,9 +1,11 @@
 // The schema: a database that was made new has it, files of other programs are refused in words.
 
+#include "db/schema.hpp"
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "db/schema.hpp"
+#include "processes.hpp"
 #include "samples.hpp"
 
 namespace overlaptune {
@@ -48,8 +50,7 @@ TEST(SchemaTest, TextsOfAnotherEncodingAreTheSame) {
   const samples::Folder folder;
   const auto file = folder / "utf16.db";
   {
-    db::Connection connection(file, file.string(),
-                              SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db::Connection connection(file, file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     connection.execute("PRAGMA encoding = 'UTF-16'");
     db::create_schema(connection);
   }
@@ -57,7 +58,11 @@ TEST(SchemaTest, TextsOfAnotherEncodingAreTheSame) {
   samples::fill(store, 6, 20);
   Store same(folder / "utf8.db", Access::create);
   samples::fill(same, 6, 20);
-  EXPECT_EQ(samples::content(store), samples::content(same));
+  const auto found = samples::content(store);
+  const auto expected = samples::content(same);
+  EXPECT_GT(found.candidates.size(), 10U);
+  EXPECT_EQ(found.candidates, expected.candidates);
+  EXPECT_EQ(found.winners, expected.winners);
   EXPECT_TRUE(store.check().empty());
 }
 
