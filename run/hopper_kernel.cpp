@@ -109,7 +109,7 @@ class HopperKernel : public GeneratedKernel {
         tile_(kernel.tile),
         slab_columns_(tile_.is_transposed() ? Tile::kInstructionRows : layout.slab),
         slab_rows_(tile_.is_transposed() ? layout.slab : Tile::kInstructionRows),
-        dtype_(kernel.dtype),
+        elements_(kernel.elements),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -126,7 +126,7 @@ class HopperKernel : public GeneratedKernel {
                             : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
                                             gpu_limits(kernels::kHopper));
     const QueuedKernel queued{.tile = tile_,
-                              .dtype = dtype_,
+                              .elements = elements_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),
                               .tiles_an_item = tile_.cluster};
     const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
@@ -141,13 +141,13 @@ class HopperKernel : public GeneratedKernel {
                                       .blocks = order.blocks,
                                       .row_stride = operands.k,
                                       .block_stride = order.block_rows * operands.k},
-                                     64, tile_.block_m, dtype_);
+                                     64, tile_.block_m, operand_of(elements_));
     const CUtensorMap b = tensor_map({.base = operands.b,
                                       .columns = k,
                                       .rows = order.n,
                                       .row_stride = operands.k,
                                       .block_stride = order.n * operands.k},
-                                     64, tile_.block_n / tile_.cluster, dtype_);
+                                     64, tile_.block_n / tile_.cluster, operand_of(elements_));
     std::vector<Segment> segments(room_.segments);
     std::vector<CUtensorMap> maps = operands.stores ? maps_of(*operands.stores, order)
                                                     : std::vector<CUtensorMap>(segments.size());
@@ -162,7 +162,7 @@ class HopperKernel : public GeneratedKernel {
                             .blocks = order.blocks,
                             .row_stride = segment.row_stride,
                             .block_stride = segment.block_stride},
-                           slab_columns_, slab_rows_, dtype_);
+                           slab_columns_, slab_rows_, result_of(elements_));
     }
     const OrderHead head{
         .panels = static_cast<int>(order.panels_per_block()),
@@ -191,7 +191,7 @@ class HopperKernel : public GeneratedKernel {
                                           .rows = order.block_rows,
                                           .row_stride = operands.k,
                                           .block_stride = order.block_rows * operands.k},
-                                         64, tile_.block_m, dtype_);
+                                         64, tile_.block_m, operand_of(elements_));
       launch.parameters.push_back(packed_rows(order, operands, queued, items, room_));
       launch.parameters.push_back(
           packed_run(operands, items, clusters, kernels::RankWords::kMostRanks));
@@ -208,13 +208,14 @@ class HopperKernel : public GeneratedKernel {
                                                  const TileOrder& order) const {
     std::vector<CUtensorMap> maps;
     for (const GeneratedStores::Peer& peer : stores.peers) {
-      maps.push_back(peer.c == nullptr ? CUtensorMap{}
-                                       : tensor_map({.base = peer.c,
-                                                     .columns = order.n,
-                                                     .rows = order.block_rows,
-                                                     .row_stride = order.n,
-                                                     .block_stride = order.block_rows * order.n},
-                                                    slab_columns_, slab_rows_, dtype_));
+      maps.push_back(peer.c == nullptr
+                         ? CUtensorMap{}
+                         : tensor_map({.base = peer.c,
+                                       .columns = order.n,
+                                       .rows = order.block_rows,
+                                       .row_stride = order.n,
+                                       .block_stride = order.block_rows * order.n},
+                                      slab_columns_, slab_rows_, result_of(elements_)));
     }
     return maps;
   }
@@ -222,7 +223,7 @@ class HopperKernel : public GeneratedKernel {
   Tile tile_;
   int slab_columns_;  // columns and rows of C in a slab
   int slab_rows_;
-  Dtype dtype_;
+  Elements elements_;
   LaunchRoom room_;
 };
 
@@ -231,8 +232,8 @@ class HopperKernel : public GeneratedKernel {
 Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
   auto source = kernels::hopper_source(kernel);
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(std::move(*source),
-                                        *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
+  return std::make_unique<HopperKernel>(
+      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.elements), kernel);
 }
 
 }  // namespace overlaptune::run

@@ -115,7 +115,7 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
   return ends;
 }
 
-GemmKernel library_kernel(const Profile& profile, Dtype dtype, int blocks, std::int64_t rows,
+GemmKernel library_kernel(const Profile& profile, Elements elements, int blocks, std::int64_t rows,
                           std::int64_t n, std::int64_t k, int sms) {
   GemmKernel best;
   double best_time = std::numeric_limits<double>::infinity();
@@ -126,7 +126,7 @@ GemmKernel library_kernel(const Profile& profile, Dtype dtype, int blocks, std::
                                       .block_m = tile.block_m,
                                       .block_n = tile.block_n,
                                       .raster = std::max(1, profile.library.raster / blocks),
-                                      .element_bytes = bytes_of(dtype)},
+                                      .elements = elements},
                             .k = k,
                             .tile = tile,
                             .sms = sms,

@@ -40,8 +40,10 @@ class Bench {
         c_(device_memory(bytes_of_elements(problem.m * problem.n))),
         there_(device_memory(bytes_of_elements(problem.m * problem.n))),
         words_(device_memory(kRanks * sizeof(kernels::RankWords))) {
-    OVT_CHECK(kernels::fill_normal(stream_.get(), a_.get(), Dtype::bf16, problem.m * problem.k, 1));
-    OVT_CHECK(kernels::fill_normal(stream_.get(), b_.get(), Dtype::bf16, problem.n * problem.k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream_.get(), a_.get(), Elements::bf16, problem.m * problem.k, 1));
+    OVT_CHECK(
+        kernels::fill_normal(stream_.get(), b_.get(), Elements::bf16, problem.n * problem.k, 2));
     // The other rank is always ready.
     OVT_CHECK(cudaMemset(words_.get(), 0, kRanks * sizeof(kernels::RankWords)));
     auto* const words = static_cast<kernels::RankWords*>(words_.get());
@@ -52,9 +54,9 @@ class Bench {
     const StoreOrder stored = store_order(problem, order, cuts);
     slots_ = device_memory(static_cast<std::size_t>(2 * bytes_of_slots(problem, stored) + 16));
     auto* const slots = static_cast<std::byte*>(slots_.get());
-    plain_ = value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16}));
+    plain_ = value_or_throw(gemms.gemm({.tile = tile, .elements = Elements::bf16}));
     storing_ = value_or_throw(gemms.gemm({.tile = tile,
-                                          .dtype = Dtype::bf16,
+                                          .elements = Elements::bf16,
                                           .regions = static_cast<int>(cuts.size()),
                                           .ranks = kRanks}));
     GeneratedOperands operands{.a = a_.get(), .b = b_.get(), .k = problem.k};

@@ -69,7 +69,8 @@ class Bench {
                                  .c = memory.c.get(),
                                  .row_stride = kSize,
                                  .block_stride = kSize * kSize};
-    const GeneratedGemm& gemm = *value_or_throw(gemms_.gemm({.tile = tile, .dtype = Dtype::bf16}));
+    const GeneratedGemm& gemm =
+        *value_or_throw(gemms_.gemm({.tile = tile, .elements = Elements::bf16}));
     const GeneratedLaunch launch = gemm.prepare(
         order, {.sms = sms},
         {.a = memory.a.get(), .b = memory.b.get(), .k = k, .segments = {whole}}, nullptr);
@@ -84,8 +85,8 @@ class Bench {
         : a(device_memory(bytes_of_elements(kSize * k))),
           b(device_memory(bytes_of_elements(kSize * k))),
           c(device_memory(bytes_of_elements(kSize * kSize))) {
-      OVT_CHECK(kernels::fill_normal(stream, a.get(), Dtype::bf16, kSize * k, 1));
-      OVT_CHECK(kernels::fill_normal(stream, b.get(), Dtype::bf16, kSize * k, 2));
+      OVT_CHECK(kernels::fill_normal(stream, a.get(), Elements::bf16, kSize * k, 1));
+      OVT_CHECK(kernels::fill_normal(stream, b.get(), Elements::bf16, kSize * k, 2));
     }
     DeviceMemory a;
     DeviceMemory b;

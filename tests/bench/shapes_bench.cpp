@@ -50,12 +50,12 @@ std::vector<Tile> tiles_for(const Shape& shape) {
                         .m = shape.m,
                         .n = shape.n,
                         .k = shape.k,
-                        .dtype = Dtype::bf16,
+                        .elements = Elements::bf16,
                         .ranks = 2};
   std::vector<Tile> all = promising_tiles(limits, problem);
   std::erase_if(all, [&](Tile tile) {
     tile.stages += kDepths;
-    return is_feasible(tile, limits, Dtype::bf16);
+    return is_feasible(tile, limits, Elements::bf16);
   });
   return all;
 }
@@ -77,8 +77,8 @@ class Comparison {
     const DeviceMemory b = device_memory(bytes_of_elements(n * k));
     const DeviceMemory c = device_memory(bytes_of_elements(m * n));
     const cudaStream_t stream = world_.stream();
-    OVT_CHECK(kernels::fill_normal(stream, a.get(), Dtype::bf16, m * k, 1));
-    OVT_CHECK(kernels::fill_normal(stream, b.get(), Dtype::bf16, n * k, 2));
+    OVT_CHECK(kernels::fill_normal(stream, a.get(), Elements::bf16, m * k, 1));
+    OVT_CHECK(kernels::fill_normal(stream, b.get(), Elements::bf16, n * k, 2));
     std::vector<Entry> entries;
     for (const Tile& tile : tiles_for(shape)) {
       entries.push_back(entry(tile, shape, {.a = a.get(), .b = b.get(), .k = k}, c.get()));
@@ -123,7 +123,8 @@ class Comparison {
                           .c = c,
                           .row_stride = shape.n,
                           .block_stride = shape.m * shape.n}};
-    const GeneratedGemm* gemm = value_or_throw(gemms_.gemm({.tile = tile, .dtype = Dtype::bf16}));
+    const GeneratedGemm* gemm =
+        value_or_throw(gemms_.gemm({.tile = tile, .elements = Elements::bf16}));
     return {tile, gemm, gemm->prepare(order, {.sms = sms_}, operands, nullptr)};
   }
 

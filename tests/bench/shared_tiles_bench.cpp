@@ -25,7 +25,8 @@ void compare(GeneratedGemms& gemms, const Tile& tile, std::int64_t m, std::int64
   const TileOrder order{m, n, 1, tile.block_m, tile.block_n, 8};
   if (ctas_per_tile(order, tile, k, sms, gpu_limits(90)) != 2) return;
   const Stream stream = make_stream();
-  const GeneratedGemm& gemm = *value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16}));
+  const GeneratedGemm& gemm =
+      *value_or_throw(gemms.gemm({.tile = tile, .elements = Elements::bf16}));
   std::vector<Memory> memory;
   std::vector<GeneratedLaunch> one;
   std::vector<GeneratedLaunch> two;
@@ -34,8 +35,8 @@ void compare(GeneratedGemms& gemms, const Tile& tile, std::int64_t m, std::int64
                       .b = device_memory(bytes_of_elements(n * k)),
                       .c = device_memory(bytes_of_elements(m * n))});
     const Memory& each = memory.back();
-    OVT_CHECK(kernels::fill_normal(stream.get(), each.a.get(), Dtype::bf16, m * k, 2 * set));
-    OVT_CHECK(kernels::fill_normal(stream.get(), each.b.get(), Dtype::bf16, n * k, 2 * set + 1));
+    OVT_CHECK(kernels::fill_normal(stream.get(), each.a.get(), Elements::bf16, m * k, 2 * set));
+    OVT_CHECK(kernels::fill_normal(stream.get(), each.b.get(), Elements::bf16, n * k, 2 * set + 1));
     const GeneratedSegment whole{.region = {.end = order.tiles(), .rows = m, .columns = n},
                                  .c = each.c.get(),
                                  .row_stride = n,

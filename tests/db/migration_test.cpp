@@ -193,7 +193,7 @@ Measured measured(const Folder& folder, const std::string& version,
                             number("m"),
                             number("n"),
                             number("k"),
-                            value_or_throw(parse_name<Dtype>(text("dtype"))),
+                            value_or_throw(parse_name<Elements>(text("dtype"))),
                             static_cast<int>(number("ranks"))};
       Config config = draw.config(problem);
       // Databases of before had neither of the two.
@@ -421,7 +421,7 @@ Candidate key_of(const std::filesystem::path& file, std::size_t index) {
   query.bind(1, m);
   EXPECT_TRUE(query.executeStep());
   return {.problem = {value_or_throw(parse_name<Op>(query.getColumn(0).getString())), m, 8192, 1024,
-                      Dtype::bf16, query.getColumn(1).getInt()},
+                      Elements::bf16, query.getColumn(1).getInt()},
           .launch = value_or_throw(parse_name<Launch>(query.getColumn(2).getString()))};
 }
 
@@ -631,7 +631,7 @@ TEST_F(MigrationTest, AMigratedDatabaseTakesWhatIsNew) {
   Store store(measured(folder_, "v3").file, Access::write);
   StoredWinner stored = store.winners().front();
   stored.winner.overlap_fraction = 0.625;
-  stored.winner.candidate.problem = {Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 4};
+  stored.winner.candidate.problem = {Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 4};
   stored.winner.candidate.config = Signaled{.tile = {128, 256, 64, 4, 2},
                                             .raster = 8,
                                             .comm_ctas = 16,

@@ -125,7 +125,7 @@ class Generator {
     made.m = made.ranks * between(1, 4096);
     made.n = 8 * between(1, 8192);
     made.k = 8 * between(1, 8192);
-    made.dtype = any<Dtype>();
+    made.elements = any<Elements>();
     return made;
   }
   LayerGemm layer_gemm() {
@@ -217,8 +217,9 @@ class Generator {
     return made;
   }
   Probe probe() {
-    const GemmProbe gemm{between(1, 9999),         between(1, 9999), between(1, 9999), any<Dtype>(),
-                         coin() ? tile() : Tile{}, small(0, 8),      small(0, 132)};
+    const GemmProbe gemm{between(1, 9999), between(1, 9999),         between(1, 9999),
+                         any<Elements>(),  coin() ? tile() : Tile{}, small(0, 8),
+                         small(0, 132)};
     CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
                                small(2, 16), small(0, 32), any<Transport>()};
     switch (between(0, 6)) {

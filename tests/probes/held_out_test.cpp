@@ -33,7 +33,7 @@ TEST(HeldOut, collectives_are_new_points_of_probed_settings) {
     const auto& probe = std::get<CollectiveProbe>(point);
     EXPECT_FALSE(probed.contains(to_string(point)));
     EXPECT_TRUE(seen.insert(to_string(point)).second);
-    EXPECT_EQ(probe.bytes.count % (4 * 512 * bytes_of(Dtype::bf16)),
+    EXPECT_EQ(probe.bytes.count % (4 * 512 * bytes_of(Elements::bf16)),
               0);  // whole rows on every rank
     EXPECT_TRUE(probe.comm_ctas == 0 || probe.comm_ctas == 8 || probe.comm_ctas == 16);
     EXPECT_EQ(probe.ranks, 4);
@@ -63,9 +63,9 @@ TEST(HeldOut, nothing_probed_gives_no_points) {
 }
 
 TEST(HeldOut, each_gemm_once) {
-  const std::vector<Problem> problems{{Op::gemm_all_reduce, 1024, 512, 256, Dtype::bf16, 8},
-                                      {Op::gemm_reduce_scatter, 1024, 512, 256, Dtype::bf16, 8},
-                                      {Op::gemm_all_reduce, 2048, 512, 256, Dtype::bf16, 8}};
+  const std::vector<Problem> problems{{Op::gemm_all_reduce, 1024, 512, 256, Elements::bf16, 8},
+                                      {Op::gemm_reduce_scatter, 1024, 512, 256, Elements::bf16, 8},
+                                      {Op::gemm_all_reduce, 2048, 512, 256, Elements::bf16, 8}};
   EXPECT_EQ(gemms_of(problems).size(), 2U);
 }
 

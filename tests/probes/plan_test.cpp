@@ -61,7 +61,7 @@ TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
     const auto* sustained = std::get_if<SustainedProbe>(&probe);
     if (sustained == nullptr || sustained->gemm.tile.is_library()) continue;
     const Tile& tile = sustained->gemm.tile;
-    EXPECT_TRUE(is_feasible(tile, gpu_limits(90), Dtype::bf16)) << to_string(probe);
+    EXPECT_TRUE(is_feasible(tile, gpu_limits(90), Elements::bf16)) << to_string(probe);
     EXPECT_EQ(sustained->collective.ranks, 8);
     const Probe alone = sustained->collective;
     EXPECT_NE(std::find(plan.begin(), plan.end(), alone), plan.end()) << to_string(probe);
@@ -161,7 +161,8 @@ TEST(ProbePlan, their_kernels_are_compiled_first) {
   const GemmProbe gemm{.m = 1, .n = 1, .k = 1, .tile = tile};
   const std::array<Probe, 4> probes{SustainedProbe{gemm, {}}, ConcurrentProbe{gemm, {}},
                                     SustainedProbe{}, CollectiveProbe{}};
-  EXPECT_EQ(kernels_of(probes), (std::vector{TiledKernel{.tile = tile, .dtype = gemm.dtype}}));
+  EXPECT_EQ(kernels_of(probes),
+            (std::vector{TiledKernel{.tile = tile, .elements = gemm.elements}}));
   EXPECT_EQ(kernels_of(std::span(probes).first(1)).size(), 1U);
 }
 
