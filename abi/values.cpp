@@ -197,6 +197,17 @@ void put(char (&field)[OVT_TEXT_SIZE], const std::string& value, const char* nam
 
 }  // namespace
 
+const char* strategy_name(ovt_strategy number) {
+  const auto found = std::find(kStrategyNumbers.begin(), kStrategyNumbers.end(), number);
+  if (found == kStrategyNumbers.end()) return nullptr;
+  return to_string(static_cast<Strategy>(found - kStrategyNumbers.begin())).data();
+}
+
+const char* transport_name(ovt_transport number) {
+  if (number < 0 || number >= static_cast<int>(kTransports.size())) return nullptr;
+  return to_string(kTransports.at(static_cast<std::size_t>(number))).data();
+}
+
 Problem problem_of(const ovt_problem* problem) {
   check_input(problem, "ovt_problem");
   if (problem->reserved != 0) refuse("ovt_problem.reserved: expected 0");

@@ -72,6 +72,9 @@ void zero_beyond(std::size_t size, T* value) {
 /// The strategies whose bits are set, by their numbers (`1 << OVT_SIGNALED`).
 [[nodiscard]] EnumSet<Strategy> strategies_of_mask(std::uint64_t mask, const char* name);
 [[nodiscard]] Platform platform_of(const ovt_platform* platform);
+/// The names in an answer, which end with a NUL; null for a number that is not known.
+[[nodiscard]] const char* strategy_name(ovt_strategy number);
+[[nodiscard]] const char* transport_name(ovt_transport number);
 /// The config of an answer; the other fields are not read.
 [[nodiscard]] Config config_of(const ovt_answer* answer);
 

@@ -118,27 +118,6 @@ Table operations_table(const Advice& advice) {
   return table;
 }
 
-/// One line for each rank count and reason.
-std::string left_out_lines(const Advice& advice) {
-  std::string lines;
-  const auto& list = advice.left_out;
-  for (auto it = list.begin(); it != list.end(); ++it) {
-    const auto alike = [&](const LeftOut& other) {
-      return other.tp == it->tp && other.reason == it->reason;
-    };
-    if (std::any_of(list.begin(), it, alike)) continue;
-    std::string tokens;
-    for (const LeftOut& other : list) {
-      if (!alike(other) || other.tokens == 0) continue;
-      tokens += fmt::format("{}{} tokens {}", tokens.empty() ? " (" : ", ", other.tokens,
-                            to_string(other.parallelism));
-    }
-    lines += fmt::format("Left out: --tp {}{}: {}\n", it->tp, tokens.empty() ? "" : tokens + ")",
-                         it->reason);
-  }
-  return lines;
-}
-
 OrderedJson json_of(const Times& times) {
   return {{"sequential_us", times.sequential.count()},
           {"overlapped_us", times.overlapped.count()},
@@ -185,23 +164,44 @@ OrderedJson json_of(const Pass& pass) {
 
 }  // namespace
 
+std::string left_out_lines(const Advice& advice) {
+  std::string lines;
+  const auto& list = advice.left_out;
+  for (auto it = list.begin(); it != list.end(); ++it) {
+    const auto alike = [&](const LeftOut& other) {
+      return other.tp == it->tp && other.reason == it->reason;
+    };
+    if (std::any_of(list.begin(), it, alike)) continue;
+    std::string tokens;
+    for (const LeftOut& other : list) {
+      if (!alike(other) || other.tokens == 0) continue;
+      tokens += fmt::format("{}{} tokens {}", tokens.empty() ? " (" : ", ", other.tokens,
+                            to_string(other.parallelism));
+    }
+    lines += fmt::format("Left out: --tp {}{}: {}\n", it->tp, tokens.empty() ? "" : tokens + ")",
+                         it->reason);
+  }
+  return lines;
+}
+
+std::string note_lines(const Advised& advised) {
+  std::string text;
+  for (const std::string& note : advised.advice.notes) {
+    const auto& said = advised.config.assumptions;  // in the first lines
+    if (std::find(said.begin(), said.end(), note) == said.end()) {
+      text += fmt::format("Note: {}\n", note);
+    }
+  }
+  return text;
+}
+
 std::string text(const Advised& advised) {
   const auto& [config, platform, launch, advice] = advised;
-  std::string text = fmt::format("{} ({} layers) on {}, {} launch\n\nA forward pass:\n{}",
-                                 config.name, config.layers, full_name(platform), to_string(launch),
+  std::string text = fmt::format("A forward pass of {} layers:\n{}", config.layers,
                                  to_markdown(with_machine(passes_table(advice), platform)));
-  for (const Pass* pass : fastest(advice)) {
-    text += fmt::format("Fastest at {} tokens: --tp {} {}, {:.3f} us a token{}\n", pass->tokens,
-                        pass->tp,
-                        pass->parallelism == Parallelism::sequence ? "with sequence parallelism"
-                                                                   : "with all-reduce (plain TP)",
-                        us_per_token(*pass), simulated_mark(platform));
-  }
   text += fmt::format("\nThe operations of a layer, and their sums:\n{}",
                       to_markdown(with_machine(operations_table(advice), platform)));
-  text += left_out_lines(advice);
-  for (const std::string& note : advice.notes) text += fmt::format("Note: {}\n", note);
-  return text;
+  return text + left_out_lines(advice) + note_lines(advised);
 }
 
 OrderedJson document(const Advised& advised) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/advice.hpp"
+#include "cli/advice_headline.hpp"
 #include "cli/advice_output.hpp"
 #include "cli/assumptions.hpp"
 #include "cli/command.hpp"
@@ -12,6 +13,7 @@
 #include "cli/machine_flags.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/quick_probes.hpp"
+#include "cli/thresholds.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -26,7 +28,16 @@ struct AdviseFlags {
   std::string sequence_parallel = "both";
   AdviceOptions options{};
   Launch launch = Launch::graph;
+  bool thresholds = false;
+  std::string csv{};
 };
+
+/// The powers of two of `--thresholds` without `--tokens`.
+std::vector<std::int64_t> usual_tokens() {
+  std::vector<std::int64_t> list;
+  for (std::int64_t tokens = 64; tokens <= 32'768; tokens *= 2) list.push_back(tokens);
+  return list;
+}
 
 std::vector<Parallelism> parallelism(const std::string& text) {
   if (text == "yes") return {Parallelism::sequence};
@@ -105,6 +116,14 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
     throw Failure(ErrorKind::bad_input,
                   "expected --db FILE with results, or --machine NAME to probe it now");
   }
+  if (flags.options.tokens.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  "--tokens: missing: expected numbers of tokens, as in --tokens 1k,16k, or "
+                  "--thresholds");
+  }
+  if (!flags.csv.empty() && !flags.thresholds) {
+    throw Failure(ErrorKind::bad_input, "--csv: expected beside --thresholds");
+  }
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   check_sizes(config, flags);
   Platform platform;
@@ -123,7 +142,15 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
   const Assumptions assumptions = assumptions_of(config);
   OrderedJson json = document(advised);
   add_assumptions(json, assumptions);
-  print(flags.common.json ? json_text(json) : marked_lines(text(advised), assumptions));
+  std::string words = headline(advised, assumptions);
+  if (flags.thresholds) {
+    add_thresholds(json, advice);
+    words += text_of_thresholds(advice, platform) + left_out_lines(advice) + note_lines(advised);
+    if (!flags.csv.empty()) write_file(flags.csv, to_csv(launcher_table(advice)));
+  } else {
+    words += "\n" + text(advised);
+  }
+  print(flags.common.json ? json_text(json) : marked_lines(words, assumptions));
   return kDone;
 }
 
@@ -144,9 +171,12 @@ void add_advise(CLI::App& root, Session& session) {
              "GPUs that the model is divided over (what was probed; with --machine 2,4,8)")
       ->type_name("N,...");
   add_parsed(*command, "--tokens", flags->options.tokens, list_of(parse_size),
-             "Tokens of a pass, as in 1k,4k,16k")
-      ->type_name("SIZE,...")
-      ->required();
+             "Tokens of a pass, as in 1k,4k,16k (with --thresholds: 64 to 32k)")
+      ->type_name("SIZE,...");
+  command->add_flag("--thresholds", flags->thresholds,
+                    "From which number of tokens overlap pays, for each product");
+  command->add_option("--csv", flags->csv, "File for the thresholds, for a launcher")
+      ->type_name("FILE");
   // --machine goes before the variable with the default of --db.
   auto* database = add_database_flag(*command, flags->database)->required(false)->envname("");
   auto* platform =
@@ -176,6 +206,7 @@ void add_advise(CLI::App& root, Session& session) {
     if (flags->database.empty() && flags->machine.name.empty() && usual != nullptr) {
       flags->database = usual;
     }
+    if (flags->thresholds && flags->options.tokens.empty()) flags->options.tokens = usual_tokens();
     flags->options.parallelism = parallelism(flags->sequence_parallel);
     session.action = [&session, flags] { return run_advise(*flags, session); };
   });

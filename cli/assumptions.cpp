@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace overlaptune::cli {
 
@@ -19,13 +20,22 @@ Assumptions assumptions_of(const ModelConfig& config) {
 
 Assumptions assumptions_of_attention(const ModelConfig& config, std::int64_t tokens) {
   Assumptions made = assumptions_of(config);
+  if (!config.causal) {
+    made.sentences.emplace_back(
+        "attention has no causal mask: it is counted over all tokens for each one");
+  }
   if (config.window > 0 && config.window < tokens) {
     made.sentences.push_back(fmt::format(
-        "attention is counted over all tokens before each one, though a window of {} tokens cuts "
-        "it off: layers with the window take less",
-        config.window));
+        "attention is counted over all tokens{}, though a window of {} tokens cuts it off: layers "
+        "with the window take less",
+        config.causal ? " before each one" : "", config.window));
   }
   return made;
+}
+
+std::string assumed(const Assumptions& assumptions) {
+  if (assumptions.sentences.empty()) return {};
+  return fmt::format("; assumed: {}", fmt::join(assumptions.sentences, "; "));
 }
 
 std::string marked_lines(const std::string& text, const Assumptions& assumptions) {

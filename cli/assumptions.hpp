@@ -22,6 +22,9 @@ struct Assumptions {
 /// Those of an answer that counts attention over all tokens of sequences of this length.
 [[nodiscard]] Assumptions assumptions_of_attention(const ModelConfig& config, std::int64_t tokens);
 
+/// "; assumed: …" with all sentences, for the first lines of an answer; empty where there are none.
+[[nodiscard]] std::string assumed(const Assumptions& assumptions);
+
 /// The text with a line "Note: …" for each sentence at its end, marked.
 [[nodiscard]] std::string with_assumptions(std::string text, const Assumptions& assumptions);
 

@@ -91,7 +91,11 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
       "--wide", [] { g_whole_lines = true; },
       "Print whole tables, also where they are wider than the terminal");
   command->add_flag_callback(
-      "--verbose", [] { set_log_level(spdlog::level::debug); },
+      "--verbose",
+      [&flags] {
+        flags.verbose = true;
+        set_log_level(spdlog::level::debug);
+      },
       "Log every step, with the time of day");
   return command;
 }

@@ -161,6 +161,7 @@ void add_evaluate(CLI::App& root, Session& session);
 void add_report(CLI::App& root, Session& session);
 void add_export_nccl_tuner(CLI::App& root, Session& session);
 void add_sequences(CLI::App& root, Session& session);
+void add_status(CLI::App& root, Session& session);
 void add_whatif(CLI::App& root, Session& session);
 void add_step(CLI::App& root, Session& session);
 void add_db(CLI::App& root, Session& session);

@@ -93,6 +93,17 @@ bool asks_nothing(const CLI::App& app, const CLI::ParseError& error) {
          !given(app).get_subcommands({}).empty();
 }
 
+/// Headings of the help, by what people come for.
+void group_commands(CLI::App& app) {
+  for (const auto& [heading, names] : std::vector<std::pair<const char*, std::vector<const char*>>>{
+           {"Measure", {"machines", "probe", "tune", "run", "holdout"}},
+           {"Ask", {"query", "predict", "report", "evaluate"}},
+           {"Plan", {"advise", "step", "sequences", "whatif"}},
+           {"Keep", {"status", "db", "kernels", "cache", "export-nccl-tuner", "completion"}}}) {
+    for (const char* name : names) app.get_subcommand(name)->group(heading);
+  }
+}
+
 /// Parses and runs the command line. Returns the exit code.
 int run(int argc, char** argv) {
   Session session{.command_line = joined(argc, argv)};
@@ -117,6 +128,12 @@ int run(int argc, char** argv) {
       "none\n"
       "  OVERLAPTUNE_WORKER    The worker program, if it does not lie beside this one");
   app.require_subcommand(1);
+  app.fallthrough();  // so that --config may follow the command
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.set_config("--config", "",
+                 "File with flags, a section for each command: [tune], db = \"f.db\"; those of the "
+                 "command line go before")
+      ->type_name("FILE");
   app.get_formatter()->column_width(36);
   add_machines(app, session);
   add_probe(app, session);
@@ -128,6 +145,7 @@ int run(int argc, char** argv) {
   add_advise(app, session);
   add_evaluate(app, session);
   add_report(app, session);
+  add_status(app, session);
   add_export_nccl_tuner(app, session);
   add_sequences(app, session);
   add_whatif(app, session);
@@ -136,6 +154,7 @@ int run(int argc, char** argv) {
   add_kernels(app, session);
   add_cache(app, session);
   add_completion(app, session);
+  group_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version

@@ -73,17 +73,22 @@ void ProgressBar::show(std::size_t done, std::size_t total, std::string_view wha
     done_at_start_ = done;
     started_ = now;
   }
+  if (new_phase || done != done_) {
+    done_ = done;
+    done_at_ = now;
+  }
+  const auto elapsed = done_at_ - started_;
   if (!place_.terminal) {
     if (now - last_ < kProgressInterval) return;
     last_ = now;
-    place_.tell(progress_text(done, total, what, now - started_, done_at_start_));
+    place_.tell(progress_text(done, total, what, elapsed, done_at_start_));
     return;
   }
   if (!new_phase && done < total && now - last_ < kRedrawn) return;
   last_ = now;
   drawn_ = true;
-  const std::string line = progress_line(done, total, what, now - started_, done_at_start_,
-                                         terminal_columns(STDERR_FILENO));
+  const std::string line =
+      progress_line(done, total, what, elapsed, done_at_start_, terminal_columns(STDERR_FILENO));
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
 }
 

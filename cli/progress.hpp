@@ -55,7 +55,10 @@ class ProgressBar {
   bool drawn_ = false;
   std::size_t total_ = 0;          ///< total of the current phase: a new total begins a new phase
   std::size_t done_at_start_ = 0;  ///< found in the database, so they do not count for the speed
+  std::size_t done_ = 0;
   Clock::time_point started_{};
+  Clock::time_point
+      done_at_{};           ///< of the last step: a long one must not make the rest look longer
   Clock::time_point last_;  ///< shown, or made
 };
 

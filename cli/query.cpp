@@ -40,11 +40,13 @@ int query(const QueryFlags& flags, const Session& /*session*/) {
   if (flags.common.json) {
     print_json(question.document(answer));
   } else {
+    const auto ring = question.nccl_ring(answer);
     const std::string text = fmt::format(
-        "{}: {}\n{}\npredicted {}, measured {}, sequential {}{}\n"
+        "{}: {}\n{}\npredicted {}, measured {}, sequential {}{}{}\n"
         "NVLink multicast: {}\n",
         to_string(answer.source), answer.reason, to_string(answer.config),
         time_text(answer.predicted), time_text(answer.measured), time_text(answer.baseline),
+        ring ? fmt::format(", GEMM and NCCL's ring {}", time_text(ring)) : "",
         simulated_mark(question.platform()), question.multicast(answer));
     print(with_assumptions(text, question.assumptions()));
   }

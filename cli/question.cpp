@@ -45,7 +45,19 @@ std::string Question::multicast(const Answer& answer) const {
   return multicast_in_words(problem_, answer.config, platform_.platform.multicast_allowed);
 }
 
-OrderedJson Question::document(const Answer& answer) const {
+std::optional<Microseconds> Question::nccl_ring(const Answer& answer) {
+  const Config plain = Sequential{};
+  if (answer.source != Source::predicted || answer.config == plain ||
+      strategy_of(answer.config) != Strategy::sequential || !lookup_.model()) {
+    return std::nullopt;
+  }
+  const auto score = model().score(model().around(problem_, launch_), plain);
+  // Corrections may bring the ring ahead by a hair of what the search has found to be the fastest.
+  if (!score || score->time() < answer.predicted) return std::nullopt;
+  return score->time();
+}
+
+OrderedJson Question::document(const Answer& answer) {
   OrderedJson document{{"source", to_string(answer.source)},
                        {"reason", answer.reason},
                        {"platform", platform_.platform.name},
@@ -56,6 +68,7 @@ OrderedJson Question::document(const Answer& answer) const {
                        {"predicted_us", json_of(answer.predicted)},
                        {"measured_us", json_of(answer.measured)},
                        {"baseline_us", json_of(answer.baseline)},
+                       {"nccl_ring_us", json_of(nccl_ring(answer))},
                        {"multicast", multicast(answer)}};
   add_origin(document, platform_.platform);
   add_assumptions(document, assumptions_);

@@ -24,8 +24,11 @@ class Question {
 
   /// Whether the answer's plan may use NVLink multicast, and what that means for its times.
   [[nodiscard]] std::string multicast(const Answer& answer) const;
+  /// The predicted time of a GEMM and NCCL's own ring, where the answer is another `sequential`
+  /// that was predicted: its baseline is the answer itself, and tells nothing.
+  [[nodiscard]] std::optional<Microseconds> nccl_ring(const Answer& answer);
   /// `source`, `reason`, `platform`, …, `multicast`: the fields of `query --json`.
-  [[nodiscard]] OrderedJson document(const Answer& answer) const;
+  [[nodiscard]] OrderedJson document(const Answer& answer);
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Assumptions& assumptions() const { return assumptions_; }

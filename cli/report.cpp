@@ -31,6 +31,7 @@ struct ReportFlags {
   std::vector<Section> only{};
   std::optional<double> fail_if_slower{};  ///< a fraction
   bool allow_missing = false;
+  bool anonymous = false;
   int shortlist = ReportOptions{}.shortlist;
 };
 
@@ -54,8 +55,8 @@ std::string as_html(const ReportFlags& flags, const Snapshot& snapshot,
                       .predicted = predicted_pairs(snapshot),
                       .shortlist = flags.shortlist,
                       .version = build(),
-                      .database = file_name(flags.database),
-                      .compared = file_name(flags.other),
+                      .database = flags.anonymous ? "a database" : file_name(flags.database),
+                      .compared = flags.anonymous ? "another one" : file_name(flags.other),
                       .made_at = db::utc_now()});
 }
 
@@ -140,9 +141,13 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
       flags.other.empty()) {
     throw Failure(ErrorKind::bad_input, "--only comparison: expected beside --compare FILE");
   }
-  const Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
+  Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   std::optional<Snapshot> other;
   if (!flags.other.empty()) other = take_snapshot(Store(flags.other, Access::read));
+  if (flags.anonymous) {
+    make_anonymous(snapshot);
+    if (other) make_anonymous(*other);
+  }
   if (snapshot.platforms.empty()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("--db {}: nothing is stored: run `overlaptune tune` into this "
@@ -219,6 +224,8 @@ void add_report(CLI::App& root, Session& session) {
       ->type_name("PERCENT");
   command->add_flag("--allow-missing", flags->allow_missing,
                     "Beside --fail-if-slower: only warn of operations that have no time here");
+  command->add_flag("--anonymous", flags->anonymous,
+                    "Leave out names of hosts and files, and command lines");
   add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)")
       ->type_name("N");

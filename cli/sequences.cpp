@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
@@ -184,7 +185,11 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
     return kDone;
   }
   const std::string_view mark = chosen.simulated ? " (simulated)" : "";
-  std::string text = marked(headline_of(study), mark);
+  std::string text =
+      marked(headline_of(study) + fmt::format("{}; costs: {}{}\n", extent_of(study, flags.gpus),
+                                              fmt::join(chosen.sources, "; "),
+                                              assumed(chosen.assumptions)),
+             mark);
   if (prepared.too_long > 0) {
     text += fmt::format(
         "{} above {} tokens {} {}\n",
@@ -192,10 +197,9 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
         flags.max_length, prepared.too_long == 1 ? "was" : "were", flags.cut ? "cut" : "dropped");
   }
   for (const std::string& note : notes) text += note + "\n";
-  for (const std::string& source : chosen.sources)
-    text += fmt::format("costs: {}{}\n", source, mark);
-  text += marked(text_of(study, flags.gpus), mark);
-  print(with_assumptions(std::move(text), chosen.assumptions));
+  text += "\n" + marked(summary_of(study), mark);
+  if (flags.common.verbose) text += "\n" + marked(batch_lines(study), mark);
+  print(marked_lines(text, chosen.assumptions));
   if (flags.picture) {
     print_own("\n" + picture(study.batches.front().plan, input.gpus, {.colour = coloured()}));
   }
@@ -214,6 +218,8 @@ void add_sequences(CLI::App& root, Session& session) {
   command->add_option("--lengths", flags->lengths, "Sequence lengths in tokens, one a line")
       ->type_name("FILE")
       ->required();
+  command->get_option("--verbose")
+      ->description("Print a line for each batch, too; log every step, with the time of day");
   add_parsed(*command, "--gpus", flags->gpus, whole_number(1, kMostGpus), "GPUs: a power of two")
       ->type_name("N")
       ->required();

@@ -12,10 +12,10 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/machine_flags.hpp"
-#include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/quick_probes.hpp"
 #include "cli/step_costs.hpp"
+#include "cli/step_output.hpp"
 #include "core/text_file.hpp"
 #include "core/units.hpp"
 
@@ -41,25 +41,20 @@ struct StepFlags {
   KnownRates known{};
 };
 
-struct Planned {
-  Assumptions assumptions{};
-  StepPlan plan{};
-  std::vector<std::string> notes{};
-  std::optional<Platform> platform{};
-};
-
 [[noreturn]] void refuse(const std::string& message) {
   throw Failure(ErrorKind::bad_input, message);
 }
 
-Planned from_graph(const StepFlags& flags) {
+PlannedStep from_graph(const StepFlags& flags) {
   const std::string text = value_or_throw(read_text_file(flags.graph));
-  return {.plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
+  return {.source = flags.graph,
+          .name = flags.graph,
+          .plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
 }
 
-Planned planned(const StepFlags& flags, const ModelConfig& config, const Platform& platform,
-                std::vector<Measurement> measurements, const Expected<LearnedModel>& model,
-                std::function<Answer(const Problem&)> ask) {
+PlannedStep planned(const StepFlags& flags, const ModelConfig& config, const Platform& platform,
+                    std::vector<Measurement> measurements, const Expected<LearnedModel>& model,
+                    std::function<Answer(const Problem&)> ask) {
   if (!model) {
     refuse(fmt::format("{}: {}: run `overlaptune probe` into this database first",
                        full_name(platform), model.error().message));
@@ -75,10 +70,13 @@ Planned planned(const StepFlags& flags, const ModelConfig& config, const Platfor
   }
   const PlatformCosts costs(platform, std::move(measurements), *model, std::move(ask), config,
                             flags.known);
-  Planned made{.assumptions = assumptions_of_attention(config, flags.shape.tokens),
-               .plan = value_or_throw(plan_step(config, flags.shape, costs.costs())),
-               .notes = costs.sources(),
-               .platform = platform};
+  PlannedStep made{.source = flags.model,
+                   .name = config.name,
+                   .shape = shape,
+                   .plan = value_or_throw(plan_step(config, shape, costs.costs())),
+                   .costs = costs.sources(),
+                   .assumptions = assumptions_of_attention(config, shape.tokens),
+                   .platform = platform};
   if (made.plan.layers > made.plan.planned_layers) {
     made.notes.push_back(fmt::format("{} of {} equal layers are planned; the others repeat them",
                                      made.plan.planned_layers, made.plan.layers));
@@ -87,7 +85,7 @@ Planned planned(const StepFlags& flags, const ModelConfig& config, const Platfor
   return made;
 }
 
-Planned from_database(const StepFlags& flags) {
+PlannedStep from_database(const StepFlags& flags) {
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   const Store store(flags.database, Access::read);
   const auto stored = value_or_throw(store.platform(flags.platform));
@@ -97,7 +95,7 @@ Planned from_database(const StepFlags& flags) {
 }
 
 /// From a quick probing of the machine. Nothing is stored.
-Planned from_machine(const StepFlags& flags) {
+PlannedStep from_machine(const StepFlags& flags) {
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   const auto machine = open(flags.machine, flags.common);
   const Platform platform = machine->platform();
@@ -132,57 +130,19 @@ void check_flags(const StepFlags& flags) {
   if (flags.shape.tokens == 0) refuse("--tokens: missing beside --model: expected a number");
 }
 
-OrderedJson document_of(const StepFlags& flags, const Planned& planned) {
-  OrderedJson document = OrderedJson::object();
-  if (planned.platform) {
-    const StepShape& shape = flags.shape;
-    document = {{"model", flags.model},
-                {"scope", to_string(shape.scope)},
-                {"tp", shape.tp},
-                {"dp", shape.dp},
-                {"sequence_parallel", shape.sequence_parallel},
-                {"micro_batch", shape.micro_batch},
-                {"tokens", shape.tokens},
-                {"platform", planned.platform->name},
-                {"fingerprint", fingerprint(*planned.platform)}};
-    add_origin(document, *planned.platform);
-  }
-  document.update(json_of(planned.plan));
-  document["notes"] = planned.notes;
-  if (planned.platform) add_assumptions(document, planned.assumptions);
-  return document;
-}
-
 int run_step(const StepFlags& flags, const Session& /*session*/) {
   check_flags(flags);
-  const Planned planned = !flags.graph.empty()         ? from_graph(flags)
-                          : flags.machine.name.empty() ? from_database(flags)
-                                                       : from_machine(flags);
-  const std::string origin = flags.graph.empty() ? flags.model : flags.graph;
-  if (!flags.trace.empty()) write_file(flags.trace, trace_of(planned.plan, "step of " + origin));
+  const PlannedStep planned = !flags.graph.empty()         ? from_graph(flags)
+                              : flags.machine.name.empty() ? from_database(flags)
+                                                           : from_machine(flags);
+  if (!flags.trace.empty()) {
+    write_file(flags.trace, trace_of(planned.plan, "step of " + planned.source));
+  }
   if (flags.common.json) {
-    print_json(document_of(flags, planned));
-    return kDone;
+    print_json(document(planned));
+  } else {
+    print(text(planned));
   }
-  std::string text;
-  const std::string_view mark = planned.platform ? simulated_mark(*planned.platform) : "";
-  if (planned.platform) {
-    const StepShape& shape = flags.shape;
-    text += fmt::format("{}: {} on {}, TP {}{}, {} replicas, {} x {} tokens{}\n", origin,
-                        to_string(shape.scope), full_name(*planned.platform), shape.tp,
-                        shape.sequence_parallel && shape.tp > 1 ? " with sequence parallelism" : "",
-                        shape.dp, shape.micro_batch, shape.tokens, mark);
-  }
-  if (planned.plan.bucket_layers > 0) {
-    text += fmt::format("buckets of {} layers{}\n", planned.plan.bucket_layers, mark);
-  }
-  for (const Table& table :
-       tables_of(planned.plan, planned.platform ? full_name(*planned.platform) : "")) {
-    text += "\n" + to_markdown(table);
-  }
-  if (!planned.notes.empty()) text += "\n";
-  for (const std::string& note : planned.notes) text += fmt::format("Note: {}{}\n", note, mark);
-  print(with_assumptions(std::move(text), planned.assumptions));
   return kDone;
 }
 

@@ -36,6 +36,8 @@ OrderedJson document(const TuneFlags& flags, const Platform& platform, const Wor
     winners.push_back(json_of(winner));
     winners.back()["layer_gemms"] = json_of(products_of(winner.candidate.problem, work.gemms));
   }
+  OrderedJson cut = OrderedJson::array();
+  for (const Problem& problem : report.cut) cut.push_back(to_string(problem));
   OrderedJson document{{"database", flags.database},
                        {"platform", platform.name},
                        {"fingerprint", fingerprint(platform)},
@@ -46,6 +48,7 @@ OrderedJson document(const TuneFlags& flags, const Platform& platform, const Wor
                        {"resumed", report.resumed},
                        {"failed", report.failed},
                        {"stopped", report.stopped},
+                       {"cut", std::move(cut)},
                        {"notes", work.notes},
                        {"winners", std::move(winners)}};
   add_origin(document, platform);
@@ -109,6 +112,10 @@ int tune(const TuneFlags& flags, const Session& session) {
                           : marked_lines(text(flags, platform, work, report, session.program),
                                          {work.assumptions, work.assumed_dense}));
   if (!report.stopped) return kDone;
+  if (!report.cut.empty()) {
+    spdlog::warn("too little time for all candidates of {} of {} problems; the first is {}",
+                 report.cut.size(), work.problems.size(), to_string(report.cut.front()));
+  }
   spdlog::warn("stopped by {}: --resume with the same request goes on from here",
                interrupted() != 0 ? "a signal" : "--budget");
   return interrupted() != 0 ? kSignalBase + interrupted() : kDone;
@@ -133,8 +140,10 @@ void add_tune(CLI::App& root, Session& session) {
   add_parsed(*command, "--explore", options.explore, whole_number(0, kMostCandidates),
              "Candidates a problem drawn at random without asking the model (0)")
       ->type_name("N");
-  add_parsed(*command, "--budget", options.budget, parse_duration,
-             "Measure nothing new after this long, probes included, as in 90s, 5m, 2h")
+  add_parsed(
+      *command, "--budget", options.budget, parse_duration,
+      "Measure nothing new after this long, probes included, as in 90s, 5m, 2h; problems share "
+      "what probing leaves")
       ->type_name("TIME");
   command->add_flag_callback(
       "--quick-probe", [&options] { options.probes = ProbeDepth::quick; },

@@ -8,7 +8,7 @@
 
 #include "cli/problem_flags.hpp"
 #include "cluster/cluster_file.hpp"
-#include "core/units.hpp"
+#include "core/readable.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -67,6 +67,24 @@ Table table_of_algorithms(const WhatIfAnswer& answer) {
   return with_calibration(std::move(table), answer.calibrated_by);
 }
 
+/// The times of the largest buffer on each cluster, what bounds them, and what they rest on.
+std::string headline(const std::vector<WhatIfAnswer>& all) {
+  double most = 0;
+  for (const WhatIfAnswer& answer : all) most = std::max(most, answer.question.bytes);
+  const cluster::Question& question = all.front().question;
+  std::string text = fmt::format("{} of {} over {} GPUs takes", to_string(question.operation),
+                                 readable(Bytes{static_cast<std::int64_t>(most)}), question.gpus);
+  std::string bounds;
+  for (const WhatIfAnswer& answer : all) {
+    if (answer.question.bytes < most) continue;
+    const bool first = bounds.empty();
+    text += fmt::format("{} {} on {}", first ? "" : ",", time_of(answer), answer.cluster);
+    bounds += fmt::format("{}{}: {}, bound by {}", first ? "" : "; ", answer.cluster,
+                          to_string(best(answer).algorithm), best(answer).bound_by);
+  }
+  return fmt::format("{}{}\n{}\n", text, grounds(all.front().calibrated_by), bounds);
+}
+
 [[noreturn]] void refuse(const std::string& message) {
   throw Failure(ErrorKind::bad_input, message);
 }
@@ -92,10 +110,7 @@ int whatif_of_operation(const WhatIfFlags& flags) {
     print_json({{"answers", std::move(list)}});
     return kDone;
   }
-  std::string text =
-      fmt::format("{} over {} GPUs, {}\n\n{}", to_string(*flags.operation), flags.gpus,
-                  flags.calibrate.empty() ? "from data sheets" : "calibrated by " + flags.calibrate,
-                  to_markdown(table_of(all)));
+  std::string text = headline(all) + "\n" + to_markdown(table_of(all));
   if (all.size() == 1) text += "\n" + to_markdown(table_of_algorithms(all.front()));
   print(text);
   return kDone;
@@ -163,6 +178,19 @@ OrderedJson json_of(const WhatIfAnswer& answer) {
   }
   document["algorithms"] = std::move(list);
   return document;
+}
+
+std::string time_of(const WhatIfAnswer& answer) {
+  const cluster::Estimate& estimate = answer.estimate;
+  std::string text = readable(us(estimate.us));
+  if (answer.calibrated_by.empty()) return text;
+  return text +
+         fmt::format(" ({} to {})", readable(us(estimate.low_us)), readable(us(estimate.high_us)));
+}
+
+std::string grounds(const std::string& source) {
+  return source.empty() ? " (from data sheets, not measured)"
+                        : fmt::format(" (calibrated by {})", source);
 }
 
 Table with_calibration(Table table, const std::string& source) {

@@ -56,6 +56,12 @@ struct WhatIfAnswer {
 
 [[nodiscard]] OrderedJson json_of(const WhatIfAnswer& answer);
 
+/// "4.1 ms", or "4.1 ms (3.9 ms to 4.3 ms)" where measured times tell how far it may be off.
+[[nodiscard]] std::string time_of(const WhatIfAnswer& answer);
+
+/// " (from data sheets, not measured)", or " (calibrated by SOURCE)", to end a line with figures.
+[[nodiscard]] std::string grounds(const std::string& source);
+
 /// The table with the column `calibrated by` at its end; unchanged where nothing was measured.
 [[nodiscard]] Table with_calibration(Table table, const std::string& source);
 

@@ -1,10 +1,12 @@
 // overlaptune whatif --model: does a training step hide the all-reduce of its gradients?
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/whatif.hpp"
 #include "cluster/cluster_file.hpp"
 #include "cluster/gradients.hpp"
+#include "core/readable.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -51,6 +53,16 @@ OrderedJson json_of_step(const Step& step, const WhatIfFlags& flags) {
           {"all_reduce", json_of(step.all_reduce)}};
 }
 
+/// The answer for one cluster, in a line.
+std::string sentence(const Step& step, const std::string& model, int replicas) {
+  return fmt::format(
+      "A step of {} hides the all-reduce of its gradients on {} from {:.0f} tokens a replica "
+      "({:.0f} in all): {} take {}{}\n",
+      model, step.all_reduce.cluster, step.tokens, step.tokens * replicas,
+      readable(Bytes{static_cast<std::int64_t>(step.synchronisation.gradient_bytes)}),
+      time_of(step.all_reduce), grounds(step.all_reduce.calibrated_by));
+}
+
 }  // namespace
 
 int whatif_of_model(const WhatIfFlags& flags) {
@@ -70,6 +82,7 @@ int whatif_of_model(const WhatIfFlags& flags) {
                           {"tokens a replica", 0},
                           {"tokens a step", 0}}};
   std::int64_t parameters = 0;
+  std::string sentences;
   std::string source;
   for (const std::string& name : flags.clusters) {
     const Step step = step_on(flags, name, config);
@@ -77,25 +90,31 @@ int whatif_of_model(const WhatIfFlags& flags) {
     parameters = step.synchronisation.parameters;
     source = step.all_reduce.calibrated_by;
     list.push_back(json_of_step(step, flags));
+    sentences += sentence(step, config.name, flags.data_parallel);
     table.rows.push_back({step.all_reduce.cluster, step.synchronisation.gradient_bytes / 1e9,
                           step.all_reduce.estimate.us / 1e3, std::string(to_string(best.algorithm)),
                           best.bound_by, step.synchronisation.us_per_token, step.tokens,
                           step.tokens * flags.data_parallel});
   }
-  const Assumptions assumptions = assumptions_of(config);
+  Assumptions assumptions = assumptions_of(config);
+  if (config.vocabulary == 0) {
+    assumptions.sentences.emplace_back(
+        "vocab_size is not in the file: the weights of embeddings are not counted");
+  }
   if (flags.common.json) {
     for (OrderedJson& answer : list) add_assumptions(answer, assumptions);
     print_json(list.size() == 1 ? list.front() : OrderedJson{{"answers", std::move(list)}});
     return kDone;
   }
   const std::string text = fmt::format(
-      "{}: {:.2f} billion weights, {} replicas of {} GPUs, {:.0f} % of the data sheet's rate\n\n"
-      "{}\nA step of fewer tokens than that leaves a part of the all-reduce exposed, however well "
-      "it is\noverlapped with the backward pass, two thirds of the step.\n",
-      config.name, static_cast<double>(parameters) / 1e9, flags.data_parallel,
-      flags.tensor_parallel, 100 * flags.utilisation,
+      "{}{} replicas of {}, {:.2f} billion weights; assumed: a step reaches {:.0f} % of the data "
+      "sheet's rate, and the backward pass, two thirds of it, hides{}{}\n\n{}",
+      sentences, flags.data_parallel,
+      flags.tensor_parallel == 1 ? "1 GPU" : fmt::format("{} GPUs", flags.tensor_parallel),
+      static_cast<double>(parameters) / 1e9, 100 * flags.utilisation,
+      assumptions.sentences.empty() ? "" : "; ", fmt::join(assumptions.sentences, "; "),
       to_markdown(with_calibration(std::move(table), source)));
-  print(with_assumptions(text, assumptions));
+  print(marked_lines(text, assumptions));
   return kDone;
 }
 

@@ -58,6 +58,7 @@ struct Level {
 struct Cluster {
   std::string name{};
   std::string description{};
+  std::string gpu{};     ///< a word in the name of its GPUs: "H100"; empty: not said
   double launch_us = 0;  ///< of a collective's kernel
   double tflops = 0;     ///< of one GPU, dense bf16, by the data sheet; 0: not given
   /// Sentences for the user: what was assumed.

@@ -120,6 +120,7 @@ Cluster read(const JsonReader& at) {
   Cluster cluster{.name = at["name"].text(),
                   .description = at["description"].text(),
                   .launch_us = number(at, "launch_us", 0, kMostTime)};
+  if (at.has("gpu")) cluster.gpu = at["gpu"].text();
   if (at.has("tflops")) cluster.tflops = number(at, "tflops", 1e-3, kMostTflops);
   if (at.has("network")) cluster.network = at["network"].text();
   cluster.levels = at["levels"].list(level);

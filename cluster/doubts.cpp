@@ -1,10 +1,12 @@
 // Measured rows that cannot be what they are taken for.
 
+#include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
-#include "cluster/measured_rows.hpp"
+#include "cluster/row_forms.hpp"
 
 namespace overlaptune::cluster {
 namespace {
@@ -39,6 +41,22 @@ class Doubt {
   int count_ = 0;
 };
 
+bool is_letter_or_digit(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Whether a word stands in a name by itself: H200 is none of "NVIDIA GH200".
+bool has_word(std::string_view name, std::string_view word) {
+  for (auto at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_letter_or_digit(name[at - 1])) &&
+        (end == name.size() || !is_letter_or_digit(name[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string what(const MeasuredRow& row) {
   return fmt::format("{}: {} of {:.0f} bytes on {} GPUs", row.place, to_string(row.operation),
                      row.bytes, row.gpus);
@@ -48,9 +66,14 @@ std::string what(const MeasuredRow& row) {
 
 std::vector<std::string> doubts(const Cluster& cluster, const std::vector<MeasuredRow>& rows) {
   const Cluster links = of_links_alone(cluster);
+  Doubt gpu;
   Doubt share;
   Doubt rate;
   for (const MeasuredRow& row : rows) {
+    if (!cluster.gpu.empty() && !row.gpu.empty() && !has_word(row.gpu, cluster.gpu)) {
+      gpu.add(fmt::format("{}: on '{}', but {} has {}: of another machine?", what(row),
+                          shown(row.gpu), cluster.name, cluster.gpu));
+    }
     const double factor = bus_factor(row.operation, row.gpus);
     if (row.bus_share > 0 && std::abs(row.bus_share / factor - 1) > kRounding) {
       share.add(
@@ -65,6 +88,7 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Measur
     }
   }
   std::vector<std::string> list;
+  gpu.report(list);
   share.report(list);
   rate.report(list);
   return list;

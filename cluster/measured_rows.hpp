@@ -17,6 +17,7 @@ struct MeasuredRow {
   double us = 0;
   std::string place{};   ///< file and line, for messages
   double bus_share = 0;  ///< bus bandwidth over algorithm bandwidth, as printed; 0: neither is
+  std::string gpu{};     ///< name of the GPUs, as printed; empty: none is
   /// Whether two rows measured the same.
   friend bool operator==(const MeasuredRow& a, const MeasuredRow& b) {
     return a.operation == b.operation && a.gpus == b.gpus && a.bytes == b.bytes && a.us == b.us;
@@ -37,7 +38,7 @@ struct MeasuredRow {
                                                             Operation asked);
 
 /// The doubts that rows are what they are taken for, a line each: bandwidths of another
-/// op or GPU count, times shorter than the links of the cluster allow.
+/// op or GPU count, GPUs of another model, times shorter than the links of the cluster allow.
 [[nodiscard]] std::vector<std::string> doubts(const Cluster& cluster,
                                               const std::vector<MeasuredRow>& rows);
 

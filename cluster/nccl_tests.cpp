@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/row_forms.hpp"
 
@@ -42,6 +43,15 @@ std::optional<std::size_t> row_in(const Words& words) {
     if (is_count(words[i]) && is_count(words[i + 1]) && std::isalpha(letter) != 0) return i;
   }
   return std::nullopt;
+}
+
+/// The words behind the address of the bus in the line of a rank: "[0x18] NVIDIA H200".
+std::string name_of_gpu(const Words& words) {
+  const auto bus = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.starts_with('[') && word.ends_with(']');
+  });
+  if (bus == words.end()) return {};
+  return fmt::format("{}", fmt::join(bus + 1, words.end(), " "));
 }
 
 class LogReader {
@@ -87,6 +97,7 @@ class LogReader {
     if (words[1] == "nThread") {
       ranks_ = {};  // a second test: its devices are counted anew
       gpus_ = 0;
+      gpu_.clear();
     }
     if (words[1] == "size") read_columns(words);
     if (words[1] == "Rank" && words.size() > 3) return read_rank(words);
@@ -126,6 +137,7 @@ class LogReader {
     const auto group = std::find(words.begin(), words.end(), "Group");
     const bool has_group = group != words.end() && group + 1 != words.end();
     gpus_ = 0;
+    gpu_ = name_of_gpu(words);
     return ranks_.add(*rank, has_group ? whole(*(group + 1), 0).value_or(0) : 0);
   }
 
@@ -157,7 +169,7 @@ class LogReader {
     const auto gpus = count_gpus();
     if (!gpus) return bad_input(fmt::format("{}: {}", place, gpus.error().message));
     rows_.push_back({operation_.value_or(asked_), *gpus, bytes, us, place,
-                     bus_share(number(row[time_ + 1]), number(row[time_ + 2]))});
+                     bus_share(number(row[time_ + 1]), number(row[time_ + 2])), gpu_});
     return {};
   }
 
@@ -181,6 +193,7 @@ class LogReader {
   int gpus_ = 0;  ///< of the rows that follow; 0: not counted yet
   int threads_ = 1;
   int gpus_each_ = 1;     ///< of a thread
+  std::string gpu_{};     ///< name of the last GPU of the list
   std::size_t time_ = 5;  ///< place of the out-of-place time in a row
   std::vector<std::size_t> wrong_{};
   std::vector<MeasuredRow> rows_{};

@@ -55,6 +55,18 @@ int gpus_of(const JsonReader& config) {
   return *gpus;
 }
 
+/// The name of the last GPU of a run; empty where none is.
+std::string gpu_of(const JsonReader& config) {
+  std::string name;
+  const JsonReader devices = config["devices"];
+  devices.each([&](const JsonReader& device) {
+    if (device.has("device_info") && device["device_info"].is_text()) {
+      name = device["device_info"].text();
+    }
+  });
+  return name;
+}
+
 Operation operation_of(const JsonReader& root, Operation asked) {
   if (!root.has("args")) return asked;
   const JsonReader args = root["args"];
@@ -72,6 +84,7 @@ std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& 
   const JsonReader results = root["results"];
   const JsonReader config = root["config"];
   const int gpus = gpus_of(config);
+  const std::string gpu = gpu_of(config);
   const Operation operation = operation_of(root, asked);
   if (root.has("out_of_bounds")) {
     const JsonReader bounds = root["out_of_bounds"];
@@ -91,7 +104,7 @@ std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& 
       if (wrong.number() != 0) wrong.fail("expected 0: wrong results have no time");
     }
     rows.push_back({operation, gpus, bytes, us, place,
-                    bus_share(timed["alg_bw"].number(), timed["bus_bw"].number())});
+                    bus_share(timed["alg_bw"].number(), timed["bus_bw"].number()), gpu});
   });
   return rows;
 }

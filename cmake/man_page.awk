@@ -33,7 +33,7 @@ NR == 1 {
   sub(/^Example$/, "Examples", heading)
   sub(/^Exit codes$/, "Exit status", heading)
   printf ".SH %s\n", toupper(heading)
-  tagged = heading ~ /^(Options|Positionals|Subcommands|Environment)$/
+  tagged = heading ~ /^(Options|Positionals|Subcommands|Measure|Ask|Plan|Keep|Environment)$/
   if (!tagged) print ".RS 4\n.nf"
   verbatim = !tagged
   next

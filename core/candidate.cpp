@@ -32,7 +32,8 @@ std::optional<double> hidden_fraction(const Winner& winner) {
   const Microseconds ideal = std::max(winner.gemm_alone, winner.collective_alone);
   const Microseconds hideable = winner.sequential - ideal;
   if (!winner.candidate.measured || hideable < kLeastShare * winner.sequential) return std::nullopt;
-  return (winner.sequential - winner.candidate.measured->median) / hideable;
+  // The parts alone were timed hot and by themselves, so a winner may take less than their ideal.
+  return std::min(1.0, (winner.sequential - winner.candidate.measured->median) / hideable);
 }
 
 }  // namespace overlaptune

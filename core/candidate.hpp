@@ -95,9 +95,9 @@ struct Winner {
   friend bool operator==(const Winner&, const Winner&) = default;
 };
 
-/// (sequential - time) / (sequential - ideal) with ideal = max(GEMM alone, collective alone);
-/// absent where the denominator is under 3 % of `sequential`, and where one of the two is not
-/// known.
+/// (sequential - time) / (sequential - ideal) with ideal = max(GEMM alone, collective alone),
+/// at most 1. Absent where the denominator is under 3 % of `sequential`, and where one of the two
+/// is not known.
 [[nodiscard]] std::optional<double> hidden_fraction(const Winner& winner);
 
 }  // namespace overlaptune

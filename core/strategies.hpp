@@ -23,6 +23,8 @@ struct StrategyTraits {
   int least_ctas = 0;  ///< 1 where 0 would mean nothing
   /// Transports whose collectives a kernel can wait for (`Wait::kernel`).
   EnumSet<Transport> kernel_waits{};
+  /// Transports by which the GEMM's own kernel exchanges: a trace shows no collective beside it.
+  EnumSet<Transport> in_gemm{};
 };
 
 inline constexpr EnumSet<Op> kAllOps = [] {
@@ -55,11 +57,13 @@ inline constexpr std::array<StrategyTraits, 5> kStrategies{{
     {.strategy = Strategy::waiting,
      .gemm = GemmFamily::generated,
      .ops = {Op::all_gather_gemm},
-     .transports = {Transport::copy_engine, Transport::peer_access}},
+     .transports = {Transport::copy_engine, Transport::peer_access},
+     .in_gemm = {Transport::peer_access}},
     {.strategy = Strategy::peer_store,
      .gemm = GemmFamily::generated,
      .ops = {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all},
-     .transports = {Transport::peer_access}},
+     .transports = {Transport::peer_access},
+     .in_gemm = {Transport::peer_access}},
 }};
 
 [[nodiscard]] constexpr const StrategyTraits& traits_of(Strategy strategy) {

@@ -88,7 +88,10 @@ def config_text(answer: Answer) -> str:
     tile = f"{answer.block_m}x{answer.block_n}x{answer.block_k}" if answer.block_m else "library"
     pieces = (f"chunks {answer.chunks}" if answer.strategy == Strategy.CHUNKED
               else f"groups {','.join(map(str, answer.wave_groups))}")
-    return f"{answer.strategy} tile {tile} ctas {answer.comm_ctas} {pieces} {answer.transport}, {answer.wait} waits"
+    text = f"{answer.strategy} tile {tile} ctas {answer.comm_ctas} {pieces}"
+    if answer.strategy == Strategy.PEER_STORE:  # its GEMM stores into the peers' memory: no transport, no waits
+        return text
+    return f"{text} {answer.transport}, {answer.wait} waits"
 
 
 def microseconds(time: float | None) -> str:

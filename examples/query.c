@@ -28,9 +28,9 @@ static int ask(const ovt_database* database, char** sizes) {
     return EXIT_FAILURE;
   }
   /* A program that runs the problem reads strategy, tile, comm_ctas, wave_groups, ... here. */
-  printf("%s: strategy %d, %d CTAs for the collective, %d wave groups\n\n%s\n",
-         source_names[answer.source], (int)answer.strategy, (int)answer.comm_ctas,
-         (int)answer.wave_group_count, text);
+  printf("%s: %s, %d CTAs for the collective, %d wave groups\n\n%s\n", source_names[answer.source],
+         ovt_strategy_name(answer.strategy), (int)answer.comm_ctas, (int)answer.wave_group_count,
+         text);
   return EXIT_SUCCESS;
 }
 

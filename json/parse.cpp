@@ -1,16 +1,13 @@
 #include "json/parse.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "json/followed_fields.hpp"
 #include "json/reader.hpp"
 
 namespace overlaptune {
@@ -23,29 +20,7 @@ constexpr std::size_t kLongestPlace = 80;
 /// "gpu.sms.value: " for the field in which parsing ends with an error; empty where it has no name.
 /// Text is parsed a second time for it: to follow the fields takes longer than to parse without.
 std::string place_of_error(std::string_view text) {
-  std::vector<std::pair<int, std::string>> open;  // fields, with how deep they are
-  const auto close = [&](int depth) {
-    while (!open.empty() && open.back().first >= depth) open.pop_back();
-  };
-  const auto follow = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::key) {
-      close(depth);
-      open.emplace_back(depth, parsed.get<std::string>());
-    } else if (event == json::parse_event_t::object_end) {
-      close(depth + 1);
-    }
-    return true;
-  };
-  try {
-    const json unused = json::parse(text, follow);
-  } catch (const json::exception&) {
-    // The error is known; its place is in `open`.
-  }
-  std::string place;
-  for (const auto& [depth, name] : open) {
-    if (place.size() > kLongestPlace) break;
-    place += (place.empty() ? "" : ".") + name;
-  }
+  const std::string place = follow_fields(text).place;
   return place.empty() ? "" : one_line(place, kLongestPlace) + ": ";
 }
 
@@ -103,23 +78,12 @@ json parse_json(std::string_view text, std::string_view origin, std::size_t larg
 
 json parse_unique_json(std::string_view text, std::string_view origin) {
   json document = parse_python_json(text, origin);
-  std::vector<std::set<std::string, std::less<>>> open;  // fields of the objects around
-  const auto follow = [&](int /*depth*/, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) {
-      open.emplace_back();
-    } else if (event == json::parse_event_t::object_end) {
-      open.pop_back();
-    } else if (event == json::parse_event_t::key) {
-      const auto& name = parsed.get_ref<const std::string&>();
-      if (!open.back().insert(name).second) {
-        throw Failure(ErrorKind::bad_input,
-                      fmt::format("{}: {}: is there twice: expected each field once", origin,
-                                  one_line(name, kLongestPlace)));
-      }
-    }
-    return true;
-  };
-  const json unused = json::parse(with_quoted_non_finite(text), follow);
+  const std::string repeated = follow_fields(with_quoted_non_finite(text)).repeated;
+  if (!repeated.empty()) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: {}: is there twice: expected each field once", origin,
+                              one_line(repeated, kLongestPlace)));
+  }
   return document;
 }
 

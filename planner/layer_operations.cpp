@@ -208,9 +208,9 @@ class Layer {
     return (sizes_.qkv - sizes_.queries) * config_.value_head_dim /
            (config_.head_dim + config_.value_head_dim);
   }
-  /// Two products, of which a causal mask leaves half.
+  /// Two products, as far as the mask leaves them.
   [[nodiscard]] double attention_flops() const {
-    return product(sizes_.rows, shape_.tokens) *
+    return unmasked_share(config_) * 2 * product(sizes_.rows, shape_.tokens) *
            static_cast<double>(sizes_.queries + sizes_.values);
   }
 

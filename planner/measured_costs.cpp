@@ -66,21 +66,22 @@ Expected<double> linear_us(const ModelConfig& config, const Model& model, bool r
   return sum * static_cast<double>(config.layers) / static_cast<double>(kRows);
 }
 
-/// Time of attention for each token squared. A causal mask leaves half of both products.
+/// Time of attention for each token squared, as far as the mask leaves both products.
 Expected<double> quadratic_us(const ModelConfig& config, const Model& model,
                               const MeasuredRequest& request) {
   const double passes = (request.recompute ? 2 : 1) + kBackwardOfAttention;
   const auto heads = static_cast<double>(config.heads * config.layers);
   if (request.known.attention_tflops) {
     const auto width = static_cast<double>(config.head_dim + config.value_head_dim);
-    return 0.5 * heads * 2 * width / (*request.known.attention_tflops * 1e6) * passes;
+    return unmasked_share(config) * heads * 2 * width / (*request.known.attention_tflops * 1e6) *
+           passes;
   }
   const auto scores = gemm(model, kRows, kRows, config.head_dim);
   const auto outputs = gemm(model, kRows, config.value_head_dim, kRows);
   if (!scores) return error_of(scores);
   if (!outputs) return error_of(outputs);
   const auto rows = static_cast<double>(kRows);
-  return 0.5 * heads * (*scores + *outputs) / (rows * rows) * passes;
+  return unmasked_share(config) * heads * (*scores + *outputs) / (rows * rows) * passes;
 }
 
 /// Elements of the four tensors that attention exchanges, for each token. A GPU that holds less
@@ -220,7 +221,8 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
                   request.recompute ? ", forward twice" : ""),
       fmt::format("attention: {:.3g} us a token squared, from {}", *quadratic,
                   request.known.attention_tflops ? "attention_tflops in --costs"
-                                                 : "its two products as GEMMs, half of each"),
+                  : config.causal                ? "its two products as GEMMs, half of each"
+                                                 : "its two products as GEMMs"),
       fmt::format("all-to-all: measured{}",
                   given.empty() ? "" : ", but for degrees " + given + " from --costs"),
       fmt::format("a micro-batch: {:.1f} ms, {}", fixed / 1e3,

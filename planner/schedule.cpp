@@ -148,7 +148,7 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
     for (const int other : graph.tasks[i].after) wait(static_cast<int>(i), other);
   }
   for (const Hold& hold : holds) wait(hold.task, hold.until);
-  if (made.sorted(std::vector<double>(made.size(), 0)).size() < made.size()) return std::nullopt;
+  if (made.in_some_order().size() < made.size()) return std::nullopt;
   return made;
 }
 
@@ -159,6 +159,22 @@ std::vector<double> Nodes::by_node(const std::vector<double>& keys) const {
     key = std::min(key, keys[i]);
   }
   return mine;
+}
+
+std::vector<int> Nodes::in_some_order() const {
+  std::vector<int> order;
+  order.reserve(size());
+  std::vector<int> waits(size());
+  for (std::size_t i = 0; i < size(); ++i) {
+    waits[i] = list_[i].waits;
+    if (waits[i] == 0) order.push_back(static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const int next : list_[at(order[i])].next) {
+      if (--waits[at(next)] == 0) order.push_back(next);
+    }
+  }
+  return order;
 }
 
 std::vector<int> Nodes::sorted(const std::vector<double>& node_keys) const {
@@ -182,7 +198,7 @@ std::vector<int> Nodes::sorted(const std::vector<double>& node_keys) const {
 }
 
 std::vector<double> Nodes::tails() const {
-  const std::vector<int> order = sorted(std::vector<double>(size(), 0));
+  const std::vector<int> order = in_some_order();
   std::vector<double> tails(size(), 0);
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     double longest = 0;

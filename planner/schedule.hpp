@@ -63,6 +63,9 @@ class Nodes {
     std::vector<int> next{};  ///< nodes after it
   };
   [[nodiscard]] std::vector<double> by_node(const std::vector<double>& keys) const;
+  /// Each node behind those that it waits for; fewer than all where nodes wait in a cycle.
+  [[nodiscard]] std::vector<int> in_some_order() const;
+  /// Likewise, in the order of the keys where several may come next.
   [[nodiscard]] std::vector<int> sorted(const std::vector<double>& node_keys) const;
   template <class Queue>
   [[nodiscard]] Schedule simulate(Queue& queue) const;

@@ -54,19 +54,54 @@ Sound chosen(const TaskGraph& graph, const Policy& policy) {
   return sound;
 }
 
+/// The tasks under a policy, by critical path.
+Scheduled schedule(const TaskGraph& graph, const Sound& sound, const Policy& policy) {
+  Scheduled made{.fused = sound.fused, .keys = sound.nodes->tails()};
+  for (std::size_t i = 0; i < made.keys.size(); ++i) {
+    if (!policy.earlier.empty()) {
+      const auto earlier = policy.earlier.find(graph.tasks[i].kind);
+      if (earlier != policy.earlier.end()) made.keys[i] += earlier->second;
+    }
+    made.keys[i] = -made.keys[i];
+  }
+  made.schedule = sound.nodes->list_schedule(made.keys);
+  return made;
+}
+
+/// No schedule is shorter; 0 where fusions make that hard to say.
+double lower_bound(const TaskGraph& graph) {
+  if (!graph.fusions.empty()) return 0;
+  std::array<double, 3> sums{};
+  for (const Task& task : graph.tasks) sums[static_cast<std::size_t>(task.resource)] += task.us;
+  const auto nodes = Nodes::make(graph, {});
+  const std::vector<double> tails = nodes->tails();
+  const double chain = *std::max_element(tails.begin(), tails.end());
+  return std::max(chain, sums[2] + std::max(sums[0], sums[1]));
+}
+
 /// Tries policies on one graph and remembers the best one.
 class Trials {
  public:
   Trials(const TaskGraph& graph, Policy start, int most)
-      : graph_(graph), best_(std::move(start)), left_(most) {
-    us_ = apply(graph_, best_).schedule.us;
+      : graph_(graph),
+        bound_(lower_bound(graph)),
+        sound_(chosen(graph, start)),
+        fused_(start.fused),
+        best_(std::move(start)),
+        left_(most) {
+    us_ = schedule(graph_, sound_, best_).schedule.us;
   }
-  [[nodiscard]] bool over() const { return left_ <= 0; }
+  /// No trials are left, or none can be better.
+  [[nodiscard]] bool over() const { return left_ <= 0 || us_ <= bound_ / kBetter; }
   [[nodiscard]] const Policy& best() const { return best_; }
   bool offer(const Policy& policy) {
     if (over()) return false;
     --left_;
-    const double us = apply(graph_, policy).schedule.us;
+    if (policy.fused != fused_) {
+      sound_ = chosen(graph_, policy);
+      fused_ = policy.fused;
+    }
+    const double us = schedule(graph_, sound_, policy).schedule.us;
     if (us >= us_ * kBetter) return false;
     us_ = us;
     best_ = policy;
@@ -75,6 +110,9 @@ class Trials {
 
  private:
   const TaskGraph& graph_;
+  double bound_ = 0;
+  Sound sound_;                          ///< of the last policy that was tried
+  std::map<std::string, bool> fused_{};  ///< those that it chose
   Policy best_;
   int left_ = 0;
   double us_ = 0;
@@ -83,18 +121,7 @@ class Trials {
 }  // namespace
 
 Scheduled apply(const TaskGraph& graph, const Policy& policy) {
-  Sound sound = chosen(graph, policy);
-  std::vector<double> keys = sound.nodes->tails();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!policy.earlier.empty()) {
-      const auto earlier = policy.earlier.find(graph.tasks[i].kind);
-      if (earlier != policy.earlier.end()) keys[i] += earlier->second;
-    }
-    keys[i] = -keys[i];
-  }
-  Schedule schedule = sound.nodes->list_schedule(keys);
-  return {
-      .fused = std::move(sound.fused), .keys = std::move(keys), .schedule = std::move(schedule)};
+  return schedule(graph, chosen(graph, policy), policy);
 }
 
 Policy search_policy(const TaskGraph& graph, Policy start, int trials) {
@@ -144,21 +171,6 @@ Policy search_policy(const TaskGraph& graph, Policy start, int trials) {
   }
   return tried.best();
 }
-
-namespace {
-
-/// No schedule is shorter; 0 where fusions make that hard to say.
-double lower_bound(const TaskGraph& graph) {
-  if (!graph.fusions.empty()) return 0;
-  std::array<double, 3> sums{};
-  for (const Task& task : graph.tasks) sums[static_cast<std::size_t>(task.resource)] += task.us;
-  const auto nodes = Nodes::make(graph, {});
-  const std::vector<double> tails = nodes->tails();
-  const double chain = *std::max_element(tails.begin(), tails.end());
-  return std::max(chain, sums[2] + std::max(sums[0], sums[1]));
-}
-
-}  // namespace
 
 Scheduled search_order(const TaskGraph& graph, Scheduled start, int trials) {
   const std::size_t tasks = graph.tasks.size();

@@ -22,7 +22,7 @@ constexpr int kMostPlannedLayers = 256;
 /// The most trials of a graph, fewer of a large one: tasks and what they wait for are visited so
 /// many times, about a second.
 int trials_of(const TaskGraph& graph, int most) {
-  constexpr std::size_t kVisits = 50'000'000;
+  constexpr std::size_t kVisits = 10'000'000;
   constexpr int kLeast = 20;
   std::size_t size = graph.tasks.size() + graph.fusions.size();
   for (const Task& task : graph.tasks) size += task.after.size();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
+#include "planner/fusion_check.hpp"
 
 namespace overlaptune {
 namespace {
@@ -69,42 +69,6 @@ int task_in_cycle(const TaskGraph& graph) {
     }
   }
   return -1;
-}
-
-/// One operation does all that its compute task does. Measured times of the two may differ by the
-/// clock of the GPU.
-constexpr double kLeastFused = 0.9;
-
-Expected<void> check_fusion(const TaskGraph& graph, const Fusion& fusion) {
-  const auto count = static_cast<int>(graph.tasks.size());
-  if (fusion.compute < 0 || fusion.compute >= count || fusion.links < 0 || fusion.links >= count) {
-    return bad_input(fmt::format("fusion '{}': of a task that does not exist", fusion.kind));
-  }
-  const Task& compute = graph.tasks[static_cast<std::size_t>(fusion.compute)];
-  const Task& links = graph.tasks[static_cast<std::size_t>(fusion.links)];
-  if (compute.resource != Resource::compute || links.resource != Resource::links) {
-    return bad_input(
-        fmt::format("fusion of '{}' and '{}': expected a compute task and one on links",
-                    compute.name, links.name));
-  }
-  const auto waits = [](const Task& task, int other) {
-    return std::find(task.after.begin(), task.after.end(), other) != task.after.end();
-  };
-  if (!waits(compute, fusion.links) && !waits(links, fusion.compute)) {
-    return bad_input(fmt::format("fusion of '{}' and '{}': expected that one is after the other",
-                                 compute.name, links.name));
-  }
-  if (!is_in(fusion.us, 0, kMostUs)) {
-    return bad_input(fmt::format("fusion of '{}' and '{}': {} us: expected 0 to 10^12",
-                                 compute.name, links.name, fusion.us));
-  }
-  if (fusion.us < compute.us * kLeastFused) {
-    return bad_input(
-        fmt::format("fusion of '{}' and '{}': {} us: expected the {} us at least that "
-                    "'{}' takes alone",
-                    compute.name, links.name, fusion.us, compute.us, compute.name));
-  }
-  return {};
 }
 
 class GraphReader {
@@ -183,15 +147,7 @@ Expected<void> check(const TaskGraph& graph) {
     return bad_input(fmt::format("task '{}': waits for itself, in a cycle: expected no cycle",
                                  graph.tasks[static_cast<std::size_t>(task)].name));
   }
-  std::set<std::pair<int, int>> pairs;
-  for (const Fusion& fusion : graph.fusions) {
-    if (const auto checked = check_fusion(graph, fusion); !checked) return error_of(checked);
-    if (!pairs.emplace(fusion.compute, fusion.links).second) {
-      return bad_input(
-          fmt::format("fusion '{}': is there twice: expected each pair once", fusion.kind));
-    }
-  }
-  return {};
+  return check_fusions(graph);
 }
 
 Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {

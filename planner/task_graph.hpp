@@ -63,8 +63,7 @@ struct TaskGraph {
 };
 
 /// Error, naming the task: times that are negative or not finite, factors below 1, indices that do
-/// not exist, a fusion of other tasks than the two that it needs, tasks that wait for each other in
-/// a cycle.
+/// not exist, tasks that wait for each other in a cycle, fusions that `check_fusions` refuses.
 [[nodiscard]] Expected<void> check(const TaskGraph& graph);
 
 /// Reads a graph from JSON: `tasks` with `name`, `resource`, `us` and, as needed, `after` (names),

@@ -120,6 +120,14 @@ const char* ovt_version() {
   return c::version();
 }
 
+const char* ovt_strategy_name(ovt_strategy strategy) {
+  return c::strategy_name(strategy);
+}
+
+const char* ovt_transport_name(ovt_transport transport) {
+  return c::transport_name(transport);
+}
+
 const char* ovt_last_error() {
   return c::last_error();
 }

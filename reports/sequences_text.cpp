@@ -4,13 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "core/readable.hpp"
+
 namespace overlaptune {
 namespace {
-
-/// Microseconds in a unit that people read.
-std::string shown(double us) {
-  return us < 1e6 ? fmt::format("{:.1f} ms", us / 1e3) : fmt::format("{:.1f} s", us / 1e6);
-}
 
 std::size_t sequences_of(const BatchPlan& plan) {
   std::size_t count = 0;
@@ -20,23 +17,39 @@ std::size_t sequences_of(const BatchPlan& plan) {
   return count;
 }
 
-std::string summary(const Study& study, int gpus) {
+}  // namespace
+
+std::string headline_of(const Study& study) {
+  return fmt::format(
+      "Groups of mixed sizes make a batch {:.2f} times as fast as groups of {} for all batches: {} "
+      "instead of {}, at least {}\n",
+      study.speedup_static.mean, study.static_degree, readable(us(study.mean_time_us)),
+      readable(us(study.static_mean_us)), readable(us(study.mean_lower_bound_us)));
+}
+
+std::string extent_of(const Study& study, int gpus) {
+  return fmt::format(
+      "{} of {} sequences on {} GPUs",
+      study.batches.size() == 1 ? "1 batch" : fmt::format("{} batches", study.batches.size()),
+      sequences_of(study.batches.front().plan), gpus);
+}
+
+std::string summary_of(const Study& study) {
   const auto speedup = [](const Interval& interval) {
-    return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.mean, interval.low, interval.high);
+    return fmt::format("{:.2f} ({:.2f} to {:.2f})", interval.mean, interval.low, interval.high);
   };
   return fmt::format(
-      "{} of {} sequences on {} GPUs\n"
-      "mean time of a batch  {:.1f} ms (lower bound {:.1f} ms); {:.1f} % of it in all-to-all\n"
-      "static                {:.1f} ms with groups of {}; speedup {}, 95 % interval\n"
-      "best for each batch   {:.1f} ms; speedup {}\n"
-      "planning              {:.1f} ms a batch, at most {:.1f} ms\n"
+      "mean time of a batch  {} (lower bound {}); {:.1f} % of it in all-to-all\n"
+      "static                {} with groups of {}; speedup {}, 95 % interval\n"
+      "best for each batch   {}; speedup {}\n"
+      "planning              {} a batch, at most {}\n"
       "buckets               token error {:.2f} %, at most {:.2f} %\n",
-      study.batches.size() == 1 ? "1 batch" : fmt::format("{} batches", study.batches.size()),
-      sequences_of(study.batches.front().plan), gpus, study.mean_time_us / 1e3,
-      study.mean_lower_bound_us / 1e3, 100 * study.exchange_share, study.static_mean_us / 1e3,
-      study.static_degree, speedup(study.speedup_static), study.batch_adaptive_mean_us / 1e3,
-      speedup(study.speedup_batch_adaptive), study.planning_ms_mean, study.planning_ms_max,
-      100 * study.bucket_error_mean, 100 * study.bucket_error_max);
+      readable(us(study.mean_time_us)), readable(us(study.mean_lower_bound_us)),
+      100 * study.exchange_share, readable(us(study.static_mean_us)), study.static_degree,
+      speedup(study.speedup_static), readable(us(study.batch_adaptive_mean_us)),
+      speedup(study.speedup_batch_adaptive), readable(us(1e3 * study.planning_ms_mean)),
+      readable(us(1e3 * study.planning_ms_max)), 100 * study.bucket_error_mean,
+      100 * study.bucket_error_max);
 }
 
 std::string batch_lines(const Study& study) {
@@ -49,20 +62,6 @@ std::string batch_lines(const Study& study) {
                     batch.plan.lower_bound_us / 1e3, batch.plan.micro_batches.size());
   }
   return text;
-}
-
-}  // namespace
-
-std::string headline_of(const Study& study) {
-  return fmt::format(
-      "Groups of mixed sizes make a batch {:.2f} times as fast as groups of {} for all batches: {} "
-      "instead of {}, at least {}\n",
-      study.speedup_static.mean, study.static_degree, shown(study.mean_time_us),
-      shown(study.static_mean_us), shown(study.mean_lower_bound_us));
-}
-
-std::string text_of(const Study& study, int gpus) {
-  return batch_lines(study) + "\n" + summary(study, gpus);
 }
 
 }  // namespace overlaptune

@@ -1,5 +1,5 @@
 #pragma once
-// Plans of sequence-parallel groups in words and a table.
+// The plans of several batches in words for a person.
 
 #include <string>
 
@@ -7,10 +7,16 @@
 
 namespace overlaptune {
 
-/// What the plans gain, in one line. The study has at least one batch, as below.
+/// The gain of groups of mixed sizes, in one line.
 [[nodiscard]] std::string headline_of(const Study& study);
 
-/// A line for each batch, and the means of all.
-[[nodiscard]] std::string text_of(const Study& study, int gpus);
+/// "4 batches of 512 sequences on 64 GPUs".
+[[nodiscard]] std::string extent_of(const Study& study, int gpus);
+
+/// The means over all batches, beside the baselines.
+[[nodiscard]] std::string summary_of(const Study& study);
+
+/// A table with a line for each batch.
+[[nodiscard]] std::string batch_lines(const Study& study);
 
 }  // namespace overlaptune

@@ -54,4 +54,16 @@ Snapshot take_snapshot(const Store& store) {
   return snapshot;
 }
 
+void make_anonymous(Snapshot& snapshot) {
+  for (PlatformRecord& record : snapshot.platforms) {
+    if (!record.last_run) continue;
+    record.last_run->provenance.host = "(not shown)";
+    record.last_run->provenance.command_line = "(not shown)";
+  }
+  // The reason why a candidate failed names the rank's host.
+  for (auto& candidate : snapshot.candidates) {
+    if (!candidate.candidate.reason.empty()) candidate.candidate.reason = "(not shown)";
+  }
+}
+
 }  // namespace overlaptune

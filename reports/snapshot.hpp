@@ -37,4 +37,7 @@ struct Snapshot {
 /// Everything in the database that a report shows.
 [[nodiscard]] Snapshot take_snapshot(const Store& store);
 
+/// Takes the names of hosts and the command lines, which have paths, out of the rows.
+void make_anonymous(Snapshot& snapshot);
+
 }  // namespace overlaptune

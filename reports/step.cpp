@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/readable.hpp"
 #include "reports/trace.hpp"
 
 namespace overlaptune {
@@ -131,6 +132,12 @@ OrderedJson json_of(const StepPlan& plan) {
           {"nodes", std::move(nodes)},
           {"tasks", json_of_tasks(plan.graph)},
           {"fusions", json_of_fusions(plan.graph)}};
+}
+
+std::string headline_of(const StepPlan& plan, std::string_view what) {
+  return fmt::format("Overlap makes {} {:.2f} times as fast: {} instead of {}, at best {}", what,
+                     ratio(plan.sequential_us, plan.scheduled_us), readable(us(plan.scheduled_us)),
+                     readable(us(plan.sequential_us)), readable(us(plan.ideal_us)));
 }
 
 std::vector<Table> tables_of(const StepPlan& plan, const std::string& machine) {

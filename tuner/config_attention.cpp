@@ -32,12 +32,26 @@ void check_divisor(const ConfigFields& fields, std::int64_t kv_heads, std::int64
 }
 
 /// The ranks of latent attention, and the width of its heads.
-void read_latent(ConfigFields& fields, ModelConfig& config, AttentionLayers& sizes) {
+void read_latent(ConfigFields& fields, const Family* family, ModelConfig& config,
+                 AttentionLayers& sizes) {
   config.ranks.query_rank = fields.count_if_any({"q_lora_rank"}).value_or(0);
-  config.ranks.key_rank = fields.count({"kv_lora_rank"});
+  const auto key_rank = fields.count_if_any({"kv_lora_rank"});
+  if (!key_rank) {
+    fields.fail(
+        "kv_lora_rank is missing: expected a whole number from 1 to 2^31 - 1, or use_mla = false "
+        "where attention is not latent");
+  }
+  config.ranks.key_rank = *key_rank;
   config.ranks.rope_dim = fields.count_if_any({"qk_rope_head_dim"}, 0).value_or(0);
   const auto plain = fields.count_if_any({"qk_nope_head_dim"}, 0).value_or(0);
-  sizes.value_head_dim = fields.count({"v_head_dim"});
+  const auto values = fields.count_if_any({"v_head_dim"});
+  if (!values && family != nullptr) {  // MiniCPM3
+    sizes.value_head_dim = config.hidden / sizes.heads;
+    fields.add_default(
+        fmt::format("v_head_dim = {} (hidden_size / num_attention_heads)", sizes.value_head_dim));
+  } else {
+    sizes.value_head_dim = fields.count({"v_head_dim"});
+  }
   sizes.head_dim = plain + config.ranks.rope_dim;
   if (sizes.head_dim == 0) sizes.head_dim = sizes.value_head_dim;
   fields.know({"head_dim", "qk_head_dim"});  // those of the part with positions, or both together
@@ -54,7 +68,16 @@ void read_shared_key(ConfigFields& fields, ModelConfig& config, AttentionLayers&
   fields.know({"qk_rope_head_dim"});
 }
 
-void read_plain(ConfigFields& fields, const ModelConfig& config, AttentionLayers& sizes) {
+/// DeepSeek's smallest models have the fields of latent attention, and no such attention.
+bool is_latent_off(ConfigFields& fields) {
+  if (!fields.has("use_mla") || fields.is_set("use_mla")) return false;
+  fields.know(
+      {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"});
+  return true;
+}
+
+void read_plain(ConfigFields& fields, const ModelConfig& config, bool own_values,
+                AttentionLayers& sizes) {
   const auto head_dim = fields.count_if_any({"head_dim", "kv_channels", "attention_head_dim"});
   if (!head_dim && config.hidden % sizes.heads != 0) {
     fields.fail(
@@ -67,7 +90,10 @@ void read_plain(ConfigFields& fields, const ModelConfig& config, AttentionLayers
     fields.add_default(
         fmt::format("head_dim = {} (hidden_size / num_attention_heads)", sizes.head_dim));
   }
-  sizes.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(sizes.head_dim);
+  sizes.value_head_dim = sizes.head_dim;
+  if (own_values) {
+    sizes.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(sizes.head_dim);
+  }
 }
 
 /// Sizes that layers with full attention (gemma4) or with a window (mimo_v2) have instead.
@@ -141,14 +167,15 @@ void read_attention(ConfigFields& fields, const Family* family, const std::vecto
   const auto kv_heads = read_kv_heads(fields, config.layers, sizes.heads);
   for (const std::int64_t each : kv_heads) check_divisor(fields, each, sizes.heads);
   const auto kind = family != nullptr ? family->attention : AttentionKind::plain;
-  const bool latent = kind == AttentionKind::latent || fields.has("kv_lora_rank");
+  const bool off = is_latent_off(fields);
+  const bool latent = !off && (kind == AttentionKind::latent || fields.has("kv_lora_rank"));
   config.latent_attention = latent || kind == AttentionKind::shared_key;
   if (kind == AttentionKind::shared_key) {
     read_shared_key(fields, config, sizes);
   } else if (latent) {
-    read_latent(fields, config, sizes);
+    read_latent(fields, family, config, sizes);
   } else {
-    read_plain(fields, config, sizes);
+    read_plain(fields, config, !off, sizes);
   }
   const Exceptions exceptions = read_exceptions(fields, config.layers);
   std::vector<AttentionLayers> groups;

@@ -44,11 +44,13 @@ std::optional<std::int64_t> ConfigFields::count_if_any(Names names, std::int64_t
 
 std::int64_t ConfigFields::count(Names names) {
   const auto value = count_if_any(names);
-  if (!value) {
-    fail(fmt::format("{} is missing: expected a whole number from 1 to 2^31 - 1",
-                     fmt::join(names, " or ")));
-  }
+  if (!value) fail_missing(names);
   return *value;
+}
+
+void ConfigFields::fail_missing(Names names) const {
+  fail(fmt::format("{} is missing: expected a whole number from 1 to 2^31 - 1{}",
+                   fmt::join(names, " or "), hint_));
 }
 
 std::vector<std::int64_t> ConfigFields::by_layer(Names names, std::int64_t layers,

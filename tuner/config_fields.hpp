@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -47,12 +48,20 @@ class ConfigFields {
 
   /// Names of fields that need not be read here, because others say the same or there are none.
   void know(Names names) { asked_.insert(names.begin(), names.end()); }
+  /// Whether the family has a value for a field that is absent.
+  [[nodiscard]] bool has_default(const std::string& name) const {
+    return default_values_.contains(name);
+  }
   [[nodiscard]] bool was_asked(const std::string& name) const { return asked_.contains(name); }
   /// "head_dim = 256": what the defaults answered.
   [[nodiscard]] const std::vector<std::string>& defaults_used() const { return used_; }
   /// Notes a value that follows from other fields.
   void add_default(std::string text) { used_.push_back(std::move(text)); }
   [[noreturn]] void fail(const std::string& message) const { object_.fail(message); }
+  /// Fails for want of a number at any of `names`.
+  [[noreturn]] void fail_missing(Names names) const;
+  /// Sets what stands behind each complaint about a missing number: why it may be missing.
+  void explain_missing(std::string hint) { hint_ = std::move(hint); }
 
  private:
   struct Found {
@@ -66,6 +75,7 @@ class ConfigFields {
   JsonReader defaults_;
   std::set<std::string> asked_{};
   std::vector<std::string> used_{};
+  std::string hint_{};
 };
 
 }  // namespace overlaptune

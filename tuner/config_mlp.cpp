@@ -42,11 +42,7 @@ void read_experts(ConfigFields& fields, const Family* family, ModelConfig& confi
       fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
   fields.know({"intermediate_size"});
   if (!width) width = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
-  if (!width) {
-    fields.fail(
-        "moe_intermediate_size or intermediate_size is missing: expected a whole number from 1 to "
-        "2^31 - 1");
-  }
+  if (!width) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
   config.expert_intermediate = *width;
   config.shared_intermediate = read_shared_width(fields, family, config);
 }
@@ -73,9 +69,7 @@ std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family
   }
   if (widths.empty()) {
     if (config.gated) {
-      fields.fail(
-          "intermediate_size, block_ff_dim or ffn_hidden_size is missing: expected a whole number "
-          "from 1 to 2^31 - 1");
+      fields.fail_missing({"intermediate_size", "block_ff_dim", "ffn_hidden_size"});
     }
     const auto ratio = fields.count_if_any({"expansion_ratio"}).value_or(4);
     fields.add_default(
@@ -139,8 +133,9 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
     config.gated = activation.empty() || activation == "silu" || activation == "swish";
     config.assumptions.push_back(
         fmt::format("model_type '{}' is not known: its layers are taken to be attention and an MLP "
-                    "{} a gate",
-                    config.model_type, config.gated ? "with" : "without"));
+                    "{} a gate{}",
+                    config.model_type, config.gated ? "with" : "without",
+                    activation.empty() ? ", though the file names no activation" : ""));
   }
   config.expert_layers =
       std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.experts; });

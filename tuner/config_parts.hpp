@@ -38,6 +38,20 @@ struct Nesting {
 [[nodiscard]] const nlohmann::json& language_model(const nlohmann::json& document,
                                                    const Nesting& nesting);
 
+/// To which tokens attention looks: those before each one or all, in a window or not.
+void read_mask(const nlohmann::json& document, const Nesting& nesting, const Family* family,
+               ModelConfig& config);
+
+/// Says it where the class is that of another family than the type.
+void say_architecture(const nlohmann::json& document, ModelConfig& config);
+
+/// Why a size may be missing: its class may have a default, or it stands in a part of another name.
+[[nodiscard]] std::string why_missing(const nlohmann::json& model, const std::string& type,
+                                      const Family* family);
+
+/// "a, b, c and 7 more".
+[[nodiscard]] std::string names_in(std::vector<std::string> names);
+
 /// Names of fields that are not known: those that speak of layers, then the others.
 struct UnknownFields {
   std::vector<std::string> of_layers{};

@@ -54,12 +54,14 @@ Family family_of(const JsonReader& row, const nlohmann::json& json) {
       .shared_expert_as_wide = flag("shared_expert_as_wide"),
       .last_layer_is_full = flag("last_layer_is_full"),
       .halved_mlp = flag("halved_mlp"),
+      .causal = !row.has("causal") || row["causal"].boolean(),
       .other_layers = text("other_layers"),
       .beside = text("beside"),
       .needs = texts(row, "needs"),
       .left_out = text("left_out"),
       .not_counted = text("not_counted"),
       .defaults = json.value("defaults", nlohmann::json::object()),
+      .nested_defaults = json.value("nested_defaults", nlohmann::json::object()),
       .source = row["source"].text(),
       .checked = !row.has("checked") || row["checked"].boolean()};
 }

@@ -28,12 +28,16 @@ struct Family {
   bool shared_expert_as_wide = false;  ///< one shared expert, as wide as the others
   bool last_layer_is_full = false;     ///< whatever the pattern of window layers says
   bool halved_mlp = false;             ///< intermediate_size counts gate and up
+  bool causal = true;                  ///< a token attends to those before it only
   std::string other_layers{};          ///< what the layers without attention are: "mamba2"
   std::string beside{};                ///< what each layer has beside its attention: "mamba2"
   std::vector<std::string> needs{};    ///< fields without which the layers are not known
   std::string left_out{};              ///< a sentence about parts that have no product here
   std::string not_counted{};           ///< parts whose weights are not counted
   nlohmann::json defaults{};           ///< what the class has where config.json leaves it out
+  /// Further ones, for a config within that of a multimodal model: transformers writes only what
+  /// differs from the class there, and all sizes in a file of its own.
+  nlohmann::json nested_defaults{};
   std::string source{};  ///< files of huggingface/transformers below src/transformers, or of other
                          ///< repositories and models: "organisation/model: file"
   bool checked = true;   ///< its defaults were compared with the source

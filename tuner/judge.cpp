@@ -14,6 +14,8 @@
 namespace overlaptune {
 namespace {
 
+constexpr std::size_t kLeastCandidates = 2;
+
 /// Compiles kernels before they are needed, each once.
 class Kernels {
  public:
@@ -66,6 +68,8 @@ Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
       continue;
     }
     if (monitor.must_stop(name)) break;
+    // `sequential` and the first proposal are measured, however short the share.
+    if (judged.candidates.size() >= kLeastCandidates && monitor.share_spent()) break;
     if (auto ready = kernels.prepare({*candidate}); !ready) return error_of(ready);
     auto result = validate(machine, *candidate, sequential);
     if (!result && result.error().kind == ErrorKind::bad_input) {

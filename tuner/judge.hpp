@@ -24,7 +24,8 @@ struct JudgedProblem {
 
 /// Runs each candidate beside the first one, which is `sequential`. Candidates that the run has in
 /// the database are not measured again. Each result is stored before the next candidate is run. The
-/// function ends early once the monitor says stop, and, with a warning, where the problem does not
+/// function ends early once the monitor says stop, once the problem has had its share of the budget
+/// and two candidates, and, with a warning, where the problem does not
 /// fit the machine's memory. Error: the machine is lost.
 [[nodiscard]] Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
                                             CandidateSource& proposals, RunMonitor& monitor);

@@ -12,7 +12,10 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
   std::vector<Candidate>& candidates = problem.candidates;
   if (candidates.empty()) return std::nullopt;
   const Candidate sequential = candidates.front();
-  if (!problem.finished && has_winner(sequential)) return std::nullopt;
+  if (!problem.finished) {
+    const auto stored = store_.winner(run_.platform, sequential.problem, sequential.launch);
+    if (stored && stored->run != run_.id) return std::nullopt;
+  }
   if (sequential.verdict != Verdict::valid || !sequential.measured) {
     if (fastest(candidates) == nullptr) return std::nullopt;
     spdlog::warn("{}: no winner, since there is nothing to compare with: sequential is {}: {}",

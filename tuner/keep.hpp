@@ -21,8 +21,8 @@ class WinnerKeeper {
   /// Without `run_again` the fastest candidate wins without a second run. The first choice is
   /// stored before its second run, so that the database has a winner even if that run fails.
   /// There is no winner where nothing was measured or `sequential` was not timed; nor where the
-  /// problem is not finished and the database already has a winner, which was chosen from more
-  /// candidates.
+  /// problem is not finished and the database already has a winner of another run, which may be
+  /// chosen from more candidates.
   /// Error: the machine is lost.
   [[nodiscard]] Expected<std::optional<Winner>> keep(JudgedProblem problem, bool run_again);
 

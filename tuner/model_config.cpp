@@ -15,8 +15,6 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::size_t kMostNamed = 40;  // unknown fields in one sentence
-
 /// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
 /// `llama-3-70b/config.json`.
 std::string name_in_path(const std::filesystem::path& file) {
@@ -35,9 +33,21 @@ std::string name_in_path(const std::filesystem::path& file) {
   return folder.has_filename() ? folder.filename().string() : "config";
 }
 
+/// The name under which the model was published, "Llama-3-8B" of "meta-llama/Llama-3-8B"; empty
+/// where the file does not say it. A path on the host that wrote the file is no name.
+std::string published_name(const nlohmann::json& document) {
+  const auto found = document.find("_name_or_path");
+  if (found == document.end() || !found->is_string()) return {};
+  const auto name = found->get<std::string>();
+  constexpr std::string_view kOfPaths = "\\~ ";
+  const bool is_path =
+      std::count(name.begin(), name.end(), '/') > 1 || name.find_first_of(kOfPaths) != name.npos;
+  if (name.empty() || is_path || name.front() == '/' || name.front() == '.') return {};
+  return name.substr(name.find_last_of('/') + 1);
+}
+
 /// The name as one word of a table: control characters become underscores.
-std::string model_name(const std::filesystem::path& file) {
-  std::string name = name_in_path(file);
+std::string one_word(std::string name) {
   for (char& c : name) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '_';
   }
@@ -127,14 +137,6 @@ void check_needs(ConfigFields& fields, const Family& family) {
   }
 }
 
-std::string names_in(std::vector<std::string> names) {
-  const std::size_t all = names.size();
-  if (all > kMostNamed) names.resize(kMostNamed);
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (all > kMostNamed) text += fmt::format(" and {} more", all - kMostNamed);
-  return text;
-}
-
 /// Refuses or says what nobody read.
 void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, const Family* family,
                    const ReadingOptions& options, ModelConfig& config) {
@@ -199,6 +201,7 @@ nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
                            const Nesting& nesting) {
   if (family == nullptr) return nlohmann::json::object();
   nlohmann::json defaults = family->defaults;
+  if (!nesting.path.empty()) defaults.update(family->nested_defaults);
   for (const auto& [name, value] : language_model(document, nesting).items()) {
     if (value.is_null()) defaults.erase(name);
   }
@@ -217,60 +220,6 @@ std::int64_t read_layer_count(ConfigFields& fields) {
     return std::ssize(*blocks);
   }
   return fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-}
-
-/// Letters and digits, small, up to the words that classes end in: "LlamaForCausalLM" is "llama".
-std::string plain_name(std::string_view name) {
-  for (const std::string_view end : {"For", "LMHead", "Model"}) {
-    if (const auto at = name.find(end); at != std::string_view::npos && at > 0) {
-      name = name.substr(0, at);
-    }
-  }
-  std::string plain;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
-    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return plain;
-}
-
-/// Whether some family has a class of this name, and the type at hand is another one.
-bool is_of_another_family(const std::string& architecture, const std::string& model_type) {
-  const std::string name = plain_name(architecture);
-  if (name == plain_name(model_type)) return false;
-  const auto is_named = [&](const std::string& type) { return plain_name(type) == name; };
-  const Family* const own = find_family(model_type);
-  if (own != nullptr && std::any_of(own->types.begin(), own->types.end(), is_named)) return false;
-  return std::any_of(families().begin(), families().end(), [&](const Family& family) {
-    return std::any_of(family.types.begin(), family.types.end(), is_named);
-  });
-}
-
-constexpr std::size_t kLongestName = 60;
-
-void say_architecture(const nlohmann::json& document, ModelConfig& config) {
-  const auto found = document.find("architectures");
-  if (found == document.end() || !found->is_array() || found->empty()) return;
-  const auto& first = found->front();
-  if (!first.is_string() || config.model_type.empty()) return;
-  const std::string name = one_line(first.get<std::string>(), kLongestName);
-  if (!is_of_another_family(name, config.model_type)) return;
-  config.assumptions.push_back(
-      fmt::format("architectures says {}, model_type says {}: the layers of the type are taken",
-                  name, one_line(config.model_type, kLongestName)));
-}
-
-/// The window that cuts attention off in some layers, if any.
-std::int64_t read_window(const nlohmann::json& document, const Nesting& nesting) {
-  const nlohmann::json& model = language_model(document, nesting);
-  const auto use = model.find("use_sliding_window");
-  const bool is_off = use != model.end() && use->is_boolean() && !use->get<bool>();
-  for (const char* name : {"sliding_window", "attention_chunk_size", "attention_window_size"}) {
-    const auto found = model.find(name);
-    if (is_off || found == model.end() || !found->is_number_integer()) continue;
-    if (const auto window = found->get<std::int64_t>(); window > 0) return window;
-  }
-  return 0;
 }
 
 /// Fills the config from the language model's fields.
@@ -299,6 +248,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   const Nesting nesting = find_language_model(document);
   const Levels levels = levels_of(root, nesting);
   ModelConfig config;
+  config.name = published_name(document);
   if (!nesting.path.empty()) {
     config.assumptions.push_back(
         fmt::format("vision and audio parts are skipped: only {}", fmt::join(nesting.path, ".")));
@@ -306,13 +256,15 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   config.model_type = text_at_any_level(levels, {"model_type"});
   const Family* const family = find_family(config.model_type);
   ConfigFields fields(levels.back(), defaults_of(family, document, nesting));
+  fields.explain_missing(why_missing(language_model(document, nesting), config.model_type, family));
   static_cast<void>(fields.text_if_any({"model_type"}));
   check_type(fields, config.model_type);
   if (family != nullptr) check_needs(fields, *family);
   read_sizes(fields, family, options.assume_dense, config);
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
+  config.embedding_width = fields.count_if_any({"word_embed_proj_dim"}).value_or(config.hidden);
   config.tied_embeddings = is_tied(levels, fields);
-  config.window = read_window(document, nesting);
+  read_mask(document, nesting, family, config);
   if (family != nullptr) say_family(*family, config);
   say_architecture(document, config);
   read_dtype(levels, config);
@@ -337,7 +289,10 @@ Expected<ModelConfig> read_model_config(const std::filesystem::path& file,
   const auto text = read_text_file(file);
   if (!text) return error_of(text);
   auto config = parse_model_config(*text, file.string(), options);
-  if (config) config->name = model_name(file);
+  if (!config) return config;
+  // A file that has a name of its own is called by it: several may be of one model.
+  const bool own_name = config->name.empty() || file.filename() != "config.json";
+  config->name = one_word(own_name ? name_in_path(file) : config->name);
   return config;
 }
 

@@ -71,10 +71,12 @@ struct ModelConfig {
   std::int64_t expert_intermediate = 0;            ///< width of an expert; 0 for a dense model
   std::int64_t shared_intermediate = 0;  ///< width of the expert that every token passes; 0: none
   std::int64_t vocabulary = 0;           ///< 0 where the config does not say it
+  std::int64_t embedding_width = 0;      ///< other than `hidden`: with projections to it and back
   std::int64_t per_layer_inputs = 0;     ///< width of the embeddings of each layer; 0: none
   bool tied_embeddings = false;          ///< the output projection is the embedding
   bool gated = true;                     ///< MLPs have a gate beside `up`
-  std::int64_t window = 0;               ///< tokens to which some layers attend; 0: all before
+  bool causal = true;                    ///< a token attends to those before it only
+  std::int64_t window = 0;               ///< tokens to which some layers attend; 0: no limit
   bool query_gate = false;               ///< qkv also makes a gate as wide as the queries
   bool latent_attention = false;         ///< q, k and v come from low-rank factors
   LatentRanks ranks{};
@@ -93,6 +95,11 @@ struct ModelConfig {
 
 /// All dense MLPs of a model; none where every layer has experts.
 [[nodiscard]] std::vector<DenseLayers> dense_of(const ModelConfig& config);
+
+/// The share of the two products of attention that its mask leaves.
+[[nodiscard]] constexpr double unmasked_share(const ModelConfig& config) {
+  return config.causal ? 0.5 : 1;
+}
 
 /// Why a model's layers are not one dense layer again and again; empty where they are.
 [[nodiscard]] std::string why_not_alike(const ModelConfig& config);

@@ -62,7 +62,7 @@ Expected<void> probe_layers(Machine& machine, Store& store, PlatformId platform,
                             const TuneOptions& options, RunMonitor& monitor,
                             const Progress& progress) {
   constexpr int kTiles = 6;
-  const auto stop = [&] { return monitor.must_stop("layers"); };
+  const auto stop = [&] { return monitor.must_stop("choosing GEMMs to probe"); };
   for (int round = 0; round < options.layer_rounds; ++round) {
     monitor.begin_stage(problems.size());
     if (stop()) break;

@@ -4,7 +4,19 @@ namespace overlaptune {
 
 void RunMonitor::limit(std::optional<std::chrono::duration<double>> budget) {
   budget_ = budget;
-  started_ = Clock::now();
+  started_ = now_();
+  share_end_.reset();
+}
+
+void RunMonitor::begin_share(std::size_t parts) {
+  if (!budget_ || parts == 0) return;
+  const auto now = now_();
+  const auto left = std::chrono::duration<double>(*budget_ - (now - started_));
+  share_end_ = now + std::chrono::duration_cast<Clock::duration>(left / static_cast<double>(parts));
+}
+
+bool RunMonitor::share_spent() const {
+  return share_end_ && now_() >= *share_end_;
 }
 
 void RunMonitor::begin_stage(std::size_t steps) {
@@ -22,7 +34,7 @@ bool RunMonitor::must_stop(std::size_t done, std::size_t total, std::string_view
 }
 
 bool RunMonitor::out_of_time() const {
-  return budget_ && Clock::now() - started_ > *budget_;
+  return budget_ && now_() - started_ > *budget_;
 }
 
 }  // namespace overlaptune

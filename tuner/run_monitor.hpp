@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "probes/probes.hpp"
 
@@ -12,11 +14,20 @@ namespace overlaptune {
 
 class RunMonitor {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// `progress` must outlive the monitor. It is not called again once it has returned false.
-  explicit RunMonitor(const Progress& progress) : progress_(progress) {}
+  explicit RunMonitor(const Progress& progress, std::function<Clock::time_point()> now = Clock::now)
+      : progress_(progress), now_(std::move(now)) {}
 
   /// Limits the run to `budget` from now; without a budget it may take any time.
   void limit(std::optional<std::chrono::duration<double>> budget);
+
+  /// Begins one of the `parts` that are left, which share the rest of the budget equally. What a
+  /// part leaves goes to those behind it.
+  void begin_share(std::size_t parts);
+  /// Whether the part has had its share; never without a budget.
+  [[nodiscard]] bool share_spent() const;
 
   /// Begins a stage of `steps` steps, none of them done.
   void begin_stage(std::size_t steps);
@@ -34,12 +45,13 @@ class RunMonitor {
   [[nodiscard]] bool must_stop(std::size_t done, std::size_t total, std::string_view what);
 
  private:
-  using Clock = std::chrono::steady_clock;
   [[nodiscard]] bool out_of_time() const;
 
   const Progress& progress_;
+  std::function<Clock::time_point()> now_;
   std::optional<std::chrono::duration<double>> budget_{};
   Clock::time_point started_{};
+  std::optional<Clock::time_point> share_end_{};
   std::size_t done_ = 0;
   std::size_t steps_ = 0;
   bool stopped_ = false;  ///< `progress` returned false, or the budget was spent

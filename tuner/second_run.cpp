@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/busy.hpp"
+#include "core/strategies.hpp"
 #include "core/timeline_activities.hpp"
 #include "tuner/validate.hpp"
 
@@ -91,7 +92,9 @@ std::optional<double> SecondRun::overlap_of(const Candidate& winner,
     return std::nullopt;
   }
   const auto fraction = overlap_fraction(busy(activities).mean);
-  if (!fraction) {
+  const Config& config = winner.config;
+  const bool is_one_kernel = traits_of(strategy_of(config)).in_gemm.contains(transport_of(config));
+  if (!fraction && !is_one_kernel) {
     spdlog::warn(
         "{}: no GEMM or no collective was seen in the trace of the winner, its overlap fraction is "
         "not stored: {}",

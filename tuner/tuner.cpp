@@ -33,7 +33,8 @@ Expected<void> tune_all(Machine& machine, Store& store, const TuningRun& run,
   if (!prepared) return error_of(prepared);
   WinnerKeeper keeper(machine, store, run);
   const auto most = static_cast<std::size_t>(1 + options.top_k + options.explore);
-  monitor.begin_stage(problems.size() * options.launches.size() * most);
+  std::size_t left = problems.size() * options.launches.size();
+  monitor.begin_stage(left * most);
   for (const Problem& problem : problems) {
     for (const Launch launch : options.launches) {
       const auto stop = [&] { return monitor.must_stop(to_string(problem)); };
@@ -44,12 +45,16 @@ Expected<void> tune_all(Machine& machine, Store& store, const TuningRun& run,
                                         .stop = stop});
       if (!proposals) return error_of(proposals);
       if (monitor.stopped()) return {};
+      monitor.begin_share(left--);
       auto judged = judge(machine, store, run.id, *proposals, monitor);
       if (!judged) return error_of(judged);
       for (std::size_t i = judged->candidates.size(); i < most; ++i) monitor.step_done();
       report.measured += judged->measured;
       report.resumed += judged->resumed;
       report.failed += judged->failed;
+      const bool is_known =
+          !report.cut.empty() && report.cut.back() == problem;  // by its other launch
+      if (!judged->finished && monitor.share_spent() && !is_known) report.cut.push_back(problem);
       auto winner = keeper.keep(std::move(*judged), !monitor.stopped());
       if (!winner) return error_of(winner);
       if (*winner) report.winners.push_back(std::move(**winner));
@@ -77,7 +82,7 @@ Expected<TuneReport> tune(Machine& machine, Store& store, std::span<const Proble
     const auto tuned = tune_all(machine, store, *run, problems, options, monitor, report);
     if (!tuned) return error_of(tuned);
   }
-  report.stopped = monitor.stopped();
+  report.stopped = monitor.stopped() || !report.cut.empty();
   if (report.stopped) return report;
   monitor.end_stage("candidates");
   store.finish_tuning_run(run->id);

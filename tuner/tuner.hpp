@@ -19,7 +19,8 @@ struct TuneOptions {
   int explore = 0;  ///< candidates drawn for each problem without asking the model
   std::vector<Launch> launches{Launch::graph};
   std::optional<std::chrono::duration<double>>
-      budget{};                          ///< no new probe or candidate after this long
+      budget{};                          ///< no new probe or candidate after this long; problems
+                                         ///< share what probing leaves
   ProbeDepth probes = ProbeDepth::full;  ///< depth of the probe plan
   /// Rounds of probes of generated GEMMs at the sizes of the problems (`tuner/layer_probes`); 0:
   /// none.
@@ -32,6 +33,9 @@ struct TuneOptions {
 
 struct TuneReport {
   TuningRunId run = 0;
+  /// Problems that had too little of the budget for all their candidates. Resumed, the run goes on
+  /// with them.
+  std::vector<Problem> cut{};
   std::vector<Winner> winners{};  ///< one for each finished problem and launch, in the order asked
   int measured = 0;               ///< candidates measured now
   int resumed = 0;                ///< candidates found in the database

@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "tuner/config_parts.hpp"
 
 namespace overlaptune {
@@ -13,6 +16,7 @@ constexpr std::array<const char*, 5> kNestings{"thinker_config", "text_config", 
                                                "language_config", "llm"};
 constexpr std::size_t kMostDepth = 3;
 constexpr std::size_t kLongestName = 80;
+constexpr std::size_t kMostNamed = 40;  // fields in one sentence
 
 /// Fields that are read wherever they stand.
 constexpr std::array<const char*, 6> kAtAnyLevel{
@@ -73,10 +77,12 @@ class Search {
     if (unknown_.of_layers.size() > before) return;
     (speaks_of_layers(name) ? unknown_.of_layers : unknown_.others).push_back(own);
   }
-  /// Adds fields of a part that is skipped, as of images, which the language model lacks.
+  /// Adds fields of a part that is skipped, as of images, which the language model lacks. Where its
+  /// class has a default, the answer says it.
   void add_misplaced(const std::string& place, const nlohmann::json& part) {
     for (const auto& [name, unused] : part.items()) {
       if (!fields_.was_asked(name) || language_.contains(name)) continue;
+      if (fields_.has_default(name)) continue;
       if (is_without_sizes(name) || is_at_any_level(name)) continue;
       unknown_.of_layers.push_back(place + name);
     }
@@ -86,6 +92,15 @@ class Search {
   const ConfigFields& fields_;
   UnknownFields unknown_{};
 };
+
+/// Whether a part of a config may be one of its language model.
+bool may_have_layers(const nlohmann::json& value) {
+  if (!value.is_object()) return false;
+  const auto fields = value.items();
+  return std::any_of(fields.begin(), fields.end(), [](const auto& field) {
+    return field.value().is_object() || speaks_of_layers(field.key());
+  });
+}
 
 }  // namespace
 
@@ -118,6 +133,30 @@ UnknownFields unknown_fields(const nlohmann::json& document, const Nesting& nest
   }
   search.look_through(*object, place, "");
   return search.found();
+}
+
+std::string names_in(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  if (all > kMostNamed) names.resize(kMostNamed);
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (all > kMostNamed) text += fmt::format(" and {} more", all - kMostNamed);
+  return text;
+}
+
+std::string why_missing(const nlohmann::json& model, const std::string& type,
+                        const Family* family) {
+  std::string why;
+  if (type.empty()) {
+    why = "; model_type is missing";
+  } else if (family == nullptr) {
+    why = fmt::format("; model_type '{}' is not known", one_line(type, kLongestName));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : model.items()) {
+    if (may_have_layers(value)) parts.push_back(one_line(name, kLongestName));
+  }
+  if (!parts.empty()) why += fmt::format("; not looked into: {}", names_in(std::move(parts)));
+  return why;
 }
 
 }  // namespace overlaptune

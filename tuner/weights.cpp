@@ -39,6 +39,12 @@ double attention_weights(const ModelConfig& config, const AttentionLayers& each)
   return product(config.hidden, queries + keys + values + each.heads * each.value_head_dim);
 }
 
+/// From embeddings of a width of their own to the hidden states, and back.
+double projection_weights(const ModelConfig& config) {
+  const std::int64_t width = config.embedding_width;
+  return width == config.hidden ? 0 : 2 * product(width, config.hidden);
+}
+
 /// Embeddings of each layer, the products to and from the hidden states, and the one that makes
 /// all of them (Gemma 4).
 double per_layer_input_weights(const ModelConfig& config) {
@@ -74,9 +80,9 @@ Expected<Weights> weights_of(const ModelConfig& config) {
   layers += expert_layers *
             (static_cast<double>(matrices) * product(config.hidden, config.shared_intermediate) +
              product(config.hidden, config.experts));
-  const double embedding = product(config.vocabulary, config.hidden);
-  const double ends =
-      (config.tied_embeddings ? 1 : 2) * embedding + per_layer_input_weights(config);
+  const double embedding = product(config.vocabulary, config.embedding_width);
+  const double ends = (config.tied_embeddings ? 1 : 2) * embedding + projection_weights(config) +
+                      per_layer_input_weights(config);
   return Weights{
       .all = layers + static_cast<double>(config.experts) * expert + ends,
       .per_token = static_cast<double>(config.loops) *

@@ -17,8 +17,8 @@
  * or after ovt_close. After fork() the child may use handles that its parent opened, if no other
  * thread was inside a call of this library at that moment.
  *
- * Errors: every function except ovt_version, ovt_last_error and ovt_close returns a status. No
- * function throws or prints. Where the status is not OVT_OK, the outputs are unchanged.
+ * Errors: every function except those for names and texts and ovt_close returns a status. No function
+ * throws or prints. Where the status is not OVT_OK, the outputs are unchanged.
  * docs/query.md has the rules of the answers. */
 #ifndef OVERLAPTUNE_OVERLAPTUNE_H
 #define OVERLAPTUNE_OVERLAPTUNE_H
@@ -189,6 +189,11 @@ typedef struct ovt_database ovt_database;
 
 /* Version of the library that is linked: "0.1.0". */
 OVT_API const char* ovt_version(void);
+
+/* Names as overlaptune prints them: "peer_store", "copy_engine". NULL for a number that this library
+ * does not know. Constant; nobody frees them. */
+OVT_API const char* ovt_strategy_name(ovt_strategy strategy);
+OVT_API const char* ovt_transport_name(ovt_transport transport);
 
 /* Message of this thread's last call that did not return OVT_OK: the thing at fault, what was
  * expected, what to do. Valid until the thread's next call. */

@@ -32,6 +32,8 @@ from .values import (
     Wait,
 )
 
+__version__ = "0.1.0"  #: of this package; version() is that of the library
+
 
 def version() -> str:
     """Version of the library that is loaded, as in "0.1.0"."""
@@ -59,5 +61,6 @@ __all__ = [
     "Transport",
     "Wait",
     "UnavailableError",
+    "__version__",
     "version",
 ]

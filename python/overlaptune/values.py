@@ -107,7 +107,7 @@ class Platform:
 class Answer:
     """How to run a problem, how long it takes, and why this is the answer. Times are microseconds
     of the slowest rank; None where not known. Fields that a strategy does not use are 0, chunks
-    is 1."""
+    is 1: PEER_STORE has no transport, though `transport` is RING there."""
 
     source: Source
     strategy: Strategy

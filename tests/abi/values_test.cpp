@@ -286,5 +286,17 @@ TEST(ValuesTest, APlatformComesBackAsItWasAndTextsAreNeverCut) {
   EXPECT_THROW(write(longer, &described), Refusal);
 }
 
+TEST(ValuesTest, NamesOfNumbersEndWithANul) {
+  EXPECT_STREQ(strategy_name(OVT_SEQUENTIAL), "sequential");
+  EXPECT_STREQ(strategy_name(OVT_PEER_STORE), "peer_store");
+  EXPECT_STREQ(strategy_name(OVT_WAITING), "waiting");
+  EXPECT_EQ(strategy_name(OVT_COPY_ENGINE), nullptr);  // reserved
+  EXPECT_EQ(strategy_name(-1), nullptr);
+  EXPECT_STREQ(transport_name(OVT_TRANSPORT_RING), "ring");
+  EXPECT_STREQ(transport_name(OVT_TRANSPORT_SYMMETRIC_THEN_RING), "symmetric_then_ring");
+  EXPECT_STREQ(transport_name(OVT_TRANSPORT_PEER_ACCESS), "peer_access");
+  EXPECT_EQ(transport_name(OVT_TRANSPORT_PEER_ACCESS + 1), nullptr);
+}
+
 }  // namespace
 }  // namespace overlaptune::c

@@ -81,7 +81,7 @@ TEST(BadInput, advice) {
   const std::string machine = "--machine sim:h200-nvlink-x8 ";
   expect_refused(folder, of_model + "--tokens 1k", 2, "expected --db FILE with results");
   expect_refused(folder, of_model + "--tokens 1k --db f.db " + machine, 2, "excludes");
-  expect_refused(folder, of_model + machine, 2, "--tokens is required");
+  expect_refused(folder, of_model + machine, 2, "--tokens: missing");
   expect_refused(folder, of_model + machine + "--tokens 1k,1k", 2, "1k given twice");
   expect_refused(folder, of_model + machine + "--tokens 1k --tp 2,x", 2, "'x': expected a whole");
   expect_refused(folder, of_model + machine + "--tokens 1k --tp 3", 2, "expected a multiple");

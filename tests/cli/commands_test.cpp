@@ -1,9 +1,11 @@
 // The output of each subcommand, on a database that a small run has filled.
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -17,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using tool::Folder;
 using tool::kKnown;
 using tool::kTune;
@@ -263,6 +266,18 @@ TEST_F(Commands, query_predicts_what_was_not) {
     EXPECT_TRUE(answer.at("measured_us").is_null());
     EXPECT_LE(answer.at("predicted_us"), answer.at("baseline_us"));
     EXPECT_THAT(answer.at("reason").get<std::string>(), HasSubstr("no winner is stored"));
+  }
+}
+
+TEST_F(Commands, a_predicted_sequential_stands_beside_nccl_s_own_ring) {
+  const json answer = tool::json(*folder, "query --strategies sequential" + kUnknown);
+  ASSERT_EQ(answer.at("source"), "predicted");
+  EXPECT_EQ(answer.at("predicted_us"), answer.at("baseline_us"));
+  const json& config = answer.at("config");
+  const bool plain = config.at("transport") == "ring" && config.at("comm_ctas").is_null();
+  ASSERT_EQ(answer.at("nccl_ring_us").is_null(), plain) << answer;
+  if (!plain) {
+    EXPECT_GE(answer.at("nccl_ring_us"), answer.at("baseline_us"));  // that is the fastest
   }
 }
 
@@ -527,6 +542,19 @@ TEST_F(Commands, report_in_each_format) {
   EXPECT_THAT(tool::run(*folder, "report --db f.db --only peers").out,
               HasSubstr("## Peer matrix of sim:rtx4090-pcie-x4\n\nNone."));
   EXPECT_EQ(tool::run(*folder, "report --db f.db --format csv --json").status, 2);
+}
+
+TEST_F(Commands, an_anonymous_report_names_neither_host_nor_files) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+  for (const std::string format : {"md", "csv", "json"}) {
+    const std::string flags = "report --db f.db --compare f.db --format " + format;
+    EXPECT_THAT(tool::run(*folder, flags).out, HasSubstr(host.data()));
+    const std::string text = tool::run(*folder, flags + " --anonymous").out;
+    EXPECT_THAT(text, Not(HasSubstr(host.data()))) << format;
+    EXPECT_THAT(text, Not(HasSubstr("f.db"))) << format;
+    EXPECT_THAT(text, Not(HasSubstr(folder->path().string()))) << format;
+  }
 }
 
 TEST_F(Commands, report_writes_a_file_for_each_table) {

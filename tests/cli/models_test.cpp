@@ -86,6 +86,17 @@ TEST_F(Models, attention_that_a_window_cuts_off_is_counted_whole_and_said) {
               HasSubstr("a window of 1024 tokens"));
 }
 
+TEST_F(Models, attention_of_an_encoder_is_counted_without_a_mask_and_said) {
+  std::string encoder = kLlama;
+  encoder.insert(1, R"("is_causal": false, )");
+  folder->write("encoder.json", encoder);
+  const std::string step = "step --db f.db --tp 4 --tokens 2k --model ";
+  EXPECT_THAT(tool::json(*folder, step + "encoder.json").at("assumptions").dump(),
+              HasSubstr("attention has no causal mask"));
+  EXPECT_THAT(tool::json(*folder, step + "llama.json").at("assumptions").dump(),
+              Not(HasSubstr("mask")));
+}
+
 TEST_F(Models, each_command_refuses_what_nobody_knows_or_marks_each_line) {
   for (const std::string& command : kCommands) {
     const tool::Outcome refused = tool::run(*folder, command + "unknown.json");

@@ -69,6 +69,21 @@ TEST_F(PipedProgress, short_work_and_many_phases_are_not_told_more_often) {
   EXPECT_THAT(lines_.front(), HasSubstr("1/9 "));
 }
 
+TEST_F(PipedProgress, a_long_step_does_not_make_the_time_left_rise) {
+  ProgressBar bar(place());
+  const Progress progress = bar.callback();
+  for (std::size_t second = 0; second <= 10; ++second) {
+    EXPECT_TRUE(progress(second, 40, "gemm"));
+    time_ += seconds(1);
+  }
+  for (int minute = 0; minute < 2; ++minute) {
+    time_ += seconds(60);
+    EXPECT_TRUE(progress(10, 40, "slow"));
+  }
+  EXPECT_THAT(lines_, testing::ElementsAre("10/40 30s left  gemm", "10/40 30s left  slow",
+                                           "10/40 30s left  slow"));
+}
+
 TEST(Progress, no_work_is_a_full_bar) {
   EXPECT_THAT(progress_line(0, 0, "", seconds(0), 0, 80), HasSubstr("[####################]"));
   EXPECT_THAT(progress_line(0, 9, "", seconds(0), 0, 80), HasSubstr("[--------------------]"));

@@ -133,6 +133,21 @@ TEST(WhatIf, a_training_step) {
   EXPECT_GT(step.at("all_reduce_us"), 2 * 63.0 / 64 * 17.6e9 / 50e3);
 }
 
+TEST(WhatIf, embeddings_that_are_not_counted_are_said) {
+  const Folder folder;
+  const std::string sizes = R"("model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
+    "intermediate_size": 14336, "num_attention_heads": 32)";
+  folder.write("none.json", "{" + sizes + "}");
+  folder.write("some.json", "{" + sizes + R"(, "vocab_size": 32000})");
+  const auto assumed = [&](const std::string& model) {
+    return tool::json(folder, "whatif --cluster hgx-h100 --data-parallel 8 --json --model " + model)
+        .at("assumptions")
+        .dump();
+  };
+  EXPECT_THAT(assumed("none.json"), HasSubstr("vocab_size is not in the file"));
+  EXPECT_THAT(assumed("some.json"), testing::Not(HasSubstr("vocab_size")));
+}
+
 TEST(WhatIf, bad_input) {
   const Folder folder;
   folder.write("zero.json", R"({"name": "z", "description": "d",

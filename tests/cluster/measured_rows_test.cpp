@@ -210,6 +210,26 @@ TEST(MeasuredRows, doubts_name_the_row) {
               ElementsAre(AllOf(HasSubstr("f: line 2: "), HasSubstr("1.500"), HasSubstr("1.750"))));
 }
 
+TEST(NcclTests, gpus_of_another_model_are_a_doubt) {
+  const auto doubt = [](const std::string& gpu, const std::string& cluster) {
+    const std::string rank = " Group 0 Pid 1 on host device 0 [0000:0a:00] ";
+    const auto measured = rows("# nThread 1 nGpus 1\n#  Rank  0" + rank + gpu + "\n#  Rank  1" +
+                               rank + gpu + "\n 1024 256 float sum -1 90.1 0 0 0 90 1 1 0\n");
+    const Cluster asked{
+        .name = "c",
+        .gpu = cluster,
+        .levels = {{.name = "l", .kind = LevelKind::switched, .sizes = {8}, .gb_per_s = 100}}};
+    return doubts(asked, measured);
+  };
+  EXPECT_THAT(doubt("NVIDIA A100-SXM4-80GB", "H100"),
+              ElementsAre(AllOf(HasSubstr("line 4"), HasSubstr("'NVIDIA A100-SXM4-80GB'"),
+                                HasSubstr("c has H100"))));
+  EXPECT_THAT(doubt("NVIDIA GH200 480GB", "H200"), ElementsAre(HasSubstr("c has H200")));
+  EXPECT_THAT(doubt("NVIDIA A100-SXM4-80GB", "A100"), ElementsAre());
+  EXPECT_THAT(doubt("NVIDIA H100 80GB HBM3", "H100"), ElementsAre());
+  EXPECT_THAT(doubt("NVIDIA H100 80GB HBM3", ""), ElementsAre());
+}
+
 TEST(NcclTests, bad_output_is_named) {
   EXPECT_THAT(error("# nThread 1 nGpus 1\n"), HasSubstr("expected rows of nccl-tests"));
   EXPECT_THAT(error("# nThread 1 nGpus 8\n 1024 256 float sum -1 0.00 0 0 0 5 1 1 0\n"),

@@ -20,6 +20,10 @@ TEST(Winner, hides_all_at_the_ideal_and_nothing_at_sequential) {
   EXPECT_DOUBLE_EQ(*hidden_fraction(winner(130, 160, 60, 100)), 0.5);
 }
 
+TEST(Winner, is_at_the_ideal_and_no_better) {
+  EXPECT_EQ(hidden_fraction(winner(80, 160, 100, 60)), 1.0);
+}
+
 TEST(Winner, has_no_hidden_fraction_where_there_is_nothing_to_hide) {
   EXPECT_FALSE(hidden_fraction(winner(100, 102, 100, 2)));
 }

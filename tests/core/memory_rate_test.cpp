@@ -25,7 +25,12 @@ TEST(MemoryRate, is_that_of_the_whole_name) {
                                             {"NVIDIA A100-PCIE-40GB", 1555},
                                             {"NVIDIA L40S", 864},
                                             {"NVIDIA GeForce RTX 4090", 1008},
-                                            {"Tesla V100-SXM2-32GB", 900}};
+                                            {"NVIDIA A30", 933},
+                                            {"Tesla V100-SXM2-16GB", 900},
+                                            {"Tesla V100-SXM2-32GB", 900},
+                                            {"Tesla V100-PCIE-16GB", 900},
+                                            {"Tesla V100-PCIE-32GB", 900},
+                                            {"Tesla V100S-PCIE-32GB", 1134}};
   for (const auto& [name, rate] : rates) EXPECT_EQ(data_sheet_memory_gb_per_s(name), rate) << name;
 }
 
@@ -49,7 +54,14 @@ TEST(MemoryRate, of_a_slice_is_its_share) {
                                             {"NVIDIA H100 80GB HBM3 MIG 1g.10gb+me", 3350 / 8.0},
                                             {"NVIDIA H100 80GB HBM3 MIG 2c.3g.40gb", 3350 / 2.0},
                                             {"NVIDIA H100 NVL MIG 3g.47gb", 3938 / 2.0},
+                                            {"NVIDIA H200 NVL MIG 4g.71gb", 4800 / 2.0},
+                                            {"NVIDIA H100 PCIe MIG 3g.40gb", 2000 / 2.0},
+                                            {"NVIDIA H20 MIG 2g.24gb", 4000 / 4.0},
                                             {"NVIDIA GH200 480GB MIG 1g.12gb", 4000 / 8.0},
+                                            {"NVIDIA GH200 144G HBM3e MIG 1g.18gb", 4900 / 8.0},
+                                            {"NVIDIA A100-SXM4-80GB MIG 3g.40gb", 2039 / 2.0},
+                                            {"NVIDIA A100 80GB PCIe MIG 1g.20gb", 1935 / 4.0},
+                                            {"NVIDIA A100-PCIE-40GB MIG 1g.5gb", 1555 / 8.0},
                                             {"NVIDIA A100-SXM4-40GB MIG 2g.10gb", 1555 / 4.0},
                                             {"NVIDIA B200 MIG 1g.23gb", 8000 / 8.0},
                                             {"NVIDIA A30 MIG 1g.6gb", 933 / 4.0},

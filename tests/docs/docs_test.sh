@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the documents are up to date and complete:
-#   docs_test.sh reference PROGRAM          docs/cli.md is what --help says
+#   docs_test.sh reference PROGRAM          docs/cli-reference.md is what --help says
 #   docs_test.sh man_pages PROGRAM FOLDER   so are the man pages
 #   docs_test.sh links                      every link of a document leads somewhere
 # Status 77: not possible here.
@@ -23,9 +23,9 @@ rendered() {
 }
 
 reference() {
-  diff <(sed '1,/^<!-- scripts\/cli-docs:/d' "$root/docs/cli.md") \
+  diff <(sed '1,/^<!-- scripts\/cli-docs:/d' "$root/docs/cli-reference.md") \
     <("$root/scripts/cli-docs" markdown "$program") ||
-    fail 'docs/cli.md is not what --help says: run scripts/cli-docs update on the built program'
+    fail 'docs/cli-reference.md is not what --help says: run scripts/cli-docs update on the built program'
 }
 
 man_pages() {

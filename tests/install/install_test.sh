@@ -16,7 +16,7 @@ answers() {
   local name=$1 output
   shift
   output=$("$@" "$work/tuned.db" 4096 8192 3584 8 h200-nvlink-x8) || fail "$name: status $?"
-  [[ $output == *"exact: strategy "*"groups="* ]] || fail "$name: printed $output"
+  [[ $output == *"exact: "[a-z]*"groups="* ]] || fail "$name: printed $output"
   echo "ok: $name"
 }
 

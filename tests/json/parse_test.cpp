@@ -24,6 +24,20 @@ TEST(ParseJson, text_becomes_the_document_that_it_says) {
             18446744073709551615U);
 }
 
+TEST(ParseUniqueJson, a_field_stands_once_in_its_object) {
+  const auto refused_for = [](std::string_view text) {
+    return failure_of([&] { (void)parse_unique_json(text, "a.json"); });
+  };
+  const auto document =
+      parse_unique_json(R"({"a": {"b": 1}, "b": [{"b": NaN}, {"b": "\"b\": b"}]})", "a.json");
+  EXPECT_EQ(document["b"][0]["b"], "NaN");
+  for (const std::string_view text :
+       {R"({"a": 1, "b": 2, "b": 3})", R"([{"b": {"b": 1}}, {"b": 1, "c": {}, "b": 1}])",
+        R"({"b": Infinity, "\u0062": 1})"}) {
+    EXPECT_EQ(refused_for(text), "a.json: b: is there twice: expected each field once") << text;
+  }
+}
+
 TEST(ParseJson, an_error_names_the_field_and_the_byte) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", "a.json: not JSON near byte 1 "},

@@ -31,6 +31,19 @@ TEST(CutChoice, spreads_cuts_closely_at_both_ends_and_widely_between) {
   }
 }
 
+TEST(CutChoice, ways_to_the_neighbours_are_cut_into_up_to_four_parts) {
+  // From 10 to 20 and from 40 back to 20; as many parts as 2, 4 or 192 cuts allow.
+  EXPECT_EQ(cuts_around(Numbers{10, 20, 40}, Numbers{20}, 2), (Numbers{15, 20, 30}));
+  EXPECT_EQ(cuts_around(Numbers{10, 20, 40}, Numbers{20}, 4), (Numbers{13, 16, 20, 27, 34}));
+  EXPECT_EQ(cuts_around(Numbers{10, 20, 40}, Numbers{20}, 192),
+            (Numbers{12, 15, 17, 20, 25, 30, 35}));
+  // Before the first cut is the start, which is no cut; there is none after the last one.
+  EXPECT_EQ(cuts_around(Numbers{1, 9}, Numbers{1}, 192), (Numbers{1, 3, 5, 7}));
+  EXPECT_EQ(cuts_around(Numbers{4, 8}, Numbers{8}, 192), (Numbers{5, 6, 7, 8}));
+  // Two ends share the cuts: one of half the number for each side.
+  EXPECT_EQ(cuts_around(Numbers{8, 16, 24}, Numbers{8, 24}, 4), (Numbers{4, 8, 12, 20, 24}));
+}
+
 TEST(CutChoice, cuts_around_ends_keep_the_ends_and_get_finer) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 300; ++round) {

@@ -146,6 +146,54 @@ TEST_F(LearnedModelTest, the_strategies_that_were_measured_are_known_for_each_op
   EXPECT_TRUE(taught.measured_strategies(Op::gemm_all_reduce).empty());
 }
 
+TEST_F(LearnedModelTest, of_each_problem_the_three_fastest_are_known) {
+  LearnedModel taught = model();
+  const auto learn = [&](Strategy strategy, double time) {
+    const auto best = value_or_throw(
+        search(taught.analytic(), kTuned, Launch::graph, {.strategies = {strategy}}));
+    ASSERT_EQ(strategy_of(best.front().config), strategy);
+    taught.learn(measured(kTuned, best.front().config, us(time)));
+  };
+  learn(Strategy::chunked, 400);
+  learn(Strategy::signaled, 100);
+  learn(Strategy::peer_store, 200);
+  EXPECT_EQ(taught.measured_strategies(kTuned.op),
+            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled,
+                         Strategy::peer_store}));
+  taught.learn(measured(kTuned, Sequential{}, us(300)));
+  EXPECT_EQ(taught.measured_strategies(kTuned.op),
+            (std::vector{Strategy::sequential, Strategy::signaled, Strategy::peer_store}));
+}
+
+TEST_F(LearnedModelTest, configs_of_the_three_nearest_problems_are_adapted) {
+  // Half or twice as large in one size is near; a sixteenth is far, though it is smaller.
+  // A search of the subset has none of these numbers of chunks.
+  const std::vector<int> chunks{11, 13, 14, 15};
+  Problem far = kTuned;
+  far.m /= 16;
+  Problem wider = kTuned;
+  wider.n *= 2;
+  Problem shorter = kTuned;
+  shorter.m /= 2;
+  Problem deeper = kTuned;
+  deeper.k *= 2;
+  LearnedModel taught = model();
+  const std::vector<Problem> problems{far, wider, shorter, deeper};
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    taught.learn(measured(problems[i], Chunked{.comm_ctas = 16, .chunks = chunks[i]}, us(500)));
+  }
+  ASSERT_EQ(taught.around(kTuned, Launch::graph).rows(), 4U);
+  std::vector<int> adapted;
+  for (const LearnedScore& score : ranked(taught, kTuned).scores) {
+    const auto* config = std::get_if<Chunked>(&score.config);
+    if (config == nullptr) continue;
+    if (std::find(chunks.begin(), chunks.end(), config->chunks) == chunks.end()) continue;
+    adapted.push_back(config->chunks);
+  }
+  std::sort(adapted.begin(), adapted.end());
+  EXPECT_EQ(adapted, (std::vector{13, 14, 15}));
+}
+
 TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
   LearnedModel taught = model();
   for (const Strategy strategy : {Strategy::chunked, Strategy::peer_store, Strategy::signaled}) {

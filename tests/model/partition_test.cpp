@@ -165,6 +165,58 @@ TEST(Partition, no_partition_beats_the_lower_bounds) {
   EXPECT_GT(closer, 100);
 }
 
+/// Pieces of 50 bytes are the fastest for each byte: two of them take 100 us, all at once 200 us.
+const Curve& two_pieces() {
+  static const Curve kCurve({{1, 5}, {50, 50}, {100, 200}});
+  return kCurve;
+}
+
+WholeProblem by_two_pieces(double produced, OverlapRates rates) {
+  WholeProblem whole{.start = 100,
+                     .first = 10,
+                     .produced = produced,
+                     .bytes = 100,
+                     .collective = &two_pieces(),
+                     .rates = rates};
+  whole.least = least_times(whole);
+  return whole;
+}
+
+TEST(PartitionBound, collectives_follow_each_other_after_the_first_wave) {
+  // The first wave is there at 110, and its trigger passes.
+  EXPECT_NEAR(lower_bound(by_two_pieces(20, {.trigger = 2})), 110 + 2 + 100, 1e-9);
+  // A gap of 10 us stands between the two pieces.
+  EXPECT_NEAR(lower_bound(by_two_pieces(20, {.trigger = 20, .gap = 10})), 110 + 20 + 110, 1e-9);
+  WholeProblem later = by_two_pieces(20, {.trigger = 2});
+  later.first_more = 7;
+  EXPECT_NEAR(lower_bound(later), 110 + 2 + 100 + 7, 1e-9);
+}
+
+TEST(PartitionBound, the_shortest_collective_follows_a_long_gemm) {
+  // It ends at 600; the least group takes 5 us, of which a row may share 3.
+  EXPECT_NEAR(lower_bound(by_two_pieces(500, {.trigger = 2})), 600 + 2 + 5, 1e-9);
+  WholeProblem shared = by_two_pieces(500, {.trigger = 2});
+  shared.shared = 3;
+  shared.least = least_times(shared);
+  EXPECT_NEAR(lower_bound(shared), 600 + 2 + 5 - 3, 1e-9);
+  EXPECT_NEAR(closer_bound(shared, 1e9), 600 + 2 + 5 - 3, 1e-9);
+  shared.least_last = 40;
+  EXPECT_NEAR(closer_bound(shared, 1e9), 600 + 2 + 40, 1e-9);
+}
+
+TEST(PartitionBound, a_last_group_of_its_own_may_be_the_fastest) {
+  const Curve fast({{1, 1}, {100, 60}});
+  WholeProblem whole = by_two_pieces(20, {.trigger = 2});
+  whole.last = &fast;
+  const LeastTimes least = least_times(whole);
+  EXPECT_NEAR(least.one, 1, 1e-9);
+  EXPECT_NEAR(least.all, 60, 1e-9);
+  EXPECT_NEAR(least.in_a_row, 60, 1e-9);
+  // Groups before the last one take the curve of all.
+  EXPECT_NEAR(least.per_byte, 1, 1e-9);
+  EXPECT_NEAR(least.per_byte_in_a_row, 1, 1e-9);
+}
+
 TEST(Partition, a_limit_that_nothing_beats_gives_no_partition) {
   const RandomProblem random(5, 8);
   const double best = best_partition(random.problem).time;

@@ -9,6 +9,7 @@
 #include "core/tiling.hpp"
 #include "fitted.hpp"
 #include "held_out.hpp"
+#include "model/parts.hpp"
 #include "tuner/explore.hpp"
 
 namespace overlaptune {
@@ -37,6 +38,26 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
       last = scored.time;
     }
   }
+}
+
+TEST_F(SearchTest, a_gemm_pays_its_launch_once_or_for_each_tile) {
+  const GemmModel& gemms = *value_or_throw(model().parts().gemms_of(Dtype::bf16))->generated;
+  const GemmProbe probe{.m = 4096,
+                        .n = 8192,
+                        .k = 3584,
+                        .dtype = Dtype::bf16,
+                        .tile = {128, 256, 64, 4, 1},
+                        .raster = 8};
+  const double launch = gemms.constants().per_launch;
+  const double persistent = gemms.tile_time(probe, 132, true);
+  const double alone = gemms.tile_time(probe, 132, false);
+  ASSERT_GT(launch, 0);
+  EXPECT_NEAR(alone - persistent, launch, 1e-9);
+  // 32 x 32 tiles.
+  const double spread = gemms.constants().spread;
+  EXPECT_NEAR(gemms.whole(probe, 132, true), launch + produced(persistent, 1024, 132, spread),
+              1e-9);
+  EXPECT_NEAR(gemms.whole(probe, 132, false), produced(alone, 1024, 132, spread), 1e-9);
 }
 
 /// The space of the search, as docs/model.md gives it; configs drawn at random may lie outside.

@@ -104,6 +104,14 @@ TEST(LayerOperations, an_mlp_that_is_not_gated_has_one_product_up) {
                    (2.0 * 4096 * 4096 + 2.0 * 4096 * 1024 + 2.0 * 4096 * 14'336) / 4);
 }
 
+TEST(LayerOperations, attention_of_an_encoder_has_no_half_behind_a_mask) {
+  ModelConfig config = llama_8b();
+  config.causal = false;
+  const LayerOperations layer = made(kShape, simple_costs(), config);
+  EXPECT_DOUBLE_EQ(task(layer.forward, "forward attention").us,
+                   2048.0 * 1024 * 2 * 2 * 1024 / 350e6);
+}
+
 TEST(LayerOperations, attention_is_bound_by_operations_or_by_memory) {
   // Two sequences of 1024 tokens: 2048 tokens, each with 1024 others, half of them behind the mask.
   const LayerOperations layer = made(kShape);

@@ -63,6 +63,11 @@ void expect_what_is_known_to_go_first() {
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_DOUBLE_EQ(made->costs.exchange_us_per_token(4), 8.0 * 4 * 4096 * 2 / 4 / 20e3);
   EXPECT_DOUBLE_EQ(made->costs.fixed_us(1), 7);
+  ModelConfig encoder = small_llama();
+  encoder.causal = false;
+  const auto whole = measured_costs(encoder, models(), request);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_DOUBLE_EQ(whole->costs.quadratic_us, 2 * made->costs.quadratic_us);
   // Causal: half of 4 s^2 h, three and a half times (two products forward, five backward).
   EXPECT_DOUBLE_EQ(made->costs.quadratic_us, 4.0 * 2 * 4096 * 3.5 / 500e6);
 }

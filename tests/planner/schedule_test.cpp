@@ -3,6 +3,7 @@
 #include "planner/schedule.hpp"
 
 #include <iostream>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +28,17 @@ Task links(const char* name, double us, std::vector<int> after = {}) {
           .resource = Resource::links,
           .us = us,
           .after = std::move(after)};
+}
+
+TEST(Schedule, no_policy_is_searched_where_none_can_be_better) {
+  TaskGraph graph;
+  for (int i = 0; i < 5000; ++i) {
+    graph.tasks.push_back(i % 2 == 0 ? compute("gemm", 3) : links("sum", 2));
+    graph.tasks.back().kind += std::to_string(i);
+  }
+  constexpr int kForYears = 2'000'000'000;
+  const Policy policy = search_policy(graph, {}, kForYears);
+  EXPECT_DOUBLE_EQ(apply(graph, policy).schedule.us, 2500.0 * 3);
 }
 
 TEST(Schedule, hides_a_collective_behind_a_task_that_does_not_wait_for_it) {

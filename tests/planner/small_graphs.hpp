@@ -21,6 +21,21 @@ struct GraphKind {
   int chains = 0;  ///< 0: tasks wait for any others; else each one for the last of its chain
 };
 
+/// Whether a task waits for another one, maybe over others.
+inline bool waits_for(const TaskGraph& graph, int task, int other) {
+  const auto& after = graph.tasks[std::size_t(task)].after;
+  return std::any_of(after.begin(), after.end(), [&](int before) {
+    return before == other || waits_for(graph, before, other);
+  });
+}
+
+/// Whether a task waits for another one also over a third.
+inline bool has_one_between(const TaskGraph& graph, int task, int other) {
+  const auto& after = graph.tasks[std::size_t(task)].after;
+  return std::any_of(after.begin(), after.end(),
+                     [&](int before) { return waits_for(graph, before, other); });
+}
+
 inline TaskGraph random_graph(std::mt19937& random, const GraphKind& kind) {
   const auto dice = [&](int sides) { return static_cast<int>(random() % unsigned(sides)); };
   TaskGraph graph;
@@ -49,6 +64,7 @@ inline TaskGraph random_graph(std::mt19937& random, const GraphKind& kind) {
       const Task& one = graph.tasks[std::size_t(i)];
       const Task& two = graph.tasks[std::size_t(other)];
       if (one.resource == two.resource || dice(2) == 0) continue;
+      if (has_one_between(graph, i, other)) continue;
       const bool first = one.resource == Resource::compute;
       const int longer = static_cast<int>(std::max(one.us, two.us));
       const int shorter = static_cast<int>(std::min(one.us, two.us));

@@ -143,6 +143,21 @@ TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
             "none");
 }
 
+TEST(StepGraphFile, no_task_is_between_those_of_a_fusion) {
+  const auto with = [](const std::string& after_of_last) {
+    return graph_error(R"({"tasks": [{"name": "gemm", "resource": "compute", "us": 3},
+                      {"name": "norm", "resource": "compute", "us": 1, "after": ["gemm"]},
+                      {"name": "copy", "resource": "links", "us": 1, "after": ["norm"]},
+                      {"name": "other", "resource": "links", "us": 1},
+                      {"name": "sum", "resource": "links", "us": 3, "after": )" +
+                       after_of_last +
+                       R"(}], "fusions": [{"compute": "gemm", "links": "sum", "us": 4}]})");
+  };
+  EXPECT_EQ(with(R"(["gemm", "other"])"), "none");
+  EXPECT_THAT(with(R"(["gemm", "copy"])"),
+              HasSubstr("fusion of 'gemm' and 'sum': 'norm' is after 'gemm' and before 'sum'"));
+}
+
 TEST(StepGraphFile, a_fusion_is_there_once_and_no_shorter_than_its_compute_task) {
   const auto with = [](const std::string& fusions) {
     return graph_error(
@@ -155,6 +170,35 @@ TEST(StepGraphFile, a_fusion_is_there_once_and_no_shorter_than_its_compute_task)
   EXPECT_THAT(with(right + "," + right), HasSubstr("is there twice"));
   EXPECT_THAT(with(R"({"compute": "a", "links": "b", "us": 0.1})"),
               HasSubstr("expected the 10 us at least that 'a' takes alone"));
+}
+
+TEST(StepGraphFile, names_lead_to_one_task_each) {
+  const auto with = [](const std::string& second) {
+    return graph_error(R"({"tasks": [{"name": "a", "resource": "compute", "us": 10}, )" + second +
+                       "]}");
+  };
+  EXPECT_EQ(with(R"({"name": "b", "resource": "links", "us": 3, "after": ["a"]})"), "none");
+  EXPECT_THAT(with(R"({"name": "a", "resource": "links", "us": 3})"),
+              HasSubstr("'a' is there twice: expected each name once"));
+  EXPECT_THAT(with(R"({"name": "b", "resource": "links", "us": 3, "after": ["c"]})"),
+              HasSubstr("no task 'c'"));
+  EXPECT_THAT(with(R"({"name": "b", "resource": "links", "us": 3, "after": ["b"]})"),
+              HasSubstr("cycle"));
+  EXPECT_THAT(graph_error(R"({"tasks": []})"), HasSubstr("expected at least one task"));
+}
+
+TEST(StepGraphFile, times_and_slowdowns_have_limits) {
+  const auto with = [](const std::string& fields) {
+    return graph_error(R"({"tasks": [{"name": "a", "resource": "compute", )" + fields + "}]}");
+  };
+  EXPECT_EQ(with(R"("us": 0)"), "none");
+  EXPECT_EQ(with(R"("us": 1e12, "slows": 1, "slowed": 100)"), "none");
+  EXPECT_THAT(with(R"("us": -1)"), HasSubstr("us"));
+  EXPECT_THAT(with(R"("us": 1.1e12)"), HasSubstr("us"));
+  EXPECT_THAT(with(R"("us": 1, "slows": 0.9)"), HasSubstr("slows"));
+  EXPECT_THAT(with(R"("us": 1, "slowed": 0.9)"), HasSubstr("slowed"));
+  EXPECT_THAT(with(R"("us": 1, "slows": 101)"), HasSubstr("slows"));
+  EXPECT_THAT(with(R"("us": 1, "slowed": 101)"), HasSubstr("slowed"));
 }
 
 TEST(StepGraphFile, the_same_dependency_twice_is_one) {

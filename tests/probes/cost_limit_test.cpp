@@ -1,7 +1,10 @@
 #include "probes/cost_limit.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "probes/probes.hpp"
@@ -86,6 +89,35 @@ TEST(RunProbes, leaves_out_what_takes_too_long_and_counts_it) {
   EXPECT_EQ(again->measured, 0);
   EXPECT_EQ(again->known, 2);
   EXPECT_EQ(again->too_long, 2);
+}
+
+TEST(RunProbes, says_how_far_it_is_and_finishes_its_run) {
+  const samples::Folder folder;
+  Store store(folder / "told.db", Access::create);
+  SlowMachine machine;
+  const std::vector<Probe> plan{reduction(1), reduction(2), reduction(4)};
+  std::vector<std::string> told;
+  // A run that is stopped after two probes is not finished; the next one measures the third.
+  const auto tell = [&](std::size_t done, std::size_t total, std::string_view what) {
+    told.push_back(fmt::format("{}/{} {}", done, total, what));
+    return done < 2;
+  };
+  ASSERT_TRUE(run_probes(machine, store, plan, {}, false, tell));
+  ASSERT_EQ(store.runs().size(), 1U);
+  EXPECT_FALSE(store.runs().front().finished);
+  EXPECT_EQ(told, (std::vector{"0/3 " + to_string(plan[0]), "1/3 " + to_string(plan[1]),
+                               "2/3 " + to_string(plan[2])}));
+  told.clear();
+  const auto rest = run_probes(machine, store, plan, {}, false, tell);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->known, 2);
+  EXPECT_EQ(rest->measured, 1);
+  EXPECT_EQ(told, (std::vector<std::string>{"0/1 " + to_string(plan[2]), "1/1 probes"}));
+  ASSERT_EQ(store.runs().size(), 2U);
+  EXPECT_TRUE(store.runs().back().finished);
+  // Asked for again, all are measured.
+  const auto go_on = [](std::size_t, std::size_t, std::string_view) { return true; };
+  EXPECT_EQ(value_or_throw(run_probes(machine, store, plan, {}, true, go_on)).measured, 3);
 }
 
 }  // namespace

@@ -62,7 +62,12 @@ TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
     if (sustained == nullptr || sustained->gemm.tile.is_library()) continue;
     const Tile& tile = sustained->gemm.tile;
     EXPECT_TRUE(is_feasible(tile, gpu_limits(90), Elements::bf16)) << to_string(probe);
+    EXPECT_EQ(sustained->gemm.m, 8192);
+    EXPECT_EQ(sustained->gemm.n, 8192);
+    EXPECT_EQ(sustained->gemm.k, 4096);
+    EXPECT_EQ(sustained->gemm.raster, 8);
     EXPECT_EQ(sustained->collective.ranks, 8);
+    EXPECT_EQ(sustained->collective.bytes.count, 4096);
     const Probe alone = sustained->collective;
     EXPECT_NE(std::find(plan.begin(), plan.end(), alone), plan.end()) << to_string(probe);
     sms[{1.0 / tile.block_m + 1.0 / tile.block_n, tile.cluster}].insert(sustained->gemm.sms);
@@ -133,6 +138,49 @@ TEST(ProbePlan, gemms_run_beside_these_collectives) {
   EXPECT_EQ(quick.generated, (std::map<int, int>{{16, 3}}));
 }
 
+/// The collectives that are probed by a transport, alone.
+std::vector<CollectiveProbe> collectives_by(Transport transport) {
+  std::vector<CollectiveProbe> found;
+  for (const Probe& probe : probe_plan(kPlatform, std::array{transport}, kRanks)) {
+    const auto* alone = std::get_if<CollectiveProbe>(&probe);
+    if (alone != nullptr && alone->transport == transport) found.push_back(*alone);
+  }
+  return found;
+}
+
+TEST(ProbePlan, copies_are_probed_as_candidates_use_them) {
+  std::set<int> ctas;
+  std::set<std::int64_t> beside;
+  std::set<std::int64_t> after;
+  for (const CollectiveProbe& probe : collectives_by(Transport::copy_engine)) {
+    if (probe.comm_ctas == 0) {
+      after.insert(probe.bytes.count);
+      continue;
+    }
+    ctas.insert(probe.comm_ctas);
+    beside.insert(probe.bytes.count);
+    EXPECT_NE(probe.collective, Collective::all_gather);
+  }
+  EXPECT_EQ(ctas, (std::set{4, 8, 16}));
+  EXPECT_EQ(beside, (std::set<std::int64_t>{1 << 20, 1 << 26, 1 << 28}));
+  // 64 KiB to 1 GiB, by powers of four.
+  EXPECT_EQ(after.size(), 8U);
+  EXPECT_EQ(*after.begin(), 1 << 16);
+  EXPECT_EQ(*after.rbegin(), 1 << 30);
+}
+
+TEST(ProbePlan, few_ctas_reach_the_memory_of_peers) {
+  std::set<int> ctas;
+  std::set<std::int64_t> sizes;
+  for (const CollectiveProbe& probe : collectives_by(Transport::peer_access)) {
+    ctas.insert(probe.comm_ctas);
+    sizes.insert(probe.bytes.count);
+  }
+  EXPECT_EQ(ctas, (std::set{2, 4, 6, 8, 12, 16}));
+  EXPECT_EQ(*sizes.begin(), 4096);
+  EXPECT_EQ(sizes.size(), 10U);  // to 1 GiB, by powers of four
+}
+
 /// GEMMs alone: shapes for the library, for generated tiles, misaligned ones, and transposed tiles.
 TEST(ProbePlan, has_so_many_gemms) {
   const auto count = [](ProbeDepth depth) {
@@ -154,6 +202,33 @@ TEST(ProbePlan, has_so_many_gemms) {
   };
   EXPECT_EQ(count(ProbeDepth::full), (std::array{160, 192 + 24, 24}));
   EXPECT_EQ(count(ProbeDepth::quick), (std::array{26 + 8, 32 + 4, 4}));
+}
+
+TEST(ProbePlan, drawn_gemms_have_every_raster_and_half_of_them_all_sms) {
+  struct Drawn {
+    std::set<int> rasters;
+    std::set<int> sms;
+    int with_all = 0;
+    int count = 0;
+  };
+  std::map<bool, Drawn> drawn;
+  for (const Probe& probe : probe_plan(kPlatform, std::span<const Transport>(), kRanks)) {
+    const auto* gemm = std::get_if<GemmProbe>(&probe);
+    if (gemm == nullptr || gemm->tile.is_library()) continue;
+    Drawn& own = drawn[gemm->tile.is_transposed()];
+    own.rasters.insert(gemm->raster);
+    own.sms.insert(gemm->sms);
+    own.with_all += gemm->sms == 0 ? 1 : 0;
+    ++own.count;
+  }
+  EXPECT_EQ(drawn[false].count, 192 + 24);
+  EXPECT_EQ(drawn[true].count, 24);
+  for (const auto& [transposed, own] : drawn) {
+    EXPECT_EQ(own.rasters, (std::set{1, 2, 4, 8, 16})) << transposed;
+    EXPECT_NEAR(own.with_all, own.count / 2.0, own.count / 8.0) << transposed;
+  }
+  // 132 SMs less those of the collectives' CTAs: 2 to 32.
+  EXPECT_EQ(drawn[false].sms, (std::set{0, 100, 108, 116, 120, 124, 126, 128, 130}));
 }
 
 TEST(ProbePlan, their_kernels_are_compiled_first) {

@@ -13,9 +13,9 @@ namespace {
 
 using ::testing::UnorderedElementsAre;
 
-const auto kAll =
-    UnorderedElementsAre("ovt_version", "ovt_last_error", "ovt_open", "ovt_query", "ovt_query_for",
-                         "ovt_explain", "ovt_explain_for", "ovt_reload", "ovt_close");
+const auto kAll = UnorderedElementsAre(
+    "ovt_version", "ovt_last_error", "ovt_open", "ovt_query", "ovt_query_for", "ovt_explain",
+    "ovt_explain_for", "ovt_reload", "ovt_close", "ovt_strategy_name", "ovt_transport_name");
 
 TEST(LibrariesTest, TheSharedOneShowsOurFunctionsOnly) {
   EXPECT_THAT(symbols(NM " --dynamic", QUERY_SHARED), kAll);

@@ -108,6 +108,24 @@ TEST(Rerun, the_shortlist_is_that_of_the_newest_run) {
   EXPECT_EQ(comm_ctas(first.configs.back()), 7);
 }
 
+TEST(Rerun, what_did_not_run_is_no_pick) {
+  const StoredCandidate baseline = candidate(
+      {.strategy = Strategy::sequential, .measured = 100, .origin = Origin::baseline, .rank = {}});
+  const StoredCandidate failed = candidate({.comm_ctas = 1, .rank = 0});
+  const StoredCandidate ran =
+      candidate({.comm_ctas = 2, .predicted = 85, .measured = 90, .rank = 1});
+  const auto list = reruns(rows::snapshot({}, {failed, ran, baseline}), 1, 5, 3);
+  ASSERT_EQ(list.size(), 1U);
+  ASSERT_EQ(list[0].configs.size(), 2U);
+  EXPECT_EQ(strategy_of(list[0].configs[0]), Strategy::sequential);
+  EXPECT_EQ(comm_ctas(list[0].configs[list[0].first_choice]), 2);
+  EXPECT_EQ(list[0].predicted[1], us(85));
+  EXPECT_EQ(list[0].problem, rows::kProblem);
+  // Without a baseline, or a proposal that ran, there is nothing to compare.
+  EXPECT_TRUE(reruns(rows::snapshot({}, {failed, ran}), 1, 5, 3).empty());
+  EXPECT_TRUE(reruns(rows::snapshot({}, {failed, baseline}), 1, 5, 3).empty());
+}
+
 TEST(Evaluation, regret_is_against_everything_measured) {
   const Evaluation evaluation = evaluate(sample(), 1, 5);
   // First problem: 80 picked and 60 in the shortlist, where exploring found 50; second: the best.

@@ -1,9 +1,13 @@
 #include "reports/figure.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -138,13 +142,58 @@ TEST(Figure, long_notes_are_broken_and_complete) {
   const xml::Element svg = xml::parse(to_svg(figure));
   std::string read;
   std::set<std::string> lines;
+  std::size_t narrowest = 200;
   for (const auto& line : xml::find(svg, "text", "note")) {
     if (line.text == figure.axis) continue;
-    EXPECT_LE(line.text.size(), 130U);
+    // 900 pixels less two margins of 24, and letters of 0.6 x 12 pixels: 118. A word has four.
+    EXPECT_LE(line.text.size(), 118U);
+    const bool is_last = read.size() + line.text.size() == note.size();
+    if (!is_last) narrowest = std::min(narrowest, line.text.size());
     EXPECT_TRUE(lines.insert(line.attributes.at("y")).second) << "two lines in one place";
     read += line.text;
   }
   EXPECT_EQ(read, note);
+  EXPECT_GE(narrowest, 115U);
+}
+
+TEST(Figure, a_legend_has_the_paints_of_each_key_before_its_label) {
+  Figure figure = one_lane({{.begin = 0, .end = 1}});
+  figure.legend = {{{Paint::blue}, "one"}, {{Paint::green, Paint::orange}, "two"}, {{}, "a link"}};
+  const xml::Element svg = xml::parse(to_svg(figure));
+  const auto keys = xml::find(svg, "rect", "key");
+  const auto links = xml::find(svg, "line", "link");
+  std::map<std::string, xml::Element> labels;
+  for (const auto& note : xml::find(svg, "text", "note")) labels.emplace(note.text, note);
+  ASSERT_EQ(keys.size(), 3U);
+  ASSERT_EQ(links.size(), 1U);
+  const std::set<std::string> paints{keys[0].attributes.at("fill"), keys[1].attributes.at("fill"),
+                                     keys[2].attributes.at("fill")};
+  EXPECT_EQ(paints.size(), 3U);
+  // From left to right, without a swatch over a label.
+  const std::vector<double> places{number(keys[0], "x"),
+                                   number(labels.at("one"), "x"),
+                                   number(keys[1], "x"),
+                                   number(keys[2], "x"),
+                                   number(labels.at("two"), "x"),
+                                   number(links[0], "x1"),
+                                   number(labels.at("a link"), "x")};
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
+  EXPECT_EQ(number(labels.at("one"), "y"), number(labels.at("a link"), "y"));
+}
+
+TEST(Figure, a_long_legend_has_several_lines) {
+  Figure figure = one_lane({{.begin = 0, .end = 1}});
+  for (int i = 0; i < 7; ++i) {
+    figure.legend.push_back({{Paint::blue}, std::string(29, 'a') + std::to_string(i)});
+  }
+  // 30 letters of 7.2 pixels, a swatch and space: three fit beside each other in 852 pixels.
+  std::map<double, int> lines;
+  for (const auto& note : xml::find(xml::parse(to_svg(figure)), "text", "note")) {
+    if (note.text.starts_with("aaa")) ++lines[number(note, "y")];
+  }
+  std::vector<int> counts;
+  for (const auto& [y, count] : lines) counts.push_back(count);
+  EXPECT_EQ(counts, (std::vector{3, 3, 1}));
 }
 
 }  // namespace

@@ -51,11 +51,32 @@ TEST(Fitted, lists_are_shortened_first) {
   EXPECT_THAT(text, HasSubstr("| launch |"));
 }
 
+TEST(Fitted, lists_of_sums_are_shortened_alike) {
+  Table table{.name = "t", .columns = {{"list"}, {"same"}}};
+  for (const char* list : {"128+128+128+128+96", "128+128+128,128", "8,8,8,8,8 and 1,2"}) {
+    table.rows.push_back({std::string(list), std::string(30, 'x')});
+  }
+  const std::string text = fitted(to_markdown(table), 40);
+  EXPECT_THAT(text, HasSubstr("128×4+96"));
+  EXPECT_THAT(text, HasSubstr("128+128+128,128"));  // three and one
+  EXPECT_THAT(text, HasSubstr("8×5 and 1,2"));
+}
+
 TEST(Fitted, then_equal_columns_go_above) {
   const std::string text = fitted(to_markdown(winners()), 112);
   EXPECT_THAT(text, StartsWith("All rows: launch graph\n| problem"));
   EXPECT_THAT(text, HasSubstr("config"));
   EXPECT_THAT(text, Not(HasSubstr("| launch |")));
+}
+
+TEST(Fitted, a_long_list_of_equal_columns_is_broken_and_indented) {
+  Table table{.name = "t", .columns = {{"x"}, {"one"}, {"two"}, {"three"}, {"four"}}};
+  const Cell same = std::string("aaaaaaaaaa");
+  for (const double x : {1.0, 2.0}) table.rows.push_back({x, same, same, same, same});
+  EXPECT_THAT(fitted(to_markdown(table), 40), StartsWith("All rows: one aaaaaaaaaa, two\n"
+                                                         "  aaaaaaaaaa, three aaaaaaaaaa, four\n"
+                                                         "  aaaaaaaaaa\n"
+                                                         "|   x |\n"));
 }
 
 TEST(Fitted, then_columns_are_left_out_and_named) {
@@ -72,6 +93,12 @@ TEST(Fitted, one_row_becomes_a_list) {
   EXPECT_THAT(text, HasSubstr("measured µs  65.8\n"));
   EXPECT_THAT(text, HasSubstr("groups=128×4,96"));
   EXPECT_THAT(text, Not(HasSubstr("|")));
+}
+
+TEST(Fitted, lines_that_do_not_end_as_rows_are_sentences) {
+  const std::string text =
+      fitted("| " + std::string(50, 'a') + " | b\n| --- | ---\n| 1 | last\n", 40);
+  EXPECT_THAT(text, HasSubstr("| --- | ---\n| 1 | last\n"));
 }
 
 TEST(Fitted, sentences_are_broken_at_blanks) {

@@ -42,6 +42,7 @@ Snapshot sample() {
 TEST(PageData, values_by_hand) {
   const Snapshot snapshot = sample();
   const OrderedJson data = page_data({.snapshot = snapshot, .other = {}});
+  EXPECT_EQ(data.at("format"), 1);  // which reports/html reads
   const auto& platform = data.at("platforms").at(0);
   EXPECT_EQ(platform.at("name"), "sim:eight");
   EXPECT_EQ(platform.at("simulated"), true);
@@ -49,7 +50,8 @@ TEST(PageData, values_by_hand) {
   EXPECT_EQ(platform.at("summary").at("speedup_geomean"), 1.6);
   EXPECT_EQ(platform.at("evaluation").at("regret_top1_mean"), 0.25);  // 150 against 120 us
   const auto& pass = platform.at("passes").at(0);
-  EXPECT_EQ(pass.at("sequential_us"), 2 * 80 * 200);  // o and down
+  EXPECT_EQ(pass.at("products"), 2);  // o and down
+  EXPECT_EQ(pass.at("sequential_us"), 2 * 80 * 200);
   EXPECT_EQ(pass.at("overlapped_us"), 2 * 80 * 125);
 
   const auto& winners = data.at("winners");
@@ -63,6 +65,19 @@ TEST(PageData, values_by_hand) {
   EXPECT_EQ(value(data.at("failures"), 0, "verdict"), "timeout");
   EXPECT_EQ(value(data.at("collectives"), 0, "bus_factor"), 1.75);
   EXPECT_TRUE(data.at("comparison").is_null());
+}
+
+TEST(PageData, the_fastest_copy_may_be_slow_or_not_probed) {
+  Snapshot snapshot = sample();
+  const auto fastest = [&] {
+    return page_data({.snapshot = snapshot, .other = {}}).at("platforms").at(0).at("copy_gb_per_s");
+  };
+  snapshot.platforms.front().measurements = {
+      {.probe = CopyProbe{.bytes = {1'000'000}}, .time = rows::times(2000)},
+      {.probe = CopyProbe{.bytes = {1'000'000}}, .time = rows::times(4000)}};
+  EXPECT_EQ(fastest(), 0.5);  // 10^6 bytes in 2 ms
+  snapshot.platforms.front().measurements.clear();
+  EXPECT_TRUE(fastest().is_null());
 }
 
 TEST(PageData, links_of_the_peer_matrix_follow_row_after_row) {

@@ -324,6 +324,15 @@ TEST(Report, only_the_parts_that_are_wanted) {
   EXPECT_EQ(tables.front().name, "means");
 }
 
+TEST(Report, a_mean_of_hidden_parts_needs_each_above_nothing) {
+  // 200 us are as long as `sequential`; 150 us hide half of what can be hidden.
+  const Snapshot snapshot = rows::snapshot({rows::winner(200), rows::winner(150)});
+  const auto means = to_json_rows(winner_means(snapshot));
+  EXPECT_TRUE(means[0]["hidden_fraction_geomean"].is_null());
+  EXPECT_NEAR(means[0]["hidden_fraction_mean"].get<double>(), 0.25, 1e-12);
+  EXPECT_NEAR(means[0]["speedup_geomean"].get<double>(), std::sqrt(200.0 / 150), 1e-12);
+}
+
 TEST(Report, begins_with_what_was_measured_where_and_when) {
   Snapshot snapshot = sample();
   auto& record = snapshot.platforms.front();

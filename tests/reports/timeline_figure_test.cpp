@@ -98,6 +98,20 @@ TEST(TimelineFigure, the_gemm_is_cut_where_groups_are_ready) {
   EXPECT_EQ(gemm.links[1].to, 85);
 }
 
+TEST(TimelineFigure, groups_that_are_ready_together_make_one_cut) {
+  ShownRun run = overlapped();
+  run.timeline.groups[1].ready = run.timeline.groups[0].ready;
+  const Figure figure = timeline_figure(kReduceScatter, simulated(), {run});
+  const Lane& gemm = figure.panels[0].lanes[0];
+  std::vector<std::pair<double, double>> bars;
+  for (const Bar& bar : gemm.bars) {
+    if (bar.end > bar.begin) bars.emplace_back(bar.begin, bar.end);
+  }
+  EXPECT_THAT(bars, testing::ElementsAre(testing::Pair(0, 30), testing::Pair(30, 100)));
+  EXPECT_EQ(gemm.bars.at(0).label, "0");
+  EXPECT_EQ(gemm.bars.at(1).label, "2");
+}
+
 TEST(TimelineFigure, a_gather_comes_before_its_gemm) {
   Problem gather = kReduceScatter;
   gather.op = Op::all_gather_gemm;

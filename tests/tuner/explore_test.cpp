@@ -130,6 +130,20 @@ TEST(Explore, depends_on_seed_and_problem_alone) {
   EXPECT_NE(explore(space(), kProblem, 30, 1), explore(space(), other, 30, 1));
 }
 
+TEST(Explore, a_space_is_drawn_from_until_little_is_left) {
+  // 16 settings with 2 to 32 chunks each. The last configs are found after many draws of known
+  // ones.
+  ExploreSpace chunks = space();
+  chunks.strategies = {Strategy::chunked};
+  auto& settings = chunks.settings[Collective::reduce_scatter];
+  settings.clear();
+  for (int ctas = 2; ctas <= 32; ctas += 2) settings.push_back({ctas});
+  Problem large = kProblem;
+  large.m = 65536;
+  EXPECT_EQ(explore(chunks, large, 486, 1).size(), 486U);
+  EXPECT_LE(explore(chunks, large, 5000, 1).size(), 16U * 31U);
+}
+
 TEST(Explore, a_small_space_gives_what_it_has) {
   const Problem tiny{Op::all_gather_gemm, 2048, 64, 64, Elements::bf16, 8};  // two tiles a rank
   const auto configs = explore(space(), tiny, 50, 1);

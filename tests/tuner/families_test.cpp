@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tuner/published.hpp"
+#include "tuner/config_parts.hpp"
 #include "tuner/workload.hpp"
 
 namespace overlaptune {
@@ -147,6 +148,70 @@ TEST(Families, a_default_stands_in_for_what_is_absent_but_not_for_null) {
   EXPECT_EQ(kv_heads(""), 8);
   EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": null)"), 32);
   EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": 4)"), 4);
+}
+
+TEST(Families, the_first_window_with_a_size_cuts_attention_off) {
+  const auto window = [](const std::string& fields) {
+    const std::string text =
+        R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,
+            "num_attention_heads": 8, "num_hidden_layers": 2)" +
+        fields + "}";
+    return value_or_throw(parse_model_config(text, "")).window;
+  };
+  EXPECT_EQ(window(""), 0);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024)"), 1024);
+  EXPECT_EQ(window(R"(, "attention_chunk_size": 512)"), 512);
+  EXPECT_EQ(window(R"(, "attention_window_size": 256)"), 256);
+  EXPECT_EQ(window(R"(, "sliding_window": null, "attention_chunk_size": 512)"), 512);
+  EXPECT_EQ(window(R"(, "sliding_window": 0, "attention_window_size": 256)"), 256);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": true)"), 1024);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": false)"), 0);
+}
+
+TEST(Families, encoders_have_no_causal_mask) {
+  const auto is_causal = [](const std::string& fields) {
+    const std::string text =
+        R"({"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
+            "num_key_value_heads": 12, "num_hidden_layers": 12, )" +
+        fields + "}";
+    return value_or_throw(parse_model_config(text, "")).causal;
+  };
+  EXPECT_TRUE(is_causal(R"("model_type": "llama", "architectures": ["LlamaForCausalLM"])"));
+  EXPECT_FALSE(is_causal(R"("model_type": "llama", "architectures": ["LlamaBidirectionalModel"])"));
+  EXPECT_FALSE(is_causal(R"("model_type": "bert")"));
+  EXPECT_TRUE(is_causal(R"("model_type": "bert", "is_decoder": true)"));
+  EXPECT_FALSE(is_causal(R"("model_type": "modernbert")"));
+  EXPECT_FALSE(is_causal(R"("model_type": "vit")"));
+  EXPECT_FALSE(is_causal(R"("model_type": "gemma3_text", "use_bidirectional_attention": true)"));
+  EXPECT_FALSE(is_causal(R"("model_type": "qwen2", "is_causal": false)"));
+  EXPECT_FALSE(is_causal(R"("model_type": "new", "architectures": ["NewForMaskedLM"])"));
+  EXPECT_FALSE(is_causal(R"("model_type": "new", "architectures": ["NewEncoderModel"])"));
+}
+
+/// The defaults that a class has for sizes count where its config stands in another one only.
+TEST(Families, sizes_may_be_left_out_of_a_nested_config_alone) {
+  const std::string llama = R"({"model_type": "llama", "vocab_size": 32064})";
+  EXPECT_THAT(refusal(llama), HasSubstr("hidden_size or n_embd"));
+  EXPECT_THAT(refusal(R"({"model_type": "new", "language": )" + llama + "}"),
+              testing::AllOf(HasSubstr("hidden_size or n_embd"), HasSubstr("'new' is not known"),
+                             HasSubstr("not looked into: language")));
+  const auto nested = value_or_throw(
+      parse_model_config(R"({"model_type": "llava", "text_config": )" + llama + "}", ""));
+  EXPECT_EQ(nested.hidden, 4096);
+  EXPECT_EQ(nested.layers, 32);
+  EXPECT_THAT(all(nested.assumptions), HasSubstr("intermediate_size = 11008"));
+}
+
+TEST(Families, a_language_model_lies_within_a_few_levels) {
+  const auto levels = [](int nested) {
+    json document = {{"hidden_size", 1024}};
+    for (int i = 0; i < nested; ++i) document = {{"text_config", document}};
+    return find_language_model(document).path.size();
+  };
+  EXPECT_EQ(levels(0), 0U);
+  EXPECT_EQ(levels(1), 1U);
+  EXPECT_EQ(levels(3), 3U);
+  EXPECT_EQ(levels(6), 3U);
 }
 
 TEST(Families, heads_of_keys_by_layer) {

@@ -105,6 +105,27 @@ TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
   EXPECT_EQ(noted, all->candidates);
 }
 
+TEST_F(JudgeTest, a_share_that_is_spent_leaves_sequential_and_a_proposal) {
+  RunMonitor::Clock::time_point now{};
+  RunMonitor watching(progress, [&] { return now; });
+  watching.limit(std::chrono::seconds(100));
+  watching.begin_share(2);
+  machine.before_result = [&](const auto&) {
+    now += std::chrono::seconds(40);
+  };  // 50 s are its share
+  const auto part = judged(watching);
+  ASSERT_TRUE(part) << part.error().message;
+  EXPECT_THAT(run_lines(), ElementsAre(kSequential, chunks(2)));
+  EXPECT_FALSE(part->finished);
+  EXPECT_FALSE(watching.stopped());
+  // Resumed, it goes on where it was.
+  machine.before_result = {};
+  machine.runs.clear();
+  const auto rest = judged();
+  EXPECT_THAT(run_lines(), ElementsAre(chunks(4), chunks(8)));
+  EXPECT_TRUE(rest->finished);
+}
+
 TEST_F(JudgeTest, what_the_run_has_is_not_measured_again) {
   most = 2;
   const auto first = judged();

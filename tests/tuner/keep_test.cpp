@@ -112,10 +112,15 @@ TEST_F(KeepTest, without_a_second_run_the_fastest_wins_as_it_is) {
 TEST_F(KeepTest, an_unfinished_problem_keeps_the_winner_that_it_had) {
   const auto first = keep({measured(kSequential, 100), measured(kFour, 75)}, false, false);
   ASSERT_TRUE(first && *first);  // better than none
-  const auto second = keep({measured(kSequential, 100), measured(kTwo, 60)}, false, false);
+  const auto more =
+      keep({measured(kSequential, 100), measured(kFour, 75), measured(kTwo, 70)}, false, false);
+  ASSERT_TRUE(more && *more);  // the same run, resumed, has measured more
+  EXPECT_EQ(stored(), kTwo);
+  run.id = store.begin_tuning_run(platform, "another", {});
+  const auto second = keep({measured(kSequential, 100), measured(kFour, 60)}, false, false);
   ASSERT_TRUE(second);
   EXPECT_FALSE(*second);
-  EXPECT_EQ(stored(), kFour);
+  EXPECT_EQ(stored(), kTwo);
   const auto third = keep({measured(kSequential, 100), measured(kTwo, 60)}, false, true);
   ASSERT_TRUE(third && *third);
   EXPECT_EQ(stored(), kTwo);

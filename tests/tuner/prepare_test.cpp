@@ -72,7 +72,7 @@ TEST_F(PrepareTest, each_round_probes_six_tiles_at_the_size_of_a_problem) {
 TEST_F(PrepareTest, each_round_shows_how_many_problems_are_done) {
   std::vector<std::pair<std::size_t, std::size_t>> shown;
   const Progress progress = [&](std::size_t done, std::size_t total, std::string_view what) {
-    if (what == "layers" && (shown.empty() || shown.back().first != done)) {
+    if (what == "choosing GEMMs to probe" && (shown.empty() || shown.back().first != done)) {
       shown.emplace_back(done, total);
     }
     return true;

@@ -59,7 +59,7 @@ struct Change {
 /// Objects of a document that hold a language model's fields, as paths.
 json::json_pointer language_of(const json& document) {
   json::json_pointer at;
-  for (const char* name : {"text_config", "llm_config"}) {
+  for (const char* name : {"text_config", "llm_config", "language_config"}) {
     if (document.at(at).contains(name)) at /= name;
   }
   return at;

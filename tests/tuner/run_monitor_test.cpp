@@ -68,5 +68,32 @@ TEST(RunMonitor, a_budget_that_is_not_spent_stops_nothing) {
   EXPECT_FALSE(monitor.must_stop("b"));
 }
 
+TEST(RunMonitor, parts_share_what_is_left_of_the_budget) {
+  using std::chrono::seconds;
+  Shown shown;
+  RunMonitor::Clock::time_point now{};
+  RunMonitor monitor(shown.progress, [&] { return now; });
+  monitor.begin_share(3);
+  EXPECT_FALSE(monitor.share_spent());  // there is no budget
+  monitor.limit(seconds(100));
+  now += seconds(10);
+  monitor.begin_share(3);  // 30 s each
+  now += seconds(29);
+  EXPECT_FALSE(monitor.share_spent());
+  now += seconds(1);
+  EXPECT_TRUE(monitor.share_spent());
+  now += seconds(10);      // it took 10 s too long
+  monitor.begin_share(2);  // 25 s each
+  now += seconds(5);       // and the next one is done early
+  monitor.begin_share(1);  // 45 s
+  now += seconds(44);
+  EXPECT_FALSE(monitor.share_spent());
+  now += seconds(1);
+  EXPECT_TRUE(monitor.share_spent());
+  EXPECT_FALSE(monitor.must_stop("at the limit"));
+  now += seconds(1);
+  EXPECT_TRUE(monitor.must_stop("behind it"));
+}
+
 }  // namespace
 }  // namespace overlaptune

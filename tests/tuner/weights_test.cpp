@@ -63,6 +63,21 @@ TEST(Weights, a_loop_meets_the_layers_again_but_not_the_embedding) {
   EXPECT_DOUBLE_EQ(looped.per_token - ends, 4 * (looped.all - ends));
 }
 
+TEST(Weights, narrow_embeddings_have_projections_to_the_layers_and_back) {
+  const auto opt = [](const std::string& width) {  // OPT-350m
+    const std::string text =
+        R"({"model_type": "opt", "hidden_size": 1024, "ffn_dim": 4096, "num_attention_heads": 16,
+            "num_hidden_layers": 24, "vocab_size": 50272)" +
+        width + "}";
+    return value_or_throw(weights_of(value_or_throw(parse_model_config(text, "")))).all;
+  };
+  const double layers = 24.0 * 12 * 1024 * 1024;
+  EXPECT_DOUBLE_EQ(opt(""), layers + 50272.0 * 1024);
+  EXPECT_DOUBLE_EQ(opt(R"(, "word_embed_proj_dim": 1024)"), layers + 50272.0 * 1024);
+  EXPECT_DOUBLE_EQ(opt(R"(, "word_embed_proj_dim": 512)"),
+                   layers + 50272.0 * 512 + 2 * 512.0 * 1024);
+}
+
 TEST(Weights, parts_that_are_not_counted_are_named) {
   const auto config = value_or_throw(parse_model_config(
       R"({"model_type": "gemma3n_text", "hidden_size": 2048, "intermediate_size": 8192,

@@ -447,14 +447,18 @@ TEST(Workload, a_field_that_stands_twice_is_refused) {
 }
 
 TEST(Workload, what_the_file_says_against_its_type_is_said) {
-  const auto of_class = [](const char* architecture) {
-    return of_text(std::string(R"({"model_type": "llama", "architectures": [")") + architecture +
-                       R"("], "hidden_size": 4096, "intermediate_size": 11008,
+  const auto of = [](const std::string& architectures) {
+    return of_text(R"({"model_type": "llama", "architectures": )" + architectures +
+                       R"(, "hidden_size": 4096, "intermediate_size": 11008,
                           "num_attention_heads": 32, "num_hidden_layers": 32})",
                    4);
   };
+  const auto of_class = [&](const std::string& name) { return of("[\"" + name + "\"]"); };
   EXPECT_TRUE(notes_say(of_class("JambaForCausalLM"), "architectures says JambaForCausalLM"));
   EXPECT_FALSE(notes_say(of_class("LlamaForCausalLM"), "architectures"));
+  for (const char* nothing : {"[]", "[5]", "5", "null", R"("JambaForCausalLM")"}) {
+    EXPECT_FALSE(notes_say(of(nothing), "architectures")) << nothing;
+  }
   EXPECT_TRUE(notes_say(of_class("LlamaForCausalLM"), "torch_dtype is not in the file"));
 }
 
@@ -598,6 +602,14 @@ TEST(ModelConfig, a_model_is_named_for_its_file_or_folder) {
     const auto config = read_model_config(file);
     ASSERT_TRUE(config) << config.error().message;
     EXPECT_EQ(config->name, name);
+  }
+  // The name under which it was published goes before that of a folder, but a path is no name.
+  for (const auto& [published, name] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"("meta-llama/Llama-3-8B")", "Llama-3-8B"}, {R"("/home/me/out")", "run7"}}) {
+    fs::create_directories(folder / "run7");
+    std::ofstream(folder / "run7" / "config.json")
+        << "{\"_name_or_path\": " << published << ", " << llama().substr(1);
+    EXPECT_EQ(value_or_throw(read_model_config(folder / "run7" / "config.json")).name, name);
   }
   fs::remove_all(folder);
 }

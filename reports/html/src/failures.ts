@@ -12,17 +12,20 @@ export function failuresSection(parent: HTMLElement, report: Report): Show {
     const verdicts = new Map<string, FailedCandidate[]>();
     for (const row of rows) verdicts.set(row.verdict, [...(verdicts.get(row.verdict) ?? []), row]);
     const said = [...verdicts].map(([verdict, list]) => `${list.length} ${words(verdict)}`).join(", ");
-    const cut =
-      report.failures.length < report.failuresInAll
-        ? ` The newest ${report.failures.length} of ${report.failuresInAll} are listed.`
-        : "";
+    const cut = report.failures.length < report.failuresInAll;
+    // The document has the newest failures of all platforms; how many a platform has is not known then.
+    const failed = cut
+      ? `The newest ${count(rows.length, "candidate")} that failed here, of ${report.failuresInAll} in the database`
+      : `${count(rows.length, "candidate")} failed`;
     body.replaceChildren(
       element(
         "p",
         {},
         rows.length === 0
-          ? "Nothing: each candidate ran, and its result was right."
-          : `${count(rows.length, "candidate")} failed: ${said}. None of them can become an answer.${cut}`,
+          ? cut
+            ? `None of the newest ${report.failures.length} failures in the database is of this platform.`
+            : "Nothing: each candidate ran, and its result was right."
+          : `${failed}: ${said}. None of them can become an answer.`,
       ),
     );
     if (rows.length === 0) return;

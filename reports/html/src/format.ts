@@ -16,6 +16,10 @@ export const ratio = (value: number | null) => (value === null ? none : `${digit
 export const percent = (fraction: number | null, most = 0) =>
   fraction === null ? none : `${digits(most).format(100 * fraction)} %`;
 
+/** The hidden fraction of a winner; it is at most 1. */
+export const hidden = (fraction: number | null) =>
+  fraction !== null && fraction >= 1 ? "at the ideal" : percent(fraction);
+
 export function signedPercent(fraction: number): string {
   const text = percent(Math.abs(fraction), 1);
   return text === percent(0, 1) ? text : `${fraction > 0 ? "+" : "−"}${text}`;

@@ -14,9 +14,9 @@ export function operation(winner: Winner): string {
   return `${winner.product} · ${opName(winner.op)}`;
 }
 
-/** The same in a few letters. */
+/** A label in a few letters; without a model both widths, because two operations may share one. */
 export function shortOperation(winner: Winner): string {
-  return `${winner.product ?? `k ${winner.k}`} ${shortOpName(winner.op)}`;
+  return `${winner.product ?? `${winner.n}×${winner.k}`} ${shortOpName(winner.op)}`;
 }
 
 /** One line that names the winner among all. */

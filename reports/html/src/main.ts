@@ -2,17 +2,19 @@
 import "./page.css";
 import "./print.css";
 
+import { choose, chosen } from "./address";
 import { bandwidthSection } from "./bandwidth";
 import { comparisonSection } from "./comparison";
 import { conditionsSection } from "./conditions";
 import { type Platform, type Report, readReport } from "./data";
 import { byId, element } from "./dom";
 import { failuresSection } from "./failures";
-import { day } from "./format";
+import { day, ratio } from "./format";
 import { peersSection } from "./peers";
 import { predictionsSection } from "./predictions";
 import { resultsSection } from "./results";
 import { summarySection } from "./summary";
+import { termsSection } from "./terms";
 import { startTheme } from "./theme";
 import { timelineSection } from "./timeline";
 
@@ -58,7 +60,8 @@ function start(report: Report) {
     const platform = report.platforms[index]!;
     byId("title").textContent = hardware(platform);
     byId("origin").textContent = origin(platform);
-    document.title = `overlaptune: ${hardware(platform)}`;
+    const speedup = platform.summary.speedup_geomean;
+    document.title = `overlaptune: ${speedup === null ? "" : `${ratio(speedup)} on `}${hardware(platform)}`;
     document.body.classList.toggle("simulated", platform.simulated);
     for (const section of sections) section(index);
   };
@@ -66,7 +69,11 @@ function start(report: Report) {
   report.platforms.forEach((platform, index) =>
     choice.append(element("option", { value: String(index) }, platform.name)),
   );
-  choice.addEventListener("change", () => show(Number(choice.value)));
+  choice.addEventListener("change", () => {
+    choose({ platform: report.platforms[Number(choice.value)]!.fingerprint });
+    show(Number(choice.value));
+  });
+  termsSection(byId("terms"));
   byId("platform-choice").hidden = report.platforms.length < 2;
   byId("made").textContent =
     `Made ${report.made.at.slice(0, 16).replace("T", " ")} UTC by overlaptune ${report.made.version} from ${report.made.database}. ` +
@@ -76,8 +83,10 @@ function start(report: Report) {
   const first = report.platforms.findIndex((_, index) =>
     report.winners.some((winner) => winner.platform === index),
   );
-  choice.value = String(Math.max(first, 0));
-  show(Math.max(first, 0));
+  const asked = report.platforms.findIndex((platform) => platform.fingerprint === chosen("platform"));
+  const begin = asked < 0 ? Math.max(first, 0) : asked;
+  choice.value = String(begin);
+  show(begin);
 }
 
 startTheme(byId("theme"));

@@ -1,4 +1,6 @@
 // The winners: a filter, the figure of their speedups, and their table, which show the same rows.
+import { choose, chosen } from "./address";
+import { csv, keep } from "./csv";
 import type { Report, Winner } from "./data";
 import { element } from "./dom";
 import { opName, tokens, words } from "./format";
@@ -47,7 +49,9 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
   const size = choice("Tokens", "All tokens");
   const strategy = choice("Strategy", "All strategies");
   const status = element("p", { class: "status", role: "status" });
-  const form = element("div", { class: "filter", role: "search" }, search, op, size, strategy, status);
+  const save = element("button", { type: "button" }, "CSV");
+  save.title = "Keep the rows that are shown as a file";
+  const form = element("div", { class: "filter", role: "search" }, search, op, size, strategy, save, status);
   const figure = element("figure");
   parent.append(
     element("h2", { id: "results-title" }, "Speedup of each operation"),
@@ -64,6 +68,8 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
   const table = winnersTable(parent, select);
 
   let winners: Winner[] = [];
+  let shown: Winner[] = [];
+  save.addEventListener("click", () => keep("winners.csv", csv(shown)));
   const apply = () => {
     const parts = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const seen = winners.filter((winner) => {
@@ -80,10 +86,16 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
       seen.length === winners.length
         ? `${winners.length} operations`
         : `${seen.length} of ${winners.length} operations`;
+    shown = seen;
     chart(seen);
     table(seen);
   };
-  for (const input of [search, op, size, strategy]) input.addEventListener("input", apply);
+  const changed = () => {
+    choose({ q: search.value, op: op.value, tokens: size.value, strategy: strategy.value });
+    apply();
+  };
+  let opened = false; // before that, the address says what to show
+  for (const input of [search, op, size, strategy]) input.addEventListener("input", changed);
 
   return (platform) => {
     winners = inOrder(report.winners.filter((winner) => winner.platform === platform));
@@ -107,6 +119,19 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
       words,
     );
     parent.hidden = winners.length === 0;
+    if (opened) {
+      choose({ q: "", op: "", tokens: "", strategy: "" });
+    } else {
+      search.value = chosen("q");
+      for (const [select, name] of [
+        [op, "op"],
+        [size, "tokens"],
+        [strategy, "strategy"],
+      ] as const) {
+        if ([...select.options].some((option) => option.value === chosen(name))) select.value = chosen(name);
+      }
+      opened = true;
+    }
     apply();
   };
 }

@@ -2,7 +2,7 @@
 import { axisStyle, Chart, isNarrow, lines, type Option, sliderStyle, tooltipStyle } from "./chart";
 import type { Winner } from "./data";
 import { element } from "./dom";
-import { percent, ratio, time, tokens } from "./format";
+import { hidden, ratio, time, tokens } from "./format";
 import { fullName, idealSpeedup, operation, shortOperation, tokensOf } from "./labels";
 import { color } from "./theme";
 
@@ -70,7 +70,7 @@ function option(winners: Winner[], narrow: boolean): Option {
         return lines(
           fullName(winner),
           `${ratio(winner.speedup)}: ${time(winner.measured_us)} instead of ${time(winner.sequential_us)}`,
-          `ideal ${ratio(idealSpeedup(winner))}; hidden ${percent(winner.hidden)}`,
+          `ideal ${ratio(idealSpeedup(winner))}; hidden ${hidden(winner.hidden)}`,
           winner.config,
         );
       },

@@ -1,4 +1,5 @@
 // What the results say, in a few sentences and four figures.
+import { advice } from "./advice";
 import type { Pass, Platform, Report, Winner } from "./data";
 import { element } from "./dom";
 import { count, percent, ratio, time, tokens } from "./format";
@@ -43,6 +44,7 @@ function sentences(platform: Platform, winners: Winner[]): string[] {
     rest > 0
       ? `For the other ${rest === 1 ? "one" : rest}, one after the other stays the fastest, and is what overlaptune answers.`
       : "",
+    advice(winners),
     pass ? passSentence(pass) : "",
     platform.simulated
       ? "These times come from a simulated machine. They show what to expect, and were not measured on GPUs."

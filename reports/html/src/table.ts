@@ -1,7 +1,7 @@
 // The table of winners. A click on a heading sorts, a button in each row shows the timeline.
 import type { Winner } from "./data";
 import { element } from "./dom";
-import { opName, percent, ratio, time, tokens, words } from "./format";
+import { hidden, opName, ratio, time, tokens, words } from "./format";
 import { fullName, idealSpeedup, shape, tokensOf } from "./labels";
 
 interface Column {
@@ -39,7 +39,7 @@ const columns: Column[] = [
   number(
     "Hidden",
     (winner) => winner.hidden,
-    (winner) => percent(winner.hidden),
+    (winner) => hidden(winner.hidden),
   ),
   number(
     "Time",

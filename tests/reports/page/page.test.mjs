@@ -186,6 +186,58 @@ test("a model's passes, a simulated machine, and dark colours", async () => {
   await page.close();
 });
 
+test("the title says the result, the address the filter, a file has the rows, and words are explained", async () => {
+  const { page, complaints } = await opened(browser, file("gpu.html"));
+  const winners = facts("gpu.db").winners;
+  const mean = facts("gpu.db").means.find((row) => row.op === "all").speedup_geomean;
+  assert.equal(await page.title(), `overlaptune: ${mean.toFixed(2)}× on 8 × NVIDIA H200`);
+  await page.fill("#results input[type=search]", "4096");
+  await page.locator("#results select[title=Operation]").selectOption("gemm_all_reduce");
+  const matching = winners.filter(
+    (row) =>
+      row.problem.op === "gemm_all_reduce" &&
+      `${row.problem.m}×${row.problem.n}×${row.problem.k}`.includes("4096"),
+  );
+  const address = page.url();
+  assert.match(address, /#.*q=4096.*op=gemm_all_reduce|#.*op=gemm_all_reduce.*q=4096/);
+
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "CSV" }).click();
+  const lines = readFileSync(await (await download).path(), "utf8")
+    .trim()
+    .split("\r\n");
+  assert.equal(lines.length, 1 + matching.length);
+  const column = lines[0].split(",").indexOf("m");
+  assert.deepEqual(
+    lines
+      .slice(1)
+      .map((line) => Number(line.split(",")[column]))
+      .sort(),
+    matching.map((row) => row.problem.m).sort(),
+  );
+
+  await page.getByText("What the words mean").click();
+  assert.match(await textOf(page, ".terms"), /Perfect overlap would take this long/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+
+  const again = await opened(browser, file(`gpu.html${address.slice(address.indexOf("#"))}`));
+  assert.equal(await again.page.locator("table.winners tbody tr").count(), matching.length);
+  assert.equal(await again.page.locator("#results input[type=search]").inputValue(), "4096");
+  await again.page.close();
+});
+
+test("the summary says from how many tokens on overlap pays", async () => {
+  const { page } = await opened(browser, file("gpu.html"));
+  const text = await textOf(page, "#summary");
+  const found = /Use overlap (.*)\./.exec(text)[1];
+  // All 24 winners of this database are faster: each operation pays from its fewest tokens on.
+  assert.ok(facts("gpu.db").winners.every((row) => row.speedup > 1.02));
+  assert.match(found, /^from (\d+k?|[\d,]+) tokens on for /);
+  assert.doesNotMatch(found, /not for/);
+  await page.close();
+});
+
 test("two databases are compared, and texts of a database are never markup", async () => {
   const slower = measured();
   for (const winner of slower.winners.slice(0, 3)) {

@@ -1,0 +1,18 @@
+#pragma once
+// The fields of a JSON text, followed without a document.
+
+#include <string>
+#include <string_view>
+
+namespace overlaptune {
+
+struct FollowedFields {
+  std::string repeated{};  ///< the first field that stands twice in an object; empty: none does
+  std::string place{};  ///< "gpu.sms.value": where the text ends to be JSON; empty: it is, or the
+                        ///< place has no name
+};
+
+/// Takes time linear in the text, which nlohmann's parser with a callback does not.
+[[nodiscard]] FollowedFields follow_fields(std::string_view text);
+
+}  // namespace overlaptune

@@ -1,0 +1,89 @@
+// Timelines of `waiting` on measurements of simulated H200: what the GEMM waits for is exposed.
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "fitted.hpp"
+#include "model/search.hpp"
+
+namespace overlaptune {
+namespace {
+
+class WaitingTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fitted_ = std::make_unique<FittedMachine>(fit_simulated("h200-nvlink-x8", 8));
+  }
+  static void TearDownTestSuite() { fitted_.reset(); }
+
+  /// The best config of the strategy for rows of 1024 elements, gathered from 8 ranks, that meet
+  /// `n` columns.
+  static std::pair<Waiting, Prediction> best(std::int64_t n) {
+    const Problem problem{Op::all_gather_gemm, 65536, n, 1024, Dtype::bf16, 8};
+    const auto found = value_or_throw(
+        search(fitted_->model, problem, Launch::graph,
+               {.space = Space::subset, .best = 2, .strategies = {Strategy::waiting}}));
+    for (const Scored& each : found) {
+      if (strategy_of(each.config) != Strategy::waiting) continue;
+      return {std::get<Waiting>(each.config),
+              value_or_throw(fitted_->model.predict(problem, each.config, Launch::graph))};
+    }
+    throw std::runtime_error("no config of the strategy");
+  }
+
+  inline static std::unique_ptr<FittedMachine> fitted_;
+};
+
+TEST_F(WaitingTest, groups_arrive_one_after_the_other_and_the_gemm_ends_last) {
+  for (const std::int64_t n : {256, 16384}) {
+    const auto [config, prediction] = best(n);
+    const auto& groups = prediction.timeline.groups;
+    ASSERT_EQ(groups.size() + 1, config.wave_groups.size());  // the rank's own rows do not travel
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      EXPECT_EQ(groups[i].group, static_cast<int>(i) + 1);
+      EXPECT_LT(groups[i].start, groups[i].end);
+      EXPECT_EQ(groups[i].ready, groups.front().ready);
+      EXPECT_EQ(groups[i].start, i == 0 ? groups[0].ready : groups[i - 1].end);
+    }
+    EXPECT_EQ(prediction.timeline.gemm_end, prediction.time);
+    EXPECT_LT(groups.back().end, prediction.time);
+  }
+}
+
+TEST_F(WaitingTest, a_long_gemm_waits_for_nothing) {
+  for (const GroupTimes& group : best(16384).second.timeline.groups) {
+    EXPECT_EQ(group.exposed.count(), 0) << group.group;
+  }
+}
+
+TEST_F(WaitingTest, a_short_gemm_waits_for_all_but_the_time_of_its_tiles) {
+  const auto [config, prediction] = best(256);
+  const auto& groups = prediction.timeline.groups;
+  ASSERT_GE(groups.size(), 7U);
+  std::int64_t tiles = 0;
+  for (const std::int64_t count : config.wave_groups) tiles += count;
+  const Microseconds of_tile = prediction.gemm_alone / static_cast<double>(tiles);
+  // Until the first rows arrive, the GEMM has the rank's own; alone, it is not slowed.
+  const Microseconds first = groups[0].end - groups[0].start - groups[0].exposed;
+  const Microseconds own = of_tile * static_cast<double>(config.wave_groups[0]);
+  EXPECT_GT(first, 0.9 * own);
+  EXPECT_LT(first, 1.5 * own + us(10));  // and the launch
+  // Beside each later group it has the tiles of the one before, each slowed alike.
+  const auto computed = [&](std::size_t i) {
+    EXPECT_GT(groups[i].exposed.count(), 0) << i;
+    return (groups[i].end - groups[i].start - groups[i].exposed) /
+           static_cast<double>(config.wave_groups[i]);
+  };
+  const Microseconds slowed = computed(1);
+  EXPECT_GE(slowed, of_tile * (1 - 1e-9));
+  EXPECT_LT(slowed, 2 * of_tile);
+  for (std::size_t i = 2; i < groups.size(); ++i) {
+    EXPECT_NEAR(computed(i) / slowed, 1, 1e-6) << i;
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune
