@@ -40,10 +40,8 @@ class Bench {
         c_(device_memory(bytes_of_elements(problem.m * problem.n))),
         there_(device_memory(bytes_of_elements(problem.m * problem.n))),
         words_(device_memory(kRanks * sizeof(kernels::RankWords))) {
-    OVT_CHECK(
-        kernels::fill_normal(stream_.get(), a_.get(), Elements::bf16, problem.m * problem.k, 1));
-    OVT_CHECK(
-        kernels::fill_normal(stream_.get(), b_.get(), Elements::bf16, problem.n * problem.k, 2));
+    OVT_CHECK(kernels::fill_normal(stream_.get(), a_.get(), Dtype::bf16, problem.m * problem.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream_.get(), b_.get(), Dtype::bf16, problem.n * problem.k, 2));
     // The other rank is always ready.
     OVT_CHECK(cudaMemset(words_.get(), 0, kRanks * sizeof(kernels::RankWords)));
     auto* const words = static_cast<kernels::RankWords*>(words_.get());

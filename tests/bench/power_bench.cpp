@@ -85,8 +85,8 @@ class Bench {
         : a(device_memory(bytes_of_elements(kSize * k))),
           b(device_memory(bytes_of_elements(kSize * k))),
           c(device_memory(bytes_of_elements(kSize * kSize))) {
-      OVT_CHECK(kernels::fill_normal(stream, a.get(), Elements::bf16, kSize * k, 1));
-      OVT_CHECK(kernels::fill_normal(stream, b.get(), Elements::bf16, kSize * k, 2));
+      OVT_CHECK(kernels::fill_normal(stream, a.get(), Dtype::bf16, kSize * k, 1));
+      OVT_CHECK(kernels::fill_normal(stream, b.get(), Dtype::bf16, kSize * k, 2));
     }
     DeviceMemory a;
     DeviceMemory b;

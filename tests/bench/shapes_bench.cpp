@@ -77,8 +77,8 @@ class Comparison {
     const DeviceMemory b = device_memory(bytes_of_elements(n * k));
     const DeviceMemory c = device_memory(bytes_of_elements(m * n));
     const cudaStream_t stream = world_.stream();
-    OVT_CHECK(kernels::fill_normal(stream, a.get(), Elements::bf16, m * k, 1));
-    OVT_CHECK(kernels::fill_normal(stream, b.get(), Elements::bf16, n * k, 2));
+    OVT_CHECK(kernels::fill_normal(stream, a.get(), Dtype::bf16, m * k, 1));
+    OVT_CHECK(kernels::fill_normal(stream, b.get(), Dtype::bf16, n * k, 2));
     std::vector<Entry> entries;
     for (const Tile& tile : tiles_for(shape)) {
       entries.push_back(entry(tile, shape, {.a = a.get(), .b = b.get(), .k = k}, c.get()));

@@ -35,8 +35,8 @@ void compare(GeneratedGemms& gemms, const Tile& tile, std::int64_t m, std::int64
                       .b = device_memory(bytes_of_elements(n * k)),
                       .c = device_memory(bytes_of_elements(m * n))});
     const Memory& each = memory.back();
-    OVT_CHECK(kernels::fill_normal(stream.get(), each.a.get(), Elements::bf16, m * k, 2 * set));
-    OVT_CHECK(kernels::fill_normal(stream.get(), each.b.get(), Elements::bf16, n * k, 2 * set + 1));
+    OVT_CHECK(kernels::fill_normal(stream.get(), each.a.get(), Dtype::bf16, m * k, 2 * set));
+    OVT_CHECK(kernels::fill_normal(stream.get(), each.b.get(), Dtype::bf16, n * k, 2 * set + 1));
     const GeneratedSegment whole{.region = {.end = order.tiles(), .rows = m, .columns = n},
                                  .c = each.c.get(),
                                  .row_stride = n,

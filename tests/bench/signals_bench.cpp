@@ -71,8 +71,8 @@ double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks
   const Memory memory{.a = device_memory(bytes_of_elements(m * k)),
                       .b = device_memory(bytes_of_elements(kColumns * k)),
                       .c = device_memory(bytes_of_elements(m * kColumns))};
-  OVT_CHECK(kernels::fill_normal(stream.get(), memory.a.get(), Elements::bf16, m * k, 1));
-  OVT_CHECK(kernels::fill_normal(stream.get(), memory.b.get(), Elements::bf16, kColumns * k, 2));
+  OVT_CHECK(kernels::fill_normal(stream.get(), memory.a.get(), Dtype::bf16, m * k, 1));
+  OVT_CHECK(kernels::fill_normal(stream.get(), memory.b.get(), Dtype::bf16, kColumns * k, 2));
   const auto kernel_for = [&](int regions) {
     return value_or_throw(
         gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = regions}));

@@ -36,10 +36,8 @@ class Bench {
         c_(device_memory(bytes_of_elements(problem.m * problem.n))),
         host_(host_memory(bytes_of_elements(problem.m * problem.k))),
         order_(arrival_order(problem, tile, raster)) {
-    OVT_CHECK(
-        kernels::fill_normal(stream_.get(), a_.get(), Elements::bf16, problem.m * problem.k, 1));
-    OVT_CHECK(
-        kernels::fill_normal(stream_.get(), b_.get(), Elements::bf16, problem.n * problem.k, 2));
+    OVT_CHECK(kernels::fill_normal(stream_.get(), a_.get(), Dtype::bf16, problem.m * problem.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream_.get(), b_.get(), Dtype::bf16, problem.n * problem.k, 2));
     OVT_CHECK(cudaMemcpyAsync(host_.get(), a_.get(), bytes_of_elements(problem.m * problem.k),
                               cudaMemcpyDeviceToHost, stream_.get()));
     cuts_.push_back(arrival_cut(order_, 1, 0));

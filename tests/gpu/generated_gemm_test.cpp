@@ -37,12 +37,14 @@ class GeneratedGemmTest : public GpuTest {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
     const DeviceMemory list = device_memory(all.size() * 8);
     OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
-    OVT_CHECK(kernels::fill_normal(stream(), a.get(), shape.elements, rows * shape.k, 1));
-    OVT_CHECK(kernels::fill_normal(stream(), b.get(), shape.elements, shape.n * shape.k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), a.get(), operand_of(shape.elements), rows * shape.k, 1));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), b.get(), operand_of(shape.elements), shape.n * shape.k, 2));
     OVT_CHECK(
         cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, stream()));
     OVT_CHECK(kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()),
-                                    shape.elements, rows, shape.n, shape.k));
+                                    operand_of(shape.elements), rows, shape.n, shape.k));
 
     const TileOrder order{.block_rows = shape.rows,
                           .n = shape.n,
@@ -79,7 +81,7 @@ class GeneratedGemmTest : public GpuTest {
     (*gemm)->enqueue(stream(), (*gemm)->prepare(order, crew, operands,
                                                 static_cast<std::uint32_t*>(counters.get())));
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
-    OVT_CHECK(kernels::compare(stream(), c.get(), rows * shape.n, shape.elements,
+    OVT_CHECK(kernels::compare(stream(), c.get(), rows * shape.n, result_of(shape.elements),
                                static_cast<double*>(sums.get()),
                                static_cast<std::int64_t*>(list.get()), rows, shape.n,
                                static_cast<kernels::Deviation*>(deviation.get())));

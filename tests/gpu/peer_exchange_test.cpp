@@ -69,7 +69,7 @@ class PeerAccess : public GpuTest {
     const std::vector<PeerPiece> pieces = pieces_of(block_rows, n);
     const RanksOnOneGpu meetings(ranks);
     PeerExchange exchange{.collective = collective,
-                          .elements = std::is_same_v<T, __half> ? Elements::fp16 : Elements::bf16,
+                          .dtype = std::is_same_v<T, __half> ? Dtype::fp16 : Dtype::bf16,
                           .n = n,
                           .block_rows = block_rows};
     std::vector<DeviceMemory> memory;

@@ -100,8 +100,9 @@ class PeerPushTest : public GpuTest {
     const TileOrder tiles = tile_order(problem, of.tile, 1);
     auto* const all_of_a = static_cast<std::byte*>(filled(matrix_bytes(), 0));
     void* const b = filled(static_cast<std::size_t>(2 * n * k), 0);
-    OVT_CHECK(kernels::fill_normal(stream(), all_of_a, problem.elements, problem.m * k, 1));
-    OVT_CHECK(kernels::fill_normal(stream(), b, problem.elements, n * k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), all_of_a, operand_of(problem.elements), problem.m * k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b, operand_of(problem.elements), n * k, 2));
     std::vector<void*> results;
     std::vector<GeneratedLaunch> launches;
     for (int rank = 0; rank < of.ranks; ++rank) {
@@ -161,12 +162,12 @@ class PeerPushTest : public GpuTest {
     OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
     OVT_CHECK(cudaMemset(sums.get(), 0, elements * 8));
     OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()),
-                                    problem.elements, problem.m, problem.n, problem.k));
+                                    operand_of(problem.elements), problem.m, problem.n, problem.k));
     double worst = 0;
     for (void* const result : results) {
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      OVT_CHECK(kernels::compare(stream(), result, problem.m * problem.n, problem.elements,
-                                 static_cast<double*>(sums.get()),
+      OVT_CHECK(kernels::compare(stream(), result, problem.m * problem.n,
+                                 result_of(problem.elements), static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), problem.m, problem.n,
                                  static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();

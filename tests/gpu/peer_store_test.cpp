@@ -96,9 +96,9 @@ class PeerStoreTest : public GpuTest {
       made.c = device_memory(bytes(result_rows(problem) * of.n));
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
       made.stream = make_stream();
-      OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), of.elements, of.m * of.k,
+      OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), operand_of(of.elements), of.m * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 1)));
-      OVT_CHECK(kernels::fill_normal(stream(), made.b.get(), of.elements, of.n * of.k,
+      OVT_CHECK(kernels::fill_normal(stream(), made.b.get(), operand_of(of.elements), of.n * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 2)));
       ranks_.push_back(std::move(made));
     }
@@ -170,8 +170,8 @@ class PeerStoreTest : public GpuTest {
             static_cast<std::byte*>(source.a.get()) + (whole ? 0 : bytes(rank * block * of.k));
         const std::int64_t to = of.op == Op::gemm_all_to_all ? from * block : 0;
         OVT_CHECK(kernels::add_products(stream(), a, source.b.get(),
-                                        static_cast<double*>(sums.get()) + to * of.n, of.elements,
-                                        whole ? of.m : block, of.n, of.k));
+                                        static_cast<double*>(sums.get()) + to * of.n,
+                                        operand_of(of.elements), whole ? of.m : block, of.n, of.k));
       }
       std::vector<std::int64_t> every(static_cast<std::size_t>(rows));
       for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int64_t>(i);
@@ -180,7 +180,8 @@ class PeerStoreTest : public GpuTest {
       const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
       OVT_CHECK(kernels::compare(stream(), ranks_[static_cast<std::size_t>(rank)].c.get(),
-                                 rows * of.n, of.elements, static_cast<double*>(sums.get()),
+                                 rows * of.n, result_of(of.elements),
+                                 static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), rows, of.n,
                                  static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();

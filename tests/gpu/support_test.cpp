@@ -15,7 +15,7 @@ constexpr std::int64_t kCount = 1 << 20;
 
 TEST_F(Support, numbers_are_standard_normal_and_repeat) {
   const DeviceMemory memory = device_memory(kCount * 2);
-  OVT_CHECK(kernels::fill_normal(stream(), memory.get(), Elements::bf16, kCount, 7));
+  OVT_CHECK(kernels::fill_normal(stream(), memory.get(), Dtype::bf16, kCount, 7));
   const auto first = on_host<std::uint16_t>(memory.get(), kCount);
   double sum = 0;
   double squares = 0;
@@ -25,9 +25,9 @@ TEST_F(Support, numbers_are_standard_normal_and_repeat) {
   }
   EXPECT_NEAR(sum / kCount, 0, 0.005);
   EXPECT_NEAR(squares / kCount, 1, 0.01);
-  OVT_CHECK(kernels::fill_normal(stream(), memory.get(), Elements::bf16, kCount, 7));
+  OVT_CHECK(kernels::fill_normal(stream(), memory.get(), Dtype::bf16, kCount, 7));
   EXPECT_EQ(on_host<std::uint16_t>(memory.get(), kCount), first);
-  OVT_CHECK(kernels::fill_normal(stream(), memory.get(), Elements::bf16, kCount, 8));
+  OVT_CHECK(kernels::fill_normal(stream(), memory.get(), Dtype::bf16, kCount, 8));
   EXPECT_NE(on_host<std::uint16_t>(memory.get(), kCount), first);
 }
 
@@ -38,11 +38,11 @@ TEST_F(Support, products_are_those_of_the_host) {
   const DeviceMemory a = device_memory(kRows * kK * 2);
   const DeviceMemory b = device_memory(kN * kK * 2);
   const DeviceMemory sums = device_memory(kRows * kN * sizeof(double));
-  OVT_CHECK(kernels::fill_normal(stream(), a.get(), Elements::bf16, kRows * kK, 1));
-  OVT_CHECK(kernels::fill_normal(stream(), b.get(), Elements::bf16, kN * kK, 2));
+  OVT_CHECK(kernels::fill_normal(stream(), a.get(), Dtype::bf16, kRows * kK, 1));
+  OVT_CHECK(kernels::fill_normal(stream(), b.get(), Dtype::bf16, kN * kK, 2));
   OVT_CHECK(cudaMemsetAsync(sums.get(), 0, kRows * kN * sizeof(double), stream()));
   OVT_CHECK(kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()),
-                                  Elements::bf16, kRows, kN, kK));
+                                  Dtype::bf16, kRows, kN, kK));
   const auto found = on_host<double>(sums.get(), kRows * kN);
   const auto left = on_host<std::uint16_t>(a.get(), kRows * kK);
   const auto right = on_host<std::uint16_t>(b.get(), kN * kK);
@@ -72,7 +72,7 @@ TEST_F(Support, deviation_finds_one_wrong_element_and_one_that_is_no_number) {
   const auto seen = [&] {
     OVT_CHECK(cudaMemcpy(c.get(), ones.data(), kN * 2, cudaMemcpyHostToDevice));
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
-    OVT_CHECK(kernels::compare(stream(), c.get(), kN, Elements::bf16,
+    OVT_CHECK(kernels::compare(stream(), c.get(), kN, Dtype::bf16,
                                static_cast<double*>(reference.get()),
                                static_cast<std::int64_t*>(rows.get()), 1, kN,
                                static_cast<kernels::Deviation*>(deviation.get())));

@@ -61,8 +61,9 @@ class WaitingGemmTest : public GpuTest {
     const DeviceMemory own = device_memory(bytes(block));
     const DeviceMemory b = device_memory(bytes(of.n * of.k));
     const DeviceMemory c = device_memory(bytes(problem.m * of.n));
-    OVT_CHECK(kernels::fill_normal(stream(), all.get(), of.elements, problem.m * of.k, 1));
-    OVT_CHECK(kernels::fill_normal(stream(), b.get(), of.elements, of.n * of.k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), all.get(), operand_of(of.elements), problem.m * of.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b.get(), operand_of(of.elements), of.n * of.k, 2));
     const auto part = [&](const DeviceMemory& memory, std::int64_t elements) {
       return static_cast<std::byte*>(memory.get()) + bytes(elements);
     };
@@ -159,8 +160,8 @@ class WaitingGemmTest : public GpuTest {
                               stream()));
     OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
     OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()),
-                                    problem.elements, problem.m, problem.n, problem.k));
-    OVT_CHECK(kernels::compare(stream(), c, problem.m * problem.n, problem.elements,
+                                    operand_of(problem.elements), problem.m, problem.n, problem.k));
+    OVT_CHECK(kernels::compare(stream(), c, problem.m * problem.n, result_of(problem.elements),
                                static_cast<double*>(sums.get()),
                                static_cast<std::int64_t*>(list.get()), problem.m, problem.n,
                                static_cast<kernels::Deviation*>(seen.get())));

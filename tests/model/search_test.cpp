@@ -41,11 +41,11 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
 }
 
 TEST_F(SearchTest, a_gemm_pays_its_launch_once_or_for_each_tile) {
-  const GemmModel& gemms = *value_or_throw(model().parts().gemms_of(Dtype::bf16))->generated;
+  const GemmModel& gemms = *value_or_throw(model().parts().gemms_of(Elements::bf16))->generated;
   const GemmProbe probe{.m = 4096,
                         .n = 8192,
                         .k = 3584,
-                        .dtype = Dtype::bf16,
+                        .elements = Elements::bf16,
                         .tile = {128, 256, 64, 4, 1},
                         .raster = 8};
   const double launch = gemms.constants().per_launch;

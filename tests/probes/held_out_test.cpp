@@ -33,7 +33,7 @@ TEST(HeldOut, collectives_are_new_points_of_probed_settings) {
     const auto& probe = std::get<CollectiveProbe>(point);
     EXPECT_FALSE(probed.contains(to_string(point)));
     EXPECT_TRUE(seen.insert(to_string(point)).second);
-    EXPECT_EQ(probe.bytes.count % (4 * 512 * bytes_of(Elements::bf16)),
+    EXPECT_EQ(probe.bytes.count % (4 * 512 * bytes_of(Dtype::bf16)),
               0);  // whole rows on every rank
     EXPECT_TRUE(probe.comm_ctas == 0 || probe.comm_ctas == 8 || probe.comm_ctas == 16);
     EXPECT_EQ(probe.ranks, 4);

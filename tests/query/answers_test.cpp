@@ -62,7 +62,7 @@ TEST(AnswersTest, EveryPartOfTheQuestionCounts) {
   EXPECT_EQ(source([](auto& p) { p.m = 2; }), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.n += 8; }), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.k = 3592; }), OVT_BASELINE);
-  EXPECT_EQ(source([](auto& p) { p.elements = OVT_FP16; }), OVT_BASELINE);
+  EXPECT_EQ(source([](auto& p) { p.dtype = OVT_FP16; }), OVT_BASELINE);
   EXPECT_EQ(source([](auto& p) { p.ranks = 4; }), OVT_BASELINE);
 }
 

@@ -133,7 +133,7 @@ TEST(RunArgumentsTest, UnknownValuesAreRefusedByName) {
   ASSERT_EQ(said([](auto&, auto&, auto&) {}), "");
   EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.op = 4; }),
               HasSubstr("ovt_problem.op = 4"));
-  EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.elements = -1; }),
+  EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.dtype = -1; }),
               HasSubstr("ovt_problem.dtype = -1"));
   EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.strategy = 9; }),
               HasSubstr("ovt_answer.strategy = 9"));

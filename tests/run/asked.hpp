@@ -13,7 +13,7 @@ inline ovt_problem asked_problem(ovt_op op) {
           .n = 1024,
           .k = 512,
           .op = op,
-          .elements = OVT_BF16,
+          .dtype = OVT_BF16,
           .ranks = 4,
           .reserved = 0};
 }

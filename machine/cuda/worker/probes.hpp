@@ -26,7 +26,7 @@ namespace overlaptune::cuda {
                                                     void* counter);
 
 /// Probes of collectives count bytes; their elements have this type.
-inline constexpr Elements kMovedDtype = Elements::bf16;
+inline constexpr Dtype kMovedDtype = Dtype::bf16;
 
 /// The buffers of a collective, which `run::enqueue` takes.
 struct CollectiveBuffers {

@@ -126,7 +126,7 @@ void TestProblem::poison(void* c) const {
 }
 
 void TestProblem::compare(std::size_t set, const void* c, kernels::Deviation* into) const {
-  OVT_CHECK(kernels::compare(bench_.stream(), c, rows_ * problem_.n, problem_.elements,
+  OVT_CHECK(kernels::compare(bench_.stream(), c, rows_ * problem_.n, result_of(problem_.elements),
                              static_cast<const double*>(memory_.sets[set].reference.get()),
                              static_cast<const std::int64_t*>(memory_.rows.get()), rows_,
                              problem_.n, into));
