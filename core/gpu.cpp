@@ -87,11 +87,11 @@ const GpuLimits& gpu_limits(int compute_capability) {
 }
 
 std::int64_t shared_memory_bytes(const Tile& tile, Elements elements) {
+  constexpr std::int64_t kStagedRowBytes = 128;
   const std::int64_t stage = operand_bytes(elements) * (tile.block_m + tile.block_n) * tile.block_k;
   // The output is staged a part at a time, so that its store overlaps the next block.
-  const std::int64_t output =
-      result_bytes(elements) * tile.down() * std::min(tile.across(), block_k_of(elements));
-  return tile.stages * stage + output + kBarrierBytes;
+  const std::int64_t row = std::min(tile.across() * result_bytes(elements), kStagedRowBytes);
+  return tile.stages * stage + tile.down() * row + kBarrierBytes;
 }
 
 namespace {

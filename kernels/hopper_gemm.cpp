@@ -13,11 +13,22 @@ namespace {
 /// the sums of more. For a wider tile, two wgmmas of half the columns follow one another.
 constexpr int kMostOfThree = 192;
 
+/// The name of a type in PTX.
+std::string_view name_in_ptx(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return "bf16";
+    case Dtype::fp16:
+      return "f16";
+  }
+  return {};
+}
+
 /// The text of a function with one wgmma of m64 x n x k16. The text is made for one n, because the
 /// number of operands depends on it.
 std::string multiply_function(int n, Dtype operand) {
   const int sums = n / 2;
-  const std::string type = operand == Dtype::bf16 ? "bf16" : "f16";
+  const std::string_view type = name_in_ptx(operand);
   std::string registers;
   std::string operands;
   for (int i = 0; i < sums; ++i) {

@@ -49,7 +49,13 @@ T attribute(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttri
 }
 
 cudaDataType type_of(Dtype dtype) {
-  return dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
+  switch (dtype) {
+    case Dtype::bf16:
+      return CUDA_R_16BF;
+    case Dtype::fp16:
+      return CUDA_R_16F;
+  }
+  return {};
 }
 
 /// The tile of an algorithm. The library is column-major: its m is n here. It does not tell the

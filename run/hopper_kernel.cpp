@@ -65,6 +65,16 @@ struct Matrix {
 /// With rows that are a multiple of these bytes apart, L2 fetches 256 bytes at a time.
 constexpr std::int64_t kWideFetch = 64;
 
+CUtensorMapDataType type_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case Dtype::fp16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  }
+  return {};
+}
+
 /// The tensor map of blocks of rows. One copy moves a box of `rows` by `columns`. Elements outside
 /// of a block are read as zero and not written. The swizzle in shared memory is as wide as a row of
 /// the box.
@@ -86,10 +96,8 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
   const bool wide = matrix.row_stride * bytes_of(dtype) % kWideFetch == 0;
   CUtensorMap map{};
   const CUresult code = encode_tiled()(
-      &map,
-      dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3,
-      const_cast<void*>(matrix.base), size.data(), strides.data(), box.data(), steps.data(),
-      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+      &map, type_of(dtype), 3, const_cast<void*>(matrix.base), size.data(), strides.data(),
+      box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
       wide ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (code != CUDA_SUCCESS) {

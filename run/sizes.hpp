@@ -12,7 +12,7 @@ namespace overlaptune::run {
 [[nodiscard]] std::int64_t elements_of_b(const Problem& problem);
 [[nodiscard]] std::int64_t elements_of_c(const Problem& problem);
 
-/// Bytes of the same.
+/// Bytes of each operand.
 [[nodiscard]] std::int64_t bytes_of_a(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_b(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_c(const Problem& problem);

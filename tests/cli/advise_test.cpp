@@ -154,7 +154,7 @@ TEST_F(Advise, the_way_to_experts_and_back_has_times_of_its_own) {
   const auto sequence = by_product(passes.at(0));
   const json dispatch = sequence.at("dispatch");
   EXPECT_EQ(dispatch.at("problem"),
-            json::parse(R"({"op": "all_to_all", "m": 2048, "n": 1024, "k": null, "elements": "bf16",
+            json::parse(R"({"op": "all_to_all", "m": 2048, "n": 1024, "k": null, "dtype": "bf16",
                             "ranks": 4})"));
   EXPECT_EQ(dispatch.at("sequential_us"), dispatch.at("overlapped_us"));
   EXPECT_TRUE(dispatch.at("strategy").is_null());

@@ -32,7 +32,13 @@ constexpr std::string_view kAfterTiming = "in replays that follow one another at
 
 /// The rounding of the result alone; an error up to this is always allowed.
 double unit_roundoff(Dtype result) {
-  return result == Dtype::bf16 ? 1.0 / 512 : 1.0 / 2048;
+  switch (result) {
+    case Dtype::bf16:
+      return 1.0 / 512;
+    case Dtype::fp16:
+      return 1.0 / 2048;
+  }
+  return 0;
 }
 
 /// Makes the plan of a config. Collective. Error: as `check`, or as `make_plan`.
