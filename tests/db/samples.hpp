@@ -123,9 +123,11 @@ class Generator {
     made.op = any<Op>();
     made.ranks = small(2, 16);
     made.m = made.ranks * between(1, 4096);
-    made.n = 8 * between(1, 8192);
-    made.k = 8 * between(1, 8192);
+    const std::int64_t n = between(1, 8192);
+    const std::int64_t k = between(1, 8192);
     made.elements = any<Elements>();
+    made.n = n * n_multiple(made.elements);
+    made.k = k * k_multiple(made.elements);
     return made;
   }
   LayerGemm layer_gemm() {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kOps[] = {"gemm_all_reduce", "gemm_reduce_scatter", "all_gather_gemm",
                                 "gemm_all_to_all"};
-constexpr const char* kElements[] = {"bf16", "fp16"};
+constexpr const char* kDtypes[] = {"bf16", "fp16"};
 constexpr const char* kLaunches[] = {"graph", "eager"};
 constexpr const char* kStrategies[] = {"sequential", "chunked", "signaled"};
 constexpr const char* kTransports[] = {"ring", "symmetric", "copy_engine", "symmetric_then_ring",
@@ -161,8 +161,8 @@ bool equal(sqlite3_stmt* row, int version, const ovt_problem& problem, ovt_launc
            const ovt_answer& answer) {
   return text(row, 0) == kOps[problem.op] && sqlite3_column_int64(row, 1) == problem.m &&
          sqlite3_column_int64(row, 2) == problem.n && sqlite3_column_int64(row, 3) == problem.k &&
-         text(row, 4) == kElements[problem.elements] &&
-         sqlite3_column_int64(row, 5) == problem.ranks && text(row, 6) == kLaunches[launch] &&
+         text(row, 4) == kDtypes[problem.dtype] && sqlite3_column_int64(row, 5) == problem.ranks &&
+         text(row, 6) == kLaunches[launch] &&
          sqlite3_column_double(row, 7) == answer.predicted_us &&
          sqlite3_column_double(row, 8) == answer.measured_us &&
          sqlite3_column_double(row, 9) == answer.baseline_us && has_config(row, version, answer);
