@@ -269,7 +269,7 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
   const GpuLimits& limits = gpu_limits(platform.compute_capability);
   std::vector<Tile> tiles;
   for (const auto& [block_m, block_n] : {std::pair{128, 256}, {128, 128}, {64, 64}}) {
-    if (const auto tile = deepest({block_m, block_n, 64, 0, 1}, limits, elements)) {
+    if (const auto tile = deepest({block_m, block_n, 0, 0, 1}, limits, elements)) {
       tiles.push_back(*tile);
     }
   }

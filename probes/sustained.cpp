@@ -35,7 +35,7 @@ void add_library(std::vector<Probe>& plan, const Platform& platform, int ranks, 
 void add_alone(std::vector<Probe>& plan, const Platform& platform, int ranks, Elements elements) {
   // From the fewest loads for each multiply-add to the most; the first is in a cluster of two.
   constexpr std::array<Tile, 4> kTiles{
-      {{128, 256, 64, 0, 2}, {192, 192, 64, 0, 1}, {128, 256, 64, 0, 1}, {128, 128, 64, 0, 1}}};
+      {{128, 256, 0, 0, 2}, {192, 192, 0, 0, 1}, {128, 256, 0, 0, 1}, {128, 128, 0, 0, 1}}};
   constexpr std::int64_t kDepth = 4096;
   constexpr std::int64_t kLeastBytes = 4096;  // keeps the ranks in step and takes little time
   const CollectiveProbe least{Collective::all_reduce, {kLeastBytes}, ranks, 0, Transport::ring};
@@ -56,6 +56,7 @@ void add_alone(std::vector<Probe>& plan, const Platform& platform, int ranks, El
 }  // namespace
 
 std::optional<Tile> deepest(Tile tile, const GpuLimits& limits, Elements elements) {
+  tile.block_k = block_k_of(elements);
   for (tile.stages = 6; tile.stages >= limits.fewest_stages; --tile.stages) {
     if (is_feasible(tile, limits, elements)) return tile;
   }

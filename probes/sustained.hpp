@@ -13,7 +13,7 @@
 
 namespace overlaptune {
 
-/// The tile with the most stages, at most 6, that fits; `tile` says the rest of it.
+/// The tile with the most stages, at most 6, that fits; `tile` says its sides and its cluster.
 [[nodiscard]] std::optional<Tile> deepest(Tile tile, const GpuLimits& limits, Elements elements);
 
 /// For each rank count a library's GEMM in turn with collectives, from a GEMM that runs most of the

@@ -88,9 +88,10 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
   const std::array<cuuint32_t, 3> box{static_cast<cuuint32_t>(columns),
                                       static_cast<cuuint32_t>(rows), 1};
   const std::array<cuuint32_t, 3> steps{1, 1, 1};
-  const CUtensorMapSwizzle swizzle = columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
-                                     : columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                     : CU_TENSOR_MAP_SWIZZLE_32B;
+  const std::int64_t box_bytes = columns * bytes_of(dtype);
+  const CUtensorMapSwizzle swizzle = box_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : box_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                       : CU_TENSOR_MAP_SWIZZLE_32B;
   // Rows that do not begin with a sector of L2 cost more with the wide fetch
   // (tests/bench/shapes_bench).
   const bool wide = matrix.row_stride * bytes_of(dtype) % kWideFetch == 0;
@@ -149,13 +150,14 @@ class HopperKernel : public GeneratedKernel {
                                       .blocks = order.blocks,
                                       .row_stride = operands.k,
                                       .block_stride = order.block_rows * operands.k},
-                                     64, tile_.block_m, operand_of(elements_));
-    const CUtensorMap b = tensor_map({.base = operands.b,
-                                      .columns = k,
-                                      .rows = order.n,
-                                      .row_stride = operands.k,
-                                      .block_stride = order.n * operands.k},
-                                     64, tile_.block_n / tile_.cluster, operand_of(elements_));
+                                     tile_.block_k, tile_.block_m, operand_of(elements_));
+    const CUtensorMap b =
+        tensor_map({.base = operands.b,
+                    .columns = k,
+                    .rows = order.n,
+                    .row_stride = operands.k,
+                    .block_stride = order.n * operands.k},
+                   tile_.block_k, tile_.block_n / tile_.cluster, operand_of(elements_));
     std::vector<Segment> segments(room_.segments);
     std::vector<CUtensorMap> maps = operands.stores ? maps_of(*operands.stores, order)
                                                     : std::vector<CUtensorMap>(segments.size());
@@ -199,7 +201,7 @@ class HopperKernel : public GeneratedKernel {
                                           .rows = order.block_rows,
                                           .row_stride = operands.k,
                                           .block_stride = order.block_rows * operands.k},
-                                         64, tile_.block_m, operand_of(elements_));
+                                         tile_.block_k, tile_.block_m, operand_of(elements_));
       launch.parameters.push_back(packed_rows(order, operands, queued, items, room_));
       launch.parameters.push_back(
           packed_run(operands, items, clusters, kernels::RankWords::kMostRanks));

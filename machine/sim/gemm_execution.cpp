@@ -119,7 +119,8 @@ GemmKernel library_kernel(const Profile& profile, Elements elements, int blocks,
                           std::int64_t n, std::int64_t k, int sms) {
   GemmKernel best;
   double best_time = std::numeric_limits<double>::infinity();
-  for (const Tile& tile : profile.library.menu) {
+  for (Tile tile : profile.library.menu) {
+    tile.block_k = block_k_of(elements);
     const GemmKernel kernel{.order = {.block_rows = rows,
                                       .n = n,
                                       .blocks = blocks,
