@@ -16,8 +16,8 @@ static_assert(static_cast<int>(Op::gemm_all_reduce) == OVT_GEMM_ALL_REDUCE &&
               static_cast<int>(Op::gemm_reduce_scatter) == OVT_GEMM_REDUCE_SCATTER &&
               static_cast<int>(Op::all_gather_gemm) == OVT_ALL_GATHER_GEMM &&
               static_cast<int>(Op::gemm_all_to_all) == OVT_GEMM_ALL_TO_ALL);
-static_assert(static_cast<int>(Dtype::bf16) == OVT_BF16 &&
-              static_cast<int>(Dtype::fp16) == OVT_FP16);
+static_assert(static_cast<int>(Elements::bf16) == OVT_BF16 &&
+              static_cast<int>(Elements::fp16) == OVT_FP16);
 static_assert(static_cast<int>(Launch::graph) == OVT_GRAPH &&
               static_cast<int>(Launch::eager) == OVT_EAGER);
 static_assert(static_cast<int>(Wait::driver) == OVT_WAIT_DRIVER &&
@@ -215,7 +215,7 @@ Problem problem_of(const ovt_problem* problem) {
                           .m = problem->m,
                           .n = problem->n,
                           .k = problem->k,
-                          .dtype = enumerated<Dtype>(problem->dtype, "ovt_problem.dtype"),
+                          .elements = enumerated<Elements>(problem->dtype, "ovt_problem.dtype"),
                           .ranks = problem->ranks});
   if (!sound) refuse(std::move(sound.error().message));
   return *sound;

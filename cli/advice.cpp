@@ -106,8 +106,8 @@ Expected<Operation> answered(const PlainGemm& gemm, int tp, const Adviser& advis
       {.product = gemm.product,
        .kind = OperationKind::gemm,
        .times_per_pass = gemm.times_per_pass,
-       .problem = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .ranks = tp}},
-      GemmProbe{.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype},
+       .problem = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .elements = gemm.elements, .ranks = tp}},
+      GemmProbe{.m = gemm.m, .n = gemm.n, .k = gemm.k, .elements = gemm.elements},
       "the model's time of the GEMM alone", adviser);
 }
 
@@ -120,7 +120,7 @@ Expected<Operation> answered(const PlainCollective& alone, const Adviser& advise
                                                                     : Op::gemm_all_reduce,
                    .m = alone.rows,
                    .n = alone.columns,
-                   .dtype = alone.dtype,
+                   .elements = alone.elements,
                    .ranks = alone.ranks}},
       CollectiveProbe{
           .collective = alone.collective, .bytes = bytes_of(alone), .ranks = alone.ranks},

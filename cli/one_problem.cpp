@@ -85,7 +85,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_parsed(command, name, flags.*size, parse_size, "Size that one rank computes")
         ->type_name("SIZE");
   }
-  add_parsed(command, "--dtype", flags.dtype, parse_name<Dtype>, names_of<Dtype>())
+  add_parsed(command, "--dtype", flags.elements, parse_name<Elements>, names_of<Elements>())
       ->type_name("DTYPE");
   add_parsed(command, "--ranks", flags.ranks, whole_number(2, kMostRanks),
              "GPUs of the tensor-parallel group")
@@ -111,7 +111,7 @@ AskedProblem read_problem(const ProblemFlags& flags) {
                                      {"--m", flags.m.has_value()},
                                      {"--n", flags.n.has_value()},
                                      {"--k", flags.k.has_value()},
-                                     {"--dtype", flags.dtype.has_value()},
+                                     {"--dtype", flags.elements.has_value()},
                                      {"--ranks", flags.ranks.has_value()}}},
                                 Way{{{"--model", !flags.model.empty()},
                                      {"--layer", flags.layer.has_value()},
@@ -143,7 +143,7 @@ AskedProblem read_problem(const ProblemFlags& flags) {
                                                .m = *flags.m,
                                                .n = *flags.n,
                                                .k = *flags.k,
-                                               .dtype = *flags.dtype,
+                                               .elements = *flags.elements,
                                                .ranks = *flags.ranks}))};
 }
 

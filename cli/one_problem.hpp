@@ -21,7 +21,7 @@ struct ProblemFlags {
   std::optional<std::int64_t> m{};
   std::optional<std::int64_t> n{};
   std::optional<std::int64_t> k{};
-  std::optional<Dtype> dtype{};
+  std::optional<Elements> elements{};
   std::optional<int> ranks{};
 
   /// `--model`, `--layer`, `--tokens`, `--tp`, `--sequence-parallel`, `--assume-dense`

@@ -34,7 +34,7 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
       measurements_(std::move(measurements)),
       model_(model),
       ask_(std::move(ask)),
-      dtype_(config.dtype),
+      elements_(config.elements),
       depth_(config.hidden),
       known_(known) {
   const LaunchModel& launch = parts_of(model).launch;
@@ -106,7 +106,7 @@ Expected<Cost> PlatformCosts::predicted(const Probe& probe) const {
 }
 
 Expected<Cost> PlatformCosts::gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
-  return predicted(GemmProbe{.m = m, .n = n, .k = k, .dtype = dtype_});
+  return predicted(GemmProbe{.m = m, .n = n, .k = k, .elements = elements_});
 }
 
 Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ranks) const {
@@ -119,7 +119,7 @@ Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ra
         full_name(platform_), to_string(op), ranks, ranks));
   }
   LinkCost cost{.us = alone->us, .source = alone->source};
-  const auto gemms = parts_of(model_).gemms_of(dtype_);
+  const auto gemms = parts_of(model_).gemms_of(elements_);
   if (!gemms) return error_of(gemms);
   // Beside a GEMM the collective has a few SMs of its own: as many as lose least on both sides.
   double least = 0;
@@ -150,7 +150,7 @@ Expected<LinkCost> PlatformCosts::across_replicas(Collective op, double bytes, i
 }
 
 std::optional<Cost> PlatformCosts::fused(Problem problem) const {
-  problem.dtype = dtype_;
+  problem.elements = elements_;
   const auto valid = validated(problem);
   if (!valid) return std::nullopt;
   const Answer answer = ask_(*valid);

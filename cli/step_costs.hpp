@@ -39,7 +39,7 @@ class PlatformCosts {
   std::vector<Measurement> measurements_;
   const LearnedModel& model_;
   std::function<Answer(const Problem&)> ask_;
-  Dtype dtype_ = Dtype::bf16;
+  Elements elements_ = Elements::bf16;
   std::int64_t depth_ = 0;  ///< k of the GEMMs beside which collectives run
   KnownRates known_;
   double bytes_per_us_ = 0;

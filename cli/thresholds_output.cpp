@@ -67,7 +67,7 @@ Table launcher_table(const Advice& advice) {
     const Problem& problem = *each.problem;
     table.rows.push_back({std::int64_t{each.tp}, std::string(to_string(each.parallelism)),
                           each.name, std::string(to_string(problem.op)), problem.n, problem.k,
-                          std::string(to_string(problem.dtype)), cell(each.tokens)});
+                          std::string(to_string(problem.elements)), cell(each.tokens)});
   }
   return table;
 }

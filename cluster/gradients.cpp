@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/dtype.hpp"
+#include "core/elements.hpp"
 #include "tuner/weights.hpp"
 
 namespace overlaptune::cluster {
@@ -25,8 +25,8 @@ Expected<Synchronisation> synchronisation(const ModelConfig& config, const Clust
   constexpr double kPerUs = 1e6;  // of 1 TFLOP/s
   return Synchronisation{
       .parameters = std::llround(weights->all),
-      .gradient_bytes =
-          weights->all * static_cast<double>(bytes_of(config.dtype)) / training.tensor_parallel,
+      .gradient_bytes = weights->all * static_cast<double>(operand_bytes(config.elements)) /
+                        training.tensor_parallel,
       .us_per_token = kOperations * weights->per_token /
                       (training.tensor_parallel * cluster.tflops * kPerUs * training.utilisation)};
 }

@@ -9,7 +9,7 @@ namespace overlaptune {
 ArrivalOrder arrival_order(const Problem& problem, const Tile& tile, int raster) {
   ArrivalOrder order{.block = tile_order(problem, tile, raster),
                      .blocks = row_blocks(problem),
-                     .row_bytes = problem.k * bytes_of(problem.dtype)};
+                     .row_bytes = problem.k * operand_bytes(problem.elements)};
   order.block.blocks = 1;
   return order;
 }

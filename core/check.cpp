@@ -216,7 +216,7 @@ tl::unexpected<Error> lacks(std::string_view what, std::string_view name,
                                capabilities.apart.empty() ? "" : ": ", capabilities.apart));
 }
 
-Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& capabilities) {
+Expected<void> can_run(const Config& config, Elements elements, const Capabilities& capabilities) {
   const Strategy strategy = strategy_of(config);
   if (!capabilities.strategies.contains(strategy)) {
     return lacks("strategy", to_string(strategy), capabilities);
@@ -233,7 +233,7 @@ Expected<void> can_run(const Config& config, Dtype dtype, const Capabilities& ca
   }
   const Tile tile = tile_of(config);
   if (!tile.is_library() && capabilities.limits &&
-      !is_feasible(tile, *capabilities.limits, dtype)) {
+      !is_feasible(tile, *capabilities.limits, elements)) {
     return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit this GPU",
                                  to_string(tile), tile.stages, tile.cluster));
   }
@@ -298,7 +298,7 @@ Expected<void> check(const Problem& problem, const Config& config,
   if (problem.ranks > capabilities.ranks) {
     return wrong("ranks", problem.ranks, fmt::format("2 to {}", capabilities.ranks));
   }
-  if (auto able = can_run(config, problem.dtype, capabilities); !able) return able;
+  if (auto able = can_run(config, problem.elements, capabilities); !able) return able;
   // A copy of rows is no collective, so a machine needs none for it.
   const auto* waiting = std::get_if<Waiting>(&config);
   if (waiting != nullptr && waiting->transport == Transport::copy_engine) return {};

@@ -86,25 +86,25 @@ const GpuLimits& gpu_limits(int compute_capability) {
   return *best;
 }
 
-std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype) {
-  const std::int64_t bytes = bytes_of(dtype);
-  const std::int64_t stage = bytes * (tile.block_m + tile.block_n) * tile.block_k;
+std::int64_t shared_memory_bytes(const Tile& tile, Elements elements) {
+  constexpr std::int64_t kStagedRowBytes = 128;
+  const std::int64_t stage = operand_bytes(elements) * (tile.block_m + tile.block_n) * tile.block_k;
   // The output is staged a part at a time, so that its store overlaps the next block.
-  const std::int64_t output = bytes * tile.down() * std::min(tile.across(), block_k_of(dtype));
-  return tile.stages * stage + output + kBarrierBytes;
+  const std::int64_t row = std::min(tile.across() * result_bytes(elements), kStagedRowBytes);
+  return tile.stages * stage + tile.down() * row + kBarrierBytes;
 }
 
 namespace {
 
-bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Elements elements) {
   return limits.compute_capability == 90
-             ? staging_of(tile, limits, dtype).fits
-             : shared_memory_bytes(tile, dtype) <= limits.shared_memory_bytes;
+             ? staging_of(tile, limits, elements).fits
+             : shared_memory_bytes(tile, elements) <= limits.shared_memory_bytes;
 }
 
 }  // namespace
 
-bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements) {
   const auto is_one_of = [](int size, int multiple, int largest) {
     return size >= multiple && size <= largest && size % multiple == 0;
   };
@@ -112,24 +112,24 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
          is_one_of(tile.down(), Tile::kInstructionRows, limits.largest_down) &&
          is_one_of(tile.across(), kAcrossMultiple, limits.largest_across) &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
-         tile.block_k == block_k_of(dtype) && tile.stages >= limits.fewest_stages &&
+         tile.block_k == block_k_of(elements) && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
-         tile.cluster <= limits.largest_cluster && fits_shared_memory(tile, limits, dtype);
+         tile.cluster <= limits.largest_cluster && fits_shared_memory(tile, limits, elements);
 }
 
 bool has_store_kernel(const Tile& tile, const GpuLimits& limits) {
   return tile.block_m * tile.block_n <= limits.largest_store_area;
 }
 
-std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype) {
+std::vector<Tile> feasible_tiles(const GpuLimits& limits, Elements elements) {
   const int largest = std::max(limits.largest_down, limits.largest_across);
   std::vector<Tile> tiles;
   for (int m = kAcrossMultiple; m <= largest; m += kAcrossMultiple) {
     for (int n = kAcrossMultiple; n <= largest; n += kAcrossMultiple) {
       for (int stages = limits.fewest_stages; stages <= limits.most_stages; ++stages) {
         for (int cluster = 1; cluster <= limits.largest_cluster; ++cluster) {
-          const Tile tile{m, n, block_k_of(dtype), stages, cluster};
-          if (is_feasible(tile, limits, dtype)) tiles.push_back(tile);
+          const Tile tile{m, n, block_k_of(elements), stages, cluster};
+          if (is_feasible(tile, limits, elements)) tiles.push_back(tile);
         }
       }
     }
@@ -141,7 +141,7 @@ std::vector<Tile> promising_tiles(const GpuLimits& limits, const Problem& proble
   constexpr std::int64_t kNarrow = 64;
   const std::int64_t rows = problem.m / row_blocks(problem);
   const auto beyond = [rows](std::int64_t height) { return (height - rows % height) % height; };
-  std::vector<Tile> tiles = feasible_tiles(limits, problem.dtype);
+  std::vector<Tile> tiles = feasible_tiles(limits, problem.elements);
   std::erase_if(tiles, [&](const Tile& tile) {
     if (tile.block_n < kNarrow && tile.block_n < problem.n) return true;
     if (!tile.is_transposed()) return false;
@@ -151,12 +151,12 @@ std::vector<Tile> promising_tiles(const GpuLimits& limits, const Problem& proble
   return tiles;
 }
 
-std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype) {
-  std::vector<Tile> tiles = feasible_tiles(limits, dtype);
+std::vector<Tile> default_tiles(const GpuLimits& limits, Elements elements) {
+  std::vector<Tile> tiles = feasible_tiles(limits, elements);
   std::erase_if(tiles, [&](const Tile& tile) {
     Tile deeper = tile;
     deeper.stages += limits.default_depths;
-    return tile.cluster != 1 || tile.is_transposed() || is_feasible(deeper, limits, dtype);
+    return tile.cluster != 1 || tile.is_transposed() || is_feasible(deeper, limits, elements);
   });
   return tiles;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/dtype.hpp"
+#include "core/elements.hpp"
 #include "core/problem.hpp"
 #include "core/tile.hpp"
 #include "core/units.hpp"
@@ -52,16 +52,16 @@ struct GpuLimits {
 
 /// block_k of every tile: the elements of one row of 128 bytes, the width of the shared memory
 /// swizzle.
-[[nodiscard]] constexpr int block_k_of(Dtype dtype) {
-  return static_cast<int>(128 / bytes_of(dtype));
+[[nodiscard]] constexpr int block_k_of(Elements elements) {
+  return static_cast<int>(128 / operand_bytes(elements));
 }
 
 /// Bytes of shared memory that the load pipeline and the staged output block take. (A generated
 /// GEMM on Hopper may have smaller blocks: core/staging.hpp.)
-[[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile, Dtype dtype);
+[[nodiscard]] std::int64_t shared_memory_bytes(const Tile& tile, Elements elements);
 
 /// Every tile that the limits allow, in ascending order.
-[[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Dtype dtype);
+[[nodiscard]] std::vector<Tile> feasible_tiles(const GpuLimits& limits, Elements elements);
 
 /// The feasible tiles that may be the fastest for a problem. A tile that is less than 64 columns
 /// wide, or rows high, never was on GPUs, where C has as many: there it loads far more than it
@@ -73,9 +73,9 @@ struct GpuLimits {
 /// `feasible_tiles` that is not transposed (few problems need those), with the deepest pipelines
 /// that fit it, `default_depths` of them (on compute capability 90 all of them; below it only the
 /// deepest, because a shallower pipeline hides less).
-[[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Dtype dtype);
+[[nodiscard]] std::vector<Tile> default_tiles(const GpuLimits& limits, Elements elements);
 
-[[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Dtype dtype);
+[[nodiscard]] bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements);
 
 /// Whether `peer_store` has a kernel for a feasible tile.
 [[nodiscard]] bool has_store_kernel(const Tile& tile, const GpuLimits& limits);

@@ -9,7 +9,7 @@ namespace {
 
 std::string line(const GemmProbe& probe) {
   return fmt::format("gemm {}x{}x{} {} tile={} stages={} cluster={} raster={} sms={}", probe.m,
-                     probe.n, probe.k, to_string(probe.dtype), to_string(probe.tile),
+                     probe.n, probe.k, to_string(probe.elements), to_string(probe.tile),
                      probe.tile.stages, probe.tile.cluster, probe.raster, probe.sms);
 }
 

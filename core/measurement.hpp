@@ -20,7 +20,7 @@ struct GemmProbe {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   Tile tile{};
   int raster = 0;
   int sms = 0;  ///< SMs that compute; 0: all

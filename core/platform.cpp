@@ -72,11 +72,7 @@ Expected<void> fits(const Problem& problem, const Platform& platform) {
     return bad_input(fmt::format("ranks = {}: expected at most the {} GPUs of {}", problem.ranks,
                                  platform.gpu_count, full_name(platform)));
   }
-  // In floating point: m * n alone may pass 2^63 bytes.
-  const auto m = static_cast<double>(problem.m);
-  const auto n = static_cast<double>(problem.n);
-  const auto k = static_cast<double>(problem.k);
-  const double bytes = static_cast<double>(bytes_of(problem.dtype)) * (m * k + n * k + m * n);
+  const double bytes = product_bytes(problem.m, problem.n, problem.k, problem.elements);
   if (bytes > static_cast<double>(platform.memory.count)) {
     return bad_input(
         fmt::format("m,n,k = {},{},{}: A, B and C take {:.0f} MB, expected at most the {:.0f} MB "

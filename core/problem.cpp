@@ -20,14 +20,19 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }  // namespace
 
 Expected<Problem> validated(Problem problem) {
-  const std::pair<const char*, std::int64_t> sizes[] = {
-      {"m", problem.m}, {"n", problem.n}, {"k", problem.k}};
-  const std::int64_t multiple = row_multiple(problem.dtype);
-  for (const auto& [name, size] : sizes) {
+  struct Size {
+    std::string_view name;
+    std::int64_t value = 0;
+    std::int64_t multiple = 1;
+  };
+  const Size sizes[] = {{"m", problem.m},
+                        {"n", problem.n, n_multiple(problem.elements)},
+                        {"k", problem.k, k_multiple(problem.elements)}};
+  for (const auto& [name, size, multiple] : sizes) {
     if (size < 1 || size > kLargestSize) {
       return bad_input(fmt::format("problem: {} = {}: expected 1 to 2^31 - 1", name, size));
     }
-    if (*name != 'm' && size % multiple != 0) {
+    if (size % multiple != 0) {
       return bad_input(
           fmt::format("problem: {} = {}: expected a multiple of {}", name, size, multiple));
     }
@@ -53,8 +58,8 @@ Expected<Problem> parse_problem(std::string_view text) {
   }
   const auto op = parse_name<Op>(parts[0]);
   if (!op) return error_of(op);
-  const auto dtype = parse_name<Dtype>(parts[2]);
-  if (!dtype) return error_of(dtype);
+  const auto elements = parse_name<Elements>(parts[2]);
+  if (!elements) return error_of(elements);
   std::int64_t numbers[4] = {};
   const std::string_view fields[4] = {sizes[0], sizes[1], sizes[2], parts[3]};
   static constexpr const char* names[4] = {"m", "n", "k", "ranks"};
@@ -70,21 +75,26 @@ Expected<Problem> parse_problem(std::string_view text) {
                     .m = numbers[0],
                     .n = numbers[1],
                     .k = numbers[2],
-                    .dtype = *dtype,
+                    .elements = *elements,
                     .ranks = static_cast<int>(numbers[3])});
 }
 
 std::string to_string(const Problem& problem) {
   return fmt::format("{}:{},{},{}:{}:{}", to_string(problem.op), problem.m, problem.n, problem.k,
-                     to_string(problem.dtype), problem.ranks);
+                     to_string(problem.elements), problem.ranks);
 }
 
 std::int64_t exchanged_columns(const Problem& problem) {
   return traits_of(problem.op).exchanges_first ? problem.k : problem.n;
 }
 
+Dtype exchanged_dtype(const Problem& problem) {
+  return traits_of(problem.op).exchanges_first ? operand_of(problem.elements)
+                                               : result_of(problem.elements);
+}
+
 Bytes collective_bytes(const Problem& problem) {
-  return {problem.m * exchanged_columns(problem) * bytes_of(problem.dtype)};
+  return {problem.m * exchanged_columns(problem) * bytes_of(exchanged_dtype(problem))};
 }
 
 int row_blocks(const Problem& problem) {

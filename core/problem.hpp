@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/dtype.hpp"
+#include "core/elements.hpp"
 #include "core/fields.hpp"
 #include "core/names.hpp"
 #include "core/ops.hpp"
@@ -49,22 +49,25 @@ struct Problem {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   int ranks = 0;
   friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
-inline constexpr std::tuple kProblemFields{
-    Field{"op", &Problem::op}, Field{"m", &Problem::m},         Field{"n", &Problem::n},
-    Field{"k", &Problem::k},   Field{"dtype", &Problem::dtype}, Field{"ranks", &Problem::ranks}};
+inline constexpr std::tuple kProblemFields{Field{"op", &Problem::op},
+                                           Field{"m", &Problem::m},
+                                           Field{"n", &Problem::n},
+                                           Field{"k", &Problem::k},
+                                           Field{"dtype", &Problem::elements},
+                                           Field{"ranks", &Problem::ranks}};
 
 /// Largest m, n or k.
 inline constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;
 inline constexpr int kMostRanks = 1024;
 
-/// The problem, if every rule holds (sizes in 1..kLargestSize, n and k multiples of the dtype's
-/// `row_multiple`, 2..kMostRanks ranks, m a multiple of `ranks` where rows are in blocks);
-/// otherwise the error names the field and what is allowed.
+/// The problem, if every rule holds (sizes in 1..kLargestSize, n a multiple of the elements'
+/// `n_multiple`, k of their `k_multiple`, 2..kMostRanks ranks, m a multiple of `ranks` where rows
+/// are in blocks); otherwise the error names the field and what is allowed.
 [[nodiscard]] Expected<Problem> validated(Problem problem);
 
 /// `OP:M,N,K:dtype:ranks`, for instance `gemm_all_reduce:4096,8192,3584:bf16:8`. Sizes take k/M/G.
@@ -75,6 +78,9 @@ inline constexpr int kMostRanks = 1024;
 
 /// Columns of the matrix that the collective works on: those of A (k) or of C (n).
 [[nodiscard]] std::int64_t exchanged_columns(const Problem& problem);
+
+/// Type of the elements of that matrix.
+[[nodiscard]] Dtype exchanged_dtype(const Problem& problem);
 
 /// Bytes of the whole buffer of the collective: C (m*n elements), or the gathered A (m*k).
 [[nodiscard]] Bytes collective_bytes(const Problem& problem);

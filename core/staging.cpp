@@ -24,15 +24,15 @@ int fewest_buffers(const Tile& tile) {
   return slab_of(tile) == 64 ? 1 : 2;
 }
 
-int slab_bytes(const Tile& tile, Dtype dtype) {
-  return kRows * slab_of(tile) * static_cast<int>(bytes_of(dtype));
+int slab_bytes(const Tile& tile, Elements elements) {
+  return kRows * slab_of(tile) * static_cast<int>(result_bytes(elements));
 }
 
 /// Whether one consumer can hold the sums of a tile, and shared memory the buffers of two.
-bool takes_turns(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+bool takes_turns(const Tile& tile, const GpuLimits& limits, Elements elements) {
   constexpr int kMostSums = 192;  // of a thread, which leave it registers for the rest
   constexpr int kOtherBytes = 1024;
-  const int buffers = 2 * fewest_buffers(tile) * slab_bytes(tile, dtype);
+  const int buffers = 2 * fewest_buffers(tile) * slab_bytes(tile, elements);
   return tile.down() / kRows * tile.across() / 2 <= kMostSums &&
          ring_bytes(tile) + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
@@ -62,13 +62,13 @@ int most_buffers(int slabs, int fewest, bool must_divide, const Fits& fits) {
 
 }  // namespace
 
-Staging staging_of(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
-  Staging staging{.in_turn = takes_turns(tile, limits, dtype), .slab = slab_of(tile)};
+Staging staging_of(const Tile& tile, const GpuLimits& limits, Elements elements) {
+  Staging staging{.in_turn = takes_turns(tile, limits, elements), .slab = slab_of(tile)};
   const int parts = tile.down() / kRows;
   staging.consumers = staging.in_turn || parts == 4 ? 2 : parts;
   staging.slabs = parts / staging.of_one_tile() * (tile.across() / staging.slab);
   const auto bytes = [&](int buffers) {
-    return ring_bytes(tile) + staging.consumers * buffers * slab_bytes(tile, dtype);
+    return ring_bytes(tile) + staging.consumers * buffers * slab_bytes(tile, elements);
   };
   const auto fits = [&](int buffers) {
     return bytes(buffers) + static_bytes(tile.stages, buffers, staging.consumers) <=

@@ -28,6 +28,6 @@ struct Staging {
 };
 
 /// For a tile whose `down` is 64, 128, 192 or 256, and whose `across` is a multiple of 16.
-[[nodiscard]] Staging staging_of(const Tile& tile, const GpuLimits& limits, Dtype dtype);
+[[nodiscard]] Staging staging_of(const Tile& tile, const GpuLimits& limits, Elements elements);
 
 }  // namespace overlaptune

@@ -76,17 +76,17 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
   return found(order.groups.size() - 1, rank);
 }
 
-StoreCosts store_costs(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+StoreCosts store_costs(const Tile& tile, const GpuLimits& limits, Elements elements) {
   // Where consumers take turns, most of it passes while the other one multiplies; not so with a
   // single buffer, because each slab then waits for its load (tests/bench/peer_store_bench).
   constexpr double kShown = 0.4;
-  const Staging staging = staging_of(tile, limits, dtype);
+  const Staging staging = staging_of(tile, limits, elements);
   const double shown = staging.slabs * (staging.in_turn && staging.buffers > 1 ? kShown : 1.0);
   return {shown * limits.store_slab, shown * limits.store_add};
 }
 
 std::int64_t slot_bytes(const StoreOrder& order) {
-  return std::int64_t{order.part.block_m} * order.part.block_n * order.part.element_bytes;
+  return std::int64_t{order.part.block_m} * order.part.block_n * result_bytes(order.part.elements);
 }
 
 }  // namespace overlaptune

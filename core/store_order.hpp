@@ -77,7 +77,7 @@ struct StoreCosts {
   Microseconds tile{};
   Microseconds add{};
 };
-[[nodiscard]] StoreCosts store_costs(const Tile& tile, const GpuLimits& limits, Dtype dtype);
+[[nodiscard]] StoreCosts store_costs(const Tile& tile, const GpuLimits& limits, Elements elements);
 
 /// Bytes of a slot: a whole tile, also where only a part of it lies within the matrix.
 [[nodiscard]] std::int64_t slot_bytes(const StoreOrder& order);

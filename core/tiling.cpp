@@ -44,7 +44,7 @@ TileOrder tile_order(const Problem& problem, const Tile& tile, int raster) {
           .block_m = tile.block_m,
           .block_n = tile.block_n,
           .raster = std::max(raster, 1),
-          .element_bytes = bytes_of(problem.dtype)};
+          .elements = problem.elements};
 }
 
 int ctas_per_tile(const TileOrder& order, const Tile& tile, std::int64_t k, int sms,
@@ -61,14 +61,14 @@ Cut cut_at(const TileOrder& order, std::int64_t tiles) {
   const std::int64_t rows_before =
       std::min<std::int64_t>(index * order.raster * order.block_m, order.block_rows) * order.blocks;
   Cut cut{.tiles = std::min(index * whole_swizzle, order.tiles()),
-          .bytes = {rows_before * order.n * order.element_bytes},
+          .bytes = {rows_before * order.n * result_bytes(order.elements)},
           .contiguous = true};
   const std::int64_t rest = tiles - cut.tiles;
   if (rest <= 0) return cut;
   const std::int64_t columns = rest / order.column_tiles(index);
   const std::int64_t width = std::min(columns * order.block_n, order.n);
   cut.tiles += columns * order.column_tiles(index);
-  cut.bytes.count += order.rows(index) * width * order.element_bytes;
+  cut.bytes.count += order.rows(index) * width * result_bytes(order.elements);
   cut.contiguous = columns == 0 || columns == order.columns();
   return cut;
 }

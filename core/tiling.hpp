@@ -28,7 +28,7 @@ struct TileOrder {
   int block_m = 0;
   int block_n = 0;
   int raster = 1;
-  std::int64_t element_bytes = 0;
+  Elements elements{};
 
   [[nodiscard]] std::int64_t panels_per_block() const;
   [[nodiscard]] std::int64_t columns() const;  ///< tiles across n
@@ -132,7 +132,7 @@ inline constexpr int kUsualRegions = 16;
 /// into the memory of `ranks` ranks, `regions` is the most wave groups.
 struct TiledKernel {
   Tile tile{};
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   int regions = 1;
   bool waits = false;
   int ranks = 0;

@@ -9,8 +9,9 @@ TiledWork tiled_work(const Problem& problem, const Tile& tile, int raster,
                      const std::vector<std::int64_t>& wave_groups) {
   const TileOrder order = tile_order(problem, tile, raster);
   std::vector<Cut> cuts = value_or_throw(group_cuts(order, wave_groups));
-  const TiledKernel kernel{
-      .tile = tile, .dtype = problem.dtype, .regions = static_cast<int>(region_count(order, cuts))};
+  const TiledKernel kernel{.tile = tile,
+                           .elements = problem.elements,
+                           .regions = static_cast<int>(region_count(order, cuts))};
   return {order, std::move(cuts), kernel};
 }
 
@@ -18,7 +19,7 @@ TiledWork waiting_work(const Problem& problem, const Waiting& config) {
   std::vector<Cut> cuts = value_or_throw(
       arrival_cuts(arrival_order(problem, config.tile, config.raster), config.wave_groups));
   const TiledKernel kernel{.tile = config.tile,
-                           .dtype = problem.dtype,
+                           .elements = problem.elements,
                            .regions = static_cast<int>(cuts.size()),
                            .waits = true};
   return {tile_order(problem, config.tile, config.raster), std::move(cuts), kernel};

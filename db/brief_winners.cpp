@@ -80,7 +80,7 @@ void read_key(Columns& columns, Problem& problem, Launch& launch) {
   problem.m = columns.integer();
   problem.n = columns.integer();
   problem.k = columns.integer();
-  problem.dtype = columns.name<Dtype>();
+  problem.elements = columns.name<Elements>();
   problem.ranks = columns.small_integer();
   if (const auto sound = validated(problem); !sound) columns.damaged(sound.error().message);
   launch = columns.name<Launch>();

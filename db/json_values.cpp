@@ -32,7 +32,7 @@ constexpr Object kConditions(Field{"sm_clock_mhz", &Conditions::sm_clock_mhz},
                              Field{"power_w", &Conditions::power_w});
 
 constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
-                            Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::dtype},
+                            Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::elements},
                             spliced(&GemmProbe::tile, kTile), Field{"raster", &GemmProbe::raster},
                             Field{"sms", &GemmProbe::sms});
 constexpr auto kProbes = probe_forms(kGemmProbe);

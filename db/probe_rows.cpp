@@ -53,7 +53,7 @@ GemmProbe read_gemm(Query& query) {
   probe.m = query.integer();
   probe.n = query.integer();
   probe.k = query.integer();
-  probe.dtype = query.name<Dtype>();
+  probe.elements = query.name<Elements>();
   probe.tile = read_fields<Tile>(query, kTileFields);
   probe.raster = query.small_integer();
   probe.sms = query.small_integer();
@@ -117,7 +117,7 @@ void put(Query& query, const Probe& probe) {
   const Parts parts = take_apart(probe);
   query.bind(parts.kind);
   if (const auto& gemm = parts.gemm) {
-    query.bind(gemm->m).bind(gemm->n).bind(gemm->k).bind(gemm->dtype);
+    query.bind(gemm->m).bind(gemm->n).bind(gemm->k).bind(gemm->elements);
     put_fields(query, kTileFields, gemm->tile);
     query.bind(gemm->raster).bind(gemm->sms);
   } else {

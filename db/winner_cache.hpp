@@ -22,7 +22,7 @@ struct WinnerKeyHash {
     std::uint64_t hash = static_cast<std::uint64_t>(key.platform);
     for (const std::int64_t part :
          {static_cast<std::int64_t>(key.problem.op), key.problem.m, key.problem.n, key.problem.k,
-          static_cast<std::int64_t>(key.problem.dtype), std::int64_t{key.problem.ranks},
+          static_cast<std::int64_t>(key.problem.elements), std::int64_t{key.problem.ranks},
           static_cast<std::int64_t>(key.launch)}) {
       hash = mix(hash ^ static_cast<std::uint64_t>(part));
     }

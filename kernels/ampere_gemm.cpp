@@ -39,14 +39,14 @@ void share(const Tile& tile, AmpereLayout& layout) {
 
 }  // namespace
 
-Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
-  if (!is_feasible(tile, limits, dtype)) {
+Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, Elements elements) {
+  if (!is_feasible(tile, limits, elements)) {
     return bad_input(
         fmt::format("tile {} with {} stages does not fit a GPU of compute capability {}",
                     to_string(tile), tile.stages, limits.compute_capability));
   }
   if (tile.cluster > 1) return bad_input("cluster = 2: our kernel has no clusters");
-  if (tile.is_transposed() || shared_memory_bytes(tile, dtype) > limits.shared_memory_bytes) {
+  if (tile.is_transposed() || shared_memory_bytes(tile, elements) > limits.shared_memory_bytes) {
     return bad_input(fmt::format("tile {} with {} stages: only the kernel with wgmma has it",
                                  to_string(tile), tile.stages));
   }
@@ -59,7 +59,7 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
   const int warps = layout.warps_m * layout.warps_n;
   // The slabs take no more than `shared_memory_bytes` has for the output, so that no feasible tile
   // is refused.
-  const int element = static_cast<int>(bytes_of(dtype));
+  const int element = static_cast<int>(result_bytes(elements));
   const int output = element * tile.block_m * std::min(tile.block_n, 64);
   const auto bytes = [&](int slab) { return element * warps * kSlabRows * slab; };
   layout.slab = kWidestSlab;
@@ -71,9 +71,9 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
   return layout;
 }
 
-Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dtype dtype,
+Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Elements elements,
                                    int segments, int waits) {
-  const auto layout = ampere_layout(tile, limits, dtype);
+  const auto layout = ampere_layout(tile, limits, elements);
   if (!layout) return error_of(layout);
   return KernelSource{
       .name = "ampere_gemm",
@@ -91,7 +91,7 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Dt
                  {"RANKS", "0"},
                  {"QUEUED", waits > 0 ? "1" : "0"},
                  {"MOST_RANKS", std::to_string(RankWords::kMostRanks)},
-                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
+                 {"HALF", result_of(elements) == Dtype::fp16 ? "1" : "0"}}};
 }
 
 }  // namespace overlaptune::kernels

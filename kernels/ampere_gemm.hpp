@@ -25,13 +25,13 @@ struct AmpereLayout {
 /// Error (`bad_input`): a tile that this kernel cannot have on a GPU of these limits: it is not
 /// feasible (`is_feasible`), has a cluster of 2, or has more than 128 x 256 sums.
 [[nodiscard]] Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits,
-                                                   Dtype dtype);
+                                                   Elements elements);
 
 /// The source for launches of up to `segments` segments. If `waits` is not 0, a launch has one
 /// segment, and waits for the rows of up to `waits` wave groups. The name of the kernel is
 /// `ampere_gemm`.
 [[nodiscard]] Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits,
-                                                 Dtype dtype, int segments, int waits = 0);
+                                                 Elements elements, int segments, int waits = 0);
 
 // The parameters of the kernel, as kernels/device/ampere_gemm.cu declares them: an
 // `AmpereOperands`; then, as one parameter, an `AmpereOrder` and right behind it as many segments

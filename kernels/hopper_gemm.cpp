@@ -13,11 +13,22 @@ namespace {
 /// the sums of more. For a wider tile, two wgmmas of half the columns follow one another.
 constexpr int kMostOfThree = 192;
 
+/// The name of a type in PTX.
+std::string_view name_in_ptx(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return "bf16";
+    case Dtype::fp16:
+      return "f16";
+  }
+  return {};
+}
+
 /// The text of a function with one wgmma of m64 x n x k16. The text is made for one n, because the
 /// number of operands depends on it.
-std::string multiply_function(int n, Dtype dtype) {
+std::string multiply_function(int n, Dtype operand) {
   const int sums = n / 2;
-  const std::string type = dtype == Dtype::bf16 ? "bf16" : "f16";
+  const std::string_view type = name_in_ptx(operand);
   std::string registers;
   std::string operands;
   for (int i = 0; i < sums; ++i) {
@@ -58,14 +69,14 @@ std::string text_of(const HopperLaunches& launches) {
 
 }  // namespace
 
-Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
+Expected<HopperLayout> hopper_layout(const Tile& tile, Elements elements) {
   const GpuLimits& limits = gpu_limits(kHopper);
-  if (!is_feasible(tile, limits, dtype)) {
+  if (!is_feasible(tile, limits, elements)) {
     return bad_input(fmt::format("tile {} with {} stages does not fit a Hopper GPU",
                                  to_string(tile), tile.stages));
   }
   const HopperLayout layout{
-      staging_of(tile, limits, dtype),
+      staging_of(tile, limits, elements),
       tile.down() == 192 && tile.across() > kMostOfThree ? tile.across() / 2 : tile.across()};
   if (!layout.fits) {
     return bad_input(
@@ -76,13 +87,15 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype) {
   return layout;
 }
 
-Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLaunches& launches) {
-  const auto layout = hopper_layout(tile, dtype);
+Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
+                                   const HopperLaunches& launches) {
+  const auto layout = hopper_layout(tile, elements);
   if (!layout) return error_of(layout);
   const bool queued = launches.waits > 0 || launches.ranks > 0;
   const int most_ranks = launches.ranks > 0 ? launches.ranks : RankWords::kMostRanks;
   return KernelSource{.name = "hopper_gemm",
-                      .text = text_of(launches) + multiply_function(layout->multiplied, dtype) +
+                      .text = text_of(launches) +
+                              multiply_function(layout->multiplied, operand_of(elements)) +
                               embedded_source("hopper_gemm"),
                       .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
                                  {"BLOCK_N", std::to_string(tile.block_n)},
@@ -98,7 +111,7 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype, const HopperLa
                                  {"GROUPS", std::to_string(launches.groups)},
                                  {"QUEUED", queued ? "1" : "0"},
                                  {"MOST_RANKS", std::to_string(most_ranks)},
-                                 {"HALF", dtype == Dtype::fp16 ? "1" : "0"}}};
+                                 {"HALF", result_of(elements) == Dtype::fp16 ? "1" : "0"}}};
 }
 
 }  // namespace overlaptune::kernels

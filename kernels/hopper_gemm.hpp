@@ -20,7 +20,7 @@ struct HopperLayout : Staging {
 };
 
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
-[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Dtype dtype);
+[[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Elements elements);
 
 /// The launches that a kernel is made for: the most segments, and what it has to do with its peers.
 struct HopperLaunches {
@@ -32,7 +32,7 @@ struct HopperLaunches {
 
 /// The source for such launches. A kernel that waits, or stores at ranks, has one segment. The name
 /// of the kernel is `hopper_gemm`.
-[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Dtype dtype,
+[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
                                                  const HopperLaunches& launches);
 
 }  // namespace overlaptune::kernels

@@ -166,6 +166,16 @@ Kernel kernel_for(Collective collective, int ranks) {
   }
 }
 
+Kernel kernel_of(const PeerExchange& what) {
+  switch (what.dtype) {
+    case Dtype::bf16:
+      return kernel_for<__nv_bfloat162>(what.collective, what.meeting.ranks);
+    case Dtype::fp16:
+      return kernel_for<__half2>(what.collective, what.meeting.ranks);
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
@@ -189,10 +199,7 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
     }
     all.piece[i] = piece;
   }
-  const Kernel kernel = what.dtype == Dtype::bf16
-                            ? kernel_for<__nv_bfloat162>(what.collective, what.meeting.ranks)
-                            : kernel_for<__half2>(what.collective, what.meeting.ranks);
-  return launch(stream, {static_cast<unsigned>(ctas), kThreads}, kernel, all);
+  return launch(stream, {static_cast<unsigned>(ctas), kThreads}, kernel_of(what), all);
 }
 
 }  // namespace overlaptune::kernels

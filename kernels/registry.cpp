@@ -51,10 +51,11 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
   const int capability = capability_of(architecture);
   if (capability < kLeastCapability) return list;
   const GpuLimits& limits = gpu_limits(capability);
-  for (const auto& [dtype, name] : NamesOf<Dtype>::all) {
-    for (const Tile& tile : default_tiles(limits, dtype)) {
-      auto source = architecture == "sm_90a" ? hopper_gemm(tile, dtype, {.segments = kUsualRegions})
-                                             : ampere_gemm(tile, limits, dtype, kUsualRegions);
+  for (const auto& [elements, name] : NamesOf<Elements>::all) {
+    for (const Tile& tile : default_tiles(limits, elements)) {
+      auto source = architecture == "sm_90a"
+                        ? hopper_gemm(tile, elements, {.segments = kUsualRegions})
+                        : ampere_gemm(tile, limits, elements, kUsualRegions);
       if (source) list.push_back(std::move(*source));
     }
   }

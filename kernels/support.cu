@@ -216,8 +216,13 @@ __global__ void illegal_kernel() {
 /// Calls `visit` with a null pointer of the element's type, and returns what it returns.
 template <class Visit>
 cudaError_t with_type(Dtype dtype, Visit&& visit) {
-  if (dtype == Dtype::bf16) return visit(static_cast<__nv_bfloat16*>(nullptr));
-  return visit(static_cast<__half*>(nullptr));
+  switch (dtype) {
+    case Dtype::bf16:
+      return visit(static_cast<__nv_bfloat16*>(nullptr));
+    case Dtype::fp16:
+      return visit(static_cast<__half*>(nullptr));
+  }
+  return cudaErrorInvalidValue;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ const GpuLimits& portable_limits(int compute_capability) {
 
 Expected<KernelSource> hopper_source(const TiledKernel& kernel) {
   const LaunchRoom room = LaunchRoom::of(kernel);
-  return hopper_gemm(kernel.tile, kernel.dtype,
+  return hopper_gemm(kernel.tile, kernel.elements,
                      {.segments = static_cast<int>(room.segments),
                       .waits = static_cast<int>(room.waits),
                       .ranks = static_cast<int>(room.ranks),
@@ -57,7 +57,7 @@ Expected<KernelSource> hopper_source(const TiledKernel& kernel) {
 Expected<KernelSource> portable_source(const TiledKernel& kernel, int compute_capability) {
   const LaunchRoom room = LaunchRoom::of(kernel);
   if (room.ranks > 0) return bad_input("strategy peer_store: its kernel is for Hopper GPUs");
-  return ampere_gemm(kernel.tile, portable_limits(compute_capability), kernel.dtype,
+  return ampere_gemm(kernel.tile, portable_limits(compute_capability), kernel.elements,
                      static_cast<int>(room.segments), static_cast<int>(room.waits));
 }
 

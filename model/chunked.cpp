@@ -48,7 +48,7 @@ Chains chains(const Model::Parts& parts, const Work& work, const ChunkCollective
     }
     result.gemms.push_back(entry->second);
     result.collectives.push_back(
-        side.curve(static_cast<double>(m * columns * bytes_of(problem.dtype))));
+        side.curve(static_cast<double>(m * columns * bytes_of(exchanged_dtype(problem)))));
     result.gemm_sum += result.gemms.back();
     result.collective_sum += result.collectives.back();
   }
@@ -118,7 +118,7 @@ Prediction predicted(const Model::Parts& parts, const Work& work, Launch launch,
 
 Expected<Prediction> ChunkedModel::predict(const Model::Parts& parts, const Work& work,
                                            Launch launch) const {
-  const auto gemms = parts.gemms_of(work.problem().dtype);
+  const auto gemms = parts.gemms_of(work.problem().elements);
   if (!gemms) return error_of(gemms);
   const auto& config = work.config_as<Chunked>();
   const CollectiveKey key{work.collective(), work.problem().ranks, config.comm_ctas,
@@ -131,7 +131,7 @@ Expected<Prediction> ChunkedModel::predict(const Model::Parts& parts, const Work
 
 void ChunkedModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
                           Space space, BestConfigs& best) const {
-  const auto gemms = parts.gemms_of(problem.dtype);
+  const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms) return;
   const BackgroundLoad background = background_of(parts, **gemms, problem);
   const int most = most_chunks(problem);

@@ -36,9 +36,9 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements) {
     if (const auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) {
       // Generated GEMMs are timed too briefly for the clock to settle.
       if (!gemm->tile.is_library()) continue;
-      rows.push_back({.load = {.dtype = gemm->dtype,
+      rows.push_back({.load = {.elements = gemm->elements,
                                .work = macs(*gemm),
-                               .bytes = gemm_bytes(gemm->m, gemm->n, gemm->k, gemm->dtype),
+                               .bytes = product_bytes(gemm->m, gemm->n, gemm->k, gemm->elements),
                                .gemm = time,
                                .round = time},
                       .clock_mhz = clock,
@@ -81,10 +81,10 @@ void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurem
     if (collective <= 0 || collective >= round) continue;
     const bool by_library = probe->gemm.tile.is_library();
     const Row row{
-        {.dtype = probe->gemm.dtype,
+        {.elements = probe->gemm.elements,
          .work = macs(probe->gemm),
          .loads = macs(probe->gemm) * extra_loads(probe->gemm.tile),
-         .bytes = gemm_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k, probe->gemm.dtype),
+         .bytes = product_bytes(probe->gemm.m, probe->gemm.n, probe->gemm.k, probe->gemm.elements),
          .gemm = round - collective,
          .collective = collective,
          .round = round},
@@ -96,13 +96,6 @@ void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurem
 
 }  // namespace
 
-double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
-  const auto rows = static_cast<double>(m);
-  const auto columns = static_cast<double>(n);
-  const auto depth = static_cast<double>(k);
-  return (rows * depth + columns * depth + rows * columns) * static_cast<double>(bytes_of(dtype));
-}
-
 double extra_loads(const Tile& tile) {
   if (tile.is_library()) return 0;
   const double loads = 1.0 / tile.block_n + 1.0 / (tile.block_m * tile.cluster);
@@ -111,7 +104,7 @@ double extra_loads(const Tile& tile) {
 
 ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
   const double gemm =
-      (load.work + constants.load_heat * load.loads) / constants.peak_rate(load.dtype) +
+      (load.work + constants.load_heat * load.loads) / constants.peak_rate(load.elements) +
       constants.byte_heat * load.bytes;
   const double collective = constants.collective_heat * load.collective;
   const double mean =
@@ -151,7 +144,7 @@ void ClockModel::fit(std::span<const Measurement> measurements,
   std::vector<Row> rows = rows_of(measurements);
   constants_.peak_rate = {};
   for (const Row& row : rows) {
-    constants_.peak_rate.add(row.load.dtype, row.load.work / row.load.round);
+    constants_.peak_rate.add(row.load.elements, row.load.work / row.load.round);
   }
   add_sustained(rows, measurements, gemm);
 

@@ -13,16 +13,13 @@
 
 namespace overlaptune {
 
-/// Bytes of the operands and the result of a GEMM, each counted once.
-[[nodiscard]] double gemm_bytes(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype);
-
 /// Elements of A and B that a CTA loads for each multiply-add of a generated GEMM, above those of a
 /// library's GEMM. In a cluster of two, each CTA loads half of B for both.
 [[nodiscard]] double extra_loads(const Tile& tile);
 
 /// One round of the work that a GPU repeats while it is measured or deployed.
 struct Load {
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   double work = 0;     ///< multiply-adds of one round
   double loads = 0;    ///< elements that generated GEMMs load: their work times `extra_loads`
   double bytes = 0;    ///< operands and results of the GEMM of one round
@@ -36,17 +33,17 @@ struct Load {
 /// Infinite for a class without measurements.
 class PeakRates {
  public:
-  void add(Dtype dtype, double rate) {
-    double& most = rates_[static_cast<std::size_t>(rate_class_of(dtype))];
+  void add(Elements elements, double rate) {
+    double& most = rates_[static_cast<std::size_t>(rate_class_of(elements))];
     most = std::max(most, rate);
   }
-  [[nodiscard]] double operator()(Dtype dtype) const {
-    const double most = rates_[static_cast<std::size_t>(rate_class_of(dtype))];
+  [[nodiscard]] double operator()(Elements elements) const {
+    const double most = rates_[static_cast<std::size_t>(rate_class_of(elements))];
     return most > 0 ? most : std::numeric_limits<double>::infinity();
   }
 
  private:
-  std::array<double, kDtypes.size()> rates_{};
+  std::array<double, kElements.size()> rates_{};
 };
 
 /// The clock as a function of *heat*. Heat has two parts: the power while the GEMM runs, and the

@@ -36,10 +36,10 @@ double clock_slowdown(const ClockModel& clock, const Problem& problem,
   for (int step = 0; step < kSteps; ++step) {
     const RunTimes own = run(gemm.time * slowdown);
     const double next = clock.slowdown(
-        {.dtype = problem.dtype,
+        {.elements = problem.elements,
          .work = rounds * macs,
          .loads = macs * extra_loads(gemm.tile),
-         .bytes = rounds * gemm_bytes(problem.m, problem.n, problem.k, problem.dtype),
+         .bytes = rounds * product_bytes(problem.m, problem.n, problem.k, problem.elements),
          .gemm = (gemm.time + kTimes * background.gemm) * slowdown,
          .stretch = own.gemm / (gemm.time * slowdown),
          .collective = collective + kTimes * background.collective,

@@ -127,7 +127,7 @@ CorrectionPoint correction_point(const Problem& problem, Launch launch, const Co
   shape.logarithm(static_cast<double>(std::gcd(problem.k, kAlignedElements)), kOfAlignment);
   shape.logarithm(problem.ranks, kOfNumber);
   shape.name(problem.op, kOtherOp);
-  shape.name(problem.dtype, kOtherDtype);
+  shape.name(problem.elements, kOtherDtype);
   shape.name(launch, kOtherLaunch);
   Features how;
   each_field(config, [&](auto, const auto& value, Presence) { add(how, value); });

@@ -9,9 +9,9 @@ namespace overlaptune {
 namespace {
 
 /// The tiles that suit most problems, by shape. Transposed ones suit few (`promising_tiles`).
-std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Dtype dtype) {
+std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Elements elements) {
   std::vector<std::vector<Tile>> shapes;
-  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
+  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), elements)) {
     if (tile.is_transposed()) continue;
     const bool same = !shapes.empty() && shapes.back().front().block_m == tile.block_m &&
                       shapes.back().front().block_n == tile.block_n;
@@ -23,11 +23,11 @@ std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Dtype dt
 
 }  // namespace
 
-Draws::Draws(std::uint64_t seed, const Platform& platform, Dtype dtype)
+Draws::Draws(std::uint64_t seed, const Platform& platform, Elements elements)
     : dice(seed),
       sms(platform.sms),
       limits(gpu_limits(platform.compute_capability)),
-      shapes(tiles_by_shape(platform, dtype)),
+      shapes(tiles_by_shape(platform, elements)),
       rasters({1, 2, 4, 8, 16}),
       waits({Wait::driver, Wait::driver, Wait::driver, Wait::kernel}),
       partitions({PartitionKind::one_group, PartitionKind::every_wave, PartitionKind::equal_groups,

@@ -69,7 +69,7 @@ enum class PartitionKind { one_group, every_wave, equal_groups, random_cuts, eve
 /// The dice, and one deck for each field whose values shall all come equally often.
 struct Draws {
   /// The tiles are those that a GPU of the platform allows.
-  Draws(std::uint64_t seed, const Platform& platform, Dtype dtype);
+  Draws(std::uint64_t seed, const Platform& platform, Elements elements);
 
   Dice dice;
   int sms = 0;  ///< SMs of one GPU

@@ -46,9 +46,9 @@ GemmConstants typical(const std::vector<Row>& rows) {
         static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     per_mac = std::min(per_mac, row.time * row.sms / macs);
   }
-  const Dtype dtype = rows.front().probe.dtype;
-  const auto row_bytes = static_cast<double>(block_k_of(dtype) * bytes_of(dtype));
-  const double step = per_mac * 128 * 128 * block_k_of(dtype);  // one k block of a 128x128 tile
+  const Elements elements = rows.front().probe.elements;
+  const auto row_bytes = static_cast<double>(block_k_of(elements) * operand_bytes(elements));
+  const double step = per_mac * 128 * 128 * block_k_of(elements);  // one k block of a 128x128 tile
   return {
       .per_mac = per_mac * 0.95,
       .per_fragment = per_mac * 6,
@@ -111,7 +111,7 @@ GemmWork work_of(const GemmProbe& probe, const Tile& tile, int raster, int sms) 
                     .block_m = tile.block_m,
                     .block_n = tile.block_n,
                     .raster = std::max(raster, 1),
-                    .element_bytes = bytes_of(probe.dtype)},
+                    .elements = probe.elements},
           .k = probe.k,
           .sms = sms};
 }
@@ -142,7 +142,7 @@ std::vector<Tile> menu_of(const std::vector<Row>& rows) {
   }
   if (!seen.empty()) return {seen.begin(), seen.end()};
   std::vector<Tile> usual{kUsualMenu.begin(), kUsualMenu.end()};
-  for (Tile& tile : usual) tile.block_k = block_k_of(rows.front().probe.dtype);
+  for (Tile& tile : usual) tile.block_k = block_k_of(rows.front().probe.elements);
   return usual;
 }
 
@@ -359,7 +359,7 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
     return too_few("the library's GEMM on all SMs", whole_gpu.size());
   }
   LibraryGemmModel model;
-  model.dtype_ = rows.front().probe.dtype;
+  model.elements_ = rows.front().probe.elements;
   model.menu_ = menu_of(rows);
   GemmConstants start = typical(whole_gpu);
   // The rate is one of the GPU's, and generated GEMMs were probed with such rows on purpose.
@@ -383,8 +383,8 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
 
 double LibraryGemmModel::time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
                               int sms) const {
-  const GemmWork work =
-      library_work({.m = rows, .n = n, .k = k, .dtype = dtype_}, blocks, sms, menu_, constants_);
+  const GemmWork work = library_work({.m = rows, .n = n, .k = k, .elements = elements_}, blocks,
+                                     sms, menu_, constants_);
   return (sms < all_sms_ ? partial_ : 1) *
          whole(work, corrected(tile_bounds(work, constants_), correction_, work), constants_);
 }

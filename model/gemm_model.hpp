@@ -109,7 +109,7 @@ class LibraryGemmModel {
   [[nodiscard]] const GemmConstants& constants() const { return constants_; }
 
  private:
-  Dtype dtype_{};
+  Elements elements_{};
   std::vector<Tile> menu_{};
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};

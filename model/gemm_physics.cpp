@@ -48,14 +48,14 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
   const double across =
       std::min(active / std::min(static_cast<double>(order.column_tiles(0)), active), columns);
   const double high = active / across;
-  const auto depth_bytes = static_cast<double>(work.k * order.element_bytes);
+  const auto depth_bytes = static_cast<double>(work.k * operand_bytes(order.elements));
   const auto all_rows = static_cast<double>(order.block_rows * order.blocks);
   const auto all_columns = static_cast<double>(order.n);
   const double distinct =
       (std::min(high * order.block_m, all_rows) + std::min(across * order.block_n, all_columns)) *
       depth_bytes;
   const double operands = (all_rows + all_columns) * depth_bytes;
-  const double results = all_rows * all_columns * static_cast<double>(order.element_bytes);
+  const double results = all_rows * all_columns * static_cast<double>(result_bytes(order.elements));
   const double waves = std::max(1.0, static_cast<double>(order.tiles()) / active);
   const double once = std::min(operands / waves, distinct);
   return once + spilled(operands, cache_bytes) * (distinct - once) +
@@ -66,7 +66,7 @@ double missed_bytes(const GemmWork& work, double active, double cache_bytes) {
 
 bool is_misaligned(const GemmWork& work) {
   constexpr std::int64_t kSectorBytes = 32;
-  return work.k * work.order.element_bytes % kSectorBytes != 0;
+  return work.k * operand_bytes(work.order.elements) % kSectorBytes != 0;
 }
 
 TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
@@ -76,8 +76,7 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
   const auto steps =
       std::ceil(static_cast<double>((work.k + tile.block_k - 1) / tile.block_k) / work.ctas);
   const double depth = steps * tile.block_k;
-  const auto element_bytes = static_cast<double>(order.element_bytes);
-  const double bytes = depth * element_bytes;
+  const double bytes = depth * static_cast<double>(operand_bytes(order.elements));
   // The tensor cores always compute whole tiles. The part of a tile that lies outside C is not
   // stored, and only some of it is loaded.
   const double rows =
@@ -116,8 +115,8 @@ TileBounds tile_bounds(const GemmWork& work, const GemmConstants& constants) {
       bounds.second = bound;
     }
   }
-  const double drain =
-      constants.per_tile + constants.per_output_byte * rows * columns * element_bytes;
+  const double drain = constants.per_tile + constants.per_output_byte * rows * columns *
+                                                static_cast<double>(result_bytes(order.elements));
   bounds.once = work.ctas * drain;  // adding up two halves costs as much as the end of another tile
   return bounds;
 }

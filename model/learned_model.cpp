@@ -73,7 +73,7 @@ std::vector<const LearnedModel::Measured*> LearnedModel::neighbours(const Proble
   std::vector<const Measured*> list;
   for (const Measured& each : measured_) {
     const Problem& other = each.problem;
-    if (each.launch == launch && other.op == problem.op && other.dtype == problem.dtype &&
+    if (each.launch == launch && other.op == problem.op && other.elements == problem.elements &&
         other.ranks == problem.ranks) {
       list.push_back(&each);
     }

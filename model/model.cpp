@@ -12,12 +12,12 @@
 namespace overlaptune {
 namespace {
 
-std::vector<Measurement> with_gemms_of(Dtype rate_class,
+std::vector<Measurement> with_gemms_of(Elements rate_class,
                                        std::span<const Measurement> measurements) {
   std::vector<Measurement> list;
   for (const Measurement& measurement : measurements) {
     const GemmProbe* gemm = gemm_of(measurement.probe);
-    if (gemm != nullptr && rate_class_of(gemm->dtype) == rate_class) list.push_back(measurement);
+    if (gemm != nullptr && rate_class_of(gemm->elements) == rate_class) list.push_back(measurement);
   }
   return list;
 }
@@ -83,10 +83,10 @@ Expected<const GemmModel*> ClassGemms::generated_gemm() const {
   return bad_input("model: no GEMM with a given tile is stored for this platform: probe it first");
 }
 
-Expected<const ClassGemms*> Model::Parts::gemms_of(Dtype dtype) const {
-  const auto found = gemms.find(rate_class_of(dtype));
+Expected<const ClassGemms*> Model::Parts::gemms_of(Elements elements) const {
+  const auto found = gemms.find(rate_class_of(elements));
   if (found != gemms.end()) return &found->second;
-  return bad_input("model: no GEMM of " + std::string(to_string(dtype)) +
+  return bad_input("model: no GEMM of " + std::string(to_string(elements)) +
                    " is stored for this platform: run `overlaptune probe` first");
 }
 
@@ -105,18 +105,18 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
   parts->store_rate = store_rate_of(measurements, *launch, parts->limits.store_signal.count());
   parts->clock = ClockModel::of(measurements);
   std::optional<Error> too_few;
-  for (const DtypeTraits& dtype : kDtypes) {
-    if (dtype.rate_class != dtype.dtype) continue;
-    auto gemms = fit_gemms(with_gemms_of(dtype.rate_class, measurements), *parts);
+  for (const ElementsTraits& elements : kElements) {
+    if (elements.rate_class != elements.elements) continue;
+    auto gemms = fit_gemms(with_gemms_of(elements.rate_class, measurements), *parts);
     if (gemms) {
-      parts->gemms.emplace(dtype.rate_class, std::move(*gemms));
+      parts->gemms.emplace(elements.rate_class, std::move(*gemms));
     } else if (!too_few) {
       too_few = gemms.error();
     }
   }
   if (parts->gemms.empty()) return tl::make_unexpected(*too_few);
   parts->clock.fit(measurements, [&](const GemmProbe& probe) {
-    const auto gemms = parts->gemms_of(probe.dtype);
+    const auto gemms = parts->gemms_of(probe.elements);
     return gemms ? (*gemms)->library.time(probe.m, probe.n, probe.k, platform.sms) : 0;
   });
   return Model(std::move(parts));
@@ -145,7 +145,7 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
   if (gemm == nullptr) {
     return bad_input("model: " + to_string(probe) + ": expected a collective or a GEMM");
   }
-  const auto gemms = parts_->gemms_of(gemm->dtype);
+  const auto gemms = parts_->gemms_of(gemm->elements);
   if (!gemms) return error_of(gemms);
   const int sms = gemm->sms > 0 ? gemm->sms : parts_->platform.sms;
   double full_clock = 0;
@@ -156,7 +156,7 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
     if (!generated) return error_of(generated);
     full_clock = (*generated)->whole(*gemm, sms);
   }
-  const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k, .dtype = gemm->dtype};
+  const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k, .elements = gemm->elements};
   const double slowdown =
       clock_slowdown_in_turn(parts_->clock, problem, {}, {full_clock, gemm->tile}, 0);
   return us(parts_->launch.replay + full_clock * slowdown);

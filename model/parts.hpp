@@ -36,10 +36,10 @@ struct Model::Parts {
   /// probe with the most CTAs; absent: not probed.
   std::optional<double> store_rate{};
   ClockModel clock{};
-  std::map<Dtype, ClassGemms> gemms{};  ///< by rate class
+  std::map<Elements, ClassGemms> gemms{};  ///< by rate class
 
   /// The GEMMs of the dtype's rate class. Error: too few of them were probed.
-  [[nodiscard]] Expected<const ClassGemms*> gemms_of(Dtype dtype) const;
+  [[nodiscard]] Expected<const ClassGemms*> gemms_of(Elements elements) const;
 };
 
 }  // namespace overlaptune

@@ -10,7 +10,7 @@ Expected<Prediction> SequentialModel::predict(const Model::Parts& parts, const W
                                               Launch launch) const {
   const Problem& problem = work.problem();
   const auto& config = work.config_as<Sequential>();
-  const auto gemms = parts.gemms_of(problem.dtype);
+  const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms) return error_of(gemms);
   const auto curve = parts.collectives.curve(
       {work.collective(), problem.ranks, config.comm_ctas, config.transport});

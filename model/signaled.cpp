@@ -49,7 +49,7 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
 
 Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Work& work,
                                             Launch launch) const {
-  const auto gemms = parts.gemms_of(work.problem().dtype);
+  const auto gemms = parts.gemms_of(work.problem().elements);
   if (!gemms) return error_of(gemms);
   const auto generated = (*gemms)->generated_gemm();
   if (!generated) return error_of(generated);
@@ -87,7 +87,7 @@ Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Wor
 std::optional<Scored> SignaledModel::adapted(const Model::Parts& parts, const Problem& problem,
                                              Launch launch, const Config& config) const {
   const auto& own = std::get<Signaled>(config);
-  const auto gemms = parts.gemms_of(problem.dtype);
+  const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms || !(*gemms)->generated) return std::nullopt;
   const auto groups = collectives_of(parts, **gemms, problem, own, launch);
   if (!groups) return std::nullopt;

@@ -267,7 +267,7 @@ std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const C
 
 void SignaledModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
                            Space space, BestConfigs& best) const {
-  const auto gemms = parts.gemms_of(problem.dtype);
+  const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms || !(*gemms)->generated) return;
   const std::vector<GroupCollectives> collectives =
       all_collectives(parts, **gemms, problem, launch, space);

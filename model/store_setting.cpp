@@ -98,7 +98,7 @@ Expected<void> check_peer_access(const Model::Parts& parts, const Problem& probl
 }  // namespace
 
 Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& problem) {
-  const auto gemms = parts.gemms_of(problem.dtype);
+  const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms) return error_of(gemms);
   const auto generated = (*gemms)->generated_gemm();
   if (!generated) return error_of(generated);
@@ -125,11 +125,12 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const GemmWork work = model.work(tile, walked(order), problem.k, sms);
   const auto tiles = static_cast<double>(order.tiles());
   const bool adds_up = traits_of(problem.op).sums;
-  const double whole_tile = static_cast<double>(order.element_bytes) * tile.block_m * tile.block_n;
+  const double whole_tile =
+      static_cast<double>(result_bytes(order.elements)) * tile.block_m * tile.block_n;
   const double of_c = static_cast<double>(collective_bytes(problem).count) / tiles;
   const double peers = problem.ranks - 1;
 
-  const Staging staging = staging_of(tile, parts.limits, problem.dtype);
+  const Staging staging = staging_of(tile, parts.limits, problem.elements);
   StoreProblem made{.ranks = problem.ranks,
                     .sms = sms,
                     .tile_time = model.tile_time(work),
@@ -144,7 +145,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .in_turn = staging.in_turn,
                     .cuts = {0, order.tiles()}};
   if (traits_of(problem.op).in_place()) made.sum_sent = peers * of_c / setting.rate;
-  const StoreCosts costs = store_costs(tile, parts.limits, problem.dtype);
+  const StoreCosts costs = store_costs(tile, parts.limits, problem.elements);
   if (adds_up) {
     made.add_up = peers * costs.add.count();
     made.receive = parts.limits.store_receive.count();

@@ -12,7 +12,7 @@ bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimit
   const bool shared =
       ctas_per_tile(tile_order(problem, alone, 1), alone, problem.k, sms, limits) > 1;
   return (tile.cluster == 1 || (tile.cluster == limits.largest_cluster && !shared)) &&
-         !is_feasible(deeper, limits, problem.dtype);
+         !is_feasible(deeper, limits, problem.elements);
 }
 
 }  // namespace overlaptune

@@ -167,11 +167,11 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
 
 /// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and no cluster
 /// or the widest one.
-bool in_subset(const Tile& tile, const GpuLimits& limits, Dtype dtype) {
+bool in_subset(const Tile& tile, const GpuLimits& limits, Elements elements) {
   Tile deeper = tile;
   ++deeper.stages;
   return (tile.cluster == 1 || tile.cluster == limits.largest_cluster) &&
-         !is_feasible(deeper, limits, dtype);
+         !is_feasible(deeper, limits, elements);
 }
 
 /// The timeline of the groups that travel; `ends` are their points.
@@ -226,7 +226,7 @@ void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Lau
   }
   std::vector<Combination> list;
   for (const Tile& tile : promising_tiles(parts.limits, problem)) {
-    if (space == Space::subset && !in_subset(tile, parts.limits, problem.dtype)) continue;
+    if (space == Space::subset && !in_subset(tile, parts.limits, problem.elements)) continue;
     const std::int64_t panels = arrival_order(problem, tile, 1).block.panels_per_block();
     for (const Arrivals& arrivals : ways) {
       for (const int raster : kRasters) {

@@ -69,7 +69,7 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
 
 Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
                                const CommSetting& way) {
-  const auto gemms = parts.gemms_of(problem.dtype);
+  const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms) return error_of(gemms);
   const auto generated = (*gemms)->generated_gemm();
   if (!generated) return error_of(generated);

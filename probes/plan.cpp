@@ -122,15 +122,15 @@ double macs(const GemmProbe& probe) {
 
 /// A GEMM shape of a size that layers have and that does not take long. Three shapes in four are
 /// made of whole tiles, as layers are, which GEMM libraries run best.
-GemmProbe gemm_shape(std::uint64_t i, double least_m, Dtype dtype) {
+GemmProbe gemm_shape(std::uint64_t i, double least_m, Elements elements) {
   constexpr double kMostMacs = 8192.0 * 8192.0 * 16384.0;
+  constexpr std::int64_t kWhole = 128;
   constexpr double kLowest = 256;  // fewer rows are not rounded: they are tokens
   const bool whole_tiles = i % 4 != 3;
-  const std::int64_t multiple = whole_tiles ? 128 : row_multiple(dtype);
   GemmProbe probe;
-  probe.dtype = dtype;
-  probe.n = log_uniform(halton(i, 3), 512, 32768, multiple);
-  probe.k = log_uniform(halton(i, 5), 512, 32768, multiple);
+  probe.elements = elements;
+  probe.n = log_uniform(halton(i, 3), 512, 32768, whole_tiles ? kWhole : n_multiple(elements));
+  probe.k = log_uniform(halton(i, 5), 512, 32768, whole_tiles ? kWhole : k_multiple(elements));
   const double most_m = std::max(least_m, kMostMacs / static_cast<double>(probe.n * probe.k));
   const double m = std::min(least_m * std::pow(32768 / least_m, halton(i, 2)), most_m);
   probe.m = log_uniform(0, m, m, whole_tiles && m >= kLowest ? 64 : 1);
@@ -138,7 +138,7 @@ GemmProbe gemm_shape(std::uint64_t i, double least_m, Dtype dtype) {
 }
 
 void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                       Dtype dtype) {
+                       Elements elements) {
   constexpr std::uint64_t kCount = 160;
   constexpr double kLeastRows = 8;  // smallest height of a chunk
   // GEMMs on the whole GPU need the most shapes.
@@ -146,7 +146,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
   int partial = depth == ProbeDepth::full ? kCount : 8;
   std::vector<GemmProbe> shapes;
   for (std::uint64_t i = 0; i < kCount; ++i) {
-    GemmProbe shape = gemm_shape(i, kLeastRows, dtype);
+    GemmProbe shape = gemm_shape(i, kLeastRows, elements);
     shape.sms = sms_of(halton(i, 7), platform);
     if ((shape.sms == 0 ? whole : partial)-- > 0) shapes.push_back(shape);
   }
@@ -157,10 +157,10 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
 }
 
 /// The feasible tiles, transposed or not, by shape, from the smallest shape to the largest.
-std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Dtype dtype,
+std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Elements elements,
                                              bool transposed = false) {
   std::vector<std::vector<Tile>> shapes;
-  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), dtype)) {
+  for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), elements)) {
     if (tile.is_transposed() != transposed) continue;
     if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
         shapes.back().front().block_n != tile.block_n) {
@@ -175,14 +175,14 @@ std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Dtype dty
 }
 
 void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                     Dtype dtype) {
+                     Elements elements) {
   const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
   constexpr double kLeastRows = 64;
   // Each tile shape is equally likely, however many stages fit it; large shapes, which include the
   // fastest, are more likely.
-  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, dtype);
+  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements);
   for (std::uint64_t i = 0; i < count; ++i) {
-    GemmProbe probe = gemm_shape(i + 1000, kLeastRows, dtype);
+    GemmProbe probe = gemm_shape(i + 1000, kLeastRows, elements);
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
     probe.sms = sms_of(halton(i, 7), platform);
@@ -193,15 +193,15 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
 /// GEMMs whose rows begin within a sector of L2. They load so slowly that this bounds most tiles.
 /// The shapes above have few of them, and only with few rows.
 void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                          Dtype dtype) {
+                          Elements elements) {
   const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
-  const std::int64_t multiple = row_multiple(dtype);
-  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, dtype);
+  const std::int64_t sector = 2 * k_multiple(elements);
+  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements);
   for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe{.m = log_uniform(halton(i, 2), 512, 8192, 1),
-                    .n = log_uniform(halton(i, 3), 1024, 16384, multiple),
-                    .k = log_uniform(halton(i, 5), 512, 8192, 2 * multiple) + multiple,
-                    .dtype = dtype};
+                    .n = log_uniform(halton(i, 3), 1024, 16384, n_multiple(elements)),
+                    .k = log_uniform(halton(i, 5), 512, 8192, sector) + sector / 2,
+                    .elements = elements};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
     probe.sms = sms_of(halton(i, 7), platform);
@@ -211,16 +211,15 @@ void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
 
 /// Transposed tiles, on shapes that they suit: any number of rows, and of columns.
 void add_transposed_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                          Dtype dtype) {
+                          Elements elements) {
   const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
-  const std::int64_t multiple = row_multiple(dtype);
-  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, dtype, true);
+  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements, true);
   if (shapes.empty()) return;
   for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe{.m = log_uniform(halton(i, 2), 128, 8192, 1),
-                    .n = log_uniform(halton(i, 3), 1024, 16384, multiple),
-                    .k = log_uniform(halton(i, 5), 512, 16384, multiple),
-                    .dtype = dtype};
+                    .n = log_uniform(halton(i, 3), 1024, 16384, n_multiple(elements)),
+                    .k = log_uniform(halton(i, 5), 512, 16384, k_multiple(elements)),
+                    .elements = elements};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
     probe.raster = pick(halton(i, 17), kRasters);
     probe.sms = sms_of(halton(i, 7), platform);
@@ -230,13 +229,13 @@ void add_transposed_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
 
 void add_contention(std::vector<Probe>& plan, const Platform& platform,
                     std::span<const Transport> transports, int ranks, ProbeDepth depth,
-                    Dtype dtype) {
+                    Elements elements) {
   const LinkSizes sizes = link_sizes(platform);
   for (const int ctas : usable_ctas(platform, depth)) {
     if (ctas == 6 || ctas == 24) continue;       // close to the counts beside them
     for (const std::int64_t k : {1024, 8192}) {  // one bound by memory, one by arithmetic
       GemmProbe gemm;
-      gemm.dtype = dtype;
+      gemm.elements = elements;
       gemm.m = 4096;
       gemm.n = 8192;
       gemm.k = k;
@@ -266,11 +265,11 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
 /// There are two tiles: one bound by the tensor cores, and one that its operand loads may bound.
 void add_generated_contention(std::vector<Probe>& plan, const Platform& platform,
                               std::span<const Transport> transports, int ranks, ProbeDepth depth,
-                              Dtype dtype) {
+                              Elements elements) {
   const GpuLimits& limits = gpu_limits(platform.compute_capability);
   std::vector<Tile> tiles;
   for (const auto& [block_m, block_n] : {std::pair{128, 256}, {128, 128}, {64, 64}}) {
-    if (const auto tile = deepest({block_m, block_n, 64, 0, 1}, limits, dtype)) {
+    if (const auto tile = deepest({block_m, block_n, 0, 0, 1}, limits, elements)) {
       tiles.push_back(*tile);
     }
   }
@@ -278,7 +277,7 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
   // With 0 CTAs NCCL chooses, and the GEMM has one CTA for each tile.
   const auto add = [&](const Tile& tile, std::int64_t k, int ctas) {
     GemmProbe gemm;
-    gemm.dtype = dtype;
+    gemm.elements = elements;
     gemm.m = 4096;
     gemm.n = 8192;
     gemm.k = k;
@@ -325,24 +324,24 @@ void append(std::vector<Probe>& plan, const std::vector<Probe>& more) {
 
 std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transport> transports,
                               std::span<const int> ranks, ProbeDepth depth,
-                              std::span<const Dtype> dtypes) {
-  std::set<Dtype> classes;
-  for (const Dtype dtype : dtypes) classes.insert(rate_class_of(dtype));
+                              std::span<const Elements> asked) {
+  std::set<Elements> classes;
+  for (const Elements elements : asked) classes.insert(rate_class_of(elements));
   std::vector<Probe> plan;
   add_launch(plan);
   if (!spans_nodes(platform)) add_copies(plan);  // from neighbour to neighbour
   for (const int count : ranks) add_collectives(plan, platform, transports, count, depth);
-  for (const Dtype dtype : classes) {
-    add_library_gemms(plan, platform, depth, dtype);
-    add_tiled_gemms(plan, platform, depth, dtype);
-    add_misaligned_gemms(plan, platform, depth, dtype);
-    add_transposed_gemms(plan, platform, depth, dtype);
-    append(plan, sustained_plan(platform, ranks, depth, dtype));
+  for (const Elements elements : classes) {
+    add_library_gemms(plan, platform, depth, elements);
+    add_tiled_gemms(plan, platform, depth, elements);
+    add_misaligned_gemms(plan, platform, depth, elements);
+    add_transposed_gemms(plan, platform, depth, elements);
+    append(plan, sustained_plan(platform, ranks, depth, elements));
     for (const int count : ranks) {
-      add_contention(plan, platform, transports, count, depth, dtype);
+      add_contention(plan, platform, transports, count, depth, elements);
     }
     for (const int count : ranks) {
-      add_generated_contention(plan, platform, transports, count, depth, dtype);
+      add_generated_contention(plan, platform, transports, count, depth, elements);
     }
   }
   std::vector<Probe> unique;

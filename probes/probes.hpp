@@ -16,17 +16,17 @@ namespace overlaptune {
 /// of which `full` has too: enough for a first look.
 enum class ProbeDepth { quick, full };
 
-/// The dtypes that are probed where no problem asks for another rate class.
-inline constexpr std::array<Dtype, 1> kUsualDtypes{Dtype::bf16};
+/// The elements that are probed where no problem asks for another rate class.
+inline constexpr std::array<Elements, 1> kUsualElements{Elements::bf16};
 
 /// The probes that the model needs for problems of these rank counts, cheapest first (launch costs,
 /// copies, collectives, GEMM, contention). GEMMs are probed in one dtype of each rate class
-/// (core/dtype.hpp).
+/// (core/elements.hpp).
 [[nodiscard]] std::vector<Probe> probe_plan(const Platform& platform,
                                             std::span<const Transport> transports,
                                             std::span<const int> ranks,
                                             ProbeDepth depth = ProbeDepth::full,
-                                            std::span<const Dtype> dtypes = kUsualDtypes);
+                                            std::span<const Elements> elements = kUsualElements);
 
 /// The kernels that the probes need, for `Machine::prepare`.
 [[nodiscard]] std::vector<TiledKernel> kernels_of(std::span<const Probe> probes);

@@ -13,7 +13,7 @@ std::vector<TiledKernel> kernels_of(std::span<const Probe> probes) {
   for (const Probe& probe : probes) {
     const GemmProbe* gemm = gemm_of(probe);
     if (gemm == nullptr || gemm->tile.is_library()) continue;
-    kernels.insert({.tile = gemm->tile, .dtype = gemm->dtype});
+    kernels.insert({.tile = gemm->tile, .elements = gemm->elements});
   }
   return {kernels.begin(), kernels.end()};
 }

@@ -13,8 +13,8 @@
 
 namespace overlaptune {
 
-/// The tile with the most stages, at most 6, that fits; `tile` says the rest of it.
-[[nodiscard]] std::optional<Tile> deepest(Tile tile, const GpuLimits& limits, Dtype dtype);
+/// The tile with the most stages, at most 6, that fits; `tile` says its sides and its cluster.
+[[nodiscard]] std::optional<Tile> deepest(Tile tile, const GpuLimits& limits, Elements elements);
 
 /// For each rank count a library's GEMM in turn with collectives, from a GEMM that runs most of the
 /// time to one that runs a fifth of it. At full depth, on the most ranks, also GEMMs that run
@@ -23,6 +23,6 @@ namespace overlaptune {
 /// not hold for another.
 [[nodiscard]] std::vector<Probe> sustained_plan(const Platform& platform,
                                                 std::span<const int> ranks, ProbeDepth depth,
-                                                Dtype dtype);
+                                                Elements elements);
 
 }  // namespace overlaptune

@@ -17,7 +17,7 @@ struct ProblemKey {
   ProblemKey(const Problem& problem, Launch launch)
       : mn(word(problem.m) << 32 | word(problem.n)),
         rest(word(problem.k) << 32 | word(problem.ranks) << 16 | word(problem.op) << 8 |
-             word(problem.dtype) << 4 | word(launch)) {}
+             word(problem.elements) << 4 | word(launch)) {}
   friend bool operator==(const ProblemKey&, const ProblemKey&) = default;
 
  private:

@@ -101,7 +101,7 @@ OrderedJson page_winners(const PageInput& input, const PlatformIndex& platforms)
                              problem.m,
                              problem.n,
                              problem.k,
-                             to_string(problem.dtype),
+                             to_string(problem.elements),
                              problem.ranks,
                              to_string(candidate.launch)};
     const OrderedJson after{

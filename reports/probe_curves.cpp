@@ -79,7 +79,7 @@ class Curves {
             probe.m,
             probe.n,
             probe.k,
-            name(to_string(probe.dtype)),
+            name(to_string(probe.elements)),
             to_string(probe.tile),
             count(probe.tile.stages),
             count(probe.tile.cluster),

@@ -184,7 +184,7 @@ Table winners_in_full(const Snapshot& snapshot) {
     std::vector<Cell>& cells = table.rows.emplace_back(
         std::vector<Cell>{snapshot.platform_name(row.platform), name(to_string(candidate.launch)),
                           name(to_string(problem.op)), problem.m, problem.n, problem.k,
-                          name(to_string(problem.dtype)), count(problem.ranks)});
+                          name(to_string(problem.elements)), count(problem.ranks)});
     for (const ConfigColumn& column : config_columns(candidate.config)) {
       cells.push_back(cell_of(column.value));
     }

@@ -11,7 +11,7 @@ class AmpereKernel : public GeneratedKernel {
   AmpereKernel(kernels::KernelSource source, const kernels::AmpereLayout& layout,
                const TiledKernel& kernel)
       : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
-        queued_({.tile = kernel.tile, .dtype = kernel.dtype}),
+        queued_({.tile = kernel.tile, .elements = kernel.elements}),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -80,7 +80,7 @@ Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kern
   return std::make_unique<AmpereKernel>(
       std::move(*source),
       *kernels::ampere_layout(kernel.tile, kernels::portable_limits(compute_capability),
-                              kernel.dtype),
+                              kernel.elements),
       kernel);
 }
 

@@ -247,10 +247,9 @@ ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, 
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
     const Work work = run::work_of(problem, answer);
     const run::DeployedSizes takes = run::deployed_sizes(work);
-    const std::int64_t element = bytes_of(work.problem().dtype);
-    sizes->a_bytes = run::elements_of_a(work.problem()) * element;
-    sizes->b_bytes = run::elements_of_b(work.problem()) * element;
-    sizes->c_bytes = run::elements_of_c(work.problem()) * element;
+    sizes->a_bytes = run::bytes_of_a(work.problem());
+    sizes->b_bytes = run::bytes_of_b(work.problem());
+    sizes->c_bytes = run::bytes_of_c(work.problem());
     sizes->shared_bytes = takes.shared();
     sizes->temporary_bytes = takes.scratch;
     c::zero_beyond(size, sizes);

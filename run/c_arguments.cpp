@@ -39,11 +39,8 @@ void check_multicast(const Work& work, const World& world) {
 /// Refuses matrices that no GPU can hold, so that no size in bytes overflows.
 void check_bytes(const Problem& problem) {
   constexpr double kMost = 1e15;
-  const double m = static_cast<double>(problem.m);
-  const double n = static_cast<double>(problem.n);
-  const double k = static_cast<double>(problem.k);
-  const double bytes = static_cast<double>(bytes_of(problem.dtype));
-  if (bytes * std::max({m * n, m * k, n * k}) * 4 < kMost) return;
+  const double bytes = product_bytes(problem.m, problem.n, problem.k, problem.elements);
+  if (4 * bytes < kMost) return;
   refuse(fmt::format("ovt_problem: {} takes more memory than any GPU has", to_string(problem)));
 }
 

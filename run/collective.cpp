@@ -16,7 +16,13 @@ namespace overlaptune::run {
 namespace {
 
 ncclDataType_t type_of(Dtype dtype) {
-  return dtype == Dtype::bf16 ? ncclBfloat16 : ncclFloat16;
+  switch (dtype) {
+    case Dtype::bf16:
+      return ncclBfloat16;
+    case Dtype::fp16:
+      return ncclFloat16;
+  }
+  return ncclNumTypes;
 }
 
 /// Keeps a symmetric kernel apart from the kernel before it on its stream: NCCL 2.28 lets it start

@@ -18,17 +18,13 @@ std::int64_t aligned(std::int64_t bytes) {
 }
 
 std::int64_t exchanged_bytes(const Problem& problem) {
-  const bool of_a = traits_of(problem.op).exchanges_first;
-  return (of_a ? elements_of_a(problem) : elements_of_c(problem)) * bytes_of(problem.dtype);
+  return traits_of(problem.op).exchanges_first ? bytes_of_a(problem) : bytes_of_c(problem);
 }
 
 OperandBytes bytes_of_operands(const Problem& problem) {
-  const auto bytes = [&](std::int64_t elements) {
-    return static_cast<std::size_t>(elements * bytes_of(problem.dtype));
-  };
-  return {.a = bytes(elements_of_a(problem)),
-          .b = bytes(elements_of_b(problem)),
-          .c = bytes(elements_of_c(problem))};
+  return {.a = static_cast<std::size_t>(bytes_of_a(problem)),
+          .b = static_cast<std::size_t>(bytes_of_b(problem)),
+          .c = static_cast<std::size_t>(bytes_of_c(problem))};
 }
 
 /// Whether NCCL sends from rank to rank. In a captured graph NCCL 2.28 lets a send write directly
@@ -55,18 +51,16 @@ bool goes_through_world(const Problem& problem, const Config& config) {
   return true;
 }
 
-DeviceMemory scratch(bool needed, std::int64_t elements, Dtype dtype) {
-  return needed ? device_memory(static_cast<std::size_t>(elements * bytes_of(dtype)))
-                : DeviceMemory();
+DeviceMemory scratch(bool needed, std::int64_t bytes) {
+  return needed ? device_memory(static_cast<std::size_t>(bytes)) : DeviceMemory();
 }
 
 }  // namespace
 
 DeployedSizes deployed_sizes(const Work& work) {
   const Problem& problem = work.problem();
-  const std::int64_t all = elements_of_a(problem) + elements_of_b(problem) + elements_of_c(problem);
-  DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)),
-                      .scratch = all * bytes_of(problem.dtype)};
+  const std::int64_t all = bytes_of_a(problem) + bytes_of_b(problem) + bytes_of_c(problem);
+  DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)), .scratch = all};
   if (goes_through_world(problem, work.config())) {
     const std::int64_t bytes = exchanged_bytes(problem);
     sizes.exchanged = aligned(bytes);
@@ -120,9 +114,9 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   DeviceMemory b;
   DeviceMemory c;
   const auto allocated = on_all_ranks([&]() -> Expected<void> {
-    a = scratch(made->exchanged_a() == nullptr, elements_of_a(problem), problem.dtype);
-    b = scratch(true, elements_of_b(problem), problem.dtype);
-    c = scratch(made->exchanged_c() == nullptr, elements_of_c(problem), problem.dtype);
+    a = scratch(made->exchanged_a() == nullptr, bytes_of_a(problem));
+    b = scratch(true, bytes_of_b(problem));
+    c = scratch(made->exchanged_c() == nullptr, bytes_of_c(problem));
     return {};
   });
   if (!allocated) return error_of(allocated);
@@ -133,10 +127,10 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   // Normally distributed numbers: the SM clock depends on the data, and the fastest algorithm on
   // the clock.
   const auto seed = static_cast<std::uint64_t>(world.rank());
-  OVT_CHECK(kernels::fill_normal(world.stream(), const_cast<void*>(operands.a), problem.dtype,
-                                 elements_of_a(problem), 2 * seed));
-  OVT_CHECK(kernels::fill_normal(world.stream(), b.get(), problem.dtype, elements_of_b(problem),
-                                 2 * seed + 1));
+  OVT_CHECK(kernels::fill_normal(world.stream(), const_cast<void*>(operands.a),
+                                 operand_of(problem.elements), elements_of_a(problem), 2 * seed));
+  OVT_CHECK(kernels::fill_normal(world.stream(), b.get(), operand_of(problem.elements),
+                                 elements_of_b(problem), 2 * seed + 1));
   const auto planned = on_all_ranks([&]() -> Expected<void> {
     auto plan = make_plan(engine, work, std::span(&operands, 1));
     if (!plan) return error_of(plan);

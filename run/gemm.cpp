@@ -48,9 +48,19 @@ T attribute(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttri
   return value;
 }
 
+cudaDataType type_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return CUDA_R_16BF;
+    case Dtype::fp16:
+      return CUDA_R_16F;
+  }
+  return {};
+}
+
 /// The tile of an algorithm. The library is column-major: its m is n here. It does not tell the
 /// depth of its pipeline, which is taken to be as deep as shared memory allows.
-Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Dtype dtype) {
+Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Elements elements) {
   const auto id = attribute<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID);
   const auto* named = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const NamedTile& t) {
     return t.id == static_cast<int>(id);
@@ -61,10 +71,10 @@ Tile tile_of(const cublasLtMatmulAlgo_t& algorithm, int compute_capability, Dtyp
       attribute<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID);
   Tile tile{.block_m = named->n,
             .block_n = named->m,
-            .block_k = block_k_of(dtype),
+            .block_k = block_k_of(elements),
             .stages = limits.most_stages,
             .cluster = std::min(limits.largest_cluster, cluster_of(cluster))};
-  while (tile.stages > 1 && shared_memory_bytes(tile, dtype) > limits.shared_memory_bytes)
+  while (tile.stages > 1 && shared_memory_bytes(tile, elements) > limits.shared_memory_bytes)
     --tile.stages;
   return tile;
 }
@@ -94,8 +104,8 @@ std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOpera
   constexpr std::uint64_t kMost = 256;
   const auto pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
   std::uint64_t all =
-      kMost | static_cast<std::uint64_t>((pitch | shape.n | shape.stride_a | shape.stride_c) *
-                                         bytes_of(shape.dtype));
+      kMost | static_cast<std::uint64_t>((pitch | shape.stride_a) * operand_bytes(shape.elements)) |
+      static_cast<std::uint64_t>((shape.n | shape.stride_c) * result_bytes(shape.elements));
   for (const GemmOperands& each : operands) {
     for (const void* pointer : {each.a, each.b, static_cast<const void*>(each.c)}) {
       all |= reinterpret_cast<std::uint64_t>(pointer);
@@ -128,7 +138,7 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
   if (entry) return *entry;
   // Row-major C = A * B^T is column-major C^T = B * A^T: B, stored n x k by rows, must be
   // transposed; A is taken as it is.
-  const cudaDataType type = shape.dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
+  const cudaDataType operand = type_of(operand_of(shape.elements));
   auto made = std::make_shared<Descriptors>();
   cublasLtMatmulDesc_t operation = nullptr;
   OVT_CHECK(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
@@ -142,9 +152,10 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
                                              sizeof sms));
   }
   const std::int64_t pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
-  made->b = layout(type, shape.k, shape.n, pitch, shape.batch, 0);
-  made->a = layout(type, shape.k, shape.m, pitch, shape.batch, shape.stride_a);
-  made->c = layout(type, shape.n, shape.m, shape.n, shape.batch, shape.stride_c);
+  made->b = layout(operand, shape.k, shape.n, pitch, shape.batch, 0);
+  made->a = layout(operand, shape.k, shape.m, pitch, shape.batch, shape.stride_a);
+  made->c = layout(type_of(result_of(shape.elements)), shape.n, shape.m, shape.n, shape.batch,
+                   shape.stride_c);
   entry = std::move(made);
   return *entry;
 }
@@ -284,7 +295,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
                                               : Expected<cublasLtMatmulAlgo_t>(choice.algorithm);
   if (!less_aligned) return error_of(less_aligned);
   choice.less_aligned = *less_aligned;
-  choice.tile = tile_of(choice.algorithm, compute_capability_, shape.dtype);
+  choice.tile = tile_of(choice.algorithm, compute_capability_, shape.elements);
   choices_.emplace(shape, choice);
   return choice;
 }

@@ -20,7 +20,7 @@ struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   int batch = 1;
   std::int64_t stride_a = 0;
   std::int64_t stride_c = 0;

@@ -65,7 +65,7 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
     most_rows = std::max(most_rows, rows.arrivals[group].sent.rows);
     tiles_before.push_back(rows.arrivals[group - 1].end / kernel.tiles_an_item);
   }
-  const std::int64_t bytes = most_rows * operands.k * bytes_of(kernel.dtype);
+  const std::int64_t bytes = most_rows * operands.k * operand_bytes(kernel.elements);
   items.shares = shares_of(*rows.pushes, bytes, kernel.ctas_an_item);
   const double share = static_cast<double>(bytes) / static_cast<double>(items.shares);
   items.order = push_order({.ctas = sms / kernel.ctas_an_item,
@@ -180,7 +180,8 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
     const GeneratedRows::Arrival& arrival = rows.arrivals[i];
     arrivals[i] = {.end = as_int(arrival.end), .value = arrival.value, .counter = arrival.counter};
     if (rows.pushes && i > 0) {
-      send(order, operands, operands.k * bytes_of(kernel.dtype), items.shares, i, arrivals[i]);
+      send(order, operands, operands.k * operand_bytes(kernel.elements), items.shares, i,
+           arrivals[i]);
     }
   }
   return aligned(packed<Head, Arrival>({&head, 1}, arrivals));

@@ -10,7 +10,7 @@ namespace overlaptune::run {
 /// What the queue of a launch takes from the kernel and its tiles.
 struct QueuedKernel {
   Tile tile{};
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   int ctas_an_item = 1;   ///< 2: a cluster takes an item for both of its CTAs
   int tiles_an_item = 1;  ///< 2: each CTA of a cluster has a tile
 };

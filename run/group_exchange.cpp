@@ -164,7 +164,7 @@ class PeerGroups : public GroupExchange {
         const std::int64_t offset = region.first_row * problem_.n + region.first_column;
         all.push_back({.region = region,
                        .counter = static_cast<int>(i),
-                       .c = at(matrix, offset, problem_.dtype),
+                       .c = at(matrix, offset, result_of(problem_.elements)),
                        .row_stride = problem_.n,
                        .block_stride = block_rows_ * problem_.n});
       }
@@ -179,7 +179,7 @@ class PeerGroups : public GroupExchange {
     if (!gate_first_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
     enqueue_peers(stream, world_, route_,
                   {.collective = collective_of(problem_.op),
-                   .dtype = problem_.dtype,
+                   .dtype = result_of(problem_.elements),
                    .n = problem_.n,
                    .block_rows = block_rows_,
                    .matrix = matrix_of(operands),

@@ -65,6 +65,16 @@ struct Matrix {
 /// With rows that are a multiple of these bytes apart, L2 fetches 256 bytes at a time.
 constexpr std::int64_t kWideFetch = 64;
 
+CUtensorMapDataType type_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case Dtype::fp16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  }
+  return {};
+}
+
 /// The tensor map of blocks of rows. One copy moves a box of `rows` by `columns`. Elements outside
 /// of a block are read as zero and not written. The swizzle in shared memory is as wide as a row of
 /// the box.
@@ -78,18 +88,17 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
   const std::array<cuuint32_t, 3> box{static_cast<cuuint32_t>(columns),
                                       static_cast<cuuint32_t>(rows), 1};
   const std::array<cuuint32_t, 3> steps{1, 1, 1};
-  const CUtensorMapSwizzle swizzle = columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
-                                     : columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                     : CU_TENSOR_MAP_SWIZZLE_32B;
+  const std::int64_t box_bytes = columns * bytes_of(dtype);
+  const CUtensorMapSwizzle swizzle = box_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : box_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                       : CU_TENSOR_MAP_SWIZZLE_32B;
   // Rows that do not begin with a sector of L2 cost more with the wide fetch
   // (tests/bench/shapes_bench).
   const bool wide = matrix.row_stride * bytes_of(dtype) % kWideFetch == 0;
   CUtensorMap map{};
   const CUresult code = encode_tiled()(
-      &map,
-      dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3,
-      const_cast<void*>(matrix.base), size.data(), strides.data(), box.data(), steps.data(),
-      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+      &map, type_of(dtype), 3, const_cast<void*>(matrix.base), size.data(), strides.data(),
+      box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
       wide ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (code != CUDA_SUCCESS) {
@@ -109,7 +118,7 @@ class HopperKernel : public GeneratedKernel {
         tile_(kernel.tile),
         slab_columns_(tile_.is_transposed() ? Tile::kInstructionRows : layout.slab),
         slab_rows_(tile_.is_transposed() ? layout.slab : Tile::kInstructionRows),
-        dtype_(kernel.dtype),
+        elements_(kernel.elements),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -126,7 +135,7 @@ class HopperKernel : public GeneratedKernel {
                             : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
                                             gpu_limits(kernels::kHopper));
     const QueuedKernel queued{.tile = tile_,
-                              .dtype = dtype_,
+                              .elements = elements_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),
                               .tiles_an_item = tile_.cluster};
     const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
@@ -141,13 +150,14 @@ class HopperKernel : public GeneratedKernel {
                                       .blocks = order.blocks,
                                       .row_stride = operands.k,
                                       .block_stride = order.block_rows * operands.k},
-                                     64, tile_.block_m, dtype_);
-    const CUtensorMap b = tensor_map({.base = operands.b,
-                                      .columns = k,
-                                      .rows = order.n,
-                                      .row_stride = operands.k,
-                                      .block_stride = order.n * operands.k},
-                                     64, tile_.block_n / tile_.cluster, dtype_);
+                                     tile_.block_k, tile_.block_m, operand_of(elements_));
+    const CUtensorMap b =
+        tensor_map({.base = operands.b,
+                    .columns = k,
+                    .rows = order.n,
+                    .row_stride = operands.k,
+                    .block_stride = order.n * operands.k},
+                   tile_.block_k, tile_.block_n / tile_.cluster, operand_of(elements_));
     std::vector<Segment> segments(room_.segments);
     std::vector<CUtensorMap> maps = operands.stores ? maps_of(*operands.stores, order)
                                                     : std::vector<CUtensorMap>(segments.size());
@@ -162,7 +172,7 @@ class HopperKernel : public GeneratedKernel {
                             .blocks = order.blocks,
                             .row_stride = segment.row_stride,
                             .block_stride = segment.block_stride},
-                           slab_columns_, slab_rows_, dtype_);
+                           slab_columns_, slab_rows_, result_of(elements_));
     }
     const OrderHead head{
         .panels = static_cast<int>(order.panels_per_block()),
@@ -191,7 +201,7 @@ class HopperKernel : public GeneratedKernel {
                                           .rows = order.block_rows,
                                           .row_stride = operands.k,
                                           .block_stride = order.block_rows * operands.k},
-                                         64, tile_.block_m, dtype_);
+                                         tile_.block_k, tile_.block_m, operand_of(elements_));
       launch.parameters.push_back(packed_rows(order, operands, queued, items, room_));
       launch.parameters.push_back(
           packed_run(operands, items, clusters, kernels::RankWords::kMostRanks));
@@ -208,13 +218,14 @@ class HopperKernel : public GeneratedKernel {
                                                  const TileOrder& order) const {
     std::vector<CUtensorMap> maps;
     for (const GeneratedStores::Peer& peer : stores.peers) {
-      maps.push_back(peer.c == nullptr ? CUtensorMap{}
-                                       : tensor_map({.base = peer.c,
-                                                     .columns = order.n,
-                                                     .rows = order.block_rows,
-                                                     .row_stride = order.n,
-                                                     .block_stride = order.block_rows * order.n},
-                                                    slab_columns_, slab_rows_, dtype_));
+      maps.push_back(peer.c == nullptr
+                         ? CUtensorMap{}
+                         : tensor_map({.base = peer.c,
+                                       .columns = order.n,
+                                       .rows = order.block_rows,
+                                       .row_stride = order.n,
+                                       .block_stride = order.block_rows * order.n},
+                                      slab_columns_, slab_rows_, result_of(elements_)));
     }
     return maps;
   }
@@ -222,7 +233,7 @@ class HopperKernel : public GeneratedKernel {
   Tile tile_;
   int slab_columns_;  // columns and rows of C in a slab
   int slab_rows_;
-  Dtype dtype_;
+  Elements elements_;
   LaunchRoom room_;
 };
 
@@ -231,8 +242,8 @@ class HopperKernel : public GeneratedKernel {
 Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
   auto source = kernels::hopper_source(kernel);
   if (!source) return error_of(source);
-  return std::make_unique<HopperKernel>(std::move(*source),
-                                        *kernels::hopper_layout(kernel.tile, kernel.dtype), kernel);
+  return std::make_unique<HopperKernel>(
+      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.elements), kernel);
 }
 
 }  // namespace overlaptune::run

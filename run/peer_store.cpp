@@ -100,7 +100,7 @@ class PeerStorePlan : public Plan {
     if (op.c_is_block) return peer == world_.rank() ? operands.c : nullptr;
     if (op.in_place()) return there(peer, operands.c);
     return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
-              problem_.dtype);
+              result_of(problem_.elements));
   }
 
   /// The address at a rank that corresponds to `here`.
@@ -127,7 +127,7 @@ std::int64_t most_elements_of_tiles(const Problem& problem, const GpuLimits& lim
     return (size + tile - 1) / tile * tile;
   };
   std::int64_t most = 0;
-  for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
+  for (const Tile& tile : feasible_tiles(limits, problem.elements)) {
     if (!has_store_kernel(tile, limits)) continue;
     most = std::max(most, padded(problem.m / row_blocks(problem), tile.block_m) *
                               padded(problem.n, tile.block_n));
@@ -198,7 +198,7 @@ std::int64_t most_workspace_of_stores(const Problem& problem) {
   const std::int64_t owned =
       op.c_is_block ? all
                     : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
-  return (problem.ranks - 1) * owned * bytes_of(problem.dtype);
+  return (problem.ranks - 1) * owned * result_bytes(problem.elements);
 }
 
 }  // namespace overlaptune::run

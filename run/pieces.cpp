@@ -35,14 +35,14 @@ Expected<Pieces> Pieces::make(const Request& request, int gemm_sms) {
 /// Pieces of several row blocks are staged one after the other, each as [block][row][column].
 std::byte* Pieces::staged(const Piece& piece, const Operands& operands) const {
   return at(operands.workspace, piece.first * blocks_ * exchanged_columns(problem_),
-            problem_.dtype);
+            exchanged_dtype(problem_));
 }
 
 GemmShape Pieces::shape(const Piece& piece) const {
   GemmShape shape{.m = piece.rows * blocks_,
                   .n = problem_.n,
                   .k = problem_.k,
-                  .dtype = problem_.dtype,
+                  .elements = problem_.elements,
                   .sms = gemm_sms_};
   if (blocks_ > 1 && piece.rows < block_rows_) {
     shape.m = piece.rows;
@@ -59,15 +59,14 @@ GemmShape Pieces::shape(const Piece& piece) const {
 }
 
 GemmOperands Pieces::gemm_operands(const Piece& piece, const Operands& operands) const {
+  const Dtype result = result_of(problem_.elements);
   if (exchanges_first()) {
-    return {staged(piece, operands), operands.b,
-            at(operands.c, piece.first * problem_.n, problem_.dtype)};
+    return {staged(piece, operands), operands.b, at(operands.c, piece.first * problem_.n, result)};
   }
-  const void* a = at(operands.a, piece.first * problem_.k, problem_.dtype);
+  const void* a = at(operands.a, piece.first * problem_.k, operand_of(problem_.elements));
   return {a, operands.b,
-          traits_of(problem_.op).in_place()
-              ? at(operands.c, piece.first * problem_.n, problem_.dtype)
-              : staged(piece, operands)};
+          traits_of(problem_.op).in_place() ? at(operands.c, piece.first * problem_.n, result)
+                                            : staged(piece, operands)};
 }
 
 Expected<void> Pieces::choose(std::span<const Operands> operands) {
@@ -92,18 +91,18 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
   const OpTraits& op = traits_of(problem_.op);
   World& world = engine_.world;
   const std::int64_t n = problem_.n;
-  const Dtype dtype = problem_.dtype;
+  const Dtype moved = exchanged_dtype(problem_);
   std::byte* const stage = staged(rows, operands);
-  std::byte* const part = at(operands.c, rows.first * n, dtype);
+  std::byte* const part = at(operands.c, rows.first * n, result_of(problem_.elements));
   const std::int64_t count = rows.rows * blocks_ * exchanged_columns(problem_);
   if (op.exchanges_first) {
-    enqueue(stream, world, route_, op.collective, dtype,
-            at(operands.a, rows.first * problem_.k, dtype), stage, count);
+    enqueue(stream, world, route_, op.collective, moved,
+            at(operands.a, rows.first * problem_.k, moved), stage, count);
   } else if (op.sums) {
-    enqueue(stream, world, route_, op.collective, dtype, op.in_place() ? part : stage, part, count);
+    enqueue(stream, world, route_, op.collective, moved, op.in_place() ? part : stage, part, count);
   } else {
     // Received parts lie apart: each in the row block of its source.
-    enqueue_all_to_all(stream, world, route_, dtype, stage, part, rows.rows * n, block_rows_ * n);
+    enqueue_all_to_all(stream, world, route_, moved, stage, part, rows.rows * n, block_rows_ * n);
   }
 }
 

@@ -55,13 +55,14 @@ class CopiedRows : public RowsOfPeers {
     enqueue_gate(stream, world_, route_, kernels::Counters::keep);
     copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
     const int rank = world_.rank();
+    const Dtype operand = operand_of(problem_.elements);
     for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
       const ArrivingRows& rows = groups_[group];
       const std::int64_t first_row = rank * block_rows_ + rows.first_row;
       copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
-                    at(operands.workspace, first_row * problem_.k, problem_.dtype),
-                    at(operands.a, rows.first_row * problem_.k, problem_.dtype),
-                    rows.rows * problem_.k * bytes_of(problem_.dtype));
+                    at(operands.workspace, first_row * problem_.k, operand),
+                    at(operands.a, rows.first_row * problem_.k, operand),
+                    rows.rows * problem_.k * bytes_of(operand));
     }
     return kernels::Before::work;
   }

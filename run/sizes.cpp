@@ -15,6 +15,18 @@ std::int64_t elements_of_c(const Problem& problem) {
   return rows_of_c(problem) * problem.n;
 }
 
+std::int64_t bytes_of_a(const Problem& problem) {
+  return elements_of_a(problem) * operand_bytes(problem.elements);
+}
+
+std::int64_t bytes_of_b(const Problem& problem) {
+  return elements_of_b(problem) * operand_bytes(problem.elements);
+}
+
+std::int64_t bytes_of_c(const Problem& problem) {
+  return elements_of_c(problem) * result_bytes(problem.elements);
+}
+
 std::int64_t workspace_bytes(const Work& work) {
   return runner_of(work.strategy()).workspace_bytes(work);
 }

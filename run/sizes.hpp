@@ -12,6 +12,11 @@ namespace overlaptune::run {
 [[nodiscard]] std::int64_t elements_of_b(const Problem& problem);
 [[nodiscard]] std::int64_t elements_of_c(const Problem& problem);
 
+/// Bytes of each operand.
+[[nodiscard]] std::int64_t bytes_of_a(const Problem& problem);
+[[nodiscard]] std::int64_t bytes_of_b(const Problem& problem);
+[[nodiscard]] std::int64_t bytes_of_c(const Problem& problem);
+
 [[nodiscard]] std::int64_t workspace_bytes(const Work& work);
 /// Bytes of workspace that are enough for any config of the problem.
 [[nodiscard]] std::int64_t most_workspace_bytes(const Problem& problem);

@@ -24,24 +24,25 @@ WaveGroup::WaveGroup(const Problem& problem, const CommKey& route, const TileOrd
       contiguous_(begin.contiguous && end.contiguous),
       blocks_(order.blocks),
       elements_(elements_of(regions_)),
-      before_(begin.bytes.count / bytes_of(problem.dtype)),
+      before_(begin.bytes.count / result_bytes(problem.elements)),
       block_rows_(order.block_rows) {}
 
 /// Staged groups follow one another, each as [row block][region][row][column].
 std::byte* WaveGroup::staged(const Operands& operands) const {
-  return at(operands.workspace, before_, problem_.dtype);
+  return at(operands.workspace, before_, result_of(problem_.elements));
 }
 
 void WaveGroup::add_segments(int counter, const Operands& operands,
                              std::vector<GeneratedSegment>& to) const {
   // An all-reduce of whole rows works in place.
   const bool in_place = contiguous_ && traits_of(problem_.op).in_place();
+  const Dtype dtype = result_of(problem_.elements);
   std::int64_t offset = 0;
   for (const Region& region : regions_) {
     to.push_back({.region = region,
                   .counter = counter,
-                  .c = in_place ? at(operands.c, region.first_row * problem_.n, problem_.dtype)
-                                : at(staged(operands), offset, problem_.dtype),
+                  .c = in_place ? at(operands.c, region.first_row * problem_.n, dtype)
+                                : at(staged(operands), offset, dtype),
                   .row_stride = region.columns,
                   .block_stride = elements_});
     offset += region.rows * region.columns;
@@ -52,12 +53,13 @@ void WaveGroup::add_segments(int counter, const Operands& operands,
 /// block of this rank.
 void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
                                 const Operands& operands) const {
-  const std::int64_t bytes = bytes_of(problem_.dtype);
+  const Dtype dtype = result_of(problem_.elements);
+  const std::int64_t bytes = bytes_of(dtype);
   std::int64_t before = 0;
   for (const Region& region : regions_) {
     const std::int64_t first = region.first_row * problem_.n + region.first_column;
-    OVT_CHECK(kernels::move(stream, {.to = at(operands.c, first, problem_.dtype),
-                                     .from = at(from, before, problem_.dtype),
+    OVT_CHECK(kernels::move(stream, {.to = at(operands.c, first, dtype),
+                                     .from = at(from, before, dtype),
                                      .row_bytes = region.columns * bytes,
                                      .rows = region.rows,
                                      .stride = problem_.n * bytes,
@@ -70,11 +72,11 @@ void WaveGroup::enqueue_reorder(cudaStream_t stream, const std::byte* from,
 
 /// The first row of the group in C.
 std::byte* WaveGroup::in_c(const Operands& operands) const {
-  return at(operands.c, regions_.front().first_row * problem_.n, problem_.dtype);
+  return at(operands.c, regions_.front().first_row * problem_.n, result_of(problem_.elements));
 }
 
 CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
-  const std::int64_t bytes = bytes_of(problem_.dtype);
+  const std::int64_t bytes = result_bytes(problem_.elements);
   return {.send = staged(operands),
           .send_stride = elements_ * bytes,
           .receive = in_c(operands),
@@ -85,7 +87,7 @@ CopyPiece WaveGroup::copy_piece(const Operands& operands) const {
 void WaveGroup::enqueue_exchange(cudaStream_t stream, World& world,
                                  const Operands& operands) const {
   const OpTraits& op = traits_of(problem_.op);
-  const Dtype dtype = problem_.dtype;
+  const Dtype dtype = result_of(problem_.elements);
   std::byte* const stage = staged(operands);
   if (op.sums) {
     std::byte* const own = op.c_is_block ? at(stage, world.rank() * elements_, dtype) : stage;

@@ -29,7 +29,7 @@ std::int64_t rows_of_rank(const ModelConfig& config, int tp, std::int64_t tokens
 }  // namespace
 
 Bytes bytes_of(const PlainCollective& collective) {
-  return {collective.rows * collective.columns * bytes_of(collective.dtype)};
+  return {collective.rows * collective.columns * operand_bytes(collective.elements)};
 }
 
 std::vector<LayerShape> expert_shapes(const ModelConfig& config, int tp, Parallelism parallelism,
@@ -48,7 +48,7 @@ std::vector<LayerShape> expert_shapes(const ModelConfig& config, int tp, Paralle
 
 std::optional<PlainCollective> expert_collective(const ModelConfig& config, int tp,
                                                  Parallelism parallelism, std::int64_t tokens,
-                                                 Dtype dtype) {
+                                                 Elements elements) {
   if (!are_shared_out(config, tp)) return std::nullopt;
   const bool sequence = parallelism == Parallelism::sequence;
   if (!sequence && config.shared_intermediate > 0) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<PlainCollective> expert_collective(const ModelConfig& config, int 
                          .collective = sequence ? Collective::all_to_all : Collective::all_reduce,
                          .rows = sequence ? rows_of_rank(config, tp, tokens) : tokens,
                          .columns = config.hidden,
-                         .dtype = dtype,
+                         .elements = elements,
                          .ranks = tp};
 }
 

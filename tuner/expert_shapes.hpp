@@ -24,7 +24,7 @@ struct PlainCollective {
   Collective collective = Collective::all_to_all;
   std::int64_t rows = 0;  ///< rows of the buffer of one rank
   std::int64_t columns = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   int ranks = 0;
 };
 
@@ -39,7 +39,8 @@ struct PlainCollective {
 /// there is a shared expert: its all-reduce adds up the rows of all experts.
 [[nodiscard]] std::optional<PlainCollective> expert_collective(const ModelConfig& config, int tp,
                                                                Parallelism parallelism,
-                                                               std::int64_t tokens, Dtype dtype);
+                                                               std::int64_t tokens,
+                                                               Elements elements);
 
 /// Sentences that say what is assumed of the experts, and what is left out.
 [[nodiscard]] std::vector<std::string> expert_notes(const ModelConfig& config, int tp,

@@ -36,7 +36,7 @@ std::vector<Strategy> strategies_for(const ExploreSpace& space, const Problem& p
 std::vector<Config> explore(const ExploreSpace& space, const Problem& problem, int count,
                             std::uint64_t seed) {
   const Capabilities capabilities = capabilities_of(space.platform);
-  Draws draws(mix(seed ^ fnv1a(to_string(problem))), space.platform, problem.dtype);
+  Draws draws(mix(seed ^ fnv1a(to_string(problem))), space.platform, problem.elements);
   Deck<CommSetting> settings(settings_for(space, problem));
   Deck<Strategy> strategies(strategies_for(space, problem));
   std::vector<Config> configs;

@@ -16,7 +16,7 @@ GemmProbe probe_of(const Problem& problem, const Config& config, int sms) {
   GemmProbe probe{.m = problem.m,
                   .n = problem.n,
                   .k = problem.k,
-                  .dtype = problem.dtype,
+                  .elements = problem.elements,
                   .tile = tile_of(config)};
   // `signaled` walks the panels of all row blocks together, the others those of one.
   if (const auto* signaled = std::get_if<Signaled>(&config)) {
@@ -69,7 +69,7 @@ std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
         const Probe probe = GemmProbe{.m = problem.m,
                                       .n = problem.n,
                                       .k = problem.k,
-                                      .dtype = problem.dtype,
+                                      .elements = problem.elements,
                                       .tile = tile,
                                       .raster = raster};
         const auto time = model.predict(probe);

@@ -90,7 +90,7 @@ std::string quantisation(const Levels& levels) {
 void read_dtype(const Levels& levels, ModelConfig& config) {
   const std::string name = text_at_any_level(levels, {"torch_dtype", "dtype"});
   if (name == "float16") {
-    config.dtype = Dtype::fp16;
+    config.elements = Elements::fp16;
   } else if (name.empty()) {
     config.assumptions.emplace_back("torch_dtype is not in the file: bf16 is taken");
   } else if (name != "bfloat16") {
@@ -101,7 +101,7 @@ void read_dtype(const Levels& levels, ModelConfig& config) {
   config.assumptions.push_back(
       fmt::format("the weights are quantized ({}): the products are taken as {}, so times with "
                   "quantized weights differ",
-                  quantised, to_string(config.dtype)));
+                  quantised, to_string(config.elements)));
 }
 
 /// Whether the output projection is the embedding. A level further out counts only where the

@@ -80,7 +80,7 @@ struct ModelConfig {
   bool query_gate = false;               ///< qkv also makes a gate as wide as the queries
   bool latent_attention = false;         ///< q, k and v come from low-rank factors
   LatentRanks ranks{};
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   /// Sentences for the user: what was assumed or left out.
   std::vector<std::string> assumptions{};
   bool assumed_dense = false;  ///< fields that speak of the layers were passed over on request

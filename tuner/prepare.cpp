@@ -39,10 +39,10 @@ std::vector<Measurement> measurements_of(const Store& store, PlatformId platform
   return found;
 }
 
-std::vector<Dtype> dtypes_of(std::span<const Problem> problems) {
-  std::set<Dtype> dtypes;
-  for (const Problem& problem : problems) dtypes.insert(problem.dtype);
-  return {dtypes.begin(), dtypes.end()};
+std::vector<Elements> elements_of(std::span<const Problem> problems) {
+  std::set<Elements> found;
+  for (const Problem& problem : problems) found.insert(problem.elements);
+  return {found.begin(), found.end()};
 }
 
 bool has_candidates(const Store& store, TuningRunId run, std::span<const Problem> problems,
@@ -92,7 +92,7 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
   monitor.limit(options.budget);
   const std::vector<Probe> plan =
       probe_plan(machine.platform(), machine.transports(), rank_counts(problems), options.probes,
-                 dtypes_of(problems));
+                 elements_of(problems));
   const auto probed = run_probes(machine, store, plan, options.provenance, false, progress);
   if (!probed) return error_of(probed);
   if (monitor.stopped()) return {};

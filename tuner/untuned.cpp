@@ -34,15 +34,14 @@ std::int64_t drawn_size(std::int64_t one, std::int64_t other, std::int64_t multi
 Problem drawn_problem(const Problem& one, const Problem& other, Dice& dice) {
   Problem problem = one;
   const std::int64_t rows = row_blocks(one);
-  const std::int64_t columns = row_multiple(one.dtype);
   problem.m = drawn_size(one.m, other.m, rows, dice);
-  problem.n = drawn_size(one.n, other.n, columns, dice);
-  problem.k = drawn_size(one.k, other.k, columns, dice);
+  problem.n = drawn_size(one.n, other.n, n_multiple(one.elements), dice);
+  problem.k = drawn_size(one.k, other.k, k_multiple(one.elements), dice);
   return problem;
 }
 
 bool alike(const Problem& a, const Problem& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.ranks == b.ranks;
+  return a.op == b.op && a.elements == b.elements && a.ranks == b.ranks;
 }
 
 /// The fastest config of a short tuning.

@@ -14,7 +14,7 @@ namespace overlaptune {
 
 /// `count` different problems between and around tuned ones: each takes op, dtype and ranks of one,
 /// and sizes from 0.7 times the smaller to 1.4 times the larger of two with the same. m is any
-/// number that the op allows, n and k are multiples of the dtype's `row_multiple`. In each
+/// number that the op allows, n and k are multiples that the elements allow. In each
 /// dimension two thirds are multiples of 128, as layers have them, and one third are not even
 /// multiples of 64. There are fewer where `fits` refuses most. The same seed draws the same
 /// problems.

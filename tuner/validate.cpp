@@ -58,7 +58,7 @@ Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candid
 
 Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
                                     const std::vector<Config>& tiled) {
-  GemmProbe probe{.m = problem.m, .n = problem.n, .k = problem.k, .dtype = problem.dtype};
+  GemmProbe probe{.m = problem.m, .n = problem.n, .k = problem.k, .elements = problem.elements};
   auto best = time_or_never(machine, probe);
   for (const Config& config : tiled) {
     const auto* signaled = std::get_if<Signaled>(&config);

@@ -71,7 +71,7 @@ void add(Workload& work, LayerGemm gemm) {
 /// Adds the products and collectives of a pass.
 Expected<void> add_pass(Workload& work, const ModelConfig& config, const WorkloadOptions& options,
                         Parallelism parallelism, std::int64_t tokens) {
-  const Dtype dtype = options.dtype.value_or(config.dtype);
+  const Elements elements = options.elements.value_or(config.elements);
   const auto shapes = all_shapes(config, options.tp, parallelism, tokens);
   if (!shapes) return error_of(shapes);
   for (const LayerShape& shape : *shapes) {
@@ -83,14 +83,14 @@ Expected<void> add_pass(Workload& work, const ModelConfig& config, const Workloa
                                   .m = shape.m,
                                   .n = shape.n,
                                   .k = shape.k,
-                                  .dtype = dtype});
+                                  .elements = elements});
       continue;
     }
     const auto problem = named({.op = *shape.op,
                                 .m = shape.m,
                                 .n = shape.n,
                                 .k = shape.k,
-                                .dtype = dtype,
+                                .elements = elements,
                                 .ranks = options.tp},
                                shape.product);
     if (!problem) return error_of(problem);
@@ -101,7 +101,7 @@ Expected<void> add_pass(Workload& work, const ModelConfig& config, const Workloa
                .times_per_pass = shape.layers,
                .problem = *problem});
   }
-  const auto collective = expert_collective(config, options.tp, parallelism, tokens, dtype);
+  const auto collective = expert_collective(config, options.tp, parallelism, tokens, elements);
   if (collective) work.plain_collectives.push_back(*collective);
   return {};
 }

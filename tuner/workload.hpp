@@ -19,7 +19,7 @@ struct WorkloadOptions {
   int tp = 0;
   std::vector<std::int64_t> tokens{};  ///< of a forward pass: the m of problems without experts
   std::vector<Parallelism> parallelism{Parallelism::tensor};
-  std::optional<Dtype> dtype{};  ///< absent: the dtype of the config
+  std::optional<Elements> elements{};  ///< absent: the dtype of the config
 };
 
 /// A product that has no collective beside it: qkv, gate and up of plain TP, products of experts.
@@ -32,7 +32,7 @@ struct PlainGemm {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
 };
 
 struct Workload {

@@ -24,15 +24,15 @@ Expected<Schedule> schedule_parts(const Profile& profile, const Work& work, cons
     const auto run = collective_run(
         profile, work.collective(),
         static_cast<double>(m) *
-            static_cast<double>(exchanged_columns(problem) * bytes_of(problem.dtype)),
+            static_cast<double>(exchanged_columns(problem) * bytes_of(exchanged_dtype(problem))),
         problem.ranks, parts.comm_ctas, parts.transport);
     if (!run) return error_of(run);
     schedule.collectives.push_back({.run = *run});
-    const GemmKernel kernel =
-        parts.one_product
-            ? library_kernel(profile, problem.dtype, 1, problem.m, problem.n, problem.k, parts.sms)
-            : library_kernel(profile, problem.dtype, row_blocks(problem), block_rows, problem.n,
-                             problem.k, parts.sms);
+    const GemmKernel kernel = parts.one_product
+                                  ? library_kernel(profile, problem.elements, 1, problem.m,
+                                                   problem.n, problem.k, parts.sms)
+                                  : library_kernel(profile, problem.elements, row_blocks(problem),
+                                                   block_rows, problem.n, problem.k, parts.sms);
     schedule.gemms.push_back(plan_gemm(profile, kernel));
   }
   return schedule;

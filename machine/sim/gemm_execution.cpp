@@ -115,18 +115,19 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
   return ends;
 }
 
-GemmKernel library_kernel(const Profile& profile, Dtype dtype, int blocks, std::int64_t rows,
+GemmKernel library_kernel(const Profile& profile, Elements elements, int blocks, std::int64_t rows,
                           std::int64_t n, std::int64_t k, int sms) {
   GemmKernel best;
   double best_time = std::numeric_limits<double>::infinity();
-  for (const Tile& tile : profile.library.menu) {
+  for (Tile tile : profile.library.menu) {
+    tile.block_k = block_k_of(elements);
     const GemmKernel kernel{.order = {.block_rows = rows,
                                       .n = n,
                                       .blocks = blocks,
                                       .block_m = tile.block_m,
                                       .block_n = tile.block_n,
                                       .raster = std::max(1, profile.library.raster / blocks),
-                                      .element_bytes = bytes_of(dtype)},
+                                      .elements = elements},
                             .k = k,
                             .tile = tile,
                             .sms = sms,

@@ -39,7 +39,7 @@ struct TileSchedule {
 
 /// The library's kernel for `blocks` products of (rows x k) by B^T (n x k) on `sms` SMs. Its tile
 /// is the one of the library's menu that the library expects to be fastest.
-[[nodiscard]] GemmKernel library_kernel(const Profile& profile, Dtype dtype, int blocks,
+[[nodiscard]] GemmKernel library_kernel(const Profile& profile, Elements elements, int blocks,
                                         std::int64_t rows, std::int64_t n, std::int64_t k, int sms);
 
 }  // namespace overlaptune::sim

@@ -52,7 +52,7 @@ class PeerStoreSimulation : public StrategySimulation {
     const auto& config = work.config_as<PeerStore>();
     const TiledWork& tiled = work.tiled();
     const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
-    const Staging staging = staging_of(config.tile, limits, problem.dtype);
+    const Staging staging = staging_of(config.tile, limits, problem.elements);
     StorePlan plan{.order = store_order(problem, tiled.order, tiled.cuts),
                    .sms = profile.gpu.sms,
                    .adds_up = traits_of(problem.op).sums,
@@ -65,7 +65,7 @@ class PeerStoreSimulation : public StrategySimulation {
     const GemmKernel kernel{
         .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
     TileTimes times = tile_times(profile, kernel);
-    const StoreCosts costs = store_costs(config.tile, limits, problem.dtype);
+    const StoreCosts costs = store_costs(config.tile, limits, problem.elements);
     for (double* time : {&times.whole, &times.right, &times.bottom, &times.corner}) {
       *time += costs.tile.count();
     }

@@ -39,11 +39,8 @@ Summary slowest_ranks(const Execution& execution, double around = 0, double fact
   return summarize(samples);
 }
 
-double operand_bytes(const GemmProbe& probe) {
-  const auto m = static_cast<double>(probe.m);
-  const auto n = static_cast<double>(probe.n);
-  const auto k = static_cast<double>(probe.k);
-  return (m * k + n * k + m * n) * static_cast<double>(bytes_of(probe.dtype));
+double bytes_of(const GemmProbe& probe) {
+  return product_bytes(probe.m, probe.n, probe.k, probe.elements);
 }
 
 Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, int sms) {
@@ -52,15 +49,15 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
                                .m = probe.m,
                                .n = probe.n,
                                .k = probe.k,
-                               .dtype = probe.dtype,
+                               .elements = probe.elements,
                                .ranks = 2});
   if (!good) return error_of(good);
   if (sms < 1 || sms > profile.gpu.sms) {
     return bad_input(fmt::format("sms = {}: expected 1 to {}", sms, profile.gpu.sms));
   }
   if (probe.tile.is_library())
-    return library_kernel(profile, probe.dtype, 1, probe.m, probe.n, probe.k, sms);
-  if (!is_feasible(probe.tile, gpu_limits(profile.gpu.compute_capability), probe.dtype)) {
+    return library_kernel(profile, probe.elements, 1, probe.m, probe.n, probe.k, sms);
+  if (!is_feasible(probe.tile, gpu_limits(profile.gpu.compute_capability), probe.elements)) {
     return bad_input(fmt::format("tile {} stages={} cluster={}: does not fit {}",
                                  to_string(probe.tile), probe.tile.stages, probe.tile.cluster,
                                  profile.gpu.model));
@@ -71,7 +68,7 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
                               .block_m = probe.tile.block_m,
                               .block_n = probe.tile.block_n,
                               .raster = std::max(probe.raster, 1),
-                              .element_bytes = bytes_of(probe.dtype)},
+                              .elements = probe.elements},
                     .k = probe.k,
                     .tile = probe.tile,
                     .sms = sms};
@@ -90,7 +87,7 @@ Expected<Measurement> SimMachine::measure(const Probe& probe) {
 }
 
 Expected<Measurement> SimMachine::measure_probe(const GemmProbe& probe, const Noise& noise) const {
-  if (const auto good = check_memory(operand_bytes(probe)); !good) return error_of(good);
+  if (const auto good = check_memory(bytes_of(probe)); !good) return error_of(good);
   const auto kernel = kernel_of(profile_, probe, probe.sms == 0 ? profile_.gpu.sms : probe.sms);
   if (!kernel) return error_of(kernel);
   const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
@@ -133,7 +130,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
     return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
   }
   const auto bytes = static_cast<double>(probe.collective.bytes.count);
-  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good)
+  if (const auto good = check_memory(bytes_of(probe.gemm) + 2 * bytes); !good)
     return error_of(good);
   if (const auto apart = measure_probe(probe.collective, noise); !apart) return error_of(apart);
   auto kernel = kernel_of(profile_, probe.gemm, profile_.gpu.sms - ctas);
@@ -182,7 +179,7 @@ Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
 Expected<Measurement> SimMachine::measure_probe(const SustainedProbe& probe,
                                                 const Noise& noise) const {
   const auto bytes = static_cast<double>(probe.collective.bytes.count);
-  if (const auto good = check_memory(operand_bytes(probe.gemm) + 2 * bytes); !good)
+  if (const auto good = check_memory(bytes_of(probe.gemm) + 2 * bytes); !good)
     return error_of(good);
   if (const auto apart = measure_probe(probe.collective, noise); !apart) return error_of(apart);
   const auto kernel =

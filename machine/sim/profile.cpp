@@ -69,7 +69,7 @@ LibraryProfile library(const JsonReader& at, const GpuProfile& gpu) {
   library.menu = menu.list([&](const JsonReader& row) {
     const auto v = row.list([](const JsonReader& size) { return size.small(0, 1024); });
     const Tile tile = v.size() == 5 ? Tile{v[0], v[1], v[2], v[3], v[4]} : Tile{};
-    if (!is_feasible(tile, limits, Dtype::bf16)) {
+    if (!is_feasible(tile, limits, Elements::bf16)) {
       row.fail("expected [block_m, block_n, block_k, stages, cluster] that the GPU can hold");
     }
     return tile;

@@ -29,12 +29,10 @@ Platform platform_of(const Profile& profile) {
 
 /// Bytes of the operands, the output, and the staged or gathered buffer of the collective.
 double buffer_bytes(const Problem& problem) {
-  const auto m = static_cast<double>(problem.m);
-  const auto n = static_cast<double>(problem.n);
-  const auto k = static_cast<double>(problem.k);
-  const double received =
-      traits_of(problem.op).exchanges_first ? static_cast<double>(rows_of_a(problem)) * k : m * n;
-  return (m * k + n * k + m * n + received) * static_cast<double>(bytes_of(problem.dtype));
+  const std::int64_t rows = traits_of(problem.op).exchanges_first ? rows_of_a(problem) : problem.m;
+  return product_bytes(problem.m, problem.n, problem.k, problem.elements) +
+         static_cast<double>(rows) * static_cast<double>(exchanged_columns(problem)) *
+             static_cast<double>(bytes_of(exchanged_dtype(problem)));
 }
 
 Capabilities capabilities_of(const Profile& profile, const Platform& platform) {

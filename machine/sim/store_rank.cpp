@@ -126,7 +126,7 @@ double StoreRank::bytes_of(std::int64_t tile) const {
   const std::int64_t rows =
       bottom ? part.block_rows - (part.panels_per_block() - 1) * part.block_m : part.block_m;
   const std::int64_t columns = right ? part.n - (part.columns() - 1) * part.block_n : part.block_n;
-  return static_cast<double>(rows * columns * part.element_bytes);
+  return static_cast<double>(rows * columns * result_bytes(part.elements));
 }
 
 }  // namespace overlaptune::sim

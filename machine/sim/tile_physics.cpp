@@ -29,7 +29,8 @@ double resident_share(double bytes, double l2_bytes) {
 /// Bytes of A and B read from device memory by the whole GEMM.
 double operand_traffic(const GemmKernel& kernel, double active, double l2_bytes) {
   const TileOrder& order = kernel.order;
-  const double row_bytes = static_cast<double>(kernel.k) * static_cast<double>(order.element_bytes);
+  const double row_bytes =
+      static_cast<double>(kernel.k) * static_cast<double>(operand_bytes(order.elements));
   const double a = static_cast<double>(order.block_rows) * order.blocks * row_bytes;
   const double b = static_cast<double>(order.n) * row_bytes;
   const auto swizzle_tiles = static_cast<double>(order.columns() * order.column_tiles(0));
@@ -47,18 +48,18 @@ double operand_traffic(const GemmKernel& kernel, double active, double l2_bytes)
 
 /// Bytes that one tile loads from L2 in one k step. A cluster of two shares the load of the larger
 /// operand (multicast).
-double step_bytes(const Tile& tile, double element_bytes) {
+double step_bytes(const Tile& tile, Elements elements) {
   const double larger = std::max(tile.block_m, tile.block_n);
   const double smaller = std::min(tile.block_m, tile.block_n);
   const double lines = smaller + (tile.cluster == 2 ? larger / 2 : larger);
-  return lines * tile.block_k * element_bytes;
+  return lines * tile.block_k * static_cast<double>(operand_bytes(elements));
 }
 
 /// Time in which L2 serves the requests of one k step where rows of the operands begin within one
 /// of its sectors. A cluster requests B once; libraries use clusters.
 double misaligned_step(const GpuProfile& gpu, const GemmKernel& kernel, double active) {
   constexpr std::int64_t kSectorBytes = 32;
-  const std::int64_t bytes = kernel.order.element_bytes;
+  const std::int64_t bytes = operand_bytes(kernel.order.elements);
   if (gpu.misaligned_load == 0 || kernel.k * bytes % kSectorBytes == 0) return 0;
   const Tile& tile = kernel.tile;
   const int sharing = kernel.library ? 2 : tile.cluster;
@@ -79,7 +80,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const Tile& tile = kernel.tile;
   const TileOrder& order = kernel.order;
   const auto tiles = static_cast<double>(order.tiles());
-  const auto element_bytes = static_cast<double>(order.element_bytes);
+  const auto stored_bytes = static_cast<double>(result_bytes(order.elements));
   // The CTAs that share a tile load and multiply at the same time.
   const int ctas = kernel.library ? 1
                                   : ctas_per_tile(order, tile, kernel.k, kernel.sms,
@@ -87,7 +88,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const double active = std::min<double>(kernel.sms, tiles * ctas);
   const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k / ctas);
 
-  const double loaded = step_bytes(tile, element_bytes);
+  const double loaded = step_bytes(tile, order.elements);
   const double traffic = operand_traffic(kernel, active / ctas, gpu.l2_bytes);
   const double missed = traffic / (tiles * ctas * steps);
   const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
@@ -103,7 +104,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   // Stores go through L2. The part that exceeds it must reach memory while the kernel runs. Much of
   // the rest is written after the kernel, hence the factor.
   const double c = static_cast<double>(order.block_rows) * order.blocks *
-                   static_cast<double>(order.n) * element_bytes;
+                   static_cast<double>(order.n) * stored_bytes;
   const double written_through = 1 - resident_share(c, 2 * gpu.l2_bytes);
   const double hidden = kernel.library ? profile.library.hidden_store : gpu.hidden_store;
   const bool even = kernel.library || tile.block_n % kEvenColumns == 0;
@@ -122,7 +123,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
       (steps * step + gpu.tile_overhead * ctas) / (kernel.library ? efficiency : 1) +
       (kernel.persistent ? 0 : gpu.kernel_start);
   const auto time = [&](double rows, double columns) {
-    return fixed + rows * columns * element_bytes * store_per_byte;
+    return fixed + rows * columns * stored_bytes * store_per_byte;
   };
 
   TileTimes times{.whole = time(tile.block_m, tile.block_n),
@@ -130,7 +131,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                   .bottom = time(bottom, tile.block_n),
                   .corner = time(bottom, right),
                   .kernel_start = kernel.library ? library.kernel_start : gpu.kernel_start};
-  const double tile_bytes = tile.block_m * tile.block_n * element_bytes;
+  const double tile_bytes = tile.block_m * tile.block_n * stored_bytes;
   times.memory_load = active / times.whole *
                       (loaded * steps / gpu.l2_load + missed * steps / gpu.memory_load +
                        tile_bytes * written_through / gpu.memory_store);

@@ -25,9 +25,9 @@ std::vector<Problem> held_out_problems(int count, int ranks, std::uint64_t seed)
     const std::int64_t rows = op == Op::gemm_all_reduce ? 1 : ranks;
     problems.push_back({.op = op,
                         .m = log_uniform(next(), 64, 32768, rows),
-                        .n = log_uniform(next(), 512, 32768, row_multiple(Dtype::bf16)),
-                        .k = log_uniform(next(), 512, 32768, row_multiple(Dtype::bf16)),
-                        .dtype = Dtype::bf16,
+                        .n = log_uniform(next(), 512, 32768, n_multiple(Elements::bf16)),
+                        .k = log_uniform(next(), 512, 32768, k_multiple(Elements::bf16)),
+                        .elements = Elements::bf16,
                         .ranks = ranks});
   }
   return problems;

@@ -48,7 +48,7 @@ struct Result {
 
 ovt_problem asked(const Problem& problem) {
   return ovt::problem(static_cast<ovt_op>(problem.op), problem.m, problem.n, problem.k,
-                      static_cast<ovt_dtype>(problem.dtype), problem.ranks);
+                      static_cast<ovt_dtype>(problem.elements), problem.ranks);
 }
 
 /// The first `count` problems that the machine has the memory for.

@@ -16,7 +16,7 @@ const FittedMachine& fitted() {
   return machine;
 }
 
-constexpr Problem kLarge{Op::gemm_reduce_scatter, 16384, 8192, 3584, Dtype::bf16, 8};
+constexpr Problem kLarge{Op::gemm_reduce_scatter, 16384, 8192, 3584, Elements::bf16, 8};
 
 void fit(benchmark::State& state) {
   const FittedMachine& machine = fitted();
@@ -43,7 +43,7 @@ BENCHMARK_CAPTURE(search_space, subset_16384x8192x3584_reduce_scatter, Space::su
 /// Long contexts. The argument is the number of rows, in units of 1024.
 void search_long(benchmark::State& state, Op op, Space space) {
   const Model& model = fitted().model;
-  const Problem problem{op, state.range(0) << 10, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{op, state.range(0) << 10, 8192, 3584, Elements::bf16, 8};
   for (auto _ : state) {
     auto best = search(model, problem, Launch::graph, {.space = space});
     benchmark::DoNotOptimize(best);

@@ -52,9 +52,9 @@ class Bench {
     const StoreOrder stored = store_order(problem, order, cuts);
     slots_ = device_memory(static_cast<std::size_t>(2 * bytes_of_slots(problem, stored) + 16));
     auto* const slots = static_cast<std::byte*>(slots_.get());
-    plain_ = value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16}));
+    plain_ = value_or_throw(gemms.gemm({.tile = tile, .elements = Elements::bf16}));
     storing_ = value_or_throw(gemms.gemm({.tile = tile,
-                                          .dtype = Dtype::bf16,
+                                          .elements = Elements::bf16,
                                           .regions = static_cast<int>(cuts.size()),
                                           .ranks = kRanks}));
     GeneratedOperands operands{.a = a_.get(), .b = b_.get(), .k = problem.k};

@@ -69,7 +69,8 @@ class Bench {
                                  .c = memory.c.get(),
                                  .row_stride = kSize,
                                  .block_stride = kSize * kSize};
-    const GeneratedGemm& gemm = *value_or_throw(gemms_.gemm({.tile = tile, .dtype = Dtype::bf16}));
+    const GeneratedGemm& gemm =
+        *value_or_throw(gemms_.gemm({.tile = tile, .elements = Elements::bf16}));
     const GeneratedLaunch launch = gemm.prepare(
         order, {.sms = sms},
         {.a = memory.a.get(), .b = memory.b.get(), .k = k, .segments = {whole}}, nullptr);

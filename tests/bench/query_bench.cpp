@@ -111,7 +111,7 @@ void predict_uncached(benchmark::State& state, const std::filesystem::path& file
     const Problem& p = problems[next++ % problems.size()];
     const auto start = Clock::now();
     const auto answer = database.query(ovt::problem(static_cast<ovt_op>(p.op), p.m, p.n, p.k,
-                                                    static_cast<ovt_dtype>(p.dtype), p.ranks));
+                                                    static_cast<ovt_dtype>(p.elements), p.ranks));
     times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
     if (answer.source != OVT_PREDICTED) state.SkipWithError(answer.reason);
   }

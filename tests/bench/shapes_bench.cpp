@@ -50,12 +50,12 @@ std::vector<Tile> tiles_for(const Shape& shape) {
                         .m = shape.m,
                         .n = shape.n,
                         .k = shape.k,
-                        .dtype = Dtype::bf16,
+                        .elements = Elements::bf16,
                         .ranks = 2};
   std::vector<Tile> all = promising_tiles(limits, problem);
   std::erase_if(all, [&](Tile tile) {
     tile.stages += kDepths;
-    return is_feasible(tile, limits, Dtype::bf16);
+    return is_feasible(tile, limits, Elements::bf16);
   });
   return all;
 }
@@ -123,7 +123,8 @@ class Comparison {
                           .c = c,
                           .row_stride = shape.n,
                           .block_stride = shape.m * shape.n}};
-    const GeneratedGemm* gemm = value_or_throw(gemms_.gemm({.tile = tile, .dtype = Dtype::bf16}));
+    const GeneratedGemm* gemm =
+        value_or_throw(gemms_.gemm({.tile = tile, .elements = Elements::bf16}));
     return {tile, gemm, gemm->prepare(order, {.sms = sms_}, operands, nullptr)};
   }
 

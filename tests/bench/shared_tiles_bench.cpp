@@ -25,7 +25,8 @@ void compare(GeneratedGemms& gemms, const Tile& tile, std::int64_t m, std::int64
   const TileOrder order{m, n, 1, tile.block_m, tile.block_n, 8};
   if (ctas_per_tile(order, tile, k, sms, gpu_limits(90)) != 2) return;
   const Stream stream = make_stream();
-  const GeneratedGemm& gemm = *value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16}));
+  const GeneratedGemm& gemm =
+      *value_or_throw(gemms.gemm({.tile = tile, .elements = Elements::bf16}));
   std::vector<Memory> memory;
   std::vector<GeneratedLaunch> one;
   std::vector<GeneratedLaunch> two;

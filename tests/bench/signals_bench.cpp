@@ -74,7 +74,8 @@ double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks
   OVT_CHECK(kernels::fill_normal(stream.get(), memory.a.get(), Dtype::bf16, m * k, 1));
   OVT_CHECK(kernels::fill_normal(stream.get(), memory.b.get(), Dtype::bf16, kColumns * k, 2));
   const auto kernel_for = [&](int regions) {
-    return value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16, .regions = regions}));
+    return value_or_throw(
+        gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = regions}));
   };
   const GeneratedGemm& one = *kernel_for(1);
   const GeneratedGemm& several = *kernel_for(kGroups);

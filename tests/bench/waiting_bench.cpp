@@ -55,9 +55,9 @@ class Bench {
                              .block_m = tile.block_m,
                              .block_n = tile.block_n,
                              .raster = raster};
-    plain_ = value_or_throw(gemms.gemm({.tile = tile, .dtype = Dtype::bf16, .regions = 1}));
+    plain_ = value_or_throw(gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = 1}));
     waiting_ = value_or_throw(gemms.gemm({.tile = tile,
-                                          .dtype = Dtype::bf16,
+                                          .elements = Elements::bf16,
                                           .regions = static_cast<int>(cuts_.size()),
                                           .waits = true}));
     GeneratedRows rows{.own = a_.get()};

@@ -30,7 +30,7 @@ Platform on(const std::string& driver) {
 
 void put_winner(const std::filesystem::path& file, const Platform& platform, std::int64_t m) {
   Winner winner{.sequential = us(30), .gemm_alone = us(15), .collective_alone = us(10)};
-  winner.candidate = {.problem = {Op::gemm_all_reduce, m, 1024, 1024, Dtype::bf16, 4},
+  winner.candidate = {.problem = {Op::gemm_all_reduce, m, 1024, 1024, Elements::bf16, 4},
                       .config = Chunked{.comm_ctas = 8, .chunks = 2},
                       .predicted = us(21),
                       .measured = Summary{us(20), us(19), us(21), 9}};

@@ -62,7 +62,7 @@ TEST(Capabilities, of_several_nodes_are_rings_and_say_why) {
   platform.link = network_link("IB");
   EXPECT_EQ(transports(platform), std::vector{Transport::ring});
   EXPECT_EQ(strategies(platform), kStrategiesOfRings);
-  const Problem problem{Op::all_gather_gemm, 1024, 1024, 64, Dtype::bf16, 8};
+  const Problem problem{Op::all_gather_gemm, 1024, 1024, 64, Elements::bf16, 8};
   const auto by_peers = check(problem, Chunked{.comm_ctas = 16, .transport = Transport::symmetric},
                               capabilities_of(platform));
   ASSERT_FALSE(by_peers);
@@ -125,7 +125,7 @@ TEST(Capabilities, that_are_not_limited_have_everything) {
 }
 
 TEST(Capabilities, judge_a_config_of_a_platform) {
-  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Elements::bf16, 8};
   const Config windows = Chunked{.comm_ctas = 16, .transport = Transport::symmetric};
   EXPECT_TRUE(check(problem, windows, capabilities_of(h200())));
   Platform behind_a_bridge = h200();

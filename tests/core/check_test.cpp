@@ -168,7 +168,7 @@ TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
 }
 
 TEST(Check, what_is_illegal_by_itself_suits_no_problem) {
-  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
   for (const auto& [config, is_legal] : cases::alone()) {
     if (is_legal) continue;
     const auto alone = check(config);
@@ -188,7 +188,7 @@ TEST(Check, random_wave_groups_are_judged_as_their_tiles_are) {
   constexpr int kRounds = 10'000;
   for (int round = 0; round < kRounds; ++round) {
     const Problem problem{
-        Op::gemm_reduce_scatter, 4 * (1 + below(400)), 8 * (1 + below(100)), 64, Dtype::bf16, 4};
+        Op::gemm_reduce_scatter, 4 * (1 + below(400)), 8 * (1 + below(100)), 64, Elements::bf16, 4};
     Signaled config{.tile = {64, 64 + 64 * below(2), 64, 4, 1},
                     .raster = 1 + below(4),
                     .comm_ctas = 8,
@@ -215,7 +215,7 @@ TEST(Check, random_wave_groups_are_judged_as_their_tiles_are) {
 }
 
 TEST(Check, a_launch_has_room_for_192_regions) {
-  const Problem problem{Op::gemm_all_reduce, 128, 128 * 256, 64, Dtype::bf16, 2};
+  const Problem problem{Op::gemm_all_reduce, 128, 128 * 256, 64, Elements::bf16, 2};
   Signaled config{.tile = {128, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 8};
   config.wave_groups.assign(191, 1);
   config.wave_groups.push_back(256 - 191);
@@ -235,28 +235,28 @@ TEST(Check, peer_access_reaches_row_blocks_of_less_than_2_to_the_34_elements) {
     config.wave_groups = {tile_order(problem, config.tile, config.raster).tiles()};
     return check(problem, config);
   };
-  const Problem least{Op::gemm_all_reduce, side, side, 64, Dtype::bf16, 2};
+  const Problem least{Op::gemm_all_reduce, side, side, 64, Elements::bf16, 2};
   expect_named(judged(least, Transport::peer_access), "m,n = 131072,131072");
   EXPECT_TRUE(judged(least, Transport::ring));
   Problem below = least;
   below.m = side - 1;
   EXPECT_TRUE(judged(below, Transport::peer_access));
   // The rows of a block count, not those of the problem.
-  const Problem blocks{Op::gemm_reduce_scatter, 2 * (side - 1), side, 64, Dtype::bf16, 2};
+  const Problem blocks{Op::gemm_reduce_scatter, 2 * (side - 1), side, 64, Elements::bf16, 2};
   EXPECT_TRUE(judged(blocks, Transport::peer_access));
-  const Problem higher{Op::gemm_all_to_all, 2 * side, side, 64, Dtype::bf16, 2};
+  const Problem higher{Op::gemm_all_to_all, 2 * side, side, 64, Elements::bf16, 2};
   EXPECT_FALSE(judged(higher, Transport::peer_access));
   // What travels counts: of all_gather_gemm it is A.
   const Sequential by_peers{.comm_ctas = 8, .transport = Transport::peer_access};
   expect_named(check(higher, by_peers), "m,n = 262144,131072");
-  Problem gathered{Op::all_gather_gemm, 2 * side, 64, side, Dtype::bf16, 2};
+  Problem gathered{Op::all_gather_gemm, 2 * side, 64, side, Elements::bf16, 2};
   expect_named(check(gathered, by_peers), "m,k = 262144,131072");
   gathered.m -= 2;
   EXPECT_TRUE(check(gathered, by_peers));
 }
 
 TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
-  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
+  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Elements::bf16, 4};
   const Signaled good{
       .tile = {64, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 8, .wave_groups = {16, 48}};
   ASSERT_TRUE(check(problem, good));
@@ -371,7 +371,7 @@ TEST(Check, a_machine_needs_the_transports_and_the_collective_one_that_carries_i
 }
 
 TEST(Check, a_machine_needs_the_ranks_the_sms_and_the_ctas) {
-  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Dtype::bf16, 4};
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Elements::bf16, 4};
   for (const int ctas : {0, 1, 15, 16, 17, 65535}) {
     for (const int sms : {1, 2, 16, 17, 18, 65536}) {
       for (const int most : {0, 1, 16, 17, 65535}) {
@@ -399,7 +399,7 @@ TEST(Check, a_machine_needs_the_ranks_the_sms_and_the_ctas) {
 }
 
 TEST(Check, a_machine_needs_the_kernels_and_the_memory_for_the_tile) {
-  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Dtype::bf16, 4};
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Elements::bf16, 4};
   const auto signaled = [](const Tile& tile) {
     const std::int64_t tiles = 1024 / tile.block_m * (1024 / tile.block_n);
     return Signaled{.tile = tile, .raster = 1, .comm_ctas = 8, .wave_groups = {tiles}};

@@ -333,7 +333,7 @@ inline std::vector<Problem> problems() {
   for (const auto& op : NamesOf<Op>::all) {
     for (const auto& [m, n, ranks] :
          {std::array{256, 48, 4}, std::array{520, 200, 2}, std::array{640, 4000, 4}}) {
-      all.push_back({op.value, m, n, 64, Dtype::bf16, ranks});
+      all.push_back({op.value, m, n, 64, Elements::bf16, ranks});
     }
   }
   return all;

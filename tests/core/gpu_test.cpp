@@ -24,14 +24,14 @@ TEST(Gpu, the_limits_are_those_of_the_nearest_lower_capability) {
 TEST(Gpu, feasible_tiles_are_all_tiles_that_pass_the_check) {
   for (const int capability : {80, 89, 90}) {
     const GpuLimits& limits = gpu_limits(capability);
-    const auto tiles = feasible_tiles(limits, Dtype::bf16);
+    const auto tiles = feasible_tiles(limits, Elements::bf16);
     EXPECT_TRUE(std::is_sorted(tiles.begin(), tiles.end()));
     std::size_t count = 0;
     for (int m = 16; m <= 512; m += 16) {
       for (int n = 8; n <= 512; n += 8) {
         for (int stages = 1; stages <= 10; ++stages) {
           for (int cluster = 1; cluster <= 4; ++cluster) {
-            count += is_feasible({m, n, 64, stages, cluster}, limits, Dtype::bf16) ? 1 : 0;
+            count += is_feasible({m, n, 64, stages, cluster}, limits, Elements::bf16) ? 1 : 0;
           }
         }
       }
@@ -46,19 +46,20 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
        {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 2}, Tile{256, 128, 64, 4, 1},
         Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}, Tile{192, 256, 64, 3, 1},
         Tile{160, 256, 64, 4, 2}, Tile{112, 128, 64, 7, 2}, Tile{16, 64, 64, 7, 1}}) {
-    EXPECT_TRUE(is_feasible(tile, limits, Dtype::bf16)) << to_string(tile);
-    EXPECT_FALSE(tile.is_transposed() && is_feasible(tile, gpu_limits(89), Dtype::bf16));
+    EXPECT_TRUE(is_feasible(tile, limits, Elements::bf16)) << to_string(tile);
+    EXPECT_FALSE(tile.is_transposed() && is_feasible(tile, gpu_limits(89), Elements::bf16));
   }
-  EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits, Dtype::bf16));  // 65,536 accumulators
-  EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits, Dtype::bf16));  // 240 KiB of stages
-  EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits, Dtype::bf16));
-  EXPECT_FALSE(is_feasible({160, 96, 64, 4, 1}, limits, Dtype::bf16));  // no multiple of 64 at all
-  EXPECT_FALSE(is_feasible({168, 128, 64, 4, 1}, limits, Dtype::bf16));
-  EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits, Dtype::bf16));
+  EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits, Elements::bf16));  // 65,536 accumulators
+  EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits, Elements::bf16));  // 240 KiB of stages
+  EXPECT_FALSE(is_feasible({128, 24, 64, 4, 1}, limits, Elements::bf16));
+  EXPECT_FALSE(
+      is_feasible({160, 96, 64, 4, 1}, limits, Elements::bf16));  // no multiple of 64 at all
+  EXPECT_FALSE(is_feasible({168, 128, 64, 4, 1}, limits, Elements::bf16));
+  EXPECT_FALSE(is_feasible({0, 0, 0, 0, 0}, limits, Elements::bf16));
 }
 
 Problem problem_of(Op op, std::int64_t m, std::int64_t n) {
-  return {.op = op, .m = m, .n = n, .k = 512, .dtype = Dtype::bf16, .ranks = 8};
+  return {.op = op, .m = m, .n = n, .k = 512, .elements = Elements::bf16, .ranks = 8};
 }
 
 TEST(Gpu, tiles_are_narrow_only_where_c_is) {
@@ -102,10 +103,10 @@ TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
     const auto shape = [](const Tile& tile) { return std::pair{tile.block_m, tile.block_n}; };
     std::map<std::pair<int, int>, std::set<int>> feasible;
     std::map<std::pair<int, int>, std::set<int>> chosen;
-    for (const Tile& tile : feasible_tiles(limits, Dtype::bf16)) {
+    for (const Tile& tile : feasible_tiles(limits, Elements::bf16)) {
       if (!tile.is_transposed()) feasible[shape(tile)].insert(tile.stages);
     }
-    for (const Tile& tile : default_tiles(limits, Dtype::bf16)) {
+    for (const Tile& tile : default_tiles(limits, Elements::bf16)) {
       EXPECT_EQ(tile.cluster, 1);
       EXPECT_TRUE(chosen[shape(tile)].insert(tile.stages).second);
     }

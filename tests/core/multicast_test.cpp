@@ -6,7 +6,7 @@ namespace overlaptune {
 namespace {
 
 Problem problem(Op op) {
-  return {op, 1024, 1024, 1024, Dtype::bf16, 4};
+  return {op, 1024, 1024, 1024, Elements::bf16, 4};
 }
 
 TEST(Multicast, is_for_sums_and_gathers_of_nccl) {

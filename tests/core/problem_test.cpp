@@ -5,7 +5,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr Problem kDown{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+constexpr Problem kDown{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 
 TEST(Problem, is_read_from_the_form_that_it_prints) {
   EXPECT_EQ(to_string(kDown), "gemm_all_reduce:4096,8192,3584:bf16:8");
@@ -49,11 +49,11 @@ TEST(Problem, bad_text_is_an_error_that_names_the_field) {
 }
 
 TEST(Problem, all_reduce_takes_any_number_of_rows) {
-  EXPECT_TRUE(validated({Op::gemm_all_reduce, 7, 8, 8, Dtype::fp16, 4}));
+  EXPECT_TRUE(validated({Op::gemm_all_reduce, 7, 8, 8, Elements::fp16, 4}));
 }
 
 TEST(Problem, the_collective_moves_the_output_or_the_gathered_input) {
-  Problem problem{Op::all_gather_gemm, 1024, 7168, 8192, Dtype::bf16, 8};
+  Problem problem{Op::all_gather_gemm, 1024, 7168, 8192, Elements::bf16, 8};
   EXPECT_EQ(collective_bytes(problem).count, 1024LL * 8192 * 2);
   problem.op = Op::gemm_reduce_scatter;
   EXPECT_EQ(collective_bytes(problem).count, 1024LL * 7168 * 2);
@@ -73,7 +73,7 @@ TEST(Problem, a_rank_has_the_rows_that_the_collective_leaves_it) {
                         {Op::all_gather_gemm, 3, 12, 16, 4},
                         {Op::gemm_all_to_all, 12, 12, 8, 4}};
   for (const Case& expected : cases) {
-    const Problem problem{expected.op, 12, 8, 16, Dtype::bf16, 4};
+    const Problem problem{expected.op, 12, 8, 16, Elements::bf16, 4};
     SCOPED_TRACE(to_string(problem));
     EXPECT_EQ(rows_of_a(problem), expected.rows_of_a);
     EXPECT_EQ(rows_of_c(problem), expected.rows_of_c);
@@ -83,7 +83,8 @@ TEST(Problem, a_rank_has_the_rows_that_the_collective_leaves_it) {
 }
 
 TEST(Problem, the_largest_sizes_do_not_overflow) {
-  const Problem problem{Op::gemm_all_reduce, kLargestSize, 2147483640, 2147483640, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, kLargestSize,   2147483640,
+                        2147483640,          Elements::bf16, 8};
   ASSERT_TRUE(validated(problem));
   EXPECT_GT(collective_bytes(problem).count, 0);
 }

@@ -13,8 +13,8 @@ namespace {
 TEST(Staging, buffers_divide_the_slabs_or_are_two_or_four) {
   const GpuLimits limits = gpu_limits(90);
   std::set<int> numbers;
-  for (const Tile& tile : feasible_tiles(limits, Dtype::bf16)) {
-    const Staging staging = staging_of(tile, limits, Dtype::bf16);
+  for (const Tile& tile : feasible_tiles(limits, Elements::bf16)) {
+    const Staging staging = staging_of(tile, limits, Elements::bf16);
     EXPECT_GE(staging.buffers, 1) << to_string(tile);
     EXPECT_LE(staging.buffers, staging.slabs) << to_string(tile);
     EXPECT_TRUE(staging.slabs % staging.buffers == 0 || staging.buffers == 2 ||

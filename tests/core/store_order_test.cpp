@@ -224,7 +224,7 @@ TEST(StoreOrder, the_shares_of_a_group_are_nearly_equal_and_cover_it) {
 }
 
 TEST(StoreOrder, own_tiles_come_later_in_all_reduce_or_where_the_product_is_short) {
-  Problem problem{Op::gemm_all_to_all, 4096, 8192, 2047, Dtype::bf16, 8};
+  Problem problem{Op::gemm_all_to_all, 4096, 8192, 2047, Elements::bf16, 8};
   EXPECT_TRUE(own_tiles_come_later(problem));
   problem.k = 2048;
   EXPECT_FALSE(own_tiles_come_later(problem));

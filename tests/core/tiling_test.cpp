@@ -20,7 +20,7 @@ TileOrder random_order(std::mt19937& random) {
           .block_m = 64 * (1 + static_cast<int>(random() % 4)),
           .block_n = 16 * (1 + static_cast<int>(random() % 16)),
           .raster = 1 + static_cast<int>(random() % 6),
-          .element_bytes = 2};
+          .elements = Elements::bf16};
 }
 
 TEST(TileOrder, counts_every_tile_once) {
@@ -48,7 +48,7 @@ TEST(TileOrder, a_cut_holds_the_bytes_of_its_tiles) {
       std::map<int, std::int64_t> rows_of_block;
       for (std::int64_t i = 0; i < cut.tiles; ++i) {
         const EnumeratedTile& tile = tiles[static_cast<std::size_t>(i)];
-        bytes += tile.rows * tile.columns * order.element_bytes;
+        bytes += tile.rows * tile.columns * result_bytes(order.elements);
         rows_of_block[tile.block] += tile.rows * tile.columns;
       }
       ASSERT_EQ(cut.bytes.count, bytes);
@@ -100,7 +100,7 @@ TEST(WaveCuts, of_an_enormous_problem_are_not_a_list) {
                         .block_m = 64,
                         .block_n = 16,
                         .raster = 4,
-                        .element_bytes = 2};
+                        .elements = Elements::bf16};
   for (const Transport transport :
        {Transport::ring, Transport::copy_engine, Transport::peer_access}) {
     const WaveCuts all(order, 100, transport);
@@ -175,7 +175,7 @@ TEST(TileOrder, deep_tiles_that_leave_half_of_the_sms_idle_have_two_ctas_each) {
 }
 
 TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
-  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
+  const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Elements::bf16, 4};
   const Tile tile{64, 128, 64, 4, 1};
   const TileOrder order = tile_order(problem, tile, 1);  // 4 swizzle groups of 4 columns of 4 tiles
   auto groups = [&](const std::vector<std::int64_t>& list) { return group_cuts(order, list); };
@@ -192,7 +192,7 @@ TEST(TileOrder, groups_must_cover_the_tiles_by_whole_columns) {
 }
 
 TEST(TileOrder, only_groups_off_the_panels_are_reordered) {
-  const Problem scatter{Op::gemm_reduce_scatter, 1024, 512, 64, Dtype::bf16, 4};
+  const Problem scatter{Op::gemm_reduce_scatter, 1024, 512, 64, Elements::bf16, 4};
   const Cut start{};
   const Cut panel{16, {262144}, true};
   const Cut column{20, {327680}, false};
@@ -204,15 +204,15 @@ TEST(TileOrder, only_groups_off_the_panels_are_reordered) {
 }
 
 TEST(Chunks, are_no_lower_than_a_tile) {
-  EXPECT_EQ(most_chunks({Op::gemm_all_reduce, 1024, 8, 8, Dtype::bf16, 4}), 8);
-  EXPECT_EQ(most_chunks({Op::gemm_reduce_scatter, 1024, 8, 8, Dtype::bf16, 4}), 2);
-  EXPECT_EQ(most_chunks({Op::gemm_reduce_scatter, 256, 8, 8, Dtype::bf16, 4}), 1);
-  EXPECT_EQ(most_chunks({Op::gemm_all_reduce, 65536, 8, 8, Dtype::bf16, 4}), 32);
+  EXPECT_EQ(most_chunks({Op::gemm_all_reduce, 1024, 8, 8, Elements::bf16, 4}), 8);
+  EXPECT_EQ(most_chunks({Op::gemm_reduce_scatter, 1024, 8, 8, Elements::bf16, 4}), 2);
+  EXPECT_EQ(most_chunks({Op::gemm_reduce_scatter, 256, 8, 8, Elements::bf16, 4}), 1);
+  EXPECT_EQ(most_chunks({Op::gemm_all_reduce, 65536, 8, 8, Elements::bf16, 4}), 32);
 }
 
 TEST(Chunks, cover_the_rows_nearly_equally_in_whole_units) {
   for (std::int64_t m = 1; m <= 300; ++m) {
-    const Problem problem{Op::gemm_all_reduce, m, 8, 8, Dtype::bf16, 2};
+    const Problem problem{Op::gemm_all_reduce, m, 8, 8, Elements::bf16, 2};
     for (int chunks = 1; chunks <= 40; ++chunks) {
       const auto rows = chunk_rows(problem, chunks);
       ASSERT_EQ(rows.has_value(), chunks <= m);

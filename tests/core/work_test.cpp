@@ -62,7 +62,7 @@ TEST(Work, of_a_generated_gemm_has_its_tiles_cuts_and_kernel) {
       const auto kernel = work->kernel();
       ASSERT_TRUE(kernel);
       EXPECT_EQ(kernel->tile, signaled->tile);
-      EXPECT_EQ(kernel->dtype, problem.dtype);
+      EXPECT_EQ(kernel->elements, problem.elements);
       EXPECT_EQ(kernel->regions, regions);
       EXPECT_EQ(&work->config_as<Signaled>(), std::get_if<Signaled>(&work->config()));
       EXPECT_THROW((void)work->chunked(), std::bad_variant_access);

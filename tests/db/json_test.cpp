@@ -273,7 +273,7 @@ TEST_F(JsonTest, ADocumentThatWasWrittenByHandIsUnderstood) {
   ASSERT_TRUE(outcome) << outcome.error().message;
 
   const Candidate sequential{
-      .problem = {Op::all_gather_gemm, 4096, 1024, 8192, Dtype::fp16, 4},
+      .problem = {Op::all_gather_gemm, 4096, 1024, 8192, Elements::fp16, 4},
       .launch = Launch::eager,
       .config = Sequential{.comm_ctas = 8, .transport = Transport::symmetric},
       .origin = Origin::explore,
@@ -282,7 +282,7 @@ TEST_F(JsonTest, ADocumentThatWasWrittenByHandIsUnderstood) {
       .measured = Summary{us(118.25), us(117.5), us(121.75), 9},
       .speedup = Candidate::Speedup{1.0, 0.99, 1.01},
       .conditions = {.sm_clock_mhz = 1905.5}};
-  const Candidate chunked{.problem = {Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8},
+  const Candidate chunked{.problem = {Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8},
                           .launch = Launch::graph,
                           .config = Chunked{.comm_ctas = 16, .chunks = 4},
                           .origin = Origin::shortlist,

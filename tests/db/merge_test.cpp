@@ -265,7 +265,7 @@ class TwoNodes : public MergeTest {
   Generator draw_{8};
   const Platform platform_ = draw_.platform();
   const Winner winner_{
-      .candidate = {.problem = {Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 4}},
+      .candidate = {.problem = {Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 4}},
       .sequential = us(100)};
   std::vector<TuningRunId> runs_;
 };

@@ -59,7 +59,7 @@ class RepairTest : public testing::Test {
   Folder folder_;
   std::filesystem::path file_ = folder_ / "damaged.db";
   Generator draw_{5};
-  const Problem problem_{Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 4};
+  const Problem problem_{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 4};
 };
 
 TEST_F(RepairTest, ASoundDatabaseIsLeftAsItIs) {

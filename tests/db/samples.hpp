@@ -123,9 +123,11 @@ class Generator {
     made.op = any<Op>();
     made.ranks = small(2, 16);
     made.m = made.ranks * between(1, 4096);
-    made.n = 8 * between(1, 8192);
-    made.k = 8 * between(1, 8192);
-    made.dtype = any<Dtype>();
+    const std::int64_t n = between(1, 8192);
+    const std::int64_t k = between(1, 8192);
+    made.elements = any<Elements>();
+    made.n = n * n_multiple(made.elements);
+    made.k = k * k_multiple(made.elements);
     return made;
   }
   LayerGemm layer_gemm() {
@@ -217,8 +219,9 @@ class Generator {
     return made;
   }
   Probe probe() {
-    const GemmProbe gemm{between(1, 9999),         between(1, 9999), between(1, 9999), any<Dtype>(),
-                         coin() ? tile() : Tile{}, small(0, 8),      small(0, 132)};
+    const GemmProbe gemm{between(1, 9999), between(1, 9999),         between(1, 9999),
+                         any<Elements>(),  coin() ? tile() : Tile{}, small(0, 8),
+                         small(0, 132)};
     CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
                                small(2, 16), small(0, 32), any<Transport>()};
     switch (between(0, 6)) {

@@ -30,7 +30,7 @@ struct Shared {
     Store store(file, Access::create);
     platform = store.add_platform(Generator(1).platform());
     run = store.begin_tuning_run(platform, "request", Generator(1).provenance());
-    winner.candidate.problem = {Op::gemm_all_reduce, 4096, 4096, 1024, Dtype::bf16, 8};
+    winner.candidate.problem = {Op::gemm_all_reduce, 4096, 4096, 1024, Elements::bf16, 8};
     winner.candidate.config = samples::numbered_config(1);
     store.put_winner(run, winner);
   }

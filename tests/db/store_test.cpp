@@ -319,7 +319,7 @@ TEST_F(StoreTest, ANewWinnerReplacesTheOldOneAtOnceForEveryHandle) {
   const auto platform = store_.add_platform(draw_.platform());
   const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
   auto winner = draw_.winner();
-  winner.candidate.problem = {Op::gemm_all_reduce, 4096, 4096, 1024, Dtype::bf16, 8};
+  winner.candidate.problem = {Op::gemm_all_reduce, 4096, 4096, 1024, Elements::bf16, 8};
   const auto& [problem, launch] = std::pair(winner.candidate.problem, winner.candidate.launch);
   const Store reader(file_, Access::read);
   EXPECT_FALSE(reader.winner(platform, problem, launch));

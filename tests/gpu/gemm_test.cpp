@@ -42,16 +42,17 @@ class LibraryGemm : public GpuTest {
     const GemmOperands aligned{a_memory.get(), b_memory.get(), c_memory.get()};
     const GemmChoice choice = value_or_throw(library_->choose(shape, std::span(&aligned, 1)));
     EXPECT_GE(choice.tried, 1);
-    OVT_CHECK(kernels::fill_normal(on, a, shape.dtype, rows * shape.k, 1));
-    OVT_CHECK(kernels::fill_normal(on, b, shape.dtype, shape.n * shape.k, 2));
+    OVT_CHECK(kernels::fill_normal(on, a, operand_of(shape.elements), rows * shape.k, 1));
+    OVT_CHECK(kernels::fill_normal(on, b, operand_of(shape.elements), shape.n * shape.k, 2));
     OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, on));
-    OVT_CHECK(kernels::add_products(on, a, b, static_cast<double*>(sums.get()), shape.dtype, rows,
-                                    shape.n, shape.k));
+    OVT_CHECK(kernels::add_products(on, a, b, static_cast<double*>(sums.get()),
+                                    operand_of(shape.elements), rows, shape.n, shape.k));
     const GemmOperands operands{a, b, c};
     OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(rows * shape.n) * 2, on));
     library_->enqueue(on, shape, choice, operands);
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), on));
-    OVT_CHECK(kernels::compare(on, c, rows * shape.n, shape.dtype, static_cast<double*>(sums.get()),
+    OVT_CHECK(kernels::compare(on, c, rows * shape.n, result_of(shape.elements),
+                               static_cast<double*>(sums.get()),
                                static_cast<std::int64_t*>(list.get()), rows, shape.n,
                                static_cast<kernels::Deviation*>(deviation.get())));
     OVT_CHECK(cudaStreamSynchronize(on));
@@ -66,7 +67,7 @@ class LibraryGemm : public GpuTest {
 
 TEST_F(LibraryGemm, is_right_in_both_types) {
   EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768}), 1.0 / 256);
-  EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768, .dtype = Dtype::fp16}), 1.0 / 2048);
+  EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768, .elements = Elements::fp16}), 1.0 / 2048);
 }
 
 TEST_F(LibraryGemm, is_right_on_some_of_the_sms) {

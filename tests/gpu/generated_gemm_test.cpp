@@ -11,7 +11,7 @@ struct Shape {
   int blocks = 1;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
 };
 
 class GeneratedGemmTest : public GpuTest {
@@ -37,12 +37,14 @@ class GeneratedGemmTest : public GpuTest {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
     const DeviceMemory list = device_memory(all.size() * 8);
     OVT_CHECK(cudaMemcpy(list.get(), all.data(), all.size() * 8, cudaMemcpyHostToDevice));
-    OVT_CHECK(kernels::fill_normal(stream(), a.get(), shape.dtype, rows * shape.k, 1));
-    OVT_CHECK(kernels::fill_normal(stream(), b.get(), shape.dtype, shape.n * shape.k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), a.get(), operand_of(shape.elements), rows * shape.k, 1));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), b.get(), operand_of(shape.elements), shape.n * shape.k, 2));
     OVT_CHECK(
         cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, stream()));
     OVT_CHECK(kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()),
-                                    shape.dtype, rows, shape.n, shape.k));
+                                    operand_of(shape.elements), rows, shape.n, shape.k));
 
     const TileOrder order{.block_rows = shape.rows,
                           .n = shape.n,
@@ -69,7 +71,7 @@ class GeneratedGemmTest : public GpuTest {
       first_row += group_rows;
     }
     const auto gemm = gemms.gemm({.tile = tile,
-                                  .dtype = shape.dtype,
+                                  .elements = shape.elements,
                                   .regions = static_cast<int>(operands.segments.size())});
     EXPECT_TRUE(gemm) << gemm.error().message;
     if (!gemm) return 1;
@@ -79,7 +81,7 @@ class GeneratedGemmTest : public GpuTest {
     (*gemm)->enqueue(stream(), (*gemm)->prepare(order, crew, operands,
                                                 static_cast<std::uint32_t*>(counters.get())));
     OVT_CHECK(cudaMemsetAsync(deviation.get(), 0, sizeof(kernels::Deviation), stream()));
-    OVT_CHECK(kernels::compare(stream(), c.get(), rows * shape.n, shape.dtype,
+    OVT_CHECK(kernels::compare(stream(), c.get(), rows * shape.n, result_of(shape.elements),
                                static_cast<double*>(sums.get()),
                                static_cast<std::int64_t*>(list.get()), rows, shape.n,
                                static_cast<kernels::Deviation*>(deviation.get())));
@@ -161,13 +163,13 @@ TEST_F(GeneratedGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle)
         Tile{160, 256, 64, 4, 1}, Tile{80, 64, 64, 3, 1}}) {
     for (const Shape& shape : {Shape{.rows = 200, .n = 424, .k = 1032},
                                Shape{.rows = 130, .blocks = 2, .n = 256, .k = 2048},
-                               Shape{.rows = 7, .n = 520, .k = 4096, .dtype = Dtype::fp16}}) {
+                               Shape{.rows = 7, .n = 520, .k = 4096, .elements = Elements::fp16}}) {
       const Crew crew{.sms = 128, .leaving = 16, .early = 2};
       const TileOrder order{shape.rows, shape.n, shape.blocks, tile.block_m, tile.block_n, 1};
       if (2 * order.tiles() > crew.sms - crew.leaving) continue;
       ASSERT_EQ(ctas_per_tile(order, tile, shape.k, 112, gpu_limits(90)), 2);
       EXPECT_LT(error_of(gemms, shape, tile, 1, 16, crew),
-                shape.dtype == Dtype::bf16 ? kBf16 : kFp16)
+                shape.elements == Elements::bf16 ? kBf16 : kFp16)
           << to_string(tile) << ", " << shape.rows << " rows";
     }
   }
@@ -209,7 +211,7 @@ TEST_F(GeneratedGemmTest, groups_of_row_blocks_are_counted) {
     EXPECT_LT(error_of(gemms, {.rows = 300, .blocks = 4, .n = 512, .k = 256}, {128, 128, 64, 3, 1},
                        1, 16),
               kBf16);
-    EXPECT_LT(error_of(gemms, {.rows = 1000, .n = 520, .k = 72, .dtype = Dtype::fp16},
+    EXPECT_LT(error_of(gemms, {.rows = 1000, .n = 520, .k = 72, .elements = Elements::fp16},
                        {64, 64, 64, 3, 1}, 3, 16),
               kFp16);
   }

@@ -78,7 +78,7 @@ class PeerPushTest : public GpuTest {
                           .m = of.ranks * block_rows,
                           .n = n,
                           .k = k,
-                          .dtype = Dtype::bf16,
+                          .elements = Elements::bf16,
                           .ranks = of.ranks};
     allocate({.ranks = of.ranks, .block_rows = block_rows, .row_bytes = 2 * k});
     const ArrivalOrder order = arrival_order(problem, of.tile, 1);
@@ -92,7 +92,7 @@ class PeerPushTest : public GpuTest {
     }
     const std::vector<ArrivingRows> rows = arriving_rows(order, cuts);
     const auto gemm = gemms.gemm({.tile = of.tile,
-                                  .dtype = problem.dtype,
+                                  .elements = problem.elements,
                                   .regions = static_cast<int>(cuts.size()),
                                   .waits = true});
     EXPECT_TRUE(gemm) << gemm.error().message;
@@ -100,8 +100,9 @@ class PeerPushTest : public GpuTest {
     const TileOrder tiles = tile_order(problem, of.tile, 1);
     auto* const all_of_a = static_cast<std::byte*>(filled(matrix_bytes(), 0));
     void* const b = filled(static_cast<std::size_t>(2 * n * k), 0);
-    OVT_CHECK(kernels::fill_normal(stream(), all_of_a, problem.dtype, problem.m * k, 1));
-    OVT_CHECK(kernels::fill_normal(stream(), b, problem.dtype, n * k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), all_of_a, operand_of(problem.elements), problem.m * k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b, operand_of(problem.elements), n * k, 2));
     std::vector<void*> results;
     std::vector<GeneratedLaunch> launches;
     for (int rank = 0; rank < of.ranks; ++rank) {
@@ -160,13 +161,13 @@ class PeerPushTest : public GpuTest {
     const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
     OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
     OVT_CHECK(cudaMemset(sums.get(), 0, elements * 8));
-    OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()), problem.dtype,
-                                    problem.m, problem.n, problem.k));
+    OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()),
+                                    operand_of(problem.elements), problem.m, problem.n, problem.k));
     double worst = 0;
     for (void* const result : results) {
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      OVT_CHECK(kernels::compare(stream(), result, problem.m * problem.n, problem.dtype,
-                                 static_cast<double*>(sums.get()),
+      OVT_CHECK(kernels::compare(stream(), result, problem.m * problem.n,
+                                 result_of(problem.elements), static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), problem.m, problem.n,
                                  static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();

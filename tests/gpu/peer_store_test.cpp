@@ -23,7 +23,7 @@ struct Case {
   Tile tile{};
   int raster = 1;
   int columns_a_group = 1;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   bool waits = true;
   bool gate = false;  ///< a gate meets the ranks, not the kernel
 };
@@ -54,7 +54,8 @@ class PeerStoreTest : public GpuTest {
   };
 
   static Problem problem_of(const Case& of) {
-    return {.op = of.op, .m = of.m, .n = of.n, .k = of.k, .dtype = of.dtype, .ranks = of.ranks};
+    return {
+        .op = of.op, .m = of.m, .n = of.n, .k = of.k, .elements = of.elements, .ranks = of.ranks};
   }
 
   /// Groups of some columns each; the last one takes what is left.
@@ -81,7 +82,7 @@ class PeerStoreTest : public GpuTest {
     const std::vector<Cut> cuts = cuts_of(order, of.columns_a_group);
     const StoreOrder stored = store_order(problem, order, cuts);
     const auto gemm = gemms_.gemm({.tile = of.tile,
-                                   .dtype = of.dtype,
+                                   .elements = of.elements,
                                    .regions = static_cast<int>(cuts.size()),
                                    .ranks = of.ranks});
     ASSERT_TRUE(gemm) << gemm.error().message;
@@ -95,9 +96,9 @@ class PeerStoreTest : public GpuTest {
       made.c = device_memory(bytes(result_rows(problem) * of.n));
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
       made.stream = make_stream();
-      OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), of.dtype, of.m * of.k,
+      OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), operand_of(of.elements), of.m * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 1)));
-      OVT_CHECK(kernels::fill_normal(stream(), made.b.get(), of.dtype, of.n * of.k,
+      OVT_CHECK(kernels::fill_normal(stream(), made.b.get(), operand_of(of.elements), of.n * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 2)));
       ranks_.push_back(std::move(made));
     }
@@ -169,8 +170,8 @@ class PeerStoreTest : public GpuTest {
             static_cast<std::byte*>(source.a.get()) + (whole ? 0 : bytes(rank * block * of.k));
         const std::int64_t to = of.op == Op::gemm_all_to_all ? from * block : 0;
         OVT_CHECK(kernels::add_products(stream(), a, source.b.get(),
-                                        static_cast<double*>(sums.get()) + to * of.n, of.dtype,
-                                        whole ? of.m : block, of.n, of.k));
+                                        static_cast<double*>(sums.get()) + to * of.n,
+                                        operand_of(of.elements), whole ? of.m : block, of.n, of.k));
       }
       std::vector<std::int64_t> every(static_cast<std::size_t>(rows));
       for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int64_t>(i);
@@ -179,7 +180,8 @@ class PeerStoreTest : public GpuTest {
       const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
       OVT_CHECK(kernels::compare(stream(), ranks_[static_cast<std::size_t>(rank)].c.get(),
-                                 rows * of.n, of.dtype, static_cast<double*>(sums.get()),
+                                 rows * of.n, result_of(of.elements),
+                                 static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), rows, of.n,
                                  static_cast<kernels::Deviation*>(seen.get())));
       const auto found = on_host<kernels::Deviation>(seen.get(), 1).front();
@@ -249,7 +251,7 @@ TEST_F(PeerStoreTest, up_to_eight_ranks_in_fp16) {
                             .k = k,
                             .tile = {128, 128, 64, 4, 1},
                             .columns_a_group = 1,
-                            .dtype = Dtype::fp16}),
+                            .elements = Elements::fp16}),
                   kFp16)
             << to_string(op) << " " << ranks << " ranks, k = " << k;
       }

@@ -20,7 +20,7 @@ struct Case {
   int blocks = 4;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Dtype dtype = Dtype::bf16;
+  Elements elements = Elements::bf16;
   Tile tile{};
   int raster = 1;
   int own_block = 0;
@@ -52,7 +52,7 @@ class WaitingGemmTest : public GpuTest {
                           .m = of.block_rows * of.blocks,
                           .n = of.n,
                           .k = of.k,
-                          .dtype = of.dtype,
+                          .elements = of.elements,
                           .ranks = of.blocks};
     const auto bytes = [](std::int64_t elements) { return static_cast<std::size_t>(2 * elements); };
     const std::int64_t block = of.block_rows * of.k;
@@ -61,8 +61,9 @@ class WaitingGemmTest : public GpuTest {
     const DeviceMemory own = device_memory(bytes(block));
     const DeviceMemory b = device_memory(bytes(of.n * of.k));
     const DeviceMemory c = device_memory(bytes(problem.m * of.n));
-    OVT_CHECK(kernels::fill_normal(stream(), all.get(), of.dtype, problem.m * of.k, 1));
-    OVT_CHECK(kernels::fill_normal(stream(), b.get(), of.dtype, of.n * of.k, 2));
+    OVT_CHECK(
+        kernels::fill_normal(stream(), all.get(), operand_of(of.elements), problem.m * of.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream(), b.get(), operand_of(of.elements), of.n * of.k, 2));
     const auto part = [&](const DeviceMemory& memory, std::int64_t elements) {
       return static_cast<std::byte*>(memory.get()) + bytes(elements);
     };
@@ -107,7 +108,7 @@ class WaitingGemmTest : public GpuTest {
         .rows = rows,
         .meeting = ranks.meeting(0)};
     const auto gemm = gemms.gemm({.tile = of.tile,
-                                  .dtype = of.dtype,
+                                  .elements = of.elements,
                                   .regions = static_cast<int>(cuts.size()),
                                   .waits = true});
     EXPECT_TRUE(gemm) << gemm.error().message;
@@ -158,9 +159,9 @@ class WaitingGemmTest : public GpuTest {
     OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(problem.m * problem.n) * 8,
                               stream()));
     OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-    OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()), problem.dtype,
-                                    problem.m, problem.n, problem.k));
-    OVT_CHECK(kernels::compare(stream(), c, problem.m * problem.n, problem.dtype,
+    OVT_CHECK(kernels::add_products(stream(), a, b, static_cast<double*>(sums.get()),
+                                    operand_of(problem.elements), problem.m, problem.n, problem.k));
+    OVT_CHECK(kernels::compare(stream(), c, problem.m * problem.n, result_of(problem.elements),
                                static_cast<double*>(sums.get()),
                                static_cast<std::int64_t*>(list.get()), problem.m, problem.n,
                                static_cast<kernels::Deviation*>(seen.get())));
@@ -214,7 +215,7 @@ TEST_F(WaitingGemmTest, the_portable_kernel_waits) {
   EXPECT_LT(error_of(gemms, {.block_rows = 320,
                              .n = 520,
                              .k = 328,
-                             .dtype = Dtype::fp16,
+                             .elements = Elements::fp16,
                              .tile = {128, 128, 64, 3, 1},
                              .raster = 2,
                              .own_block = 2,

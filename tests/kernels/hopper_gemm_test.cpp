@@ -9,8 +9,8 @@ namespace {
 
 TEST(HopperGemm, has_what_the_hardware_allows) {
   int possible = 0;
-  for (const Tile& tile : feasible_tiles(gpu_limits(90), Dtype::bf16)) {
-    const auto layout = hopper_layout(tile, Dtype::bf16);
+  for (const Tile& tile : feasible_tiles(gpu_limits(90), Elements::bf16)) {
+    const auto layout = hopper_layout(tile, Elements::bf16);
     ASSERT_TRUE(layout) << layout.error().message;
     ++possible;
     EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
@@ -32,9 +32,9 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
 }
 
 TEST(HopperGemm, says_what_it_cannot_be) {
-  EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}, Dtype::bf16));
-  EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 3}, Dtype::bf16));
-  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Dtype::bf16, {}));
+  EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}, Elements::bf16));
+  EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 3}, Elements::bf16));
+  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Elements::bf16, {}));
 }
 
 }  // namespace

@@ -28,21 +28,21 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{48, 64, 64, 7, 2}, Tile{128, 176, 64, 5, 2}, Tile{192, 256, 64, 3, 2},
         Tile{192, 240, 64, 3, 2}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
-    for (const auto& [dtype, launches] :
-         {std::pair{Dtype::bf16, HopperLaunches{.segments = 16}},
-          {Dtype::fp16, HopperLaunches{.segments = 16}},
-          {Dtype::bf16, HopperLaunches{.waits = 16}},
-          {Dtype::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
-          {Dtype::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+    for (const auto& [elements, launches] :
+         {std::pair{Elements::bf16, HopperLaunches{.segments = 16}},
+          {Elements::fp16, HopperLaunches{.segments = 16}},
+          {Elements::bf16, HopperLaunches{.waits = 16}},
+          {Elements::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
+          {Elements::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
       if (launches.ranks > 0 && large) continue;
-      const auto source = hopper_gemm(tile, dtype, launches);
+      const auto source = hopper_gemm(tile, elements, launches);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");
       ASSERT_TRUE(cubin) << cubin.error().message;
       EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
       EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
-      EXPECT_LE(cubin->properties.static_shared_bytes + hopper_layout(tile, dtype)->shared_bytes,
+      EXPECT_LE(cubin->properties.static_shared_bytes + hopper_layout(tile, elements)->shared_bytes,
                 gpu_limits(kHopper).shared_memory_bytes)
           << to_string(tile);
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
@@ -53,10 +53,10 @@ TEST(HopperGemm, compiles_without_spills) {
 TEST(AmpereGemm, compiles_without_spills) {
   const auto compiler = Compiler::load();
   if (!compiler) GTEST_SKIP() << compiler.error().message;
-  const auto check = [&](const Tile& tile, const char* architecture, int capability, Dtype dtype,
-                         int waits = 0) {
+  const auto check = [&](const Tile& tile, const char* architecture, int capability,
+                         Elements elements, int waits = 0) {
     const auto source =
-        ampere_gemm(tile, gpu_limits(capability), dtype, waits > 0 ? 1 : 192, waits);
+        ampere_gemm(tile, gpu_limits(capability), elements, waits > 0 ? 1 : 192, waits);
     ASSERT_TRUE(source) << source.error().message;
     const auto cubin = compiler->compile(*source, architecture);
     ASSERT_TRUE(cubin) << cubin.error().message;
@@ -65,16 +65,16 @@ TEST(AmpereGemm, compiles_without_spills) {
     EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
   };
   // The tiles that take the most registers, and the smallest.
-  check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16);
-  check({128, 256, 64, 3, 1}, "sm_80", 80, Dtype::fp16);
-  check({192, 96, 64, 2, 1}, "sm_89", 89, Dtype::bf16);
-  check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16);
-  check({64, 16, 64, 7, 1}, "sm_90a", 90, Dtype::fp16);
-  check({128, 256, 64, 4, 1}, "sm_100", 100, Dtype::bf16);
-  check({192, 96, 64, 2, 1}, "sm_120", 120, Dtype::bf16);
-  check({128, 240, 64, 3, 1}, "sm_80", 80, Dtype::bf16, 192);
-  check({128, 240, 64, 3, 1}, "sm_100", 100, Dtype::bf16, 192);
-  check({256, 128, 64, 4, 1}, "sm_90a", 90, Dtype::bf16, 16);
+  check({128, 240, 64, 3, 1}, "sm_80", 80, Elements::bf16);
+  check({128, 256, 64, 3, 1}, "sm_80", 80, Elements::fp16);
+  check({192, 96, 64, 2, 1}, "sm_89", 89, Elements::bf16);
+  check({256, 128, 64, 4, 1}, "sm_90a", 90, Elements::bf16);
+  check({64, 16, 64, 7, 1}, "sm_90a", 90, Elements::fp16);
+  check({128, 256, 64, 4, 1}, "sm_100", 100, Elements::bf16);
+  check({192, 96, 64, 2, 1}, "sm_120", 120, Elements::bf16);
+  check({128, 240, 64, 3, 1}, "sm_80", 80, Elements::bf16, 192);
+  check({128, 240, 64, 3, 1}, "sm_100", 100, Elements::bf16, 192);
+  check({256, 128, 64, 4, 1}, "sm_90a", 90, Elements::bf16, 16);
 }
 
 // A few of the kernels; scripts/test compiles all.

@@ -70,7 +70,7 @@ TEST_F(WorkshopWithNvrtc, AKernelThatWasCompiledAheadIsNotCompiledAgain) {
 }
 
 TEST(TiledSource, IsTheBestKernelOfTheGpu) {
-  const TiledKernel kernel{.tile = {128, 128, 64, 4, 1}, .dtype = Dtype::bf16, .regions = 3};
+  const TiledKernel kernel{.tile = {128, 128, 64, 4, 1}, .elements = Elements::bf16, .regions = 3};
   EXPECT_EQ(job_of(kernel, 90)->source.name, "hopper_gemm");
   EXPECT_EQ(job_of(kernel, 90)->architecture, "sm_90a");
   EXPECT_EQ(job_of(kernel, 100)->source.name, "ampere_gemm");
@@ -78,7 +78,7 @@ TEST(TiledSource, IsTheBestKernelOfTheGpu) {
 }
 
 TEST(TiledSource, HasRoomForMoreRegionsThanAreAskedFor) {
-  const TiledKernel few{.tile = {128, 128, 64, 4, 1}, .dtype = Dtype::bf16, .regions = 1};
+  const TiledKernel few{.tile = {128, 128, 64, 4, 1}, .elements = Elements::bf16, .regions = 1};
   TiledKernel more = few;
   more.regions = kUsualRegions;
   EXPECT_EQ(job_of(few, 90)->source, job_of(more, 90)->source);
@@ -90,7 +90,7 @@ TEST(TiledSource, HasRoomForMoreRegionsThanAreAskedFor) {
 
 TEST(TiledSource, StoringAtRanksNeedsHopper) {
   const TiledKernel stores{
-      .tile = {128, 128, 64, 4, 1}, .dtype = Dtype::bf16, .regions = 2, .ranks = 4};
+      .tile = {128, 128, 64, 4, 1}, .elements = Elements::bf16, .regions = 2, .ranks = 4};
   EXPECT_TRUE(job_of(stores, 90));
   EXPECT_THAT(job_of(stores, 100).error().message, HasSubstr("peer_store"));
 }

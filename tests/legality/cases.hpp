@@ -17,7 +17,7 @@ struct Case {
 
 /// Small enough to be simulated by the thousand: 8 x 8 tiles of 128 x 128 for all ranks.
 inline Problem problem_of(Op op) {
-  return {.op = op, .m = 1024, .n = 1024, .k = 512, .dtype = Dtype::bf16, .ranks = 4};
+  return {.op = op, .m = 1024, .n = 1024, .k = 512, .elements = Elements::bf16, .ranks = 4};
 }
 
 inline std::vector<int> edges(int least, int usual, int most) {

@@ -51,7 +51,7 @@ TEST(PeerStore, takes_as_long_as_its_gemm_or_its_links_and_little_more) {
       const GemmProbe probe{.m = 8192, .n = 8192, .k = k, .tile = kTile, .raster = 4};
       // The GEMM by itself, and what storing and adding cost each wave of it.
       const GpuLimits& limits = gpu_limits(sim->platform().compute_capability);
-      const StoreCosts costs = store_costs(kTile, limits, Dtype::bf16);
+      const StoreCosts costs = store_costs(kTile, limits, Elements::bf16);
       const double added = op == Op::gemm_all_to_all ? 0 : costs.add.count() * 7 / 8;
       const double waves = 8192.0 / kTile.block_m * 8192 / kTile.block_n / sim->platform().sms;
       const double gemm = value_or_throw(sim->measure(probe)).time.median.count() +

@@ -61,7 +61,7 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
   });
   for (const Round& round : rounds) {
     const Load load{.work = 8192.0 * 8192 * 2048,
-                    .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
+                    .bytes = product_bytes(kGemm.m, kGemm.n, kGemm.k, Elements::bf16),
                     .gemm = kGemmTime * round.slowdown,
                     .collective = round.collective,
                     .round = round.time()};
@@ -69,7 +69,7 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
   }
   // A GEMM that takes longer for another reason is cooler.
   Load stretched{.work = 8192.0 * 8192 * 2048,
-                 .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
+                 .bytes = product_bytes(kGemm.m, kGemm.n, kGemm.k, Elements::bf16),
                  .gemm = kGemmTime * kHottest,
                  .round = kGemmTime * kHottest};
   const double hot = model.slowdown(stretched);
@@ -94,7 +94,7 @@ struct Settled {
     const double work = 8192.0 * 8192 * 2048;
     return {.work = work,
             .loads = work * extra_loads(tile),
-            .bytes = gemm_bytes(kGemm.m, kGemm.n, kGemm.k, Dtype::bf16),
+            .bytes = product_bytes(kGemm.m, kGemm.n, kGemm.k, Elements::bf16),
             .gemm = time(),
             .round = time()};
   }
@@ -142,11 +142,11 @@ TEST(ClockModel, tiles_that_load_more_are_slowed_more_and_fewer_sms_less) {
 
 TEST(PeakRates, are_those_of_a_rate_class) {
   PeakRates rates;
-  EXPECT_TRUE(std::isinf(rates(Dtype::bf16)));
-  rates.add(Dtype::fp16, 3);
-  rates.add(Dtype::bf16, 2);
-  EXPECT_EQ(rates(Dtype::bf16), 3);
-  EXPECT_EQ(rates(Dtype::fp16), 3);
+  EXPECT_TRUE(std::isinf(rates(Elements::bf16)));
+  rates.add(Elements::fp16, 3);
+  rates.add(Elements::bf16, 2);
+  EXPECT_EQ(rates(Elements::bf16), 3);
+  EXPECT_EQ(rates(Elements::fp16), 3);
 }
 
 TEST(ClockModel, without_clocks_nothing_is_slowed) {

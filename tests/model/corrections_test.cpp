@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-const Problem kHere{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+const Problem kHere{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 
 Config config(int ctas, int block_n = 256) {
   return Signaled{.tile = {128, block_n, 64, 4, 1},
@@ -53,7 +53,7 @@ TEST(CorrectionsTest, what_all_measurements_say_is_believed_near_them) {
 TEST(CorrectionsTest, far_away_nothing_is_known) {
   const Corrections corrections = slower_by(1.1);
   Problem other = kHere;
-  other.dtype = Dtype::fp16;
+  other.elements = Elements::fp16;
   other.m = 64;
   other.k = 64;
   const Correction far = corrections.around(other, Launch::graph).of(config(16, 32));

@@ -15,7 +15,7 @@ constexpr GemmConstants kConstants{
 
 GemmWork work_with(int block_m, int block_n) {
   const Tile tile{block_m, block_n, 64, 4, 1};
-  const TileOrder order{8192, 8192, 1, block_m, block_n, 1, 2};
+  const TileOrder order{8192, 8192, 1, block_m, block_n, 1};
   return {.tile = tile, .order = order, .k = 4096, .sms = 128};
 }
 

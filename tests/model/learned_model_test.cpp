@@ -12,7 +12,7 @@
 namespace overlaptune {
 namespace {
 
-const Problem kTuned{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+const Problem kTuned{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
 
 Candidate measured(const Problem& problem, const Config& config, Microseconds time) {
   return {.problem = problem, .config = config, .measured = Summary{time, time, time, 9}};

@@ -47,10 +47,10 @@ std::vector<Problem> problems() {
   for (const Op op : kOps) {
     for (const std::int64_t m : {1024, 4096, 16384}) {
       for (const std::int64_t k : {1024, 3584}) {
-        list.push_back({op, m, 8192, k, Dtype::bf16, 8});
+        list.push_back({op, m, 8192, k, Elements::bf16, 8});
       }
     }
-    list.push_back({op, 3000, 5120, 2048, Dtype::bf16, 8});
+    list.push_back({op, 3000, 5120, 2048, Elements::bf16, 8});
   }
   return list;
 }
@@ -73,7 +73,7 @@ TEST_F(PeerStoreTest, predictions_are_near_the_simulator) {
 }
 
 TEST_F(PeerStoreTest, configs_drawn_at_random_are_predicted_too) {
-  Draws draws(5, machine().platform(), Dtype::bf16);
+  Draws draws(5, machine().platform(), Elements::bf16);
   double sum = 0;
   int count = 0;
   for (const Problem& problem : problems()) {
@@ -90,7 +90,7 @@ TEST_F(PeerStoreTest, configs_drawn_at_random_are_predicted_too) {
 }
 
 TEST_F(PeerStoreTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
-  Draws draws(6, machine().platform(), Dtype::bf16);
+  Draws draws(6, machine().platform(), Elements::bf16);
   for (const Problem& problem : problems()) {
     const std::vector<Scored> list = best(problem, 1);
     ASSERT_FALSE(list.empty()) << to_string(problem);
@@ -122,7 +122,7 @@ TEST_F(PeerStoreTest, the_search_promises_what_is_predicted) {
 }
 
 TEST_F(PeerStoreTest, a_timeline_has_every_group_and_ends_with_the_prediction) {
-  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
   for (const Scored& scored : best(problem, 5)) {
     const auto prediction = value_or_throw(model().predict(problem, scored.config, Launch::graph));
     const Timeline& timeline = prediction.timeline;
@@ -143,7 +143,7 @@ TEST_F(PeerStoreTest, a_timeline_has_every_group_and_ends_with_the_prediction) {
 }
 
 TEST_F(PeerStoreTest, adapted_configs_keep_their_tile_and_fit_the_other_problem) {
-  const Problem tuned{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+  const Problem tuned{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
   const Config config = best(tuned, 1).front().config;
   for (const Problem& problem : problems()) {
     const auto adapted =
@@ -157,7 +157,7 @@ TEST_F(PeerStoreTest, adapted_configs_keep_their_tile_and_fit_the_other_problem)
 }
 
 TEST_F(PeerStoreTest, what_was_not_probed_is_named) {
-  const Problem problem{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
   const Config config = best(problem, 1).front().config;
   const auto said = [&](auto keep) {
     std::vector<Measurement> list;

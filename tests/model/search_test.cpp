@@ -41,11 +41,11 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
 }
 
 TEST_F(SearchTest, a_gemm_pays_its_launch_once_or_for_each_tile) {
-  const GemmModel& gemms = *value_or_throw(model().parts().gemms_of(Dtype::bf16))->generated;
+  const GemmModel& gemms = *value_or_throw(model().parts().gemms_of(Elements::bf16))->generated;
   const GemmProbe probe{.m = 4096,
                         .n = 8192,
                         .k = 3584,
-                        .dtype = Dtype::bf16,
+                        .elements = Elements::bf16,
                         .tile = {128, 256, 64, 4, 1},
                         .raster = 8};
   const double launch = gemms.constants().per_launch;
@@ -106,7 +106,7 @@ TEST_F(SearchTest, the_subset_loses_little) {
   std::vector<Problem> problems = held_out_problems(40, 8, 11);
   for (const auto& [op, name] : NamesOf<Op>::all) {
     for (const std::int64_t m : {65'536, 1 << 20}) {
-      problems.push_back({op, m, 8192, 3584, Dtype::bf16, 8});
+      problems.push_back({op, m, 8192, 3584, Elements::bf16, 8});
     }
   }
   double sum = 0;
@@ -121,7 +121,7 @@ TEST_F(SearchTest, the_subset_loses_little) {
 }
 
 TEST_F(SearchTest, wanted_strategies_are_the_only_ones_beside_sequential) {
-  const Problem problem{Op::gemm_reduce_scatter, 16384, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_reduce_scatter, 16384, 8192, 3584, Elements::bf16, 8};
   const auto best =
       search(model(), problem, Launch::graph, {.best = 50, .strategies = {Strategy::chunked}});
   for (const Scored& scored : *best) EXPECT_NE(strategy_of(scored.config), Strategy::signaled);
@@ -137,7 +137,7 @@ std::pair<int, int> shape(const Config& config) {
 }
 
 TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
-  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Elements::bf16, 8};
   const auto best = search(model(), problem, Launch::graph, {.best = 200});
   const auto few = shortlist(*best, 5);
   ASSERT_EQ(few.size(), 5U);
@@ -156,7 +156,7 @@ TEST_F(SearchTest, a_shortlist_starts_with_the_best_and_differs) {
 TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
   // Some 400 waves: no group that is moved by one wave is faster, and a longer list begins the
   // same.
-  const Problem problem{Op::gemm_all_reduce, 32768, 8192, 512, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 32768, 8192, 512, Elements::bf16, 8};
   const SearchOptions one{.strategies = {Strategy::signaled}};
   const Scored first = value_or_throw(search(model(), problem, Launch::graph, one)).front();
   ASSERT_EQ(strategy_of(first.config), Strategy::signaled);
@@ -185,12 +185,12 @@ TEST_F(SearchTest, a_long_problem_loses_little_by_cuts_that_are_left_out) {
     return value_or_throw(search(model(), problem, Launch::graph, options)).front().time;
   };
   for (const Problem& problem :
-       {Problem{Op::gemm_all_reduce, 24'576, 8192, 512, Dtype::bf16, 8},
-        Problem{Op::gemm_all_reduce, 40'000, 2048, 1024, Dtype::bf16, 8},
-        Problem{Op::gemm_reduce_scatter, 262'144, 8192, 1024, Dtype::bf16, 8},
-        Problem{Op::gemm_reduce_scatter, 100'008, 5120, 3584, Dtype::bf16, 8},
-        Problem{Op::gemm_all_to_all, 131'072, 8192, 1024, Dtype::bf16, 8},
-        Problem{Op::gemm_all_to_all, 524'288, 1024, 4096, Dtype::bf16, 8}}) {
+       {Problem{Op::gemm_all_reduce, 24'576, 8192, 512, Elements::bf16, 8},
+        Problem{Op::gemm_all_reduce, 40'000, 2048, 1024, Elements::bf16, 8},
+        Problem{Op::gemm_reduce_scatter, 262'144, 8192, 1024, Elements::bf16, 8},
+        Problem{Op::gemm_reduce_scatter, 100'008, 5120, 3584, Elements::bf16, 8},
+        Problem{Op::gemm_all_to_all, 131'072, 8192, 1024, Elements::bf16, 8},
+        Problem{Op::gemm_all_to_all, 524'288, 1024, 4096, Elements::bf16, 8}}) {
     EXPECT_LE(best(problem, Space::full), best(problem, Space::every_cut) * 1.001)
         << to_string(problem);
   }
@@ -201,7 +201,7 @@ TEST_F(SearchTest, no_problem_is_too_long) {
     for (const std::int64_t m :
          {std::int64_t{1} << 20, std::int64_t{1} << 24, kLargestSize / 8 * 8}) {
       for (const std::int64_t n : {std::int64_t{8192}, kLargestSize / 8 * 8}) {
-        const Problem problem{op, m, n, 4096, Dtype::bf16, 8};
+        const Problem problem{op, m, n, 4096, Elements::bf16, 8};
         for (const Space space : {Space::full, Space::subset}) {
           const auto best = search(model(), problem, Launch::graph, {.space = space, .best = 3});
           ASSERT_TRUE(best) << to_string(problem);
@@ -225,7 +225,7 @@ TEST_F(SearchTest, no_problem_is_too_long) {
 }
 
 TEST_F(SearchTest, a_stopped_search_ends_with_what_it_has) {
-  const Problem problem{Op::gemm_all_reduce, 65536, 8192, 1024, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 65536, 8192, 1024, Elements::bf16, 8};
   int asked = 0;
   const auto stopped =
       search(model(), problem, Launch::graph, {.stop = [&] { return ++asked > 9; }});
@@ -251,7 +251,7 @@ TEST_F(SearchTest, probes_that_were_not_made_are_predicted) {
 }
 
 TEST_F(SearchTest, bad_configs_are_refused_by_name) {
-  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 1024, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 1024, Elements::bf16, 8};
   auto message = [&](Config config, Problem p) {
     const auto prediction = model().predict(p, config, Launch::graph);
     return prediction ? std::string() : prediction.error().message;
@@ -278,7 +278,7 @@ TEST_F(SearchTest, bad_configs_are_refused_by_name) {
 }
 
 TEST_F(SearchTest, a_unit_of_work_is_predicted_as_its_config) {
-  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Elements::bf16, 8};
   const auto best = search(model(), problem, Launch::eager, {.best = 20});
   for (const Scored& scored : *best) {
     const Work work = value_or_throw(Work::make(problem, scored.config));
@@ -302,23 +302,23 @@ TEST_F(SearchTest, dtypes_of_one_rate_class_are_fitted_together) {
   std::vector<Measurement> mixed = fitted_->measurements;
   for (Measurement& measurement : mixed) {
     const auto change = [](GemmProbe& gemm) {
-      if ((gemm.m + gemm.n + gemm.k) / 64 % 2 == 0) gemm.dtype = Dtype::fp16;
+      if ((gemm.m + gemm.n + gemm.k) / 64 % 2 == 0) gemm.elements = Elements::fp16;
     };
     if (auto* gemm = std::get_if<GemmProbe>(&measurement.probe)) change(*gemm);
     if (auto* both = std::get_if<ConcurrentProbe>(&measurement.probe)) change(both->gemm);
     if (auto* turns = std::get_if<SustainedProbe>(&measurement.probe)) change(turns->gemm);
   }
   const Model pooled = value_or_throw(Model::fit(fitted_->machine->platform(), mixed));
-  Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8};
+  Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Elements::bf16, 8};
   const auto of_bf16 = value_or_throw(search(model(), problem, Launch::graph, {})).front();
-  problem.dtype = Dtype::fp16;
+  problem.elements = Elements::fp16;
   const auto of_fp16 = value_or_throw(search(pooled, problem, Launch::graph, {})).front();
   EXPECT_EQ(of_bf16.config, of_fp16.config);
   EXPECT_EQ(of_bf16.time, of_fp16.time);
 }
 
 TEST_F(SearchTest, sms_are_handed_over_where_that_was_probed_only) {
-  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Elements::bf16, 8};
   const Config config = Signaled{.tile = {128, 256, 64, 4, 1},
                                  .raster = 4,
                                  .comm_ctas = kHandedOver,
@@ -349,7 +349,7 @@ TEST_F(SearchTest, sms_are_handed_over_where_that_was_probed_only) {
 }
 
 TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
-  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Elements::bf16, 8};
   const auto best_wait = [&](double factor) {
     std::vector<Measurement> list = fitted_->measurements;
     for (Measurement& measurement : list) {
@@ -383,7 +383,7 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
 /// With 1024 tiles, groups that do not end with a swizzle group are copied into place; the last of
 /// three is copied after the GEMM, on all SMs.
 TEST_F(SearchTest, copies_beside_the_gemm_take_what_few_sms_take) {
-  const Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Elements::bf16, 8};
   const LaunchProbe by_few{LaunchCost::reorder_on_few_sms_per_mb};
   double of_a_megabyte = 0;
   const auto predicted = [&](double factor, const std::vector<std::int64_t>& groups) {

@@ -11,7 +11,7 @@ namespace overlaptune::signaled {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-constexpr Problem kExchange{Op::gemm_all_to_all, 8192, 4096, 1024, Dtype::bf16, 8};
+constexpr Problem kExchange{Op::gemm_all_to_all, 8192, 4096, 1024, Elements::bf16, 8};
 
 Measurement measured(double bytes, double time, int ctas, Transport transport) {
   return {.probe = CollectiveProbe{.collective = Collective::all_to_all,

@@ -26,11 +26,11 @@ TEST(StrategyModels, draw_configs_of_their_strategy) {
   platform.gpu_count = 8;
   platform.sms = 132;
   platform.compute_capability = 90;
-  Draws draws(7, platform, Dtype::bf16);
+  Draws draws(7, platform, Elements::bf16);
   for (const StrategyModel* model : strategy_models()) {
     for (const auto& [op, name] : NamesOf<Op>::all) {
       if (!traits_of(model->strategy()).ops.contains(op)) continue;
-      const Problem problem{op, 4096, 2048, 1024, Dtype::bf16, 8};
+      const Problem problem{op, 4096, 2048, 1024, Elements::bf16, 8};
       for (int i = 0; i < 50; ++i) {
         const auto config = model->draw(problem, {8, Transport::ring}, draws);
         ASSERT_TRUE(config) << name;
@@ -48,11 +48,11 @@ TEST(StrategyModels, predict_nothing_for_a_dtype_of_which_no_gemm_was_probed) {
   platform.gpu_count = 8;
   platform.sms = 132;
   platform.compute_capability = 90;
-  Draws draws(7, platform, Dtype::fp16);
+  Draws draws(7, platform, Elements::fp16);
   for (const StrategyModel* model : strategy_models()) {
     const bool reduces = traits_of(model->strategy()).ops.contains(Op::gemm_all_reduce);
     const Problem problem{
-        reduces ? Op::gemm_all_reduce : Op::all_gather_gemm, 4096, 2048, 1024, Dtype::fp16, 8};
+        reduces ? Op::gemm_all_reduce : Op::all_gather_gemm, 4096, 2048, 1024, Elements::fp16, 8};
     const auto config = model->draw(problem, {8, Transport::ring}, draws);
     ASSERT_TRUE(config);
     const Work work = value_or_throw(Work::make(problem, *config));

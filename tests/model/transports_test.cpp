@@ -88,7 +88,7 @@ class TransportsTest : public testing::Test {
   inline static std::unique_ptr<FittedMachine> fitted_;
 };
 
-constexpr Problem kExchange{Op::gemm_all_to_all, 8192, 8192, 1024, Dtype::bf16, 8};
+constexpr Problem kExchange{Op::gemm_all_to_all, 8192, 8192, 1024, Elements::bf16, 8};
 
 TEST_F(TransportsTest, all_that_serve_the_op_are_searched_and_predicted_as_promised) {
   const SearchOptions many{.best = 3000, .strategies = {Strategy::signaled, Strategy::chunked}};
@@ -151,7 +151,7 @@ TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
 /// place.
 TEST_F(TransportsTest, with_peer_access_another_group_costs_little_wherever_it_ends) {
   const Model fitted = model(1.2);
-  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 1024, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 1024, Elements::bf16, 8};
   const auto exchanges = [&](Transport transport, const std::vector<std::int64_t>& groups) {
     const Signaled config{.tile = {128, 256, 64, 4, 1},
                           .raster = 4,

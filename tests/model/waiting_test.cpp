@@ -22,7 +22,7 @@ class WaitingTest : public testing::Test {
   /// The best config of the strategy for rows of 1024 elements, gathered from 8 ranks, that meet
   /// `n` columns.
   static std::pair<Waiting, Prediction> best(std::int64_t n) {
-    const Problem problem{Op::all_gather_gemm, 65536, n, 1024, Dtype::bf16, 8};
+    const Problem problem{Op::all_gather_gemm, 65536, n, 1024, Elements::bf16, 8};
     const auto found = value_or_throw(
         search(fitted_->model, problem, Launch::graph,
                {.space = Space::subset, .best = 2, .strategies = {Strategy::waiting}}));

@@ -63,9 +63,9 @@ TEST(HeldOut, nothing_probed_gives_no_points) {
 }
 
 TEST(HeldOut, each_gemm_once) {
-  const std::vector<Problem> problems{{Op::gemm_all_reduce, 1024, 512, 256, Dtype::bf16, 8},
-                                      {Op::gemm_reduce_scatter, 1024, 512, 256, Dtype::bf16, 8},
-                                      {Op::gemm_all_reduce, 2048, 512, 256, Dtype::bf16, 8}};
+  const std::vector<Problem> problems{{Op::gemm_all_reduce, 1024, 512, 256, Elements::bf16, 8},
+                                      {Op::gemm_reduce_scatter, 1024, 512, 256, Elements::bf16, 8},
+                                      {Op::gemm_all_reduce, 2048, 512, 256, Elements::bf16, 8}};
   EXPECT_EQ(gemms_of(problems).size(), 2U);
 }
 

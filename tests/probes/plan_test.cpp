@@ -61,7 +61,7 @@ TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
     const auto* sustained = std::get_if<SustainedProbe>(&probe);
     if (sustained == nullptr || sustained->gemm.tile.is_library()) continue;
     const Tile& tile = sustained->gemm.tile;
-    EXPECT_TRUE(is_feasible(tile, gpu_limits(90), Dtype::bf16)) << to_string(probe);
+    EXPECT_TRUE(is_feasible(tile, gpu_limits(90), Elements::bf16)) << to_string(probe);
     EXPECT_EQ(sustained->gemm.m, 8192);
     EXPECT_EQ(sustained->gemm.n, 8192);
     EXPECT_EQ(sustained->gemm.k, 4096);
@@ -236,7 +236,8 @@ TEST(ProbePlan, their_kernels_are_compiled_first) {
   const GemmProbe gemm{.m = 1, .n = 1, .k = 1, .tile = tile};
   const std::array<Probe, 4> probes{SustainedProbe{gemm, {}}, ConcurrentProbe{gemm, {}},
                                     SustainedProbe{}, CollectiveProbe{}};
-  EXPECT_EQ(kernels_of(probes), (std::vector{TiledKernel{.tile = tile, .dtype = gemm.dtype}}));
+  EXPECT_EQ(kernels_of(probes),
+            (std::vector{TiledKernel{.tile = tile, .elements = gemm.elements}}));
   EXPECT_EQ(kernels_of(std::span(probes).first(1)).size(), 1U);
 }
 

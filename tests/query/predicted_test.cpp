@@ -18,12 +18,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Problem kTuned{Op::gemm_all_reduce, 2048, 4096, 2048, Dtype::bf16, 8};
+constexpr Problem kTuned{Op::gemm_all_reduce, 2048, 4096, 2048, Elements::bf16, 8};
 constexpr const char* kName = "h200-nvlink-x8";
 
 ovt_problem asked(const Problem& problem) {
   return ovt::problem(static_cast<ovt_op>(problem.op), problem.m, problem.n, problem.k,
-                      static_cast<ovt_dtype>(problem.dtype), problem.ranks);
+                      static_cast<ovt_dtype>(problem.elements), problem.ranks);
 }
 
 /// The number of a strategy in the C header, which has another order.
@@ -72,10 +72,11 @@ TEST_F(PredictedTest, WhatWasTunedIsExact) {
 
 TEST_F(PredictedTest, OtherSizesAreWhatTheLearnedModelChooses) {
   const LearnedModel model = learned();
-  for (const Problem problem : {Problem{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8},
-                                Problem{Op::gemm_all_reduce, 2048, 8192, 2048, Dtype::bf16, 8},
-                                Problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Dtype::bf16, 8},
-                                Problem{Op::all_gather_gemm, 4096, 1024, 8192, Dtype::bf16, 8}}) {
+  for (const Problem problem :
+       {Problem{Op::gemm_all_reduce, 1536, 4096, 2048, Elements::bf16, 8},
+        Problem{Op::gemm_all_reduce, 2048, 8192, 2048, Elements::bf16, 8},
+        Problem{Op::gemm_reduce_scatter, 8192, 8192, 3584, Elements::bf16, 8},
+        Problem{Op::all_gather_gemm, 4096, 1024, 8192, Elements::bf16, 8}}) {
     const Ranking ranking =
         value_or_throw(model.rank(problem, Launch::graph, {.space = Space::subset, .best = 8}));
     const LearnedScore& best = ranking.choice();
@@ -110,7 +111,7 @@ std::vector<Strategy> strategies(std::uint64_t mask) {
 
 TEST_F(PredictedTest, OnlyWhatIsAllowedAndWasMeasuredIsPredicted) {
   const LearnedModel model = learned();
-  const Problem problem{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 1536, 4096, 2048, Elements::bf16, 8};
   const auto measured = model.measured_strategies(problem.op);
   int answered = 0;
   for (std::uint64_t mask = 1; mask < 0b101111; ++mask) {
@@ -160,7 +161,7 @@ TEST_F(PredictedTest, WithFreeSmsTimesAreThoseOfTheOthers) {
     before = answer.baseline_us;
   }
   EXPECT_GT(with(kTuned, 100).predicted_us, 1.5 * winner_.candidate.measured->median.count());
-  const Problem other{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8};
+  const Problem other{Op::gemm_all_reduce, 1536, 4096, 2048, Elements::bf16, 8};
   EXPECT_EQ(with(other, 0).predicted_us, database_.query(asked(other)).predicted_us);
   EXPECT_THAT(with(other, 8).reason, HasSubstr("no winner is stored"));
   EXPECT_GT(with(other, 100).baseline_us, with(other, 0).baseline_us);
@@ -184,11 +185,11 @@ TEST_F(PredictedTest, RankCountsThatWereNotProbedAreTheBaseline) {
 
 TEST_F(PredictedTest, MoreRanksOrMemoryThanThePlatformHasAreTheBaseline) {
   const ovt_answer ranks =
-      database_.query(asked({Op::gemm_all_reduce, 2048, 4096, 2048, Dtype::bf16, 16}));
+      database_.query(asked({Op::gemm_all_reduce, 2048, 4096, 2048, Elements::bf16, 16}));
   EXPECT_EQ(ranks.source, OVT_BASELINE);
   EXPECT_THAT(ranks.reason, HasSubstr("ranks = 16: expected at most the 8 GPUs"));
   const ovt_answer memory =
-      database_.query(asked({Op::gemm_all_reduce, 1 << 20, 1 << 20, 2048, Dtype::bf16, 8}));
+      database_.query(asked({Op::gemm_all_reduce, 1 << 20, 1 << 20, 2048, Elements::bf16, 8}));
   EXPECT_EQ(memory.source, OVT_BASELINE);
   EXPECT_THAT(memory.reason, HasSubstr("MB of a GPU"));
 }
@@ -211,7 +212,8 @@ TEST_F(PredictedTest, ThreadsThatAskTheSameGetTheSame) {
   for (auto& answer : answers) {
     threads.emplace_back([&] {
       for (int m = 1; m <= 20; ++m) {
-        answer = database_.query(asked({Op::gemm_all_reduce, 64 * m, 4096, 1024, Dtype::bf16, 8}));
+        answer =
+            database_.query(asked({Op::gemm_all_reduce, 64 * m, 4096, 1024, Elements::bf16, 8}));
         ovt_question question = ovt::question(OVT_GRAPH, {OVT_SEQUENTIAL, OVT_CHUNKED});
         question.free_sms = m % 3;
         (void)database_.query(asked(kTuned), question);
@@ -234,7 +236,7 @@ TEST_F(PredictedTest, MeasurementsOfSeveralDatabasesMakeOneModel) {
   }
   const ovt::Database layered({folder / "own.db", file()}, &platform_);
   EXPECT_EQ(layered.query(asked(kTuned)).source, OVT_EXACT);
-  const Problem other{Op::gemm_all_reduce, 1536, 4096, 2048, Dtype::bf16, 8};
+  const Problem other{Op::gemm_all_reduce, 1536, 4096, 2048, Elements::bf16, 8};
   EXPECT_EQ(layered.query(asked(other)).predicted_us, database_.query(asked(other)).predicted_us);
 }
 

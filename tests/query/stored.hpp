@@ -47,8 +47,12 @@ inline Winner winner(int i, int version = 1) {
   const std::int64_t second = 1000 + version;
   const std::int64_t high = column_tiles(i);
   Winner made;
-  made.candidate.problem = {
-      .op = Op::gemm_all_reduce, .m = i + 1, .n = kN, .k = 3584, .dtype = Dtype::bf16, .ranks = 8};
+  made.candidate.problem = {.op = Op::gemm_all_reduce,
+                            .m = i + 1,
+                            .n = kN,
+                            .k = 3584,
+                            .elements = Elements::bf16,
+                            .ranks = 8};
   made.candidate.config =
       Signaled{.tile = {kTileRows, kTileColumns, 64, 4, 2},
                .raster = 64,

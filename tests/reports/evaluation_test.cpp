@@ -14,7 +14,7 @@ namespace {
 
 using rows::candidate;
 
-const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
 
 /// Two problems with errors of 10, 20, 30 and 40 % and regrets that are easy to see.
 Snapshot sample() {

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 Snapshot sample() {
   Snapshot snapshot = rows::snapshot(
       {rows::winner(125),
-       rows::winner(160, 1, {Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8})},
+       rows::winner(160, 1, {Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8})},
       {rows::candidate({.measured = 125, .rank = 0}), rows::candidate({.comm_ctas = 4})});
   const GemmProbe gemm{.m = 1000, .n = 1000, .k = 500, .sms = 100};
   const CollectiveProbe collective{.bytes = {2'000'000}, .ranks = 8, .comm_ctas = 16};
@@ -193,7 +193,7 @@ TEST(Winners, overlap_is_shown_to_those_who_report) {
   EXPECT_FALSE(to_json_rows(winners_table({traced})).at(0).contains("overlap"));
 }
 
-const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
 
 /// The first problem of the sample is three products of two models; the second is none.
 Snapshot sample_of_models() {

@@ -9,7 +9,7 @@
 
 namespace overlaptune::rows {
 
-inline const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+inline const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 
 inline Platform platform(const char* driver = "570.1") {
   return {.machine = "sim", .name = "eight", .gpu_count = 8, .sms = 132, .driver_version = driver};

@@ -17,7 +17,7 @@ constexpr Problem kReduceScatter{.op = Op::gemm_reduce_scatter,
                                  .m = 4096,
                                  .n = 8192,
                                  .k = 1024,
-                                 .dtype = Dtype::bf16,
+                                 .elements = Elements::bf16,
                                  .ranks = 4};
 
 /// Three groups; the last two end after the GEMM, the second one only in part.

@@ -34,8 +34,8 @@ TEST(Workspace, no_tile_of_peer_store_takes_more) {
   for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce}) {
     for (const std::int64_t rows : {8, 200, 256, 2048}) {
       const Problem problem{
-          .op = op, .m = 8 * rows, .n = 1096, .k = 512, .dtype = Dtype::bf16, .ranks = 8};
-      for (const Tile& tile : feasible_tiles(limits, problem.dtype)) {
+          .op = op, .m = 8 * rows, .n = 1096, .k = 512, .elements = Elements::bf16, .ranks = 8};
+      for (const Tile& tile : feasible_tiles(limits, problem.elements)) {
         if (!has_store_kernel(tile, limits)) continue;
         const auto work =
             Work::make(problem, PeerStore{.tile = tile,

@@ -24,7 +24,7 @@ ExploreSpace space() {
                        {Collective::all_gather, {{2}, {4}, {8}, {16}}}}};
 }
 
-constexpr Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 8};
+constexpr Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
 
 TEST(Explore, gives_different_configs_that_fit_the_problem) {
   const auto configs = explore(space(), kProblem, 200, 1);
@@ -33,7 +33,7 @@ TEST(Explore, gives_different_configs_that_fit_the_problem) {
   for (const Config& config : configs) {
     lines.insert(to_string(config));
     if (const auto* signaled = std::get_if<Signaled>(&config)) {
-      EXPECT_TRUE(is_feasible(signaled->tile, gpu_limits(90), Dtype::bf16));
+      EXPECT_TRUE(is_feasible(signaled->tile, gpu_limits(90), Elements::bf16));
       EXPECT_TRUE(group_cuts(tile_order(kProblem, signaled->tile, signaled->raster),
                              signaled->wave_groups));
     } else {
@@ -145,11 +145,12 @@ TEST(Explore, a_space_is_drawn_from_until_little_is_left) {
 }
 
 TEST(Explore, a_small_space_gives_what_it_has) {
-  const Problem tiny{Op::all_gather_gemm, 2048, 64, 64, Dtype::bf16, 8};  // two tiles a rank
+  const Problem tiny{Op::all_gather_gemm, 2048, 64, 64, Elements::bf16, 8};  // two tiles a rank
   const auto configs = explore(space(), tiny, 50, 1);
   EXPECT_EQ(configs.size(), 4U);  // two chunks, four CTA counts
   for (const Config& config : configs) EXPECT_EQ(strategy_of(config), Strategy::chunked);
-  EXPECT_TRUE(explore(space(), {Op::all_gather_gemm, 16, 64, 64, Dtype::bf16, 8}, 50, 1).empty());
+  EXPECT_TRUE(
+      explore(space(), {Op::all_gather_gemm, 16, 64, 64, Elements::bf16, 8}, 50, 1).empty());
   ExploreSpace none = space();
   none.settings.clear();
   EXPECT_TRUE(explore(none, kProblem, 10, 1).empty());

@@ -51,7 +51,7 @@ TEST(Families, products_of_published_architectures) {
     ASSERT_TRUE(work) << work.error().message;
     const json expected = right.at("products");
     EXPECT_EQ(products(*work), json(std::set<json>(expected.begin(), expected.end())));
-    EXPECT_EQ(to_string(config->dtype), right.at("dtype"));
+    EXPECT_EQ(to_string(config->elements), right.at("dtype"));
     EXPECT_THAT(all(work->notes), testing::Not(HasSubstr("not known")));
     for (const std::string says : right.at("says")) EXPECT_THAT(all(work->notes), HasSubstr(says));
   }

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 8};
+const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
 
 const std::string kSequential = line("sequential");
 

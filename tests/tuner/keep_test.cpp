@@ -14,7 +14,7 @@
 namespace overlaptune {
 namespace {
 
-const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Dtype::bf16, 8};
+const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
 const std::string kSequential = line("sequential");
 const std::string kTwo = line("chunked ctas=8 transport=ring chunks=2");
 const std::string kFour = line("chunked ctas=8 transport=ring chunks=4");

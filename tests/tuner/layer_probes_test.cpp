@@ -11,7 +11,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr Problem kProblem{Op::gemm_all_reduce, 4096, 4096, 2048, Dtype::bf16, 2};
+constexpr Problem kProblem{Op::gemm_all_reduce, 4096, 4096, 2048, Elements::bf16, 2};
 
 class LayerProbes : public testing::Test {
  protected:

@@ -24,7 +24,7 @@ class LeaveOneOutTest : public testing::Test {
     CountingMachine machine;
     std::vector<Problem> problems;
     for (const std::int64_t m : {1024, 2048, 4096, 8192}) {
-      problems.push_back({Op::gemm_all_reduce, m, 8192, 3584, Dtype::bf16, 8});
+      problems.push_back({Op::gemm_all_reduce, m, 8192, 3584, Elements::bf16, 8});
     }
     TuneOptions options{.top_k = 4, .explore = 2, .probes = ProbeDepth::quick, .layer_rounds = 1};
     const auto report = tune(machine, store, problems, options,

@@ -15,7 +15,7 @@ namespace overlaptune {
 namespace {
 
 /// Problems of sizes that no probe plan has.
-const Problem kProblem{Op::gemm_reduce_scatter, 1544, 2056, 1160, Dtype::bf16, 8};
+const Problem kProblem{Op::gemm_reduce_scatter, 1544, 2056, 1160, Elements::bf16, 8};
 
 struct PrepareTest : testing::Test {
   [[nodiscard]] Expected<void> probe(const Progress& progress) {

@@ -22,8 +22,8 @@ TEST(ProblemFile, reads_sizes_blank_lines_and_comments) {
       " all_gather_gemm , 4096 , 1280 , 8192 , fp16 , 8 \n",
       "p.csv");
   ASSERT_TRUE(problems) << problems.error().message;
-  const std::vector<Problem> expected{{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8},
-                                      {Op::all_gather_gemm, 4096, 1280, 8192, Dtype::fp16, 8}};
+  const std::vector<Problem> expected{{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8},
+                                      {Op::all_gather_gemm, 4096, 1280, 8192, Elements::fp16, 8}};
   EXPECT_EQ(*problems, expected);
 }
 
@@ -49,7 +49,7 @@ TEST(ProblemFile, takes_quoted_cells) {
       "\"op\",\"m\",\"n\",\"k\",\"dtype\",\"ranks\"\n\"gemm_all_reduce\",4k,8192,\"3584\",bf16,8\n",
       "p.csv");
   ASSERT_TRUE(problems) << problems.error().message;
-  EXPECT_EQ(problems->front(), (Problem{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8}));
+  EXPECT_EQ(problems->front(), (Problem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8}));
 }
 
 TEST(ProblemFile, a_duplicate_names_both_lines) {

@@ -18,9 +18,9 @@ namespace overlaptune {
 namespace {
 
 /// A problem that is worth overlapping.
-const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 /// A problem that is not.
-const Problem kSmall{Op::all_gather_gemm, 2048, 1024, 512, Dtype::bf16, 8};
+const Problem kSmall{Op::all_gather_gemm, 2048, 1024, 512, Elements::bf16, 8};
 
 using Times = std::function<Microseconds(const Candidate&)>;
 
@@ -160,7 +160,7 @@ TEST_F(ProposeTest, after_a_disappointment_other_configs_are_proposed) {
 
 TEST_F(ProposeTest, another_strategy_that_may_win_comes_before_a_second_config_of_the_first) {
   // A long product, where all that overlaps takes about as long.
-  const Problem problem{Op::gemm_reduce_scatter, 4096, 8192, 14336, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_reduce_scatter, 4096, 8192, 14336, Elements::bf16, 8};
   const auto list = of(Origin::shortlist, proposed(problem, {.top_k = 4}));
   ASSERT_GE(list.size(), 3U);
   EXPECT_NE(strategy_of(list[0].config), strategy_of(list[1].config));

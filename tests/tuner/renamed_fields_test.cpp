@@ -23,8 +23,9 @@ using nlohmann::json;
 std::set<json> products(const Workload& work) {
   std::set<json> list;
   for (const LayerGemm& gemm : work.gemms) {
-    list.insert(json::array({to_string(gemm.product), gemm.problem.m, gemm.problem.n,
-                             gemm.problem.k, gemm.times_per_pass, to_string(gemm.problem.dtype)}));
+    list.insert(
+        json::array({to_string(gemm.product), gemm.problem.m, gemm.problem.n, gemm.problem.k,
+                     gemm.times_per_pass, to_string(gemm.problem.elements)}));
   }
   for (const PlainGemm& gemm : work.plain_gemms) {
     list.insert(

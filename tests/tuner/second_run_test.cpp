@@ -9,7 +9,7 @@
 namespace overlaptune {
 namespace {
 
-const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 8192, Dtype::bf16, 8};
+const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 8192, Elements::bf16, 8};
 
 /// The log of a second run whose trace shows one GEMM and nothing else.
 std::string said_of(const char* config) {

@@ -34,10 +34,11 @@ TEST(Sockets, are_probed_predicted_and_tuned) {
   const samples::Folder folder;
   Store store(folder / "sockets.db", Access::create);
   sim::SimMachine machine = over_sockets();
-  const std::vector<Problem> problems{{Op::gemm_reduce_scatter, 4096, 8192, 3584, Dtype::bf16, 4},
-                                      {Op::gemm_all_reduce, 1024, 8192, 8192, Dtype::bf16, 4},
-                                      {Op::all_gather_gemm, 4096, 3584, 8192, Dtype::bf16, 4},
-                                      {Op::gemm_all_to_all, 4096, 8192, 3584, Dtype::bf16, 4}};
+  const std::vector<Problem> problems{
+      {Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 4},
+      {Op::gemm_all_reduce, 1024, 8192, 8192, Elements::bf16, 4},
+      {Op::all_gather_gemm, 4096, 3584, 8192, Elements::bf16, 4},
+      {Op::gemm_all_to_all, 4096, 8192, 3584, Elements::bf16, 4}};
   const auto report = tune(machine, store, problems, {.top_k = 3, .layer_rounds = 0}, carry_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), problems.size());

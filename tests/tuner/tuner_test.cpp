@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Dtype::bf16, 8};
+const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
 /// A problem that is worth overlapping.
-const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
-const Problem kSmallGather{Op::all_gather_gemm, 512, 2048, 1024, Dtype::bf16, 8};
-const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Dtype::bf16, 8};
+const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
+const Problem kSmallGather{Op::all_gather_gemm, 512, 2048, 1024, Elements::bf16, 8};
+const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
 
 bool carry_on(std::size_t, std::size_t, std::string_view) {
   return true;

@@ -10,8 +10,8 @@
 namespace overlaptune {
 namespace {
 
-const Problem kProblem{Op::gemm_all_reduce, 1024, 2048, 1024, Dtype::bf16, 8};
-const Problem kOther{Op::all_gather_gemm, 1024, 2048, 1024, Dtype::bf16, 8};
+const Problem kProblem{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
+const Problem kOther{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
 
 struct TuningRunTest : testing::Test {
   samples::Folder folder{};

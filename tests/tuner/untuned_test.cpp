@@ -19,9 +19,9 @@ const Platform& simulated() {
 }
 
 const std::vector<Problem> kTuned{
-    {Op::gemm_reduce_scatter, 1024, 8192, 3584, Dtype::bf16, 8},
-    {Op::gemm_reduce_scatter, 16384, 8192, 1024, Dtype::bf16, 8},
-    {Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::fp16, 8},
+    {Op::gemm_reduce_scatter, 1024, 8192, 3584, Elements::bf16, 8},
+    {Op::gemm_reduce_scatter, 16384, 8192, 1024, Elements::bf16, 8},
+    {Op::gemm_all_reduce, 4096, 8192, 3584, Elements::fp16, 8},
 };
 
 TEST(UntunedProblemsTest, they_are_legal_new_and_near_what_was_tuned) {
@@ -33,7 +33,7 @@ TEST(UntunedProblemsTest, they_are_legal_new_and_near_what_was_tuned) {
     EXPECT_TRUE(fits(problem, simulated())) << to_string(problem);
     EXPECT_EQ(std::find(kTuned.begin(), kTuned.end(), problem), kTuned.end());
     const bool scatters = problem.op == Op::gemm_reduce_scatter;
-    EXPECT_EQ(problem.dtype, scatters ? Dtype::bf16 : Dtype::fp16);
+    EXPECT_EQ(problem.elements, scatters ? Elements::bf16 : Elements::fp16);
     // A little more than 1.4 times, for the rounding to a multiple of 128.
     EXPECT_GE(problem.m, (scatters ? 1024 : 4096) / 1.4 - 128);
     EXPECT_LE(problem.m, (scatters ? 16384 : 4096) * 1.4 + 128);
@@ -79,7 +79,7 @@ class RunUntunedTest : public testing::Test {
 };
 
 TEST_F(RunUntunedTest, a_bad_answer_has_regret_and_a_good_one_has_none) {
-  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
   CountingMachine machine;
   LearnedModel tuning = model();
   const Scored bad{Chunked{.comm_ctas = 2, .chunks = 32}, us(1000)};
@@ -96,7 +96,7 @@ TEST_F(RunUntunedTest, a_bad_answer_has_regret_and_a_good_one_has_none) {
 }
 
 TEST_F(RunUntunedTest, an_answer_that_fails_says_so) {
-  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 3584, Dtype::bf16, 8};
+  const Problem problem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
   CountingMachine machine("wrong=1");
   LearnedModel tuning = model();
   const Scored faulty{Chunked{.comm_ctas = 16, .chunks = 2}, us(500)};

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 1024, Dtype::bf16, 8};
+const Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 1024, Elements::bf16, 8};
 const Tile kTile{128, 256, 64, 4, 1};
 const Tile kOther{128, 128, 64, 4, 1};
 const std::vector<Config> kTiled{Chunked{.comm_ctas = 8, .chunks = 2},
@@ -39,7 +39,7 @@ class ProbedMachine : public ScriptedMachine {
 };
 
 Probe gemm(const Tile& tile, int raster) {
-  GemmProbe probe{.m = 4096, .n = 8192, .k = 1024, .dtype = Dtype::bf16};
+  GemmProbe probe{.m = 4096, .n = 8192, .k = 1024, .elements = Elements::bf16};
   probe.tile = tile;
   probe.raster = raster;
   return probe;

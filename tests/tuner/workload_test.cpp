@@ -83,7 +83,7 @@ TEST(Workload, llama_70b_over_8_ranks) {
   EXPECT_EQ(shapes(work, Op::all_gather_gemm), (Shapes{{1280, 8192}, {7168, 8192}}));
   for (const Problem& problem : work.problems) {
     EXPECT_EQ(problem.ranks, 8);
-    EXPECT_EQ(problem.dtype, Dtype::bf16);
+    EXPECT_EQ(problem.elements, Elements::bf16);
   }
 }
 
@@ -105,7 +105,7 @@ TEST(Workload, says_which_products_the_problems_of_llama_70b_are) {
                      .parallelism = Parallelism::sequence,
                      .tokens = 4096,
                      .times_per_pass = 80,
-                     .problem = {op, 4096, n, k, Dtype::bf16, 8}};
+                     .problem = {op, 4096, n, k, Elements::bf16, 8}};
   };
   EXPECT_THAT(work.gemms, testing::UnorderedElementsAre(
                               product(Product::qkv, Op::all_gather_gemm, 1280, 8192),
@@ -175,7 +175,7 @@ TEST(Workload, mlp_without_a_gate) {
   const Workload work = of_model(
       "gpt-neox-20b.json", {.tp = 8, .tokens = {2048}, .parallelism = {Parallelism::sequence}});
   EXPECT_EQ(shapes(work, Op::all_gather_gemm), (Shapes{{2304, 6144}, {3072, 6144}}));
-  EXPECT_EQ(work.problems.front().dtype, Dtype::fp16);
+  EXPECT_EQ(work.problems.front().elements, Elements::fp16);
   EXPECT_EQ(work.gemms.back().product, Product::up);
   EXPECT_EQ(work.gemms.back().times_per_pass, 44);
 }
@@ -279,7 +279,7 @@ TEST(Workload, experts_are_shared_out_under_sequence_parallelism) {
       "mixtral-8x7b.json", {.tp = 4, .tokens = {2048}, .parallelism = {Parallelism::sequence}});
   EXPECT_EQ(work.problems.size(), 3U);  // o, qkv and combine
   EXPECT_EQ(work.problems.back(),
-            (Problem{Op::gemm_all_to_all, 2048 * 2 / 4, 4096, 14336, Dtype::bf16, 4}));
+            (Problem{Op::gemm_all_to_all, 2048 * 2 / 4, 4096, 14336, Elements::bf16, 4}));
   const LayerGemm& combine = work.gemms.back();
   EXPECT_EQ(combine.product, Product::combine);
   EXPECT_EQ(combine.tokens, 2048);

@@ -100,13 +100,13 @@ inline constexpr Object kJoinRequest(Field{"nccl_id", &JoinRequest::nccl_id},
                                      Field{"allow_multicast", &JoinRequest::allow_multicast});
 
 inline constexpr Object kTiledKernel(field("tile", &TiledKernel::tile, kTile),
-                                     Field{"dtype", &TiledKernel::dtype},
+                                     Field{"dtype", &TiledKernel::elements},
                                      Field{"regions", &TiledKernel::regions},
                                      Field{"waits", &TiledKernel::waits},
                                      Field{"ranks", &TiledKernel::ranks});
 
 inline constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
-                                   Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::dtype},
+                                   Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::elements},
                                    field("tile", &GemmProbe::tile, kTile),
                                    Field{"raster", &GemmProbe::raster},
                                    Field{"sms", &GemmProbe::sms});

@@ -13,21 +13,23 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
   const std::int64_t a = probe.m * probe.k;
   const std::int64_t b = probe.n * probe.k;
   const std::int64_t c = probe.m * probe.n;
-  const std::int64_t bytes = bytes_of(probe.dtype);
-  const int sets = bench.cold_sets((a + b + c) * bytes);
+  const Dtype operand = operand_of(probe.elements);
+  const std::int64_t bytes = bytes_of(operand);
+  const std::int64_t c_bytes = c * result_bytes(probe.elements);
+  const int sets = bench.cold_sets((a + b) * bytes + c_bytes);
   std::vector<run::GemmOperands> operands(static_cast<std::size_t>(sets));
   const auto room = placed(bench.world, [&](Bump& bump) {
     for (run::GemmOperands& set : operands) {
-      set = {bump.take(a * bytes), bump.take(b * bytes), bump.take(c * bytes)};
+      set = {bump.take(a * bytes), bump.take(b * bytes), bump.take(c_bytes)};
     }
   });
   if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
   for (std::size_t i = 0; i < operands.size(); ++i) {
     OVT_CHECK(
-        kernels::fill_normal(stream, const_cast<void*>(operands[i].a), probe.dtype, a, 2 * i + 1));
+        kernels::fill_normal(stream, const_cast<void*>(operands[i].a), operand, a, 2 * i + 1));
     OVT_CHECK(
-        kernels::fill_normal(stream, const_cast<void*>(operands[i].b), probe.dtype, b, 2 * i + 2));
+        kernels::fill_normal(stream, const_cast<void*>(operands[i].b), operand, b, 2 * i + 2));
   }
   return operands;
 }
@@ -49,7 +51,7 @@ Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
   const run::GemmShape shape{.m = probe.m,
                              .n = probe.n,
                              .k = probe.k,
-                             .dtype = probe.dtype,
+                             .elements = probe.elements,
                              .sms = probe.sms == bench.sms ? run::kAllSms : probe.sms};
   const auto choice = bench.library.choose(shape, operands);
   if (!choice) return error_of(choice);
@@ -82,7 +84,7 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
 }  // namespace
 
 Expected<const run::GeneratedGemm*> generated_gemm(Workbench& bench, const GemmProbe& probe) {
-  auto gemm = bench.generated.gemm({.tile = probe.tile, .dtype = probe.dtype});
+  auto gemm = bench.generated.gemm({.tile = probe.tile, .elements = probe.elements});
   // All ranks or none, because they are going to wait for each other.
   if (bench.world.largest(gemm ? 0 : 1) > 0) {
     return bad_input(gemm ? "another rank cannot compile it" : gemm.error().message);
@@ -98,7 +100,7 @@ run::GeneratedLaunch generated_launch(const run::GeneratedGemm& gemm, const Gemm
                         .block_m = probe.tile.block_m,
                         .block_n = probe.tile.block_n,
                         .raster = std::max(probe.raster, 1),
-                        .element_bytes = bytes_of(probe.dtype)};
+                        .elements = probe.elements};
   const Region all{.end = order.tiles(), .rows = probe.m, .columns = probe.n};
   return gemm.prepare(order, crew,
                       {.a = operands.a,

@@ -44,7 +44,7 @@ Expected<std::vector<Microseconds>> submit_times(Workbench& bench) {
   constexpr int kCalls = 50;
   constexpr std::int64_t kSize = 256;
   const run::GemmShape shape{.m = kSize, .n = kSize, .k = kSize};
-  const std::int64_t bytes = kSize * kSize * bytes_of(shape.dtype);
+  const std::int64_t bytes = kSize * kSize * bytes_of(Dtype::bf16);
   run::GemmOperands operands;
   void* buffer = nullptr;
   const auto room = placed(bench.world, [&](Bump& bump) {

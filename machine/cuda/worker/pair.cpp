@@ -8,24 +8,25 @@ namespace overlaptune::cuda {
 
 Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Crew& crew,
                           const CollectiveProbe& collective) {
-  const std::int64_t bytes = bytes_of(gemm.dtype);
+  const Dtype operand = operand_of(gemm.elements);
+  const std::int64_t bytes = bytes_of(operand);
   const auto route = route_of(bench, collective);
   if (!route) return error_of(route);
   Pair pair;
   pair.collective_ = collective.collective;
   pair.route_ = *route;
-  pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .sms = crew.sms};
+  pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .elements = gemm.elements, .sms = crew.sms};
   pair.count_ = element_count(collective);
   const auto room = placed(bench.world, [&](Bump& bump) {
     pair.operands_ = {bump.take(gemm.m * gemm.k * bytes), bump.take(gemm.n * gemm.k * bytes),
-                      bump.take(gemm.m * gemm.n * bytes)};
+                      bump.take(gemm.m * gemm.n * result_bytes(gemm.elements))};
     pair.buffers_ = take_buffers(bump, collective);
   });
   if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
-  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), gemm.dtype,
+  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), operand,
                                  gemm.m * gemm.k, 1));
-  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), gemm.dtype,
+  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), operand,
                                  gemm.n * gemm.k, 2));
   const bool gathers = collective.collective == Collective::all_gather;
   const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;

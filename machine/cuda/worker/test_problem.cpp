@@ -85,16 +85,16 @@ Expected<std::unique_ptr<TestProblem>> TestProblem::prepare(Workbench& bench,
 /// Allocates as many sets as keep operands cold, at least two. If they do not fit, it allocates
 /// one.
 Expected<void> TestProblem::allocate() {
-  const std::int64_t element = bytes_of(problem_.dtype);
-  const std::int64_t a = run::elements_of_a(problem_) * element;
-  const std::int64_t b = run::elements_of_b(problem_) * element;
-  const std::int64_t c = run::elements_of_c(problem_) * element;
+  const std::int64_t a = run::bytes_of_a(problem_);
+  const std::int64_t b = run::bytes_of_b(problem_);
+  const std::int64_t c = run::bytes_of_c(problem_);
   const std::int64_t workspace = run::most_workspace_bytes(problem_);
   const std::int64_t rows = run::elements_of_c(problem_) / problem_.n;
   rows_ = checked_rows(rows, problem_.n);
   const auto checked = static_cast<std::int64_t>(rows_.size());
   // Memory of `accumulate`, and of a reference for each set.
-  const std::int64_t operands = (checked * problem_.k + problem_.n * problem_.k) * element;
+  const std::int64_t operands =
+      (checked + problem_.n) * problem_.k * operand_bytes(problem_.elements);
   const std::int64_t reference = checked * problem_.n * static_cast<std::int64_t>(sizeof(double));
   const auto try_sets = [&](int sets) {
     operands_.resize(static_cast<std::size_t>(sets));
@@ -128,9 +128,9 @@ void TestProblem::fill_inputs() {
   const int me = bench_.world.rank();
   for (int set = 0; set < sets(); ++set) {
     const run::Operands& on = operands_[static_cast<std::size_t>(set)];
-    OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.a), problem_.dtype,
+    OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.a), operand_of(problem_.elements),
                                    run::elements_of_a(problem_), seed_of(set, me, false)));
-    OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.b), problem_.dtype,
+    OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.b), operand_of(problem_.elements),
                                    run::elements_of_b(problem_), seed_of(set, me, true)));
   }
 }
@@ -152,27 +152,27 @@ void TestProblem::accumulate(int set, double* reference) {
   const cudaStream_t stream = bench_.world.stream();
   const int me = bench_.world.rank();
   const bool exchanges_first = traits_of(problem_.op).exchanges_first;
-  const auto element = static_cast<std::size_t>(bytes_of(problem_.dtype));
+  const Dtype operand = operand_of(problem_.elements);
   const run::DeviceMemory a =
-      run::device_memory(rows_.size() * static_cast<std::size_t>(problem_.k) * element);
+      run::device_memory(rows_.size() * static_cast<std::size_t>(problem_.k * bytes_of(operand)));
   const run::DeviceMemory b =
-      run::device_memory(static_cast<std::size_t>(run::elements_of_b(problem_)) * element);
+      run::device_memory(static_cast<std::size_t>(run::bytes_of_b(problem_)));
   int b_of = -1;
   for (const Source& source : sources(problem_, me, rows_)) {
     const run::DeviceMemory rows = on_device(source.rows);
     const auto count = static_cast<std::int64_t>(source.rows.size());
-    OVT_CHECK(kernels::fill_normal_rows(stream, a.get(), problem_.dtype,
+    OVT_CHECK(kernels::fill_normal_rows(stream, a.get(), operand,
                                         static_cast<const std::int64_t*>(rows.get()), count,
                                         problem_.k, seed_of(set, source.rank, false)));
     const int owner = exchanges_first ? me : source.rank;
     if (b_of != owner) {
-      OVT_CHECK(kernels::fill_normal(stream, b.get(), problem_.dtype, run::elements_of_b(problem_),
+      OVT_CHECK(kernels::fill_normal(stream, b.get(), operand, run::elements_of_b(problem_),
                                      seed_of(set, owner, true)));
       b_of = owner;
     }
     OVT_CHECK(kernels::add_products(
         stream, a.get(), b.get(), reference + static_cast<std::int64_t>(source.first) * problem_.n,
-        problem_.dtype, count, problem_.n, problem_.k));
+        operand, count, problem_.n, problem_.k));
     OVT_CHECK(cudaStreamSynchronize(stream));  // before `rows` goes
   }
 }
@@ -181,7 +181,7 @@ void TestProblem::poison(int set) {
   const run::Operands& on = operands_[static_cast<std::size_t>(set)];
   const cudaStream_t stream = bench_.world.stream();
   // All bits set is NaN in every type.
-  const std::int64_t bytes = run::elements_of_c(problem_) * bytes_of(problem_.dtype);
+  const std::int64_t bytes = run::bytes_of_c(problem_);
   OVT_CHECK(cudaMemsetAsync(on.c, 0xff, static_cast<std::size_t>(bytes), stream));
   OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,
                             static_cast<std::size_t>(run::most_workspace_bytes(problem_)), stream));
@@ -191,7 +191,7 @@ void TestProblem::compare(int set) {
   if (bench_.world.rank() >= problem_.ranks) return;
   OVT_CHECK(
       kernels::compare(bench_.world.stream(), operands_[static_cast<std::size_t>(set)].c,
-                       run::elements_of_c(problem_), problem_.dtype,
+                       run::elements_of_c(problem_), result_of(problem_.elements),
                        static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
                        static_cast<const std::int64_t*>(rows_on_device_.get()),
                        static_cast<std::int64_t>(rows_.size()), problem_.n,

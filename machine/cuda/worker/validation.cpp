@@ -31,8 +31,14 @@ constexpr double kMostRounding = 0.03;
 constexpr std::string_view kAfterTiming = "in replays that follow one another at once: ";
 
 /// The rounding of the result alone; an error up to this is always allowed.
-double unit_roundoff(Dtype dtype) {
-  return dtype == Dtype::bf16 ? 1.0 / 512 : 1.0 / 2048;
+double unit_roundoff(Dtype result) {
+  switch (result) {
+    case Dtype::bf16:
+      return 1.0 / 512;
+    case Dtype::fp16:
+      return 1.0 / 2048;
+  }
+  return 0;
 }
 
 /// Makes the plan of a config. Collective. Error: as `check`, or as `make_plan`.
@@ -156,8 +162,8 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
                                                               to_string(request.problem), wrong));
   }
 
-  const double allowed =
-      std::max(kAllowance * rounding.worst.largest, unit_roundoff(request.problem.dtype));
+  const double allowed = std::max(kAllowance * rounding.worst.largest,
+                                  unit_roundoff(result_of(request.problem.elements)));
 
   RunReply reply;
   reply.configs.resize(request.configs.size());

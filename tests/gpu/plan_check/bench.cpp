@@ -22,7 +22,7 @@ ovt_problem problem_of(const Problem& problem) {
           .n = problem.n,
           .k = problem.k,
           .op = static_cast<ovt_op>(problem.op),
-          .dtype = static_cast<ovt_dtype>(problem.dtype),
+          .dtype = static_cast<ovt_dtype>(problem.elements),
           .ranks = problem.ranks,
           .reserved = 0};
 }

@@ -30,20 +30,20 @@ constexpr std::int64_t kOddDepth = 328;
 std::vector<Problem> odd_problems(const Placement& placement) {
   const int ranks = placement.ranks();
   std::vector<std::int64_t> row_counts(kOddRows.begin(), kOddRows.end());
-  std::vector<Dtype> dtypes{Dtype::bf16, Dtype::fp16};
+  std::vector<Elements> dtypes{Elements::bf16, Elements::fp16};
   if (placement.shares_gpus()) {
     row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());
-    dtypes = {Dtype::bf16};
+    dtypes = {Elements::bf16};
   }
   std::vector<Problem> list;
   for (const Op op : kOps) {
-    for (const Dtype dtype : dtypes) {
+    for (const Elements elements : dtypes) {
       for (const std::int64_t rows : row_counts) {
         list.push_back({.op = op,
                         .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
                         .n = kOddColumns,
                         .k = kOddDepth,
-                        .dtype = dtype,
+                        .elements = elements,
                         .ranks = ranks});
       }
     }

@@ -9,7 +9,8 @@
 namespace overlaptune::plan_check {
 
 Problem problem(Op op, int ranks) {
-  return {.op = op, .m = ranks * 1024, .n = 2048, .k = 512, .dtype = Dtype::bf16, .ranks = ranks};
+  return {
+      .op = op, .m = ranks * 1024, .n = 2048, .k = 512, .elements = Elements::bf16, .ranks = ranks};
 }
 
 std::vector<Config> configs(const Problem& of) {
@@ -45,7 +46,8 @@ std::vector<Config> configs(const Problem& of) {
 }
 
 Problem small_problem(Op op, int ranks) {
-  return {.op = op, .m = ranks * 128, .n = 512, .k = 1024, .dtype = Dtype::bf16, .ranks = ranks};
+  return {
+      .op = op, .m = ranks * 128, .n = 512, .k = 1024, .elements = Elements::bf16, .ranks = ranks};
 }
 
 std::vector<Config> small_configs(const Problem& of) {

@@ -21,8 +21,12 @@ std::vector<Config> configs(const std::vector<const char*>& lines) {
   return list;
 }
 
-const Problem kProblem{
-    .op = Op::gemm_all_reduce, .m = 256, .n = 256, .k = 256, .dtype = Dtype::bf16, .ranks = 2};
+const Problem kProblem{.op = Op::gemm_all_reduce,
+                       .m = 256,
+                       .n = 256,
+                       .k = 256,
+                       .elements = Elements::bf16,
+                       .ranks = 2};
 
 }  // namespace
 

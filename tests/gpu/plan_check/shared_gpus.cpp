@@ -49,7 +49,7 @@ void check_shared_refusals(Bench& bench, Results& results) {
                    .m = ranks * 256,
                    .n = 256,
                    .k = 256,
-                   .dtype = Dtype::bf16,
+                   .elements = Elements::bf16,
                    .ranks = ranks};
   const MadePlan plan(bench, of, Sequential{.transport = Transport::symmetric});
   refused(bench, results, "symmetric windows on a shared GPU", plan.status(), OVT_ERROR_ARGUMENT,

@@ -87,10 +87,11 @@ void TestProblem::fill(std::size_t set) {
   const cudaStream_t stream = bench_.stream();
   const int me = bench_.process().rank();
   const OperandSet& on = memory_.sets[set];
-  const std::int64_t element = bytes_of(problem_.dtype);
-  OVT_CHECK(kernels::fill_normal(stream, on.a.get(), problem_.dtype, sizes_.a_bytes / element,
+  const Dtype operand = operand_of(problem_.elements);
+  const std::int64_t element = bytes_of(operand);
+  OVT_CHECK(kernels::fill_normal(stream, on.a.get(), operand, sizes_.a_bytes / element,
                                  seed_of(set, me, false)));
-  OVT_CHECK(kernels::fill_normal(stream, on.b.get(), problem_.dtype, sizes_.b_bytes / element,
+  OVT_CHECK(kernels::fill_normal(stream, on.b.get(), operand, sizes_.b_bytes / element,
                                  seed_of(set, me, true)));
   OVT_CHECK(cudaMemsetAsync(on.reference.get(), 0,
                             static_cast<std::size_t>(rows_ * problem_.n) * sizeof(double), stream));
@@ -100,18 +101,19 @@ void TestProblem::fill(std::size_t set) {
 void TestProblem::add_rank(std::size_t set, int rank) {
   const int me = bench_.process().rank();
   const cudaStream_t stream = bench_.stream();
-  const std::int64_t element = bytes_of(problem_.dtype);
+  const Dtype operand = operand_of(problem_.elements);
+  const std::int64_t element = bytes_of(operand);
   const int owner_of_b = problem_.op == Op::all_gather_gemm ? me : rank;
-  OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_a.get(), problem_.dtype,
-                                 sizes_.a_bytes / element, seed_of(set, rank, false)));
-  OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_b.get(), problem_.dtype,
-                                 sizes_.b_bytes / element, seed_of(set, owner_of_b, true)));
+  OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_a.get(), operand, sizes_.a_bytes / element,
+                                 seed_of(set, rank, false)));
+  OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_b.get(), operand, sizes_.b_bytes / element,
+                                 seed_of(set, owner_of_b, true)));
   const Contribution part = contribution(problem_, rank, me);
   auto* const sums =
       static_cast<double*>(memory_.sets[set].reference.get()) + part.result_row * problem_.n;
   OVT_CHECK(kernels::add_products(
       stream, at(memory_.scratch_a, part.first_row * problem_.k * element), memory_.scratch_b.get(),
-      sums, problem_.dtype, part.rows, problem_.n, problem_.k));
+      sums, operand, part.rows, problem_.n, problem_.k));
 }
 
 void TestProblem::copy_a(void* to) const {
@@ -124,7 +126,7 @@ void TestProblem::poison(void* c) const {
 }
 
 void TestProblem::compare(std::size_t set, const void* c, kernels::Deviation* into) const {
-  OVT_CHECK(kernels::compare(bench_.stream(), c, rows_ * problem_.n, problem_.dtype,
+  OVT_CHECK(kernels::compare(bench_.stream(), c, rows_ * problem_.n, result_of(problem_.elements),
                              static_cast<const double*>(memory_.sets[set].reference.get()),
                              static_cast<const std::int64_t*>(memory_.rows.get()), rows_,
                              problem_.n, into));

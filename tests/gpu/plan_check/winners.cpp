@@ -65,16 +65,17 @@ std::vector<run::Operands> operand_sets(Bench& bench, const Stopwatch& stopwatch
     free += (bytes + kAlign - 1) / kAlign * kAlign;
     return taken;
   };
-  const std::int64_t element = bytes_of(problem.dtype);
+  const Dtype operand = operand_of(problem.elements);
+  const std::int64_t element = bytes_of(operand);
   std::vector<run::Operands> sets;
   for (std::int64_t i = 0; i < set_count(sizes, stopwatch); ++i) {
     std::byte* const a = take(sizes.a_bytes);
     std::byte* const b = take(sizes.b_bytes);
     const auto seed = static_cast<std::uint64_t>(16 * bench.process().rank() + 2 * i);
-    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), a, problem.dtype,
-                                   sizes.a_bytes / element, seed));
-    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), b, problem.dtype,
-                                   sizes.b_bytes / element, seed + 1));
+    OVT_CHECK(
+        kernels::fill_normal(stopwatch.world.stream(), a, operand, sizes.a_bytes / element, seed));
+    OVT_CHECK(kernels::fill_normal(stopwatch.world.stream(), b, operand, sizes.b_bytes / element,
+                                   seed + 1));
     sets.push_back({.a = a, .b = b, .c = take(sizes.c_bytes)});
   }
   for (run::Operands& set : sets) set.workspace = free;

@@ -31,7 +31,7 @@ Probe some_gemm() {
   return GemmProbe{.m = 4096,
                    .n = kLargestSize,
                    .k = 64,
-                   .dtype = Dtype::fp16,
+                   .elements = Elements::fp16,
                    .tile = {128, 256, 64, 4, 2},
                    .raster = 8,
                    .sms = 116};
@@ -65,7 +65,7 @@ std::vector<Command> all_commands() {
   return {UniqueIdRequest{},
           JoinRequest{.nccl_id = "c0ffee", .ranks = 8, .allow_multicast = true},
           PrepareRequest{},
-          PrepareRequest{{{.tile = {128, 256, 64, 4, 2}, .dtype = Dtype::fp16, .regions = 3},
+          PrepareRequest{{{.tile = {128, 256, 64, 4, 2}, .elements = Elements::fp16, .regions = 3},
                           {.tile = {64, 16, 64, 7, 1}}}},
           MeasureRequest{some_gemm()},
           MeasureRequest{some_collective()},

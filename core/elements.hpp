@@ -1,0 +1,101 @@
+#pragma once
+// Element types of the matrices of a product, one row for each combination that is known, and what
+// follows from them.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/names.hpp"
+
+namespace overlaptune {
+
+/// Type of the elements of one matrix.
+enum class Dtype { bf16, fp16 };
+
+[[nodiscard]] constexpr std::int64_t bytes_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+    case Dtype::fp16:
+      return 2;
+  }
+  return 0;
+}
+
+/// Types of the elements of A, B and C together; people call it the dtype of a problem. Sums are
+/// in fp32 always.
+enum class Elements { bf16, fp16 };
+
+template <>
+struct NamesOf<Elements> {
+  static constexpr std::string_view what = "dtype";
+  static constexpr std::array<Named<Elements>, 2> all{
+      {{Elements::bf16, "bf16"}, {Elements::fp16, "fp16"}}};
+};
+
+struct ElementsTraits {
+  Elements elements{};
+  Dtype operand{};  ///< of A and B
+  Dtype result{};   ///< of C
+  /// Tensor cores multiply all elements of a *rate class* at the same rate: a GEMM time that was
+  /// measured with one of them holds for the others. The class has the name of its first member.
+  Elements rate_class{};
+};
+
+/// The traits of all elements, in the order of `Elements`.
+inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElements{{
+    {.elements = Elements::bf16,
+     .operand = Dtype::bf16,
+     .result = Dtype::bf16,
+     .rate_class = Elements::bf16},
+    {.elements = Elements::fp16,
+     .operand = Dtype::fp16,
+     .result = Dtype::fp16,
+     .rate_class = Elements::bf16},
+}};
+
+[[nodiscard]] constexpr const ElementsTraits& traits_of(Elements elements) {
+  return kElements[static_cast<std::size_t>(elements)];
+}
+
+[[nodiscard]] constexpr Dtype operand_of(Elements elements) {
+  return traits_of(elements).operand;
+}
+[[nodiscard]] constexpr Dtype result_of(Elements elements) {
+  return traits_of(elements).result;
+}
+
+/// Bytes of an element of A or B, and of C.
+[[nodiscard]] constexpr std::int64_t operand_bytes(Elements elements) {
+  return bytes_of(operand_of(elements));
+}
+[[nodiscard]] constexpr std::int64_t result_bytes(Elements elements) {
+  return bytes_of(result_of(elements));
+}
+
+[[nodiscard]] constexpr Elements rate_class_of(Elements elements) {
+  return traits_of(elements).rate_class;
+}
+
+/// Bytes of A (m x k), B (n x k) and C (m x n) together. In floating point: they may pass 2^63.
+[[nodiscard]] constexpr double product_bytes(std::int64_t m, std::int64_t n, std::int64_t k,
+                                             Elements elements) {
+  const auto rows = static_cast<double>(m);
+  const auto columns = static_cast<double>(n);
+  const auto depth = static_cast<double>(k);
+  return (rows + columns) * depth * static_cast<double>(operand_bytes(elements)) +
+         rows * columns * static_cast<double>(result_bytes(elements));
+}
+
+/// Numbers that k and n must be multiples of, because TMA and cp.async need rows of whole 16 bytes:
+/// k of A and B, n of C.
+inline constexpr std::int64_t kAlignedBytes = 16;
+[[nodiscard]] constexpr std::int64_t k_multiple(Elements elements) {
+  return kAlignedBytes / operand_bytes(elements);
+}
+[[nodiscard]] constexpr std::int64_t n_multiple(Elements elements) {
+  return kAlignedBytes / result_bytes(elements);
+}
+
+}  // namespace overlaptune
