@@ -41,7 +41,7 @@ bool takes_turns(const Tile& tile, const GpuLimits& limits, Elements elements) {
 /// turns; the items that its warps hand each other (`Items` in kernels/device/hopper_items.cu).
 int static_bytes(int stages, int buffers, int consumers) {
   const int barriers = 8 * (2 * stages + 2 * buffers * consumers + 2);
-  const int items = 440 + 20 * consumers;
+  const int items = 448 + 20 * consumers;
   return (barriers + items + 15) / 16 * 16;
 }
 

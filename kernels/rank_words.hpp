@@ -24,10 +24,11 @@ struct RankWords {
   std::uint32_t looked;  ///< when a wait last looked at `WaitControl` for all, as it counts time
   std::uint32_t limit;   ///< `WaitControl::limit` then; 0: nobody has looked
   std::uint32_t unused[28];
-  /// The items of the queue that are taken. On a line of its own: the CTAs take one after another.
+  /// The items of the queue that are taken; with homes, those behind them. On a line that waits do
+  /// not look at: the CTAs take one after another.
   std::uint32_t claims;
-  /// Of a launch with homes (kernels/device/homes.cu): clusters that have arrived, clusters that
-  /// have taken their last item, and a bit for each cluster that arrived while the homes were open.
+  /// Clusters of a launch with homes (kernels/device/homes.cu) that have arrived, those that have
+  /// taken their last item, and a bit for each that arrived while the homes were open.
   std::uint32_t arrived;
   std::uint32_t left;
   std::uint32_t here[kMostClusters / 32];

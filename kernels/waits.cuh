@@ -16,6 +16,7 @@ namespace overlaptune::kernels::device {
 #include "kernels/device/waits.cu"
 #undef MOST_RANKS
 static_assert(sizeof(RankWords) == sizeof(kernels::RankWords));
+static_assert(32 * kHereWords == kernels::RankWords::kMostClusters);
 static_assert(sizeof(WaitControl) == sizeof(kernels::WaitControl));
 static_assert(kAborted == static_cast<u32>(kernels::Awaited::aborted));
 

@@ -36,8 +36,9 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
 }
 
 /// Whether clusters go on by equal steps where all are there. Else whoever is free takes the next
-/// item: faster where clusters wait for different times, tiles of the peers that are to be added,
-/// and have many items over which that evens out (docs/results/kernels.md, "Homes").
+/// item: faster by 1 to 2 % where clusters wait for different times, for tiles of the peers that
+/// are to be added, and have many items over which that evens out (docs/results/kernels.md,
+/// "Homes").
 bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
                       unsigned clusters) {
   constexpr std::int64_t kMany = 6;

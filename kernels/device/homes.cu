@@ -40,9 +40,19 @@ __device__ __forceinline__ u32 arrive(const Run& run) {
   return atomicAdd(&own_words(run)->arrived, 1);
 }
 
-/// The position with a ticket: a home of nobody, or one behind the homes.
-__device__ __forceinline__ int position_of(const Run& run, int there, u32 ticket) {
-  if (there == run.clusters) return there + static_cast<int>(ticket);
+/// `RankWords::arrived` when all clusters have arrived, or the homes are closed, or after a moment.
+__device__ __forceinline__ u32 wait_for_all(const Run& run, u32 arrived) {
+  constexpr int kLooks = 8;  // some 5 us: a launch begins on all free SMs within that
+#pragma unroll 1
+  for (int i = 0; i < kLooks && !are_closed(arrived) && !all_there(run, arrived); ++i) {
+    arrived = seen(&own_words(run)->arrived);
+  }
+  return arrived;
+}
+
+/// The position with a ticket: a home of nobody, or one behind the homes. `there`: clusters that
+/// had arrived when the homes were closed.
+__device__ __forceinline__ int position_with(const Run& run, int there, u32 ticket) {
   const u32* here = own_words(run)->here;
   // Those that had arrived say so soon.
   int owners;
@@ -54,8 +64,15 @@ __device__ __forceinline__ int position_of(const Run& run, int there, u32 ticket
   const int homes = run.homes < run.clusters ? run.homes : run.clusters;
   int left = static_cast<int>(ticket);
 #pragma unroll 1
-  for (int home = 0; home < homes; ++home) {
-    if ((seen(here + home / 32) >> home % 32 & 1) == 0 && left-- == 0) return home;
+  for (int first = 0; first < homes; first += 32) {
+    u32 free = ~seen(here + first / 32);
+    if (homes - first < 32) free &= (1u << (homes - first)) - 1;
+    const int count = __popc(free);
+    if (left < count) {
+      for (; left > 0; --left) free &= free - 1;
+      return first + __ffs(static_cast<int>(free)) - 1;
+    }
+    left -= count;
   }
   return homes + left;
 }
@@ -65,10 +82,18 @@ __device__ __forceinline__ int next_position(const Run& run, Items& items) {
   RankWords* own = own_words(run);
   const u32 dead = seen(&own->dead);
   int there = items.there;
-  if (there < 0) items.there = there = close_homes(run, seen(&own->arrived));
-  const bool deals = run.deals != 0 && there == run.clusters;
-  const int position =
-      deals ? items.position + run.clusters : position_of(run, there, atomicAdd(&own->claims, 1));
+  if (there < 0) {
+    items.there = there = close_homes(run, wait_for_all(run, seen(&own->arrived)));
+    if (there == run.clusters) items.behind = there;
+  }
+  int position;
+  if (run.deals != 0 && there == run.clusters) {
+    position = items.position + run.clusters;
+  } else {
+    const int ticket = static_cast<int>(atomicAdd(&own->claims, 1));
+    position = items.behind < 0 ? position_with(run, there, ticket) : items.behind + ticket;
+    if (position >= run.homes) items.behind = position - ticket;
+  }
   if (dead == 0) return position;
   items.left_out = 1;
   return run.items;
@@ -76,16 +101,10 @@ __device__ __forceinline__ int next_position(const Run& run, Items& items) {
 
 /// The position of the first item.
 __device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items) {
-  constexpr int kLooks = 64;  // some 40 us
-  u32 arrived = items.arrived;
-  if (!are_closed(arrived)) {
+  if (!are_closed(items.arrived)) {
     atomicOr(&own_words(run)->here[cluster / 32], 1u << cluster % 32);
     if (cluster < run.homes) return cluster;
-    ++arrived;  // itself
-#pragma unroll 1
-    for (int i = 0; i < kLooks && !are_closed(arrived) && !all_there(run, arrived); ++i) {
-      arrived = seen(&own_words(run)->arrived);
-    }
+    const u32 arrived = wait_for_all(run, items.arrived + 1);
     if (close_homes(run, arrived) == run.clusters) return cluster;
   }
   return next_position(run, items);

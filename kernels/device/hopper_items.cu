@@ -39,11 +39,13 @@ struct alignas(16) Items {
   int claims[2];
   u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
   u64 asked;             // the loading warp will soon be done with an item
-  // What the thread that puts items in would have no registers to keep. Of the queue: homes.cu.
+  // For the thread that puts items in, which has no registers for them. All but the first:
+  // homes.cu.
   volatile int loaded;    // steps of all items
   volatile int position;  // of the item taken last
   volatile int there;     // clusters that had arrived when the homes were closed; -1: not known
-  volatile u32 arrived;   // as `arrive` returned it
+  volatile int behind;    // position less ticket, when no homes are left; -1: not known
+  volatile u32 arrived;   // clusters before this one, and whether the homes were closed
   volatile u32 left_out;  // 1: the world has ended before the items have
   volatile int ended;     // whether it is the last one that has nothing more to take
 #if WAITS
@@ -56,6 +58,7 @@ __device__ __forceinline__ void init(Items& items) {
   items.ended = 0;
   items.left_out = 0;
   items.there = -1;
+  items.behind = -1;
   items.loaded = 0;
   barrier_init(shared_address(&items.asked), 1);
 #if WAITS

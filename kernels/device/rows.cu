@@ -48,7 +48,8 @@ __device__ __forceinline__ Place place_in(const Order& order, const Peers& peers
 }
 
 /// Waits until the rows of the tile are there. `group`: the wave group that this thread waited for
-/// last, -1 at first; it ascends with the tiles. The rows may then be read in any way: by this
+/// last, -1 at first; it ascends: all homes (homes.cu) are of
+/// group 0, and the tiles behind them ascend. The rows may then be read in any way: by this
 /// thread, or by copies that it starts.
 __device__ __forceinline__ void wait_for_rows(const Run& run, const Peers& peers, int tile,
                                               int& group) {

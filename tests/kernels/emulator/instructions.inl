@@ -39,6 +39,9 @@ inline u32 atomicCAS(u32* word, u32 expected, u32 value) {
   std::atomic_ref(*word).compare_exchange_strong(expected, value);
   return expected;
 }
+inline int __ffs(int bits) {
+  return bits == 0 ? 0 : std::countr_zero(static_cast<u32>(bits)) + 1;
+}
 inline int __popc(u32 bits) {
   return std::popcount(bits);
 }

@@ -227,6 +227,7 @@ void Machine::look_again() {
 }
 
 void Machine::jitter() {
+  if (stopped_) throw Stopped{};
   const auto draw = random_number() % 64;
   if (is_slow || draw == 0) {
     const unsigned most = is_slow ? 2000 : 200;

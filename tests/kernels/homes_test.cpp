@@ -1,0 +1,201 @@
+// How clusters share out a queue (kernels/device/homes.cu), with a thread for each cluster:
+// whatever their number, and whoever comes late, each item is taken once, and the words are zero
+// again.
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <random>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#define __device__
+#define __forceinline__ inline
+#define MOST_RANKS 2
+
+namespace device {
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+constexpr int kLanes = 32;
+
+/// Now and then another thread runs before an instruction has its effect.
+void jitter() {
+  thread_local std::minstd_rand random(
+      static_cast<unsigned>(std::hash<std::thread::id>{}(std::this_thread::get_id())));
+  if (random() % 4 == 0) std::this_thread::yield();
+}
+u32 atomicAdd(u32* word, u32 value) {
+  jitter();
+  return std::atomic_ref(*word).fetch_add(value);
+}
+u32 atomicOr(u32* word, u32 bits) {
+  jitter();
+  return std::atomic_ref(*word).fetch_or(bits);
+}
+u32 atomicMax(u32*, u32) {
+  return 0;
+}
+u32 atomicCAS(u32* word, u32 expected, u32 value) {
+  jitter();
+  std::atomic_ref(*word).compare_exchange_strong(expected, value);
+  return expected;
+}
+u32 seen(const u32* word) {
+  jitter();
+  return std::atomic_ref(*const_cast<u32*>(word)).load();
+}
+u32 exchanged(u32* word, u32 value) {
+  return std::atomic_ref(*word).exchange(value);
+}
+int __popc(u32 bits) {
+  return std::popcount(bits);
+}
+int __ffs(int bits) {
+  return bits == 0 ? 0 : std::countr_zero(static_cast<u32>(bits)) + 1;
+}
+// What waits.cu needs beside the queue.
+bool has_reached(const u32*, u32) {
+  return true;
+}
+void publish(u32*, u32) {}
+void raise(u32*, u32) {}
+u64 nanoseconds() {
+  return 0;
+}
+int lane_of_warp() {
+  return 0;
+}
+void __syncwarp() {}
+void __threadfence() {}
+
+/// Those of `Items` (kernels/device/hopper_items.cu) that the queue needs.
+struct Items {
+  volatile int position = 0;
+  volatile int there = -1;
+  volatile int behind = -1;
+  volatile u32 arrived = 0;
+  volatile u32 left_out = 0;
+};
+
+// clang-format off
+#include "kernels/device/waits.cu"
+#include "kernels/device/homes.cu"
+// clang-format on
+
+}  // namespace device
+
+namespace overlaptune {
+namespace {
+
+struct Case {
+  int clusters = 1;
+  int homes = 1;
+  int items = 1;
+  int room = 1;  // clusters that run at once
+  bool deals = true;
+  bool one_each = false;
+};
+
+class Queue {
+ public:
+  explicit Queue(const Case& given) : case_(given) { std::memset(&words_, 0, sizeof words_); }
+
+  /// The items that each cluster takes.
+  std::vector<std::vector<int>> run() {
+    device::Run run{.ranks = 1,
+                    .items = case_.items,
+                    .clusters = case_.clusters,
+                    .homes = case_.homes,
+                    .deals = case_.deals ? 1 : 0};
+    run.words[0] = &words_;
+    std::vector<std::vector<int>> taken(static_cast<std::size_t>(case_.clusters));
+    std::counting_semaphore<> room(case_.room);
+    std::atomic<int> last{0};
+    std::vector<std::jthread> threads;
+    for (int cluster = 0; cluster < case_.clusters; ++cluster) {
+      threads.emplace_back([&, cluster] {
+        room.acquire();
+        device::Items items;
+        items.arrived = device::arrive(run);
+        auto& mine = taken[static_cast<std::size_t>(cluster)];
+        int position = device::first_position(run, cluster, items);
+        while (position < case_.items) {
+          mine.push_back(position);
+          if (case_.one_each) break;
+          items.position = position;
+          device::jitter();
+          position = device::next_position(run, items);
+        }
+        last += device::leave(run, items) ? 1 : 0;
+        room.release();
+      });
+    }
+    threads.clear();
+    EXPECT_EQ(last, 1) << "of the clusters is the last one";
+    return taken;
+  }
+
+  [[nodiscard]] bool is_clean() const {
+    const device::RankWords zero{};
+    return std::memcmp(&words_, &zero, sizeof words_) == 0;
+  }
+
+ private:
+  Case case_;
+  device::RankWords words_;
+};
+
+void expect_each_once(const std::vector<std::vector<int>>& taken, int items) {
+  std::vector<int> times(static_cast<std::size_t>(items));
+  for (const auto& mine : taken) {
+    for (const int position : mine) ++times.at(static_cast<std::size_t>(position));
+  }
+  for (const int each : times) ASSERT_EQ(each, 1);
+}
+
+TEST(Homes, each_item_is_taken_once_whoever_comes_late) {
+  std::mt19937 random(11);
+  const auto from = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  for (int round = 0; round < 500; ++round) {
+    Case drawn{.clusters = from(1, 7), .items = from(1, 40), .deals = from(0, 1) == 0};
+    drawn.homes = from(0, drawn.clusters + 2);
+    drawn.room = from(1, drawn.clusters);
+    drawn.one_each = from(0, 3) == 0;
+    if (drawn.one_each) drawn.items = drawn.clusters;
+    SCOPED_TRACE(testing::Message()
+                 << drawn.clusters << " clusters, " << drawn.homes << " homes, " << drawn.items
+                 << " items, room for " << drawn.room << (drawn.deals ? ", steps" : "")
+                 << (drawn.one_each ? ", one each" : ""));
+    Queue queue(drawn);
+    for (int launch = 0; launch < 2; ++launch) {
+      expect_each_once(queue.run(), drawn.items);
+      ASSERT_TRUE(queue.is_clean());
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Homes, one_cluster_alone_takes_all_in_order) {
+  const auto taken = Queue({.clusters = 5, .homes = 5, .items = 12, .room = 1}).run();
+  int ones = 0;  // clusters with items: the others come when nothing is left
+  for (const auto& mine : taken) {
+    if (mine.empty()) continue;
+    ++ones;
+    // Its home, then the rest from the first one on.
+    std::vector<int> expected{mine.front()};
+    for (int item = 0; item < 12; ++item) {
+      if (item != mine.front()) expected.push_back(item);
+    }
+    EXPECT_EQ(mine, expected);
+  }
+  EXPECT_EQ(ones, 1);
+}
+
+}  // namespace
+}  // namespace overlaptune
