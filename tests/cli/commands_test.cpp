@@ -33,9 +33,9 @@ const std::string kUnknown =
 TEST(Help, every_subcommand_has_an_example) {
   const Folder folder;
   for (const char* command :
-       {"",          "machines",   "probe",       "tune",       "run",      "holdout", "predict",
-        "query",     "advise",     "evaluate",    "report",     "db",       "whatif",  "sequences",
-        "db info",   "db check",   "db export",   "db import",  "db merge", "kernels", "db prune",
+       {"",          "machines",   "probe",       "tune",      "run",      "holdout", "predict",
+        "query",     "advise",     "evaluate",    "report",    "db",       "whatif",  "sequences",
+        "db info",   "db check",   "db export",   "db import", "db merge", "kernels", "db prune",
         "db delete", "cache info", "cache clear", "step"}) {
     const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
     EXPECT_EQ(outcome.status, 0) << command;
