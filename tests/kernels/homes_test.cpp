@@ -57,7 +57,7 @@ int __popc(u32 bits) {
 int __ffs(int bits) {
   return bits == 0 ? 0 : std::countr_zero(static_cast<u32>(bits)) + 1;
 }
-// What waits.cu needs beside the queue.
+// Needed by waits.cu, but not by the queue.
 bool has_reached(const u32*, u32) {
   return true;
 }
