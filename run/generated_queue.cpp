@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "core/error.hpp"
-
 namespace overlaptune::run {
 namespace {
 
@@ -91,11 +87,6 @@ std::vector<std::byte> packed_run(const GeneratedOperands& operands, const Queue
     int deals;
     kernels::WaitControl* control;
   };
-  if (clusters > kernels::RankWords::kMostClusters) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("a launch of {} clusters that take items from a queue: at most {}",
-                              clusters, kernels::RankWords::kMostClusters));
-  }
   const kernels::Meeting& meeting = operands.meeting;
   const Head head{.rank = meeting.rank,
                   .ranks = meeting.ranks,

@@ -191,6 +191,11 @@ class HopperKernel : public GeneratedKernel {
                                           packed<CUtensorMap>({&b, 1}), packed<CUtensorMap>(maps),
                                           packed<OrderHead, Segment>({&head, 1}, segments)}};
     const unsigned clusters = turns.blocks / static_cast<unsigned>(queued.ctas_an_item);
+    if ((operands.stores || operands.rows) && clusters > kernels::RankWords::kMostClusters) {
+      throw Failure(ErrorKind::bad_input,
+                    fmt::format("a launch of {} clusters that take items from a queue: at most {}",
+                                clusters, kernels::RankWords::kMostClusters));
+    }
     if (operands.stores) {
       launch.parameters.push_back(packed_stores(*operands.stores, room_));
       launch.parameters.push_back(packed_run(operands, items, clusters, room_.ranks));
