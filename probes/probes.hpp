@@ -20,13 +20,13 @@ enum class ProbeDepth { quick, full };
 inline constexpr std::array<Elements, 1> kUsualElements{Elements::bf16};
 
 /// The probes that the model needs for problems of these rank counts, cheapest first (launch costs,
-/// copies, collectives, GEMM, contention). GEMMs are probed in one dtype of each rate class
-/// (core/elements.hpp).
+/// copies, collectives, GEMM, contention). GEMMs are probed in one row of elements of each
+/// rate class that is asked for (core/elements.hpp).
 [[nodiscard]] std::vector<Probe> probe_plan(const Platform& platform,
                                             std::span<const Transport> transports,
                                             std::span<const int> ranks,
                                             ProbeDepth depth = ProbeDepth::full,
-                                            std::span<const Elements> elements = kUsualElements);
+                                            std::span<const Elements> asked = kUsualElements);
 
 /// The kernels that the probes need, for `Machine::prepare`.
 [[nodiscard]] std::vector<TiledKernel> kernels_of(std::span<const Probe> probes);
