@@ -1,10 +1,10 @@
 // How the clusters of a GEMM on Hopper share out the queue of waits.cu.
 //
-// SMs that lie next to each other share their way to the L2 cache, and tiles next to each other
-// share operands. So a cluster begins with its *home*, the position with its own number, and goes
-// on by steps of `Run::clusters` where it may: tiles that are computed at once then lie as the
-// launch laid the clusters out. With tiles dealt to SMs at random, launches take up to 1.3 times as
-// long (docs/results/kernels.md).
+// Tiles next to each other share operands, and it matters which SMs compute them: SMs of a pair
+// seem to share their way to the L2 cache. So a cluster begins with its *home*, the position with
+// its own number, and goes on by steps of `Run::clusters` where it may: tiles that are computed at
+// once then lie as the launch laid the clusters out. In other orders launches took up to 1.5 times
+// as long (docs/results/kernels.md, "Homes").
 //
 // Not every cluster may have an SM. The first one to need a second item *closes* the homes: those
 // of clusters that have not arrived go to whoever asks, in the order of positions, before anything

@@ -2,9 +2,9 @@
 // In front of the generated GEMMs that wait for rows (rows.cu) or store at ranks (peer_store.cu).
 //
 // The work of a launch is a sequence of *items*. Each waits only for items at smaller positions of
-// the same sequence on other ranks. A cluster takes the next item when it needs one, and works off
-// what it has taken in that order. So all ranks get to their ends if each has room for one cluster:
-// docs/kernel-notes.md, "Progress".
+// the same sequence on other ranks, or at its own one for an item that waits for nothing. A cluster
+// takes the next item when it needs one, and works off what it has taken in that order. So all
+// ranks get to their ends if each has room for one cluster: docs/kernel-notes.md, "Progress".
 //
 // Macros: MOST_RANKS, the most ranks that a launch reaches.
 
