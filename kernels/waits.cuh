@@ -51,7 +51,7 @@ __device__ bool each_item(const Run& run, const Work& work) {
         ahead = claim(run);
       } else {
         tell_left_out(run, ahead.dead);
-        if (ends_queue(run, position, false)) position = kLast;
+        if (ends_queue(run, position)) position = kLast;
       }
       taken[number % 2] = position;
     }

@@ -172,7 +172,7 @@ __device__ __forceinline__ int take_tile(const Run& run, const Order& order, con
       tiles.next = position_of(run, ahead);
       if (tiles.next >= run.items) {
         tell_left_out(run, ahead.dead);
-        ends_queue(run, tiles.next, false);
+        ends_queue(run, tiles.next);
       }
     }
     __syncthreads();

@@ -179,8 +179,8 @@ __device__ __forceinline__ void tell_left_out(const Run& run, u32 dead) {
 
 /// Whether a position is the last one that anybody asks for: each cluster gets one that is none.
 /// Then the queue is reset for the next launch.
-__device__ __forceinline__ bool ends_queue(const Run& run, int position, bool one_each) {
-  const bool last = position == run.items - 1 + (one_each ? 0 : run.clusters);
+__device__ __forceinline__ bool ends_queue(const Run& run, int position) {
+  const bool last = position == run.items - 1 + run.clusters;
   if (last) own_words(run)->claims = 0;
   return last;
 }
