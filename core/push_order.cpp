@@ -51,6 +51,7 @@ PushOrder push_order(const PushedGemm& gemm) {
                       1, std::llround(static_cast<double>(pushing) * gemm.pushes_a_tile))};
   while (order.period_pushes < pushes && !holds(order, gemm)) order.period_pushes *= 2;
   if (!holds(order, gemm)) order.first = pushes;
+  order.pushing = order.first <= pushing && pushing < gemm.ctas ? order.first : 0;
   return order;
 }
 

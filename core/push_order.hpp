@@ -16,6 +16,9 @@ struct PushOrder {
   std::int64_t first = 0;
   std::int64_t period_tiles = 1;
   std::int64_t period_pushes = 0;
+  /// CTAs that push and do nothing else, where all CTAs run at once; 0: all pushes come first, and
+  /// whoever has pushed goes on with tiles.
+  std::int64_t pushing = 0;
 
   struct Item {
     bool pushes = false;

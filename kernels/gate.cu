@@ -48,8 +48,8 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
 }  // namespace
 
 cudaError_t gate(cudaStream_t stream, const Meeting& meeting, Counters counters) {
-  return launch(stream, {1, kLanes}, gate_kernel, device::run_of(meeting),
-                counters == Counters::reset);
+  return launch(stream, {.blocks = 1, .threads = kLanes, .beside_gemms = true}, gate_kernel,
+                device::run_of(meeting), counters == Counters::reset);
 }
 
 }  // namespace overlaptune::kernels

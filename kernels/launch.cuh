@@ -12,6 +12,9 @@ struct Grid {
   dim3 blocks;
   dim3 threads;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block
+  /// An SM changes the size of its shared memory only while it is idle: a GEMM that needs all of it
+  /// would begin later where this kernel ran or runs.
+  bool beside_gemms = false;
 };
 
 /// Enqueues a kernel. The arguments are converted to the kernel's parameters. An error is returned
@@ -24,6 +27,13 @@ template <class... Parameters, class... Arguments>
   config.blockDim = grid.threads;
   config.dynamicSmemBytes = grid.shared_bytes;
   config.stream = stream;
+  cudaLaunchAttribute attribute{};
+  if (grid.beside_gemms) {
+    attribute.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attribute.val.sharedMemCarveout = cudaSharedmemCarveoutMaxShared;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
   const cudaError_t status =
       cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());

@@ -27,11 +27,13 @@ __global__ void __launch_bounds__(kLanes)
 
 cudaError_t wait_for_counter(cudaStream_t stream, const Meeting& meeting,
                              const std::uint32_t* counter, std::uint32_t value) {
-  return launch(stream, {1, kLanes}, wait_kernel, device::run_of(meeting), counter, value);
+  return launch(stream, {.blocks = 1, .threads = kLanes, .beside_gemms = true}, wait_kernel,
+                device::run_of(meeting), counter, value);
 }
 
 cudaError_t wait_for_flags(cudaStream_t stream, const Meeting& meeting, const Flags& flags) {
-  return launch(stream, {1, kLanes}, wait_for_flags_kernel, device::run_of(meeting), flags);
+  return launch(stream, {.blocks = 1, .threads = kLanes, .beside_gemms = true},
+                wait_for_flags_kernel, device::run_of(meeting), flags);
 }
 
 }  // namespace overlaptune::kernels

@@ -4,9 +4,9 @@
 
 namespace overlaptune::run {
 
-Fork::Fork(cudaStream_t stream, cudaEvent_t forked, std::initializer_list<Side> sides)
+Fork::Fork(cudaStream_t stream, cudaEvent_t forked, std::initializer_list<Side> sides, At at)
     : stream_(stream) {
-  OVT_CHECK(cudaEventRecord(forked, stream));
+  if (at == At::now) OVT_CHECK(cudaEventRecord(forked, stream));
   try {
     for (const Side& side : sides) {
       OVT_CHECK(cudaStreamWaitEvent(side.stream, forked, 0));

@@ -69,13 +69,15 @@ GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std:
 }
 
 void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
-                            kernels::Before before) const {
+                            kernels::Before before, cudaEvent_t begun) const {
+  const bool tells_begin = begun != nullptr && starts_early_ && launch.blocks > 0;
+  if (begun != nullptr && !tells_begin) OVT_CHECK(cudaEventRecord(begun, stream));
   if (launch.blocks == 0) return;
   std::vector<void*> parameters;
   for (const auto& parameter : launch.parameters) {
     parameters.push_back(const_cast<std::byte*>(parameter.data()));
   }
-  std::array<cudaLaunchAttribute, 2> attributes{};
+  std::array<cudaLaunchAttribute, 3> attributes{};
   unsigned count = 0;
   if (launch.cluster > 1) {
     attributes[count].id = cudaLaunchAttributeClusterDimension;
@@ -84,6 +86,10 @@ void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
   if (before == kernels::Before::gate && starts_early_) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (tells_begin) {
+    attributes[count].id = cudaLaunchAttributeLaunchCompletionEvent;
+    attributes[count++].val.launchCompletionEvent = {.event = begun, .flags = 0};
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(launch.blocks);

@@ -32,12 +32,12 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
 }
 
 /// Whether clusters go on by equal steps where all are there. Else whoever is free takes the next
-/// item: faster by 1 to 2 % where clusters wait for different times, for tiles of the peers that
-/// are to be added, and have many items over which that evens out (docs/results/kernels.md,
-/// "Homes").
+/// item: faster by 1 to 4 % where clusters wait for different times, for tiles of the peers that
+/// are to be added, and have many items over which that evens out; slower by 2 % with 16 items each
+/// on 4 GPUs (docs/results/kernels.md, "Homes").
 bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
                       unsigned clusters) {
-  constexpr std::int64_t kMany = 6;
+  constexpr std::int64_t kMany = 24;
   const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
   return !waits || items.all < kMany * clusters;
 }
@@ -71,6 +71,7 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
                             .tiles_before = tiles_before,
                             .pushes_a_tile = pushes_a_tile(kernel, operands.k, share)});
   items.all += items.order.pushes;
+  items.homes = items.order.position_of_tile(items.homes);
   return items;
 }
 
@@ -151,6 +152,7 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
     int first;
     int period_tiles;
     int period_pushes;
+    int pushing;
     int shares;
     int shares_an_item;
   };
@@ -165,6 +167,7 @@ std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperan
                   .first = as_int(items.order.first),
                   .period_tiles = as_int(items.order.period_tiles),
                   .period_pushes = as_int(items.order.period_pushes),
+                  .pushing = as_int(items.order.pushing),
                   .shares = as_int(std::max<std::int64_t>(items.shares, 1)),
                   .shares_an_item = kernel.ctas_an_item};
   std::vector<Arrival> arrivals(room.waits);

@@ -2,14 +2,15 @@
 //
 // Tiles next to each other share operands, and it matters which SMs compute them: SMs of a pair
 // seem to share their way to the L2 cache. So a cluster begins with its *home*, the position with
-// its own number, and goes on by steps of `Run::clusters` where it may: tiles that are computed at
+// its own number, and goes on by equal steps (`step_from`) where it may: tiles that are computed at
 // once then lie as the launch laid the clusters out. In other orders launches took up to 1.5 times
 // as long (docs/results/kernels.md, "Homes").
 //
 // Not every cluster may have an SM. The first one to need a second item *closes* the homes: those
 // of clusters that have not arrived go to whoever asks, in the order of positions, before anything
 // else. Only the first `Run::homes` positions are homes, which wait for nothing: so what a cluster
-// begins with ends, whoever has arrived. A cluster with a higher number waits a moment for all.
+// begins with ends, whoever has arrived. A cluster with a higher number is one that asks, too. (To
+// wait some microseconds for late clusters cost more than it gained.)
 // docs/kernel-notes.md has the proof, "Progress".
 
 /// The lower half of `RankWords::arrived` counts clusters; the upper half is 0 as long as the homes
@@ -40,16 +41,6 @@ __device__ __forceinline__ u32 arrive(const Run& run) {
   return atomicAdd(&own_words(run)->arrived, 1);
 }
 
-/// `RankWords::arrived` when all clusters have arrived, or the homes are closed, or after a moment.
-__device__ __forceinline__ u32 wait_for_all(const Run& run, u32 arrived) {
-  constexpr int kLooks = 8;  // some 5 us: a launch begins on all free SMs within that
-#pragma unroll 1
-  for (int i = 0; i < kLooks && !are_closed(arrived) && !all_there(run, arrived); ++i) {
-    arrived = seen(&own_words(run)->arrived);
-  }
-  return arrived;
-}
-
 /// The position with a ticket: a home of nobody, or one behind the homes. `there`: clusters that
 /// had arrived when the homes were closed.
 __device__ __forceinline__ int position_with(const Run& run, int there, u32 ticket) {
@@ -78,17 +69,17 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
 }
 
 /// The position of the next item.
-__device__ __forceinline__ int next_position(const Run& run, Items& items) {
+__device__ __forceinline__ int next_position(const Run& run, const Peers& peers, Items& items) {
   RankWords* own = own_words(run);
   const u32 dead = seen(&own->dead);
   int there = items.there;
   if (there < 0) {
-    items.there = there = close_homes(run, wait_for_all(run, seen(&own->arrived)));
+    items.there = there = close_homes(run, seen(&own->arrived));
     if (there == run.clusters) items.behind = there;
   }
   int position;
   if (run.deals != 0 && there == run.clusters) {
-    position = items.position + run.clusters;
+    position = step_from(run, peers, items.position);
   } else {
     const int ticket = static_cast<int>(atomicAdd(&own->claims, 1));
     position = items.behind < 0 ? position_with(run, there, ticket) : items.behind + ticket;
@@ -100,14 +91,14 @@ __device__ __forceinline__ int next_position(const Run& run, Items& items) {
 }
 
 /// The position of the first item.
-__device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items) {
+__device__ __forceinline__ int first_position(const Run& run, const Peers& peers, int cluster,
+                                              Items& items) {
   if (!are_closed(items.arrived)) {
     atomicOr(&own_words(run)->here[cluster / 32], 1u << cluster % 32);
     if (cluster < run.homes) return cluster;
-    const u32 arrived = wait_for_all(run, items.arrived + 1);
-    if (close_homes(run, arrived) == run.clusters) return cluster;
+    if (close_homes(run, items.arrived + 1) == run.clusters) return cluster;
   }
-  return next_position(run, items);
+  return next_position(run, peers, items);
 }
 
 /// The end of a cluster's work. The last cluster resets the queue for the next launch: nobody asks

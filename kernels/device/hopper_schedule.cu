@@ -45,8 +45,8 @@ __device__ __forceinline__ int own_cluster(const Order& order) {
 }
 
 /// The position of item number `number`. By all lanes.
-__device__ __forceinline__ int position_of_item(const Run& run, const Order& order, Items& items,
-                                                u32 number) {
+__device__ __forceinline__ int position_of_item(const Run& run, const Order& order,
+                                                const Peers& peers, Items& items, u32 number) {
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
   const bool one_each = shares_tiles(order);
   int position = run.items;
@@ -55,9 +55,9 @@ __device__ __forceinline__ int position_of_item(const Run& run, const Order& ord
     const u32 phase = number / 2 & 1;
     if (takes_items(order)) {
       if (number == 0) {
-        position = first_position(run, own_cluster(order), items);
+        position = first_position(run, peers, own_cluster(order), items);
       } else if (!one_each) {
-        position = next_position(run, items);
+        position = next_position(run, peers, items);
       }
       items.position = position;
       if (one_each ? number == 0 : position >= run.items) items.ended = leave(run, items);
@@ -145,7 +145,7 @@ __device__ __forceinline__ int own_tile(const Order& order) {
 __device__ __forceinline__ bool hand_over(const Run& run, const Order& order, const Peers& peers,
                                           Items& items, u32 number, Schedule& schedule) {
 #if QUEUED
-  const int position = position_of_item(run, order, items, number);
+  const int position = position_of_item(run, order, peers, items, number);
   Item item = item_at(run, order, peers, position, schedule.near);
   if (item.what == kEnd) item.index = items.ended;
 #else

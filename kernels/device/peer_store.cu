@@ -46,6 +46,11 @@ struct Peers {
   Group groups[GROUPS];
 };
 
+/// The position behind `position` of a cluster that goes on by equal steps.
+__device__ __forceinline__ int step_from(const Run& run, const Peers&, int position) {
+  return position + run.clusters;
+}
+
 /// `StoredTile` of core/store_order.hpp.
 struct Stored {
   int group;

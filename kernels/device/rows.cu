@@ -32,6 +32,7 @@ struct Peers {
   int first;
   int period_tiles;
   int period_pushes;
+  int pushing;         // clusters that only push where all are there; 0: all take whatever comes
   int shares;          // of a group's rows; each is pushed by one CTA
   int shares_an_item;  // 1, or 2 where the CTAs of a cluster push one each
   Arrival arrivals[WAITS];
@@ -80,6 +81,30 @@ __device__ __forceinline__ Turn turn_at(const Peers& peers, int position) {
     before = before < peers.pushes ? before : peers.pushes;
   }
   return {pushes, pushes ? before : position - before};
+}
+
+/// The positions of a push and of a tile, by their numbers.
+__device__ __forceinline__ int position_of_push(const Peers& peers, int number) {
+  if (number < peers.first) return number;
+  const int turn = (number - peers.first) / peers.period_pushes;
+  return number + (turn + 1) * peers.period_tiles;
+}
+__device__ __forceinline__ int position_of_tile(const Peers& peers, int number) {
+  const int before = peers.first + number / peers.period_tiles * peers.period_pushes;
+  return number + (before < peers.pushes ? before : peers.pushes);
+}
+
+/// The position behind `position` of a cluster that goes on by equal steps. Clusters that begin
+/// with a push have no tiles: a push may take as long as ten of them, and who had both would end
+/// last.
+__device__ __forceinline__ int step_from(const Run& run, const Peers& peers, int position) {
+  if (peers.pushing == 0) return position + run.clusters;
+  const Turn turn = turn_at(peers, position);
+  if (!turn.pushes) {
+    return position_of_tile(peers, turn.number + run.clusters - peers.pushing);
+  }
+  const int next = turn.number + peers.pushing;
+  return next < peers.pushes ? position_of_push(peers, next) : run.items;
 }
 
 /// A share of the rows of a group: vectors of 16 bytes for one rank, and that rank's counter of the

@@ -50,7 +50,7 @@ struct Run {
   int items;     // in the queue
   int clusters;  // of the launch; each takes items until there is none
   int homes;     // the first items, which wait for nothing (homes.cu)
-  int deals;     // 1: where all clusters are there, each goes on by steps of `clusters`
+  int deals;     // 1: where all clusters are there, each goes on by equal steps
   WaitControl* control;
   RankWords* words[MOST_RANKS];
 };

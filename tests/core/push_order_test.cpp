@@ -3,6 +3,7 @@
 
 #include "core/push_order.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,6 +29,7 @@ Place place_of(const Order&, int) {
 }
 struct Run {
   int rank, ranks;
+  int items, clusters;
   struct Words {
     u32 counters[4];
   } * words[MOST_RANKS];
@@ -142,6 +144,31 @@ TEST(PushOrder, the_kernel_has_the_same_order) {
       ASSERT_EQ(turn.pushes, item.pushes);
       ASSERT_EQ(turn.number, item.number);
     }
+  }
+}
+
+TEST(PushOrder, clusters_that_go_on_by_steps_take_each_item_once) {
+  for (const Case& c : cases()) {
+    const PushOrder order = order_of(c);
+    const int items = static_cast<int>(order.pushes + c.tiles);
+    const int clusters = std::min(items, static_cast<int>(c.ctas));
+    const device::Run run{.items = items, .clusters = clusters};
+    const device::Peers peers{.pushes = static_cast<int>(order.pushes),
+                              .first = static_cast<int>(order.first),
+                              .period_tiles = static_cast<int>(order.period_tiles),
+                              .period_pushes = static_cast<int>(order.period_pushes),
+                              .pushing = static_cast<int>(order.pushing)};
+    std::vector<int> taken(static_cast<std::size_t>(items));
+    for (int cluster = 0; cluster < clusters; ++cluster) {
+      const bool pushes = order.at(cluster).pushes;
+      for (int at = cluster, before = -1; at < items; at = device::step_from(run, peers, at)) {
+        ASSERT_GT(at, before);
+        before = at;
+        ++taken[static_cast<std::size_t>(at)];
+        ASSERT_TRUE(order.pushing == 0 || order.at(at).pushes == pushes);
+      }
+    }
+    EXPECT_EQ(taken, std::vector<int>(taken.size(), 1)) << c.ctas << " CTAs, " << c.pushing;
   }
 }
 

@@ -376,6 +376,7 @@ void Ranks::set_up() {
     peers.first = as_int(pushes.first);
     peers.period_tiles = as_int(pushes.period_tiles);
     peers.period_pushes = as_int(pushes.period_pushes);
+    peers.pushing = as_int(pushes.pushing);
     peers.shares = kShares;
     peers.shares_an_item = ctas_an_item_;
     for (std::size_t i = 0; i < cuts.size(); ++i) {

@@ -83,6 +83,10 @@ struct Items {
 
 // clang-format off
 #include "kernels/device/waits.cu"
+struct Peers {};
+int step_from(const Run& run, const Peers&, int position) {
+  return position + run.clusters;
+}
 #include "kernels/device/homes.cu"
 // clang-format on
 
@@ -122,13 +126,13 @@ class Queue {
         device::Items items;
         items.arrived = device::arrive(run);
         auto& mine = taken[static_cast<std::size_t>(cluster)];
-        int position = device::first_position(run, cluster, items);
+        int position = device::first_position(run, device::Peers{}, cluster, items);
         while (position < case_.items) {
           mine.push_back(position);
           if (case_.one_each) break;
           items.position = position;
           device::jitter();
-          position = device::next_position(run, items);
+          position = device::next_position(run, device::Peers{}, items);
         }
         last += device::leave(run, items) ? 1 : 0;
         room.release();
