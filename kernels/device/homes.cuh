@@ -1,4 +1,5 @@
-// How the clusters of a GEMM on Hopper share out the queue of waits.cu.
+#pragma once
+// How the clusters of a GEMM on Hopper share out the queue of waits.cuh.
 //
 // Tiles next to each other share operands, and it matters which SMs compute them: SMs of a pair
 // seem to share their way to the L2 cache. So a cluster begins with its *home*, the position with
@@ -11,6 +12,10 @@
 // else. Only the first `Run::homes` positions are homes, which wait for nothing: so what a cluster
 // begins with ends, whoever has arrived. A cluster with a higher number waits a moment for all.
 // docs/kernel-notes.md has the proof, "Progress".
+
+#include "kernels/device/waits.cuh"
+
+namespace overlaptune::kernels::device {
 
 /// The lower half of `RankWords::arrived` counts clusters; the upper half is 0 as long as the homes
 /// are open, then one more than the clusters that had arrived.
@@ -59,7 +64,7 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
   do {
     owners = 0;
 #pragma unroll 1
-    for (int i = 0; i < kHereWords; ++i) owners += __popc(seen(here + i));
+    for (int i = 0; i < RankWords::kHereWords; ++i) owners += __popc(seen(here + i));
   } while (owners < there);
   const int homes = run.homes < run.clusters ? run.homes : run.clusters;
   int left = static_cast<int>(ticket);
@@ -77,7 +82,9 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
   return homes + left;
 }
 
-/// The position of the next item.
+/// The position of the next item. `Items`: what the thread that takes them has in shared memory
+/// (`Taking` in hopper_items.cuh).
+template <class Items>
 __device__ __forceinline__ int next_position(const Run& run, Items& items) {
   RankWords* own = own_words(run);
   const u32 dead = seen(&own->dead);
@@ -100,6 +107,7 @@ __device__ __forceinline__ int next_position(const Run& run, Items& items) {
 }
 
 /// The position of the first item.
+template <class Items>
 __device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items) {
   if (!are_closed(items.arrived)) {
     atomicOr(&own_words(run)->here[cluster / 32], 1u << cluster % 32);
@@ -112,15 +120,18 @@ __device__ __forceinline__ int first_position(const Run& run, int cluster, Items
 
 /// The end of a cluster's work. The last cluster resets the queue for the next launch: nobody asks
 /// any more. Returns whether this is the last one.
+template <class Items>
 __device__ __forceinline__ bool leave(const Run& run, const Items& items) {
   RankWords* own = own_words(run);
   tell_left_out(run, items.left_out);
   __threadfence();  // what this cluster has written here comes before the reset
   if (atomicAdd(&own->left, 1) + 1 < static_cast<u32>(run.clusters)) return false;
 #pragma unroll 1
-  for (int i = 0; i < kHereWords; ++i) own->here[i] = 0;
+  for (int i = 0; i < RankWords::kHereWords; ++i) own->here[i] = 0;
   own->arrived = 0;
   own->claims = 0;
   own->left = 0;
   return true;
 }
+
+}  // namespace overlaptune::kernels::device
