@@ -172,7 +172,9 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
       params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
     }
     std::copy(maps.begin(), maps.end(), params.c);
-    // The kernel has maps of its ranks only.
+    // The kernel has maps of its ranks only, and nothing behind them.
+    static_assert(sizeof(device::AtRanksParams<3, groups>) ==
+                  offsetof(Params, c) + 3 * sizeof(device::TensorMap));
     return parameter(params, offsetof(Params, c) + maps.size_bytes());
   });
 }

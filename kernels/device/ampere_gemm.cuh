@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(32 * kTile.warps_m * kTile.warps_n, 1)
                 const __grid_constant__ typename Feed::Params feed,
                 const __grid_constant__ IntoRowsParams<kSegments> into,
                 const __grid_constant__ Either<Feed::kWaits, Run, NoRun> run) {
-  compute_tiles<AmpereGemm<kTile, Feed, kSegments>>({operands, order, feed, into, run});
+  compute_tiles(AmpereLaunch<AmpereGemm<kTile, Feed, kSegments>>{operands, order, feed, into, run});
 }
 
 }  // namespace overlaptune::kernels::device

@@ -141,7 +141,7 @@ requires(kTile.cluster == 1) __global__ void __launch_bounds__(kThreadsOf<kTile>
                 const __grid_constant__ typename Feed::Params feed,
                 const __grid_constant__ typename Epilogue::Params epilogue,
                 const __grid_constant__ RunFor<Feed, Epilogue> run) {
-  compute_tiles<HopperGemm<kTile, Feed, Epilogue>>({a, b, order, feed, epilogue, run});
+  compute_tiles(Launch<HopperGemm<kTile, Feed, Epilogue>>{a, b, order, feed, epilogue, run});
 }
 
 template <HopperTile kTile, class Feed, class Epilogue>
@@ -152,7 +152,7 @@ requires(kTile.cluster == 2) __global__ void __cluster_dims__(2, 1, 1)
                     const __grid_constant__ typename Feed::Params feed,
                     const __grid_constant__ typename Epilogue::Params epilogue,
                     const __grid_constant__ RunFor<Feed, Epilogue> run) {
-  compute_tiles<HopperGemm<kTile, Feed, Epilogue>>({a, b, order, feed, epilogue, run});
+  compute_tiles(Launch<HopperGemm<kTile, Feed, Epilogue>>{a, b, order, feed, epilogue, run});
 }
 
 }  // namespace overlaptune::kernels::device

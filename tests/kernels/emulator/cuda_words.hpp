@@ -19,6 +19,7 @@
 #define blockIdx emulator::block_idx
 #define gridDim emulator::grid_dim
 
+// NOLINTBEGIN(readability-identifier-naming): CUDA's names.
 inline void __syncthreads() {
   emulator::machine->meet_in_cta();
 }
@@ -53,3 +54,4 @@ inline int __ffs(int bits) {
 inline int __popc(unsigned bits) {
   return std::popcount(bits);
 }
+// NOLINTEND(readability-identifier-naming)
