@@ -33,13 +33,20 @@ struct KernelsFlags {
   unsigned threads = 0;
 };
 
-/// Whether each of `parts` is the kernel's name or, as `BLOCK_N=64`, one of its macros.
+/// Whether each of `parts` is the kernel's name or, as `block_n=64` and `RowsThere`, a part of its
+/// arguments.
 bool has_all(const kernels::KernelSource& source, const std::vector<std::string>& parts) {
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return part == source.name ||
-           std::any_of(source.macros.begin(), source.macros.end(),
-                       [&](const auto& macro) { return part == macro.first + "=" + macro.second; });
-  });
+  // `hopper_gemm<HopperTile{.block_m=64,.block_n=64},RowsThere>`: words between these.
+  constexpr std::string_view kBetween = "<>{},.";
+  const std::string name = to_string(source);
+  std::set<std::string> words;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(kBetween, begin), name.size());
+    words.insert(name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return words.count(part) > 0; });
 }
 
 std::vector<CompileJob> jobs_of(const KernelsFlags& flags, const kernels::Compiler& compiler) {
@@ -58,8 +65,8 @@ std::vector<CompileJob> jobs_of(const KernelsFlags& flags, const kernels::Compil
   }
   if (jobs.empty()) {
     throw Failure(ErrorKind::bad_input,
-                  fmt::format("--only {}: no kernel has all of these: expected names and macros of "
-                              "the table, as hopper_gemm,BLOCK_N=64",
+                  fmt::format("--only {}: no kernel has all of these: expected words of the "
+                              "table, as hopper_gemm,block_n=64",
                               fmt::join(flags.only, ",")));
   }
   return jobs;
@@ -169,10 +176,9 @@ void add_kernels(CLI::App& root, Session& session) {
       ->type_name("SM,...")
       ->needs(all);
   command
-      ->add_option(
-          "--only", flags->only,
-          "With --compile-all: only kernels that have all of these, names or macros of the "
-          "table (ampere_gemm,BLOCK_M=128)")
+      ->add_option("--only", flags->only,
+                   "With --compile-all: only kernels that have all of these words of the table "
+                   "(ampere_gemm,block_m=128)")
       ->delimiter(',')
       ->type_name("PART,...")
       ->needs(all);

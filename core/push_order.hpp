@@ -1,7 +1,7 @@
 #pragma once
 // The items of a GEMM that computes tiles and sends rows to its peers (`waiting` by peer_access):
 // in which order its CTAs take them. Simulator and run library rely on the same rules;
-// kernels/device/rows.cu has the same order. There are no times here but the ratio of two.
+// kernels/device/rows.cuh has the same order. There are no times here but the ratio of two.
 
 #include <cstdint>
 #include <span>

@@ -38,7 +38,7 @@ bool takes_turns(const Tile& tile, const GpuLimits& limits, Elements elements) {
 }
 
 /// Most bytes of the kernel's static variables: barriers of the stages, of the buffers and of the
-/// turns; the items that its warps hand each other (`Items` in kernels/device/hopper_items.cu).
+/// turns; the items that its warps hand each other (`Items` in kernels/device/hopper_items.cuh).
 int static_bytes(int stages, int buffers, int consumers) {
   const int barriers = 8 * (2 * stages + 2 * buffers * consumers + 2);
   const int items = 448 + 20 * consumers;

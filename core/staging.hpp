@@ -1,7 +1,7 @@
 #pragma once
-// How a GEMM on Hopper (kernels/device/hopper_gemm.cu) gives a tile to its consumers, and how these
-// stage C in shared memory. The kernel's source is made from it; model and simulator take from it
-// what storing a tile costs.
+// How a GEMM on Hopper (kernels/device/hopper_gemm.cuh) gives a tile to its consumers, and how
+// these stage C in shared memory. The kernel's source is made from it; model and simulator take
+// from it what storing a tile costs.
 
 #include "core/config.hpp"
 #include "core/gpu.hpp"

@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/rank_words.hpp"
-#include "kernels/registry.hpp"
+#include "kernels/element_name.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -77,21 +76,15 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, El
   if (!layout) return error_of(layout);
   return KernelSource{
       .name = "ampere_gemm",
-      .text = embedded_source("instructions") + embedded_source("tiles") +
-              (waits > 0 ? embedded_source("waits") + embedded_source("rows") : "") +
-              embedded_source("ampere_gemm"),
-      .macros = {{"BLOCK_M", std::to_string(tile.block_m)},
-                 {"BLOCK_N", std::to_string(tile.block_n)},
-                 {"STAGES", std::to_string(tile.stages)},
-                 {"WARPS_M", std::to_string(layout->warps_m)},
-                 {"WARPS_N", std::to_string(layout->warps_n)},
-                 {"SLAB", std::to_string(layout->slab)},
-                 {"SEGMENTS", std::to_string(segments)},
-                 {"WAITS", std::to_string(waits)},
-                 {"RANKS", "0"},
-                 {"QUEUED", waits > 0 ? "1" : "0"},
-                 {"MOST_RANKS", std::to_string(RankWords::kMostRanks)},
-                 {"HALF", result_of(elements) == Dtype::fp16 ? "1" : "0"}}};
+      .text =
+          "#include \"kernels/device/ampere_gemm.cuh\"\n"
+          "using namespace overlaptune::kernels::device;\n",
+      .arguments = {
+          fmt::format("AmpereTile{{.block_m={},.block_n={},.stages={},.warps_m={},.warps_n={},"
+                      ".slab={},.element={}}}",
+                      tile.block_m, tile.block_n, tile.stages, layout->warps_m, layout->warps_n,
+                      layout->slab, element_name(result_of(elements))),
+          waits > 0 ? fmt::format("Rows<{}>", waits) : "RowsThere", std::to_string(segments)}};
 }
 
 }  // namespace overlaptune::kernels

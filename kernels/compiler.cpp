@@ -9,22 +9,33 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/device_headers.hpp"
+
 namespace overlaptune::kernels {
 namespace {
 
 constexpr int kSuccess = 0;  // NVRTC_SUCCESS
 
 /// `--ptxas-options=-v` makes the log tell registers, spills and stack, also where NVRTC makes the
-/// cubin itself (checked with 13.0). With `--no-source-include` a source can include nothing.
+/// cubin itself (checked with 13.0). With `--no-source-include` a source can include no file.
 constexpr const char* kFlags[] = {"--std=c++20", "--device-as-default-execution-space",
                                   "--no-source-include", "--ptxas-options=-v"};
 
 class Program {
  public:
-  Program(const Nvrtc& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
+  Program(const Nvrtc& nvrtc, const KernelSource& source)
+      : nvrtc_(nvrtc), expression_(to_string(source)) {
     const std::string file = source.name + ".cu";
+    std::vector<const char*> names;
+    std::vector<const char*> texts;
+    for (const DeviceHeader& header : device_headers()) {  // literals, which end in a zero
+      names.push_back(header.name.data());
+      texts.push_back(header.text.data());
+    }
     check("nvrtcCreateProgram",
-          nvrtc_.create(&program_, source.text.c_str(), file.c_str(), 0, nullptr, nullptr));
+          nvrtc_.create(&program_, source.text.c_str(), file.c_str(),
+                        static_cast<int>(names.size()), texts.data(), names.data()));
+    check("nvrtcAddNameExpression", nvrtc_.add_name(program_, expression_.c_str()));
   }
   ~Program() { nvrtc_.destroy(&program_); }
   Program(const Program&) = delete;
@@ -44,6 +55,11 @@ class Program {
   [[nodiscard]] std::string cubin() const {
     return read("nvrtcGetCUBIN", nvrtc_.cubin_size, nvrtc_.cubin);
   }
+  [[nodiscard]] std::string symbol() const {
+    const char* name = nullptr;
+    check("nvrtcGetLoweredName", nvrtc_.lowered_name(program_, expression_.c_str(), &name));
+    return name;
+  }
 
  private:
   void check(const char* call, int status) const {
@@ -61,15 +77,13 @@ class Program {
   }
 
   const Nvrtc& nvrtc_;
+  std::string expression_;
   Nvrtc::Program program_ = nullptr;
 };
 
-std::vector<std::string> options_of(const KernelSource& source, const std::string& architecture) {
+std::vector<std::string> options_for(const std::string& architecture) {
   std::vector<std::string> options{"--gpu-architecture=" + architecture};
   options.insert(options.end(), std::begin(kFlags), std::end(kFlags));
-  for (const auto& [name, value] : source.macros) {
-    options.push_back(fmt::format("--define-macro={}={}", name, value));
-  }
   return options;
 }
 
@@ -80,9 +94,10 @@ std::string key_by(const std::string& nvrtc, const KernelSource& source,
   const auto add = [&](const std::string& part) {
     key += fmt::format("{} {}\n", part.size(), part);
   };
-  add(source.name);
-  for (const std::string& option : options_of(source, architecture)) add(option);
+  add(to_string(source));
+  for (const std::string& option : options_for(architecture)) add(option);
   add(source.text);
+  add(device_digest());
   return key;
 }
 
@@ -131,13 +146,8 @@ std::optional<std::int64_t> number_before(std::string_view line, std::string_vie
 }  // namespace
 
 std::string to_string(const KernelSource& source) {
-  if (source.macros.empty()) return source.name;
-  std::vector<std::string> parts;
-  parts.reserve(source.macros.size());
-  for (const auto& [name, value] : source.macros) {
-    parts.push_back(fmt::format("{}={}", name, value));
-  }
-  return fmt::format("{} ({})", source.name, fmt::join(parts, ", "));
+  if (source.arguments.empty()) return source.name;
+  return fmt::format("{}<{}>", source.name, fmt::join(source.arguments, ","));
 }
 
 Expected<CubinProperties> parse_properties(const std::string& log) {
@@ -179,14 +189,14 @@ Expected<Cubin> Compiler::compile(const KernelSource& source,
     return bad_input(fmt::format("kernel {} for {}: {}", to_string(source), architecture, reason));
   };
   const Program program(nvrtc_, source);
-  const int status = program.compile(options_of(source, architecture));
+  const int status = program.compile(options_for(architecture));
   const std::string log = program.log();
   if (status != kSuccess) {
     return failed(fmt::format("{}: {}", nvrtc_.error_string(status), first_lines(log)));
   }
   const auto properties = parse_properties(log);
   if (!properties) return failed(properties.error().message);
-  Cubin cubin{.bytes = program.cubin(), .properties = *properties};
+  Cubin cubin{.bytes = program.cubin(), .symbol = program.symbol(), .properties = *properties};
   for (std::string& line : lines_of(log)) {
     if (warns(line)) cubin.warnings.push_back(std::move(line));
   }

@@ -1,11 +1,11 @@
 #pragma once
 // The run-time compiler of generated kernels: CUDA C++ to a cubin, by NVRTC. It needs the libraries
 // of NVRTC and its builtins, which are loaded at run time (nvrtc.hpp). It needs no GPU, no driver,
-// no nvcc and no headers, because sources include nothing.
+// no nvcc and no files: sources include only headers that are part of the program
+// (device_headers.hpp).
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -13,12 +13,12 @@
 
 namespace overlaptune::kernels {
 
-/// One kernel to be compiled: a source and the macros that are defined before its first line, in
-/// this order.
+/// One kernel to be compiled: a source, the name of a kernel in it, and, where that is a template,
+/// its arguments.
 struct KernelSource {
   std::string name{};
   std::string text{};
-  std::vector<std::pair<std::string, std::string>> macros{};
+  std::vector<std::string> arguments{};
 
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
@@ -36,6 +36,7 @@ struct CubinProperties {
 
 struct Cubin {
   std::string bytes{};
+  std::string symbol{};  ///< the kernel's name in it
   CubinProperties properties{};
   /// Lines of the compiler that warn or report a cost (serialised wgmma, an ignored setmaxnreg).
   std::vector<std::string> warnings{};
@@ -43,7 +44,7 @@ struct Cubin {
   friend bool operator==(const Cubin&, const Cubin&) = default;
 };
 
-/// `gemm`, or `gemm (BLOCK_M=128, STAGES=4)`: for messages and tables.
+/// The kernel as C++ names it: `gemm`, or `gemm<Tile{.block_m=128,.stages=4},IntoC<1>>`.
 [[nodiscard]] std::string to_string(const KernelSource& source);
 
 class Compiler {
@@ -53,8 +54,8 @@ class Compiler {
       const std::vector<std::string>& libraries = nvrtc_libraries());
 
   /// Compiles for an `architecture` such as `sm_80` or `sm_90a`. Several threads may compile at
-  /// once. Error (`bad_input`): one line with the kernel, its macros, the architecture, and the
-  /// compiler's first lines.
+  /// once. Error (`bad_input`): one line with the kernel, the architecture, and the compiler's
+  /// first lines.
   [[nodiscard]] Expected<Cubin> compile(const KernelSource& source,
                                         const std::string& architecture) const;
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -16,25 +15,19 @@
 
 #include "core/own_file.hpp"
 #include "core/whole_file.hpp"
+#include "kernels/sha256.hpp"
 
 namespace overlaptune::kernels {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "overlaptune cubin 2\n";
+constexpr std::string_view kMagic = "overlaptune cubin 3\n";
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::size_t kNameDigits = 32;
+constexpr std::size_t kHashBytes = 32;
 /// Age of a temporary file whose writer was killed; a writer takes milliseconds.
 constexpr auto kStale = std::chrono::hours(1);
-
-/// The SHA-256 (FIPS 180-4) of a text, as 32 bytes.
-std::string sha256(std::string_view text) {
-  std::string hash(crypto_hash_sha256_BYTES, '\0');
-  crypto_hash_sha256(reinterpret_cast<unsigned char*>(hash.data()),
-                     reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  return hash;
-}
 
 // Layout of an entry: the magic; the fields, each a number of 8 bytes or a text after its length;
 // and the SHA-256 of everything before it.
@@ -57,6 +50,7 @@ std::string to_entry(std::string_view key, const Cubin& cubin) {
   }
   put(entry, std::uint64_t{cubin.warnings.size()});
   for (const std::string& line : cubin.warnings) put(entry, std::string_view(line));
+  put(entry, std::string_view(cubin.symbol));
   put(entry, std::string_view(cubin.bytes));
   entry += sha256(entry);
   return entry;
@@ -92,10 +86,10 @@ class Reader {
 
 /// The kernel in an entry; nothing where the entry is damaged or has another key.
 std::optional<Cubin> from_entry(std::string_view key, std::string_view entry) {
-  if (!entry.starts_with(kMagic) || entry.size() < kMagic.size() + crypto_hash_sha256_BYTES) {
+  if (!entry.starts_with(kMagic) || entry.size() < kMagic.size() + kHashBytes) {
     return std::nullopt;
   }
-  const std::string_view body = entry.substr(0, entry.size() - crypto_hash_sha256_BYTES);
+  const std::string_view body = entry.substr(0, entry.size() - kHashBytes);
   if (entry.substr(body.size()) != sha256(body)) return std::nullopt;
   Reader reader(body.substr(kMagic.size()));
   if (reader.text() != key) return std::nullopt;
@@ -109,6 +103,7 @@ std::optional<Cubin> from_entry(std::string_view key, std::string_view entry) {
   for (std::uint64_t i = 0; i < lines && reader.is_good(); ++i) {
     cubin.warnings.emplace_back(reader.text());
   }
+  cubin.symbol = reader.text();
   cubin.bytes = reader.text();
   if (!reader.is_at_end()) return std::nullopt;
   return cubin;
@@ -186,12 +181,7 @@ bool CubinCache::is_off() const {
 
 fs::path CubinCache::file_of(std::string_view key) const {
   // Two keys may share a name without harm: the entry holds the whole key.
-  std::string digits(2 * crypto_hash_sha256_BYTES + 1, '\0');
-  const std::string hash = sha256(key);
-  sodium_bin2hex(digits.data(), digits.size(), reinterpret_cast<const unsigned char*>(hash.data()),
-                 hash.size());
-  digits.resize(kNameDigits);
-  return options_.folder / (digits + std::string(kSuffix));
+  return options_.folder / (sha256_digits(key).substr(0, kNameDigits) + std::string(kSuffix));
 }
 
 void CubinCache::warn_once(const std::string& what) const {

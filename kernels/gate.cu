@@ -36,12 +36,12 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
     const device::u32 number = own->runs[rank] + 1;
     own->runs[rank] = number;
     if (rank == run.rank) continue;
-    device::wait_for(run, &own->ready[rank], number, device::kReady,
+    device::wait_for(run, &own->ready[rank], number, Awaited::ready,
                      static_cast<device::u32>(rank));
   }
   __syncwarp();
   // A peer that has waited in vain has arrived, too, but it is in the run no more.
-  if (lane == 0 && dead != 0) device::give_up(run, device::kTold, 0, 0);
+  if (lane == 0 && dead != 0) device::give_up(run, Awaited::told, 0, 0);
   device::start_next_launch();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The source of the generated GEMM on Hopper (kernels/device/hopper_gemm.cu) for a given tile, and
+// The source of the generated GEMM on Hopper (kernels/device/hopper_gemm.cuh) for a given tile, and
 // what a launch of it needs to know. Text and numbers only: no GPU, no CUDA.
 
 #include "core/config.hpp"
@@ -26,7 +26,7 @@ struct HopperLayout : Staging {
 struct HopperLaunches {
   int segments = 1;
   int waits = 0;   ///< most wave groups whose rows it waits for; 0: all rows are there
-  int ranks = 0;   ///< ranks at which it stores tiles (peer_store.cu); 0: it stores into C
+  int ranks = 0;   ///< ranks at which it stores tiles (at_ranks.cuh); 0: it stores into C
   int groups = 1;  ///< with `ranks`: most wave groups
 };
 

@@ -22,7 +22,10 @@ struct Nvrtc {
   int (*create)(Program* program, const char* source, const char* name, int headers,
                 const char* const* header_texts, const char* const* header_names) = nullptr;
   int (*destroy)(Program* program) = nullptr;
+  int (*add_name)(Program program, const char* expression) = nullptr;
   int (*compile)(Program program, int options, const char* const* texts) = nullptr;
+  /// The name in the cubin of an expression that was added. It lives as long as the program.
+  int (*lowered_name)(Program program, const char* expression, const char** name) = nullptr;
   int (*log_size)(Program program, std::size_t* bytes) = nullptr;
   int (*log)(Program program, char* text) = nullptr;
   int (*cubin_size)(Program program, std::size_t* bytes) = nullptr;

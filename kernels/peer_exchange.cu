@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const PeerPiece& piece = all.piece[number];
     if (threadIdx.x < all.run.ranks && piece.value > 0) {
       device::wait_for(all.run, all.run.words[threadIdx.x]->counters + piece.counter, piece.value,
-                       device::kCounter, static_cast<unsigned>(piece.counter));
+                       Awaited::counter, static_cast<unsigned>(piece.counter));
     }
     __syncthreads();
     take<Two, KIND, PARTS>(all, piece, position - number * all.shares);

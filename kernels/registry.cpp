@@ -1,8 +1,7 @@
 #include "kernels/registry.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <stdexcept>
+#include <string_view>
 
 #include "core/gpu.hpp"
 #include "core/tiling.hpp"
@@ -27,17 +26,6 @@ int capability_of(std::string_view architecture) {
 }
 
 }  // namespace
-
-std::string embedded_source(std::string_view name) {
-  const auto& sources = embedded_sources();
-  const auto found =
-      std::find_if(sources.begin(), sources.end(),
-                   [&](const EmbeddedSource& source) { return source.name == name; });
-  if (found == sources.end()) {
-    throw std::out_of_range("kernels/device/" + std::string(name) + ".cu: not part of the program");
-  }
-  return std::string(found->text);
-}
 
 std::string architecture_of(int compute_capability) {
   constexpr int kBlackwell = 100;

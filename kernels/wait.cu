@@ -9,7 +9,7 @@ constexpr int kLanes = 32;
 __global__ void __launch_bounds__(kLanes)
     wait_kernel(const __grid_constant__ device::Run run, const std::uint32_t* counter,
                 std::uint32_t value) {
-  if (threadIdx.x == 0) device::wait_for(run, counter, value, device::kCounter, 0);
+  if (threadIdx.x == 0) device::wait_for(run, counter, value, Awaited::counter, 0);
 }
 
 __global__ void __launch_bounds__(kLanes)
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kLanes)
     const int rank = i % run.ranks;
     if (rank == run.rank) continue;
     std::uint32_t* const flag = flags.first + i / run.ranks * flags.stride + rank;
-    device::wait_for(run, flag, 1, device::kFlag, static_cast<unsigned>(rank));
+    device::wait_for(run, flag, 1, Awaited::flag, static_cast<unsigned>(rank));
     *flag = 0;  // the peer raises it again only behind the next gate
   }
 }

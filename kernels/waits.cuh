@@ -1,43 +1,32 @@
 #pragma once
-// The text of kernels/device/waits.cu for kernels that nvcc compiles, and the launch that begins each
-// of them.
+// Waits and the queue (kernels/device/waits.cuh) for kernels that nvcc compiles, and the launch
+// that begins each of them.
 
+#include <algorithm>
 #include <cuda_runtime.h>
 
+#include "kernels/device/waits.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/meeting.hpp"
 
 namespace overlaptune::kernels::device {
 
-#define HALF 0
-#include "kernels/device/instructions.cu"
-#undef HALF
-#define MOST_RANKS 64
-#include "kernels/device/waits.cu"
-#undef MOST_RANKS
-static_assert(sizeof(RankWords) == sizeof(kernels::RankWords));
-static_assert(32 * kHereWords == kernels::RankWords::kMostClusters);
-static_assert(sizeof(WaitControl) == sizeof(kernels::WaitControl));
-static_assert(kAborted == static_cast<u32>(kernels::Awaited::aborted));
-
-/// The parameter of a kernel that works off `items` of the queue on `ctas` CTAs, and never meets the
-/// ranks itself.
+/// The parameter of a kernel that works off `items` of the queue on `ctas` CTAs, and never meets
+/// the ranks itself.
 inline Run run_of(const Meeting& meeting, int items = 0, int ctas = 1) {
   Run run{.rank = meeting.rank,
           .ranks = meeting.ranks,
           .plan = meeting.plan,
           .items = items,
           .clusters = ctas,
-          .control = reinterpret_cast<WaitControl*>(meeting.control)};
-  for (int rank = 0; rank < meeting.ranks; ++rank) {
-    run.words[rank] =
-        reinterpret_cast<RankWords*>(meeting.words[static_cast<std::size_t>(rank)]);
-  }
+          .control = meeting.control};
+  std::copy_n(meeting.words.begin(), meeting.ranks, run.words);
   return run;
 }
 
 /// Works off the items of the queue, one after the other, by all threads of a CTA. `work` is called
-/// with each position, and may meet at barriers. Returns whether this CTA took the end of the queue.
+/// with each position, and may meet at barriers. Returns whether this CTA took the end of the
+/// queue.
 template <class Work>
 __device__ bool each_item(const Run& run, const Work& work) {
   constexpr int kLast = 0x7fffffff;
@@ -71,7 +60,8 @@ __device__ inline void part(const Run& run, bool last) {
   const int peer = static_cast<int>(threadIdx.x);
   if (peer < run.ranks && peer != run.rank) increment(&run.words[peer]->done, 1);
   if (!last || peer != 0) return;
-  wait_for(run, &own_words(run)->done, static_cast<u32>((run.ranks - 1) * run.clusters), kDone, 0);
+  wait_for(run, &own_words(run)->done, static_cast<u32>((run.ranks - 1) * run.clusters),
+           Awaited::done, 0);
 }
 
 }  // namespace overlaptune::kernels::device

@@ -4,6 +4,9 @@
 #include "run/generated_queue.hpp"
 
 namespace overlaptune::run {
+
+namespace device = kernels::device;
+
 namespace {
 
 class AmpereKernel : public GeneratedKernel {
@@ -23,50 +26,45 @@ class AmpereKernel : public GeneratedKernel {
     check_room(operands, room_);
     const QueuedItems items = queued_items(queued_, operands, tiles, crew.sms);
     const Turns turns = turns_of(crew, items.all, 1);
-    const kernels::AmpereOperands head{.a = operands.a,
-                                       .b = operands.b,
-                                       .a_block_stride = order.block_rows * operands.k,
-                                       .a_stride = static_cast<std::int32_t>(operands.k),
-                                       .b_stride = static_cast<std::int32_t>(operands.k),
-                                       .rows = static_cast<std::int32_t>(order.block_rows),
-                                       .n = static_cast<std::int32_t>(order.n),
-                                       .k = k};
-    const kernels::AmpereOrder places{.panels = static_cast<std::int32_t>(order.panels_per_block()),
-                                      .blocks = operands.rows ? 1 : order.blocks,
-                                      .columns = static_cast<std::int32_t>(order.columns()),
-                                      .raster = static_cast<std::int32_t>(std::min<std::int64_t>(
-                                          order.raster, order.panels_per_block())),
-                                      .tiles = static_cast<std::int32_t>(tiles),
-                                      .k_steps = (k + 63) / 64,
-                                      .early = turns.early,
-                                      .leaving = turns.leaving,
-                                      .counters = counters};
-    std::vector<kernels::AmpereSegment> segments(room_.segments);
-    for (std::size_t i = 0; i < operands.segments.size(); ++i) {
-      const GeneratedSegment& segment = operands.segments[i];
-      const Region& region = segment.region;
-      segments[i] = {.end = static_cast<std::int32_t>(region.end),
-                     .counter = segment.counter,
-                     .first_row = static_cast<std::int32_t>(region.first_row),
-                     .first_column = static_cast<std::int32_t>(region.first_column),
-                     .c = segment.c,
-                     .row_stride = segment.row_stride,
-                     .block_stride = segment.block_stride};
-    }
-    // The order and its segments are one parameter.
-    GeneratedLaunch launch{.parameters = {packed<kernels::AmpereOperands>({&head, 1}),
-                                          packed<kernels::AmpereOrder, kernels::AmpereSegment>(
-                                              {&places, 1}, segments)},
-                           .blocks = turns.blocks};
-    if (room_.waits > 0) {
-      launch.parameters.push_back(packed_rows(order, operands, queued_, items, room_));
-      launch.parameters.push_back(
-          packed_run(operands, items, turns.blocks, kernels::RankWords::kMostRanks));
-    }
-    return launch;
+    const device::AmpereOperands head{.a = operands.a,
+                                      .b = operands.b,
+                                      .a_block_stride = order.block_rows * operands.k,
+                                      .a_stride = static_cast<std::int32_t>(operands.k),
+                                      .b_stride = static_cast<std::int32_t>(operands.k),
+                                      .rows = static_cast<std::int32_t>(order.block_rows),
+                                      .n = static_cast<std::int32_t>(order.n),
+                                      .k = k};
+    const bool waits = room_.waits > 0;
+    return {.parameters = {parameter(head),
+                           parameter(order_of(order, operands.rows ? 1 : order.blocks, tiles, k,
+                                              turns, counters)),
+                           waits ? rows_parameter(order, operands, queued_, items, room_)
+                                 : parameter(device::NoParams{}),
+                           into_rows(operands),
+                           waits ? parameter(run_of(operands, items, turns.blocks))
+                                 : parameter(device::NoRun{})},
+            .blocks = turns.blocks};
   }
 
  private:
+  /// The segments of C.
+  [[nodiscard]] std::vector<std::byte> into_rows(const GeneratedOperands& operands) const {
+    return with_constant(room_.segments, [&](auto count) {
+      device::IntoRowsParams<count> into{};
+      for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+        const GeneratedSegment& segment = operands.segments[i];
+        const Region& region = segment.region;
+        into.segments[i] = {
+            .tiles = {static_cast<int>(region.end), segment.counter,
+                      static_cast<int>(region.first_row), static_cast<int>(region.first_column)},
+            .c = segment.c,
+            .row_stride = segment.row_stride,
+            .block_stride = segment.block_stride};
+      }
+      return parameter(into);
+    });
+  }
+
   QueuedKernel queued_;
   LaunchRoom room_;
 };

@@ -55,13 +55,31 @@ void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
   if (operands.stores) refuse_more(operands.stores->groups.size(), room.groups, "wave groups");
 }
 
-GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin,
+kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,
+                                std::int64_t k, const Turns& turns, std::uint32_t* counters) {
+  constexpr std::int64_t kBlockK = 64;
+  const auto panels = static_cast<int>(order.panels_per_block());
+  return {.panels = panels,
+          .blocks = blocks,
+          .columns = static_cast<int>(order.columns()),
+          .raster = std::min(order.raster, panels),
+          .tiles = static_cast<int>(tiles),
+          .k_steps = static_cast<int>((k + kBlockK - 1) / kBlockK),
+          .early = turns.early,
+          .leaving = turns.leaving,
+          .ctas = 1,
+          .signal = 1,
+          .counters = counters};
+}
+
+GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const kernels::Cubin& cubin,
                              int compute_capability)
     : kernel_(std::move(kernel)), starts_early_(compute_capability >= kernels::kHopper) {
   cudaLibrary_t library = nullptr;
-  OVT_CHECK(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  OVT_CHECK(
+      cudaLibraryLoadData(&library, cubin.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   library_ = Handle<cudaLibrary_t, &cudaLibraryUnload>(library);
-  OVT_CHECK(cudaLibraryGetKernel(&handle_, library, kernel_->source().name.c_str()));
+  OVT_CHECK(cudaLibraryGetKernel(&handle_, library, cubin.symbol.c_str()));
   // This also loads the kernel, so that it is not loaded later, while other work waits.
   OVT_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(handle_),
                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -140,8 +158,8 @@ Expected<const GeneratedGemm*> GeneratedGemms::gemm(const TiledKernel& kernel) {
   if (properties.spill_bytes > 0 || properties.local_bytes > 0) {
     return bad_input(to_string(job->compile.source) + ": its sums do not fit the registers");
   }
-  const auto [entry, fresh] = gemms_.emplace(
-      job->key, GeneratedGemm(std::move(job->kernel), cubin->bytes, compute_capability()));
+  const auto [entry, fresh] =
+      gemms_.emplace(job->key, GeneratedGemm(std::move(job->kernel), *cubin, compute_capability()));
   return &entry->second;
 }
 

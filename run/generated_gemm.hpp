@@ -36,7 +36,7 @@ class GeneratedGemm {
 
  private:
   friend class GeneratedGemms;
-  GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const std::string& cubin,
+  GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const kernels::Cubin& cubin,
                 int compute_capability);
 
   std::unique_ptr<GeneratedKernel> kernel_;

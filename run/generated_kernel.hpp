@@ -8,11 +8,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "core/arrivals.hpp"
 #include "core/error.hpp"
 #include "kernels/compiler.hpp"
+#include "kernels/device/parameters.cuh"
 #include "kernels/meeting.hpp"
 #include "kernels/tiled_source.hpp"
 
@@ -109,7 +112,7 @@ struct Crew {
   bool persistent = true;
 };
 
-/// A crew in the form that kernels take (kernels/device/tiles.cu).
+/// A crew in the form that kernels take (kernels/device/tiles.cuh).
 struct Turns {
   unsigned blocks = 0;
   int early = 0;
@@ -126,16 +129,30 @@ struct GeneratedLaunch {
   unsigned cluster = 1;  ///< CTAs of a cluster; 1 where the kernel itself declares its clusters
 };
 
-/// The bytes of all values, one after the other.
-template <class... T>
-std::vector<std::byte> packed(std::span<const T>... values) {
-  std::vector<std::byte> all((values.size_bytes() + ...));
-  std::byte* to = all.data();
-  const auto put = [&](std::span<const std::byte> bytes) {
-    to = std::copy(bytes.begin(), bytes.end(), to);
-  };
-  (put(std::as_bytes(values)), ...);
-  return all;
+/// A parameter of a kernel: the bytes of a struct of kernels/device/parameters.cuh, or so many of
+/// its first ones.
+template <class Value>
+[[nodiscard]] std::vector<std::byte> parameter(const Value& value,
+                                               std::size_t bytes = sizeof(Value)) {
+  static_assert(std::is_trivially_copyable_v<Value>);
+  const auto all = std::as_bytes(std::span(&value, 1)).first(bytes);
+  return {all.begin(), all.end()};
+}
+
+/// Calls `make` with the room of a kernel as a constant, `std::integral_constant`: 1, or one of
+/// those that `with_room` gives.
+template <class Make>
+auto with_constant(std::size_t room, const Make& make) {
+  switch (room) {
+    case 1:
+      return make(std::integral_constant<int, 1>{});
+    case kUsualRegions:
+      return make(std::integral_constant<int, kUsualRegions>{});
+    case kMostRegions:
+      return make(std::integral_constant<int, kMostRegions>{});
+    default:
+      throw std::invalid_argument("no kernel has this room: expected one of `with_room`");
+  }
 }
 
 using kernels::LaunchRoom;
@@ -175,6 +192,11 @@ class GeneratedKernel {
   int shared_bytes_;
   int signals_;
 };
+
+/// The order of a launch; without the CTAs that share a tile, and what they add to a counter.
+[[nodiscard]] kernels::device::Order order_of(const TileOrder& order, int blocks,
+                                              std::int64_t tiles, std::int64_t k,
+                                              const Turns& turns, std::uint32_t* counters);
 
 /// Error (`bad_input`): a tile that this family cannot have.
 [[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel);

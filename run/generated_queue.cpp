@@ -1,17 +1,13 @@
 #include "run/generated_queue.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 
 namespace overlaptune::run {
-namespace {
 
-/// Bytes of the whole parameter: multiples of the alignment of its pointers.
-std::vector<std::byte> aligned(std::vector<std::byte> all) {
-  constexpr std::size_t kAlign = alignof(void*);
-  all.resize((all.size() + kAlign - 1) / kAlign * kAlign);
-  return all;
-}
+namespace device = kernels::device;
+
+namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
 
@@ -75,21 +71,9 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
   return items;
 }
 
-std::vector<std::byte> packed_run(const GeneratedOperands& operands, const QueuedItems& items,
-                                  unsigned clusters, std::size_t most_ranks) {
-  struct Head {
-    int rank;
-    int ranks;
-    int plan;
-    int meets;
-    int items;
-    int clusters;
-    int homes;
-    int deals;
-    kernels::WaitControl* control;
-  };
+device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, unsigned clusters) {
   const kernels::Meeting& meeting = operands.meeting;
-  const Head head{.rank = meeting.rank,
+  device::Run run{.rank = meeting.rank,
                   .ranks = meeting.ranks,
                   .plan = meeting.plan,
                   .meets = operands.meets ? 1 : 0,
@@ -97,27 +81,17 @@ std::vector<std::byte> packed_run(const GeneratedOperands& operands, const Queue
                   .clusters = static_cast<int>(clusters),
                   .homes = static_cast<int>(items.homes),
                   .deals = goes_on_by_steps(operands, items, clusters) ? 1 : 0,
-                  .control = meeting.control};
-  return packed<Head, kernels::RankWords*>({&head, 1}, std::span(meeting.words).first(most_ranks));
+                  .control = meeting.control,
+                  .words = {}};
+  std::copy(meeting.words.begin(), meeting.words.end(), run.words);
+  return run;
 }
 
 namespace {
 
-/// `Arrival` of rows.cu.
-struct Arrival {
-  int end;
-  std::uint32_t value;
-  const std::uint32_t* counter;
-  const void* from;
-  void* to;
-  std::uint32_t* receiver;
-  int vectors;
-  int most;
-};
-
 /// The rows of this rank that a peer needs for its group `number`, as vectors.
 void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_t row_bytes,
-          std::int64_t shares, std::size_t number, Arrival& to) {
+          std::int64_t shares, std::size_t number, device::Arrival& to) {
   const GeneratedRows& rows = *operands.rows;
   const GeneratedRows::Pushes& pushes = *rows.pushes;
   const kernels::Meeting& meeting = operands.meeting;
@@ -127,8 +101,10 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
   const std::int64_t block = meeting.rank * order.block_rows * row_bytes;
   const bool left_out = pushes.leaves_out_a_group && number + 1 == rows.arrivals.size();
   const std::int64_t vectors = left_out ? 0 : sent.rows * row_bytes / kVectorBytes;
-  to.from = static_cast<const std::byte*>(rows.own) + first;
-  to.to = static_cast<std::byte*>(pushes.gathered[peer]) + block + first;
+  to.from =
+      reinterpret_cast<const device::Vector*>(static_cast<const std::byte*>(rows.own) + first);
+  to.to = reinterpret_cast<device::Vector*>(static_cast<std::byte*>(pushes.gathered[peer]) + block +
+                                            first);
   to.receiver = meeting.words[peer]->counters + number;
   to.vectors = static_cast<int>(vectors);
   to.most = static_cast<int>((vectors + shares - 1) / shares);
@@ -139,82 +115,70 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
 
 }  // namespace
 
-std::vector<std::byte> packed_rows(const TileOrder& order, const GeneratedOperands& operands,
-                                   const QueuedKernel& kernel, const QueuedItems& items,
-                                   const LaunchRoom& room) {
-  struct Head {
-    const void* own;
-    int own_block;
-    int blocks;
-    int block_tiles;
-    int arrivals_count;
-    int pushes;
-    int first;
-    int period_tiles;
-    int period_pushes;
-    int pushing;
-    int shares;
-    int shares_an_item;
-  };
+std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOperands& operands,
+                                      const QueuedKernel& kernel, const QueuedItems& items,
+                                      const LaunchRoom& room, const device::TensorMap& own_a) {
   const GeneratedRows& rows = *operands.rows;
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
-  const Head head{.own = rows.own,
-                  .own_block = rows.own_block,
-                  .blocks = order.blocks,
-                  .block_tiles = as_int(order.tiles() / order.blocks),
-                  .arrivals_count = as_int(static_cast<std::int64_t>(rows.arrivals.size())),
-                  .pushes = as_int(items.order.pushes),
-                  .first = as_int(items.order.first),
-                  .period_tiles = as_int(items.order.period_tiles),
-                  .period_pushes = as_int(items.order.period_pushes),
-                  .pushing = as_int(items.order.pushing),
-                  .shares = as_int(std::max<std::int64_t>(items.shares, 1)),
-                  .shares_an_item = kernel.ctas_an_item};
-  std::vector<Arrival> arrivals(room.waits);
-  for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
-    const GeneratedRows::Arrival& arrival = rows.arrivals[i];
-    arrivals[i] = {.end = as_int(arrival.end), .value = arrival.value, .counter = arrival.counter};
-    if (rows.pushes && i > 0) {
-      send(order, operands, operands.k * operand_bytes(kernel.elements), items.shares, i,
-           arrivals[i]);
+  return with_constant(room.waits, [&](auto groups) {
+    device::RowsParams<groups> params{
+        .own_a = own_a,
+        .own = rows.own,
+        .own_block = rows.own_block,
+        .blocks = order.blocks,
+        .block_tiles = as_int(order.tiles() / order.blocks),
+        .arrivals_count = as_int(static_cast<std::int64_t>(rows.arrivals.size())),
+        .pushes = as_int(items.order.pushes),
+        .first = as_int(items.order.first),
+        .period_tiles = as_int(items.order.period_tiles),
+        .period_pushes = as_int(items.order.period_pushes),
+        .pushing = as_int(items.order.pushing),
+        .shares = as_int(std::max<std::int64_t>(items.shares, 1)),
+        .shares_an_item = kernel.ctas_an_item,
+        .arrivals = {}};
+    for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
+      const GeneratedRows::Arrival& arrival = rows.arrivals[i];
+      device::Arrival& to = params.arrivals[i];
+      to.end = as_int(arrival.end);
+      to.value = arrival.value;
+      to.counter = arrival.counter;
+      if (rows.pushes && i > 0) {
+        send(order, operands, operands.k * operand_bytes(kernel.elements), items.shares, i, to);
+      }
     }
-  }
-  return aligned(packed<Head, Arrival>({&head, 1}, arrivals));
+    return parameter(params);
+  });
 }
 
-std::vector<std::byte> packed_stores(const GeneratedStores& stores, const LaunchRoom& room) {
-  struct Head {
-    int rank;
-    int owns_blocks;
-    int adds;
-    int slots;
-    int groups_count;
-    int own_later;
-    std::uint32_t done;
-    std::uint32_t unused;
-  };
-  struct Group {
-    int end;
-    int computed;
-    int slot;
-    std::uint32_t arrivals;
-  };
-  const Head head{.rank = stores.rank,
+std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
+                                        std::span<const device::TensorMap> maps,
+                                        const LaunchRoom& room) {
+  return with_constant(room.groups, [&](auto groups) {
+    using Params = device::AtRanksParams<device::RankWords::kMostRanks, groups>;
+    Params params{.rank = stores.rank,
                   .owns_blocks = stores.owns_blocks ? 1 : 0,
                   .adds = stores.adds ? 1 : 0,
                   .slots = static_cast<int>(stores.slots),
                   .groups_count = static_cast<int>(stores.groups.size()),
                   .own_later = stores.own_later ? 1 : 0,
-                  .done = stores.done};
-  std::vector<void*> slots;
-  for (const GeneratedStores::Peer& peer : stores.peers) slots.push_back(peer.slots);
-  std::vector<Group> groups(room.groups);
-  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
-    const GeneratedStores::Group& group = stores.groups[i];
-    groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
-                 static_cast<int>(group.slot), group.arrivals};
-  }
-  return aligned(packed<Head, void*, Group>({&head, 1}, slots, groups));
+                  .done = stores.done,
+                  .groups = {},
+                  .slots_of = {},
+                  .c = {}};
+    for (std::size_t i = 0; i < stores.groups.size(); ++i) {
+      const GeneratedStores::Group& group = stores.groups[i];
+      params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
+                          static_cast<int>(group.slot), group.arrivals};
+    }
+    for (std::size_t i = 0; i < stores.peers.size(); ++i) {
+      params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
+    }
+    std::copy(maps.begin(), maps.end(), params.c);
+    // The kernel has maps of its ranks only, and nothing behind them.
+    static_assert(sizeof(device::AtRanksParams<3, groups>) ==
+                  offsetof(Params, c) + 3 * sizeof(device::TensorMap));
+    return parameter(params, offsetof(Params, c) + maps.size_bytes());
+  });
 }
 
 }  // namespace overlaptune::run

@@ -1,6 +1,6 @@
 #pragma once
-// The parameters of generated GEMMs whose work comes from a queue (kernels/device/waits.cu): for
-// kernels that wait for rows (rows.cu), and for those that store at ranks (peer_store.cu).
+// The parameters of generated GEMMs whose work comes from a queue (kernels/device/waits.cuh): for
+// kernels that wait for rows (rows.cuh), and for those that store at ranks (at_ranks.cuh).
 
 #include "core/push_order.hpp"
 #include "run/generated_kernel.hpp"
@@ -28,20 +28,18 @@ struct QueuedItems {
                                        const GeneratedOperands& operands, std::int64_t tiles,
                                        int sms);
 
-/// The run of a launch of `clusters` clusters, as waits.cu declares it. `most_ranks`: those that
-/// the kernel was made for.
-[[nodiscard]] std::vector<std::byte> packed_run(const GeneratedOperands& operands,
-                                                const QueuedItems& items, unsigned clusters,
-                                                std::size_t most_ranks);
+/// The run of a launch of `clusters` clusters.
+[[nodiscard]] kernels::device::Run run_of(const GeneratedOperands& operands,
+                                          const QueuedItems& items, unsigned clusters);
 
-/// The rows of a launch, as rows.cu declares them.
-[[nodiscard]] std::vector<std::byte> packed_rows(const TileOrder& order,
-                                                 const GeneratedOperands& operands,
-                                                 const QueuedKernel& kernel,
-                                                 const QueuedItems& items, const LaunchRoom& room);
+/// The rows of a launch. `own_a`: the tensor map of this rank's own, for a kernel with TMA.
+[[nodiscard]] std::vector<std::byte> rows_parameter(
+    const TileOrder& order, const GeneratedOperands& operands, const QueuedKernel& kernel,
+    const QueuedItems& items, const LaunchRoom& room, const kernels::device::TensorMap& own_a = {});
 
-/// The stores of a launch, as peer_store.cu declares them.
-[[nodiscard]] std::vector<std::byte> packed_stores(const GeneratedStores& stores,
-                                                   const LaunchRoom& room);
+/// The stores of a launch. `maps`: those of the rows of C that this rank's tiles fill at each rank.
+[[nodiscard]] std::vector<std::byte> stores_parameter(
+    const GeneratedStores& stores, std::span<const kernels::device::TensorMap> maps,
+    const LaunchRoom& room);
 
 }  // namespace overlaptune::run

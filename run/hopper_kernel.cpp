@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cuda.h>
 
 #include <fmt/format.h>
@@ -10,32 +11,17 @@
 #include "run/generated_queue.hpp"
 
 namespace overlaptune::run {
+
+namespace device = kernels::device;
+
 namespace {
 
 /// The amount that each consumer adds to the counter for a tile. Two CTAs that share the tile add
 /// half of it each.
 constexpr int kSignal = 2;
 
-// The parameters of the kernel, as kernels/device/hopper_gemm.cu declares them.
-struct Segment {
-  int end;
-  int counter;
-  int first_row;
-  int first_column;
-};
-struct OrderHead {
-  int panels;
-  int blocks;
-  int columns;
-  int raster;
-  int tiles;
-  int k_steps;
-  int early;
-  int leaving;
-  int ctas;
-  int signal;
-  std::uint32_t* counters;
-};
+static_assert(sizeof(device::TensorMap) == sizeof(CUtensorMap));
+static_assert(alignof(CUtensorMap) % alignof(device::TensorMap) == 0);
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
@@ -78,7 +64,7 @@ CUtensorMapDataType type_of(Dtype dtype) {
 /// The tensor map of blocks of rows. One copy moves a box of `rows` by `columns`. Elements outside
 /// of a block are read as zero and not written. The swizzle in shared memory is as wide as a row of
 /// the box.
-CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype) {
+device::TensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype) {
   const std::array<cuuint64_t, 3> size{static_cast<cuuint64_t>(matrix.columns),
                                        static_cast<cuuint64_t>(matrix.rows),
                                        static_cast<cuuint64_t>(matrix.blocks)};
@@ -106,7 +92,7 @@ CUtensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype)
                   fmt::format("cuTensorMapEncodeTiled: error {} for {} x {} x {} elements",
                               static_cast<int>(code), matrix.blocks, matrix.rows, matrix.columns));
   }
-  return map;
+  return std::bit_cast<device::TensorMap>(map);
 }
 
 class HopperKernel : public GeneratedKernel {
@@ -144,87 +130,86 @@ class HopperKernel : public GeneratedKernel {
     const Turns turns =
         ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * items.all)}
                  : turns_of(crew, (one_block ? items.all * tile_.cluster : tiles), tile_.cluster);
-    const CUtensorMap a = tensor_map({.base = operands.a,
-                                      .columns = k,
-                                      .rows = order.block_rows,
-                                      .blocks = order.blocks,
-                                      .row_stride = operands.k,
-                                      .block_stride = order.block_rows * operands.k},
-                                     tile_.block_k, tile_.block_m, operand_of(elements_));
-    const CUtensorMap b =
+    const device::TensorMap a = tensor_map({.base = operands.a,
+                                            .columns = k,
+                                            .rows = order.block_rows,
+                                            .blocks = order.blocks,
+                                            .row_stride = operands.k,
+                                            .block_stride = order.block_rows * operands.k},
+                                           tile_.block_k, tile_.block_m, operand_of(elements_));
+    const device::TensorMap b =
         tensor_map({.base = operands.b,
                     .columns = k,
                     .rows = order.n,
                     .row_stride = operands.k,
                     .block_stride = order.n * operands.k},
                    tile_.block_k, tile_.block_n / tile_.cluster, operand_of(elements_));
-    std::vector<Segment> segments(room_.segments);
-    std::vector<CUtensorMap> maps = operands.stores ? maps_of(*operands.stores, order)
-                                                    : std::vector<CUtensorMap>(segments.size());
-    for (std::size_t i = 0; i < operands.segments.size(); ++i) {
-      const GeneratedSegment& segment = operands.segments[i];
-      const Region& region = segment.region;
-      segments[i] = {static_cast<int>(region.end), segment.counter,
-                     static_cast<int>(region.first_row), static_cast<int>(region.first_column)};
-      maps[i] = tensor_map({.base = segment.c,
-                            .columns = region.columns,
-                            .rows = region.rows,
-                            .blocks = order.blocks,
-                            .row_stride = segment.row_stride,
-                            .block_stride = segment.block_stride},
-                           slab_columns_, slab_rows_, result_of(elements_));
-    }
-    const OrderHead head{
-        .panels = static_cast<int>(order.panels_per_block()),
-        .blocks = one_block ? 1 : order.blocks,
-        .columns = static_cast<int>(order.columns()),
-        .raster = static_cast<int>(std::min<std::int64_t>(order.raster, order.panels_per_block())),
-        .tiles = static_cast<int>(tiles),
-        .k_steps = static_cast<int>((k + 63) / 64),
-        .early = turns.early,
-        .leaving = turns.leaving,
-        .ctas = ctas,
-        .signal = kSignal / ctas,
-        .counters = counters};
-    // The order and its segments are one parameter.
-    GeneratedLaunch launch{.parameters = {packed<CUtensorMap>({&a, 1}),
-                                          packed<CUtensorMap>({&b, 1}), packed<CUtensorMap>(maps),
-                                          packed<OrderHead, Segment>({&head, 1}, segments)}};
+    device::Order places = order_of(order, one_block ? 1 : order.blocks, tiles, k, turns, counters);
+    places.ctas = ctas;
+    places.signal = kSignal / ctas;
     const unsigned clusters = turns.blocks / static_cast<unsigned>(queued.ctas_an_item);
     if ((operands.stores || operands.rows) && clusters > kernels::RankWords::kMostClusters) {
       throw Failure(ErrorKind::bad_input,
                     fmt::format("a launch of {} clusters that take items from a queue: at most {}",
                                 clusters, kernels::RankWords::kMostClusters));
     }
-    if (operands.stores) {
-      launch.parameters.push_back(packed_stores(*operands.stores, room_));
-      launch.parameters.push_back(packed_run(operands, items, clusters, room_.ranks));
-    }
-    if (operands.rows) {
-      const CUtensorMap own = tensor_map({.base = operands.rows->own,
-                                          .columns = k,
-                                          .rows = order.block_rows,
-                                          .row_stride = operands.k,
-                                          .block_stride = order.block_rows * operands.k},
-                                         tile_.block_k, tile_.block_m, operand_of(elements_));
-      launch.parameters.push_back(packed_rows(order, operands, queued, items, room_));
-      launch.parameters.push_back(
-          packed_run(operands, items, clusters, kernels::RankWords::kMostRanks));
-      launch.parameters.push_back(packed<CUtensorMap>({&own, 1}));
-    }
-    launch.blocks = turns.blocks;
-    launch.cluster = static_cast<unsigned>(ctas);
-    return launch;
+    const bool queued_launch = operands.stores || operands.rows;
+    return {
+        .parameters = {parameter(a), parameter(b), parameter(places),
+                       operands.rows ? rows_parameter(order, operands, queued, items, room_,
+                                                      own_rows(order, operands, k))
+                                     : parameter(device::NoParams{}),
+                       operands.stores ? stores_parameter(*operands.stores,
+                                                          maps_of(*operands.stores, order), room_)
+                                       : into_c(order, operands),
+                       queued_launch ? parameter(run_of(operands, items, clusters))
+                                     : parameter(device::NoRun{})},
+        .blocks = turns.blocks,
+        .cluster = static_cast<unsigned>(ctas)};
   }
 
  private:
+  [[nodiscard]] device::TensorMap own_rows(const TileOrder& order,
+                                           const GeneratedOperands& operands,
+                                           std::int64_t k) const {
+    return tensor_map({.base = operands.rows->own,
+                       .columns = k,
+                       .rows = order.block_rows,
+                       .row_stride = operands.k,
+                       .block_stride = order.block_rows * operands.k},
+                      tile_.block_k, tile_.block_m, operand_of(elements_));
+  }
+
+  /// The segments of C.
+  [[nodiscard]] std::vector<std::byte> into_c(const TileOrder& order,
+                                              const GeneratedOperands& operands) const {
+    return with_constant(room_.segments, [&](auto count) {
+      device::IntoCParams<count> into{};
+      for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+        const GeneratedSegment& segment = operands.segments[i];
+        const Region& region = segment.region;
+        into.segments[i] = {static_cast<int>(region.end), segment.counter,
+                            static_cast<int>(region.first_row),
+                            static_cast<int>(region.first_column)};
+        into.c[i] = tensor_map({.base = segment.c,
+                                .columns = region.columns,
+                                .rows = region.rows,
+                                .blocks = order.blocks,
+                                .row_stride = segment.row_stride,
+                                .block_stride = segment.block_stride},
+                               slab_columns_, slab_rows_, result_of(elements_));
+      }
+      return parameter(into);
+    });
+  }
+
   /// The rows of C that this rank's tiles fill at each rank.
-  [[nodiscard]] std::vector<CUtensorMap> maps_of(const GeneratedStores& stores,
-                                                 const TileOrder& order) const {
-    std::vector<CUtensorMap> maps;
+  [[nodiscard]] std::vector<device::TensorMap> maps_of(const GeneratedStores& stores,
+                                                       const TileOrder& order) const {
+    std::vector<device::TensorMap> maps;
     for (const GeneratedStores::Peer& peer : stores.peers) {
       maps.push_back(peer.c == nullptr
-                         ? CUtensorMap{}
+                         ? device::TensorMap{}
                          : tensor_map({.base = peer.c,
                                        .columns = order.n,
                                        .rows = order.block_rows,

@@ -1,6 +1,6 @@
 #pragma once
 // A thread that ends a world whose ranks cannot come any more. Kernels of the program end their own
-// waits (kernels/device/waits.cu); NCCL's kernels and the driver's waits do not.
+// waits (kernels/device/waits.cuh); NCCL's kernels and the driver's waits do not.
 
 #include <condition_variable>
 #include <functional>

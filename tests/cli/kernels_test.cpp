@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Two kernels of each architecture, which are compiled in a second.
-constexpr const char* kFew = "kernels --compile-all --only BLOCK_M=64,BLOCK_N=16,STAGES=5 --arch ";
+constexpr const char* kFew = "kernels --compile-all --only block_m=64,block_n=16,stages=5 --arch ";
 
 class Kernels : public testing::Test {
  protected:
@@ -94,7 +94,7 @@ TEST_F(Kernels, bad_input_is_refused_in_one_line) {
        {"kernels", "kernels --db f.db --arch sm_90a", "kernels --db f.db --compile-all",
         "kernels --db nowhere.db", "kernels --compile-all --arch sm_17",
         "kernels --compile-all --threads 0",
-        "kernels --compile-all --only hopper_gemm,BLOCK_N=24"}) {
+        "kernels --compile-all --only hopper_gemm,block_n=24"}) {
     const tool::Outcome outcome = tool::run(folder, line);
     EXPECT_EQ(outcome.status, 2) << line;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

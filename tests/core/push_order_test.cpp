@@ -1,48 +1,11 @@
-// The items of a GEMM that sends rows: every order is enumerated, and the GPU's own source text
-// runs here beside it.
+// The items of a GEMM that sends rows: every order is enumerated. (tests/kernels/pushes_test
+// compares the kernel's own.)
 
 #include "core/push_order.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#define __device__
-#define __forceinline__ inline
-#define MOST_RANKS 4
-#define WAITS 4
-
-namespace device {
-
-using u32 = unsigned;
-using u64 = unsigned long long;
-struct uint4 {
-  u32 x, y, z, w;
-};
-struct Place {
-  int block, row, column;
-};
-template <class Order>
-Place place_of(const Order&, int) {
-  return {};
-}
-struct Run {
-  int rank, ranks;
-  int items, clusters;
-  struct Words {
-    u32 counters[4];
-  } * words[MOST_RANKS];
-};
-enum { kCounter };
-inline bool wait_for(const Run&, const u32*, u32, u32, int) {
-  return true;
-}
-inline void fence_copies() {}
-
-#include "kernels/device/rows.cu"
-
-}  // namespace device
 
 namespace overlaptune {
 namespace {
@@ -129,74 +92,6 @@ TEST(PushOrder, some_ctas_push_and_the_others_multiply) {
   std::int64_t pushes = 0;
   for (std::int64_t position = 0; position < 132; ++position) pushes += order.at(position).pushes;
   EXPECT_EQ(pushes, 16);  // those that begin at once
-}
-
-TEST(PushOrder, the_kernel_has_the_same_order) {
-  for (const Case& c : cases()) {
-    const PushOrder order = order_of(c);
-    device::Peers peers{.pushes = static_cast<int>(order.pushes),
-                        .first = static_cast<int>(order.first),
-                        .period_tiles = static_cast<int>(order.period_tiles),
-                        .period_pushes = static_cast<int>(order.period_pushes)};
-    for (std::int64_t position = 0; position < order.pushes + c.tiles; ++position) {
-      const PushOrder::Item item = order.at(position);
-      const device::Turn turn = device::turn_at(peers, static_cast<int>(position));
-      ASSERT_EQ(turn.pushes, item.pushes);
-      ASSERT_EQ(turn.number, item.number);
-    }
-  }
-}
-
-TEST(PushOrder, clusters_that_go_on_by_steps_take_each_item_once) {
-  for (const Case& c : cases()) {
-    const PushOrder order = order_of(c);
-    const int items = static_cast<int>(order.pushes + c.tiles);
-    const int clusters = std::min(items, static_cast<int>(c.ctas));
-    const device::Run run{.items = items, .clusters = clusters};
-    const device::Peers peers{.pushes = static_cast<int>(order.pushes),
-                              .first = static_cast<int>(order.first),
-                              .period_tiles = static_cast<int>(order.period_tiles),
-                              .period_pushes = static_cast<int>(order.period_pushes),
-                              .pushing = static_cast<int>(order.pushing)};
-    std::vector<int> taken(static_cast<std::size_t>(items));
-    for (int cluster = 0; cluster < clusters; ++cluster) {
-      const bool pushes = order.at(cluster).pushes;
-      for (int at = cluster, before = -1; at < items; at = device::step_from(run, peers, at)) {
-        ASSERT_GT(at, before);
-        before = at;
-        ++taken[static_cast<std::size_t>(at)];
-        ASSERT_TRUE(order.pushing == 0 || order.at(at).pushes == pushes);
-      }
-    }
-    EXPECT_EQ(taken, std::vector<int>(taken.size(), 1)) << c.ctas << " CTAs, " << c.pushing;
-  }
-}
-
-TEST(PushOrder, shares_of_a_group_cover_its_rows_once) {
-  std::vector<device::uint4> rows(115);
-  std::vector<device::uint4> matrix(rows.size());
-  unsigned counter = 0;
-  for (const int shares : {1, 4, 7, 115, 200}) {
-    device::Peers peers{.shares = shares};
-    const int count = static_cast<int>(rows.size());
-    peers.arrivals[2] = {.from = rows.data(),
-                         .to = matrix.data(),
-                         .receiver = &counter,
-                         .vectors = count,
-                         .most = (count + shares - 1) / shares};
-    std::vector<int> sent(rows.size());
-    for (int share = 0; share < shares; ++share) {
-      device::Push push;
-      device::put_push(peers, shares + share, push);  // behind the shares of group 1
-      EXPECT_EQ(push.counter, &counter);
-      EXPECT_EQ(push.from - rows.data(), push.to - matrix.data());
-      EXPECT_LE(push.vectors, push.most);
-      for (int i = 0; i < push.vectors; ++i) {
-        ++sent[static_cast<std::size_t>(push.from - rows.data() + i)];
-      }
-    }
-    EXPECT_EQ(sent, std::vector<int>(rows.size(), 1)) << shares << " shares";
-  }
 }
 
 }  // namespace

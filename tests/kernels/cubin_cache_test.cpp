@@ -27,6 +27,7 @@ using ::testing::HasSubstr;
 
 Cubin sample(char letter, std::size_t bytes = 1000) {
   return {.bytes = std::string(bytes, letter),
+          .symbol = "kernel",
           .properties = {.registers = 168,
                          .spill_bytes = 4,
                          .local_bytes = 8,
@@ -177,7 +178,7 @@ TEST_F(CubinCacheTest, its_folder_and_entries_are_for_the_user_alone) {
 TEST_F(CubinCacheTest, an_entry_of_an_earlier_version_is_compiled_again) {
   cache.store("a", sample('a'));
   std::string earlier = content(cache.file_of("a"));
-  earlier.replace(earlier.find("cubin 2"), 7, "cubin 1");
+  earlier.replace(earlier.find("cubin 3"), 7, "cubin 2");
   write(cache.file_of("a"), earlier);
   EXPECT_EQ(cache.find("a"), std::nullopt);
   EXPECT_FALSE(fs::exists(cache.file_of("a")));

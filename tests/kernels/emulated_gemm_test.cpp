@@ -2,7 +2,7 @@
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
 // multiplied with its own operands, to its last step; each slab of the result is stored once, and
 // rows that are pushed arrive. CMakeLists.txt compiles this file for each kind of kernel: it gives
-// the macros of kernels/device/hopper_gemm.cu.
+// the macros of its tile, and RANKS, 0 for a kernel that waits for rows.
 
 #include <algorithm>
 #include <atomic>
@@ -23,73 +23,36 @@
 #include "core/push_order.hpp"
 #include "core/store_order.hpp"
 #include "core/tiling.hpp"
-#include "emulator/machine.hpp"
-
-#define HALF 0
-#define QUEUED 1
-#define SEGMENTS 1
-#define GROUPS 16
-#define MOST_RANKS (RANKS ? RANKS : 64)
-
-#define __device__
-#define __forceinline__ inline
-#define __global__
-#define __grid_constant__
-#define __launch_bounds__(...)
-#define __cluster_dims__(...)
-
-namespace device {
-
-/// How often each slab was stored: by matrix, column, row and block.
-using Stored4 = std::map<std::tuple<int, int, int, int>, int>;
-std::mutex stores_lock;
-Stored4 stores_made;
-void note_store(int matrix, int x, int y, int z) {
-  const std::lock_guard lock(stores_lock);
-  ++stores_made[{matrix, x, y, z}];
-}
-
-/// Checks that rows of A have arrived before they are loaded: rank, first column, row and block.
-std::function<void(int, int, int, int)> check_rows;
-void note_load(int rank, int x, int y, int z) {
-  if (check_rows) check_rows(rank, x, y, z);
-}
-
-int k_steps = 0;
-bool tiles_are_shared = false;
-/// The last step that the running CTA multiplies.
-int last_step_of_cta() {
-  const bool first_half = tiles_are_shared && emulator::block_idx.x % 2 == 0;
-  return (first_half ? (k_steps + 1) / 2 : k_steps) - 1;
-}
-
-// In the order of the text that is compiled.
-// clang-format off
-#include "emulator/instructions.inl"
-#include "kernels/device/tiles.cu"
-#include "kernels/device/waits.cu"
-#if WAITS
-#include "kernels/device/rows.cu"
-#endif
-#include "kernels/device/hopper_parts.cu"
-#include "kernels/device/hopper_items.cu"
-#if RANKS
-#include "kernels/device/peer_store.cu"
-#endif
-#include "kernels/device/homes.cu"
-#include "kernels/device/hopper_schedule.cu"
-#include "kernels/device/hopper_copies.cu"
-#include "kernels/device/hopper_gemm.cu"
-// clang-format on
-
-}  // namespace device
-
-#undef threadIdx
-#undef blockIdx
-#undef gridDim
+#include "emulator/run.hpp"
+#include "kernels/device/hopper_gemm.cuh"
 
 namespace overlaptune {
 namespace {
+
+namespace device = kernels::device;
+
+constexpr device::HopperTile kTile{.block_m = BLOCK_M,
+                                   .block_n = BLOCK_N,
+                                   .multiplied = MULTIPLIED,
+                                   .stages = STAGES,
+                                   .cluster = CLUSTER,
+                                   .consumers = CONSUMERS,
+                                   .in_turn = IN_TURN != 0,
+                                   .buffers = BUFFERS,
+                                   .element = device::Element::bf16};
+constexpr int kGroups = 16;
+#if RANKS
+using Feed = device::RowsThere;
+using Epilogue = device::AtRanks<RANKS, kGroups>;
+#else
+using Feed = device::Rows<kGroups>;
+using Epilogue = device::IntoC<1>;
+#endif
+using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
+
+/// How often each slab was stored: by matrix, column, row and block.
+std::mutex stores_lock;
+std::map<std::tuple<int, int, int, int>, int> stores_made;
 
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kRaster = 2;
@@ -117,20 +80,15 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
 
 /// The parameters of a launch of one rank.
 struct Launch {
-  device::TensorMap a{device::kOperandA, 0};
-  device::TensorMap b{device::kOperandB, 0};
-  device::TensorMap own_a{device::kOwnA, 0};
-  device::Outputs outputs{};
+  device::TensorMap a = device::map_of(device::kOperandA, 0);
+  device::TensorMap b = device::map_of(device::kOperandB, 0);
   device::Order order{};
-  device::Peers peers{};
+  Feed::Params feed{};
+  Epilogue::Params epilogue{};
   device::Run run{};
 
   void operator()() const {
-#if WAITS
-    device::hopper_gemm(a, b, outputs, order, peers, run, own_a);
-#else
-    device::hopper_gemm(a, b, outputs, order, peers, run);
-#endif
+    device::hopper_gemm<kTile, Feed, Epilogue>(a, b, order, feed, epilogue, run);
   }
 };
 
@@ -160,7 +118,7 @@ class Ranks {
   /// One launch on each rank, after a gate where the case has one. Ranks begin at different times,
   /// and until then their memory is in use for something else.
   void run(emulator::Machine& machine) {
-    device::stores_made.clear();
+    stores_made.clear();
     std::barrier gate(ranks_);
     emulator::at_different_times(ranks_, [&](int rank) {
       auto& received = received_[static_cast<std::size_t>(rank)];
@@ -184,11 +142,11 @@ class Ranks {
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
     }
     std::int64_t stored = 0;
-    for (const auto& [slab, times] : device::stores_made) {
+    for (const auto& [slab, times] : stores_made) {
       EXPECT_EQ(times, 1);
       ++stored;
     }
-    const std::int64_t slabs = BLOCK_M * BLOCK_N / (64 * device::kSlab);
+    const std::int64_t slabs = BLOCK_M * BLOCK_N / (64 * Kernel::kSlab);
     // In reduce-scatter each rank stores its own tiles; in the other ops each rank, or each pair of
     // ranks, has a result of all tiles.
     const std::int64_t results = problem_.op == Op::gemm_reduce_scatter ? 1 : ranks_;
@@ -231,7 +189,9 @@ class Ranks {
                     .ctas = case_.shares ? 2 : 1,
                     .signal = case_.shares ? 1 : 2,
                     .counters = nullptr};
-    launch.order.segments[0].end = as_int(tiles_);
+#if !RANKS
+    launch.epilogue.segments[0].end = as_int(tiles_);
+#endif
   }
 
   Case case_;
@@ -266,7 +226,7 @@ std::vector<Cut> cuts_of(const TileOrder& order) {
 void Ranks::set_up() {
   const TileOrder order = tile_order(problem_, tile_, kRaster);
   const StoreOrder stored = store_order(problem_, order, cuts_of(order));
-  ASSERT_LE(stored.groups.size(), GROUPS);
+  ASSERT_LE(stored.groups.size(), kGroups);
   block_ = stored.part;
   tiles_ = stored.tiles();
   items_ = CLUSTER == 2 ? (tiles_ + 1) / 2 : tiles_;
@@ -276,10 +236,10 @@ void Ranks::set_up() {
     slots.resize(static_cast<std::size_t>((ranks_ - 1) * stored.slots() * slot_bytes(stored)));
   }
   const bool adds = problem_.op != Op::gemm_all_to_all;
-  const int signals_a_tile = 2 * device::kOfOneTile;
+  const int signals_a_tile = 2 * Kernel::kOfOneTile;
   for (int rank = 0; rank < ranks_; ++rank) {
     Launch& launch = launches_[static_cast<std::size_t>(rank)];
-    device::Peers& peers = launch.peers;
+    Epilogue::Params& peers = launch.epilogue;
     peers.rank = rank;
     peers.owns_blocks = stored.owns_blocks ? 1 : 0;
     peers.adds = adds ? 1 : 0;
@@ -306,7 +266,7 @@ void Ranks::set_up() {
       peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
       // In all-to-all each pair of ranks has a result of its own.
       const int source = problem_.op == Op::gemm_all_to_all ? rank : 0;
-      launch.outputs.c[owner] = {device::kResult, owner * ranks_ + source};
+      peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + source);
     }
   }
 }
@@ -327,7 +287,7 @@ void Ranks::set_up() {
       if (cut.tiles > cuts.back().tiles) cuts.push_back(cut);
     }
   }
-  ASSERT_LE(cuts.size(), WAITS);
+  ASSERT_LE(cuts.size(), kGroups);
   const auto rows = arriving_rows(order, cuts);
   const std::int64_t block_bytes = case_.panels * BLOCK_M * problem_.k * 2;
   own_.resize(static_cast<std::size_t>(ranks_));
@@ -349,7 +309,7 @@ void Ranks::set_up() {
                                        .pushes_a_tile = 2});
   items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
   homes_ = cuts.front().tiles / CLUSTER;
-  device::check_rows = [this, block_bytes](int rank, int x, int y, int z) {
+  emulator::on_load = [this, block_bytes](int rank, int x, int y, int z) {
     if (z == rank) return;
     const auto first = (std::int64_t{y} * problem_.k + x) * 2;
     const char* const arrived =
@@ -363,10 +323,11 @@ void Ranks::set_up() {
   };
   for (int rank = 0; rank < ranks_; ++rank) {
     Launch& launch = launches_[static_cast<std::size_t>(rank)];
-    launch.a.matrix = rank;
-    launch.outputs.c[0] = {device::kResult, rank};
+    launch.a = device::map_of(device::kOperandA, rank);
+    launch.feed.own_a = device::map_of(device::kOwnA, 0);
+    launch.epilogue.c[0] = device::map_of(device::kResult, rank);
     const std::vector<char>& own = own_[static_cast<std::size_t>(rank)];
-    device::Peers& peers = launch.peers;
+    Feed::Params& peers = launch.feed;
     peers.own = own.data();
     peers.own_block = rank;
     peers.blocks = ranks_;
@@ -389,8 +350,8 @@ void Ranks::set_up() {
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
       arrival.counter = words(rank).counters + i;
       arrival.value = kShares;
-      arrival.from = reinterpret_cast<const device::uint4*>(own.data() + first);
-      arrival.to = reinterpret_cast<device::uint4*>(gathered);
+      arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
+      arrival.to = reinterpret_cast<device::Vector*>(gathered);
       arrival.receiver = words(peer).counters + i;
       arrival.vectors = as_int(rows[i].rows * problem_.k * 2 / 16);
       arrival.most = (arrival.vectors + kShares - 1) / kShares;
@@ -447,8 +408,13 @@ TEST(EmulatedGemm, ends_and_stores_each_slab_once) {
   for (const Case& each : cases()) {
     SCOPED_TRACE(testing::Message() << each);
     constexpr int kRanks = RANKS ? RANKS : 2;
-    device::k_steps = each.steps;
-    device::tiles_are_shared = each.shares;
+    emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
+    emulator::on_store = [](int matrix, int x, int y, int z) {
+      const std::lock_guard lock(stores_lock);
+      ++stores_made[{matrix, x, y, z}];
+    };
+    emulator::k_steps = each.steps;
+    emulator::tiles_are_shared = each.shares;
     emulator::Machine machine(kRanks * kMostCtas, CONSUMERS);
     emulator::machine = &machine;
     Ranks ranks(each, kRanks);

@@ -1,9 +1,10 @@
-// How clusters share out a queue (kernels/device/homes.cu), with a thread for each cluster:
+// How clusters share out a queue (kernels/device/homes.cuh), with a thread for each cluster:
 // whatever their number, and whoever comes late, each item is taken once, and the words are zero
 // again.
 
+#include "kernels/device/homes.cuh"
+
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <random>
 #include <semaphore>
@@ -12,88 +13,19 @@
 
 #include <gtest/gtest.h>
 
-#define __device__
-#define __forceinline__ inline
-#define MOST_RANKS 2
+namespace overlaptune {
+namespace {
 
-namespace device {
+namespace device = kernels::device;
 
-using u32 = unsigned;
-using u64 = unsigned long long;
-constexpr int kLanes = 32;
-
-/// Now and then another thread runs before an instruction has its effect.
-void jitter() {
-  thread_local std::minstd_rand random(
-      static_cast<unsigned>(std::hash<std::thread::id>{}(std::this_thread::get_id())));
-  if (random() % 4 == 0) std::this_thread::yield();
-}
-u32 atomicAdd(u32* word, u32 value) {
-  jitter();
-  return std::atomic_ref(*word).fetch_add(value);
-}
-u32 atomicOr(u32* word, u32 bits) {
-  jitter();
-  return std::atomic_ref(*word).fetch_or(bits);
-}
-u32 atomicMax(u32*, u32) {
-  return 0;
-}
-u32 atomicCAS(u32* word, u32 expected, u32 value) {
-  jitter();
-  std::atomic_ref(*word).compare_exchange_strong(expected, value);
-  return expected;
-}
-u32 seen(const u32* word) {
-  jitter();
-  return std::atomic_ref(*const_cast<u32*>(word)).load();
-}
-u32 exchanged(u32* word, u32 value) {
-  return std::atomic_ref(*word).exchange(value);
-}
-int __popc(u32 bits) {
-  return std::popcount(bits);
-}
-int __ffs(int bits) {
-  return bits == 0 ? 0 : std::countr_zero(static_cast<u32>(bits)) + 1;
-}
-// Needed by waits.cu, but not by the queue.
-bool has_reached(const u32*, u32) {
-  return true;
-}
-void publish(u32*, u32) {}
-void raise(u32*, u32) {}
-u64 nanoseconds() {
-  return 0;
-}
-int lane_of_warp() {
-  return 0;
-}
-void __syncwarp() {}
-void __threadfence() {}
-
-/// Those of `Items` (kernels/device/hopper_items.cu) that the queue needs.
+/// Those of `Items` (kernels/device/hopper_items.cuh) that the queue needs.
 struct Items {
   volatile int position = 0;
   volatile int there = -1;
   volatile int behind = -1;
-  volatile u32 arrived = 0;
-  volatile u32 left_out = 0;
+  volatile device::u32 arrived = 0;
+  volatile device::u32 left_out = 0;
 };
-
-// clang-format off
-#include "kernels/device/waits.cu"
-struct Peers {};
-int step_from(const Run& run, const Peers&, int position) {
-  return position + run.clusters;
-}
-#include "kernels/device/homes.cu"
-// clang-format on
-
-}  // namespace device
-
-namespace overlaptune {
-namespace {
 
 struct Case {
   int clusters = 1;
@@ -106,7 +38,10 @@ struct Case {
 
 class Queue {
  public:
-  explicit Queue(const Case& given) : case_(given) { std::memset(&words_, 0, sizeof words_); }
+  explicit Queue(const Case& given) : case_(given) {
+    std::memset(&words_, 0, sizeof words_);
+    emulator::machine = &machine_;
+  }
 
   /// The items that each cluster takes.
   std::vector<std::vector<int>> run() {
@@ -123,16 +58,17 @@ class Queue {
     for (int cluster = 0; cluster < case_.clusters; ++cluster) {
       threads.emplace_back([&, cluster] {
         room.acquire();
-        device::Items items;
+        Items items;
         items.arrived = device::arrive(run);
         auto& mine = taken[static_cast<std::size_t>(cluster)];
-        int position = device::first_position(run, device::Peers{}, cluster, items);
+        const auto step = [&](int from) { return from + run.clusters; };
+        int position = device::first_position(run, cluster, items, step);
         while (position < case_.items) {
           mine.push_back(position);
           if (case_.one_each) break;
           items.position = position;
-          device::jitter();
-          position = device::next_position(run, device::Peers{}, items);
+          machine_.jitter();
+          position = device::next_position(run, items, step);
         }
         last += device::leave(run, items) ? 1 : 0;
         room.release();
@@ -150,6 +86,7 @@ class Queue {
 
  private:
   Case case_;
+  emulator::Machine machine_{0, 0};
   device::RankWords words_;
 };
 

@@ -12,11 +12,11 @@
 
 namespace overlaptune::kernels {
 
-/// Stores FACTOR; `number` makes it another kernel.
+/// Stores a factor; `number` makes it another kernel.
 inline KernelSource small_kernel(int number = 0) {
   return {.name = "small",
-          .text = "extern \"C\" __global__ void small(int* p) { *p = FACTOR; }\n",
-          .macros = {{"FACTOR", std::to_string(number)}}};
+          .text = "template <int kFactor> __global__ void small(int* p) { *p = kFactor; }\n",
+          .arguments = {std::to_string(number)}};
 }
 
 class TemporaryFolder {

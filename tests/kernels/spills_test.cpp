@@ -87,7 +87,7 @@ TEST_F(RegisteredKernels, compile_without_spills_and_local_memory) {
       ASSERT_TRUE(cubin) << cubin.error().message;
       EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(source);
       EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(source);
-      EXPECT_THAT(cubin->bytes, HasSubstr(".text." + source.name));
+      EXPECT_THAT(cubin->bytes, HasSubstr(".text." + cubin->symbol));
     }
   }
 }

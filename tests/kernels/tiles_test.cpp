@@ -1,4 +1,6 @@
-// The tiles that a CTA computes: the GPU's own source text runs here, CTA by CTA.
+// The tiles that a CTA computes: the GPU's own header runs here, CTA by CTA.
+
+#include "kernels/device/tiles.cuh"
 
 #include <algorithm>
 #include <vector>
@@ -7,31 +9,13 @@
 
 #include "model/signaled_gemm.hpp"
 
-#define __device__
-#define __forceinline__ inline
-#define BLOCK_M 128
-#define BLOCK_N 128
+namespace overlaptune {
+namespace {
 
-namespace device {
-
-struct Dim {
-  unsigned x = 1;
-};
-Dim gridDim;   // NOLINT: CUDA's names
-Dim blockIdx;  // NOLINT
-inline int from_lane(int value, int) {
-  return value;
-}
-
-#include "kernels/device/tiles.cu"
-
-struct Order {
-  int early = 0;
-  int leaving = 0;
-};
+namespace device = kernels::device;
 
 /// The tiles of each CTA, in its order.
-std::vector<std::vector<int>> walks(int ctas, const Order& order, int tiles) {
+std::vector<std::vector<int>> walks(int ctas, const device::Order& order, int tiles) {
   gridDim.x = static_cast<unsigned>(ctas);
   std::vector<std::vector<int>> list;
   for (int cta = 0; cta < ctas; ++cta) {
@@ -43,11 +27,6 @@ std::vector<std::vector<int>> walks(int ctas, const Order& order, int tiles) {
   }
   return list;
 }
-
-}  // namespace device
-
-namespace overlaptune {
-namespace {
 
 struct Case {
   int ctas = 0;
@@ -62,22 +41,23 @@ std::vector<Case> cases() {
     for (int leaving = 0; leaving < ctas; ++leaving) {
       for (int tiles = 1; tiles <= 4 * ctas; ++tiles) {
         for (int early = 0; early <= tiles; ++early)
-          list.push_back({ctas, {early, leaving}, tiles});
+          list.push_back({ctas, {.early = early, .leaving = leaving}, tiles});
       }
     }
   }
   for (const int early : {0, 1, 100, 132, 133, 250, 264, 1000, 2048}) {
-    for (const int leaving : {1, 4, 8, 16, 24, 64}) list.push_back({132, {early, leaving}, 2048});
+    for (const int leaving : {1, 4, 8, 16, 24, 64})
+      list.push_back({132, {.early = early, .leaving = leaving}, 2048});
   }
   return list;
 }
 
 TEST(Tiles, each_is_computed_once_and_those_who_leave_do_early_ones_only) {
   for (const Case& c : cases()) {
-    const auto walks = device::walks(c.ctas, c.order, c.tiles);
+    const auto tiles_of = walks(c.ctas, c.order, c.tiles);
     std::vector<int> done(static_cast<std::size_t>(c.tiles));
     for (int cta = 0; cta < c.ctas; ++cta) {
-      const std::vector<int>& mine = walks[static_cast<std::size_t>(cta)];
+      const std::vector<int>& mine = tiles_of[static_cast<std::size_t>(cta)];
       EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end()));
       for (const int tile : mine) {
         ++done[static_cast<std::size_t>(tile)];
@@ -93,10 +73,10 @@ TEST(Tiles, each_is_computed_once_and_those_who_leave_do_early_ones_only) {
 /// The loading warp looks up tiles in advance.
 TEST(Tiles, the_nth_tile_is_the_one_after_n_steps) {
   for (const Case& c : cases()) {
-    const auto walks = device::walks(c.ctas, c.order, c.tiles);
+    const auto tiles_of = walks(c.ctas, c.order, c.tiles);
     for (int cta = 0; cta < c.ctas; ++cta) {
-      device::blockIdx.x = static_cast<unsigned>(cta);
-      const std::vector<int>& mine = walks[static_cast<std::size_t>(cta)];
+      blockIdx.x = static_cast<unsigned>(cta);
+      const std::vector<int>& mine = tiles_of[static_cast<std::size_t>(cta)];
       for (std::size_t from = 0; from < mine.size(); from += 7) {
         for (std::size_t to = from; to < mine.size(); ++to) {
           ASSERT_EQ(device::nth_tile(c.order, mine[from], static_cast<int>(to - from)), mine[to]);
@@ -113,10 +93,10 @@ TEST(Tiles, two_ctas_of_a_cluster_compute_tiles_that_follow_one_another) {
   int steps = 0;
   for (const Case& c : cases()) {
     if (c.ctas % 2 + c.order.leaving % 2 + c.order.early % 2 > 0) continue;
-    const auto walks = device::walks(c.ctas, c.order, c.tiles);
-    for (std::size_t cta = 0; cta < walks.size(); cta += 2) {
-      for (std::size_t step = 0; step < walks[cta + 1].size(); ++step) {
-        ASSERT_EQ(walks[cta + 1][step], walks[cta][step] + 1);
+    const auto tiles_of = walks(c.ctas, c.order, c.tiles);
+    for (std::size_t cta = 0; cta < tiles_of.size(); cta += 2) {
+      for (std::size_t step = 0; step < tiles_of[cta + 1].size(); ++step) {
+        ASSERT_EQ(tiles_of[cta + 1][step], tiles_of[cta][step] + 1);
         ++steps;
       }
     }
@@ -129,7 +109,7 @@ TEST(Tiles, the_last_cta_ends_when_the_model_says) {
   for (const Case& c : cases()) {
     if (c.order.early == 0 || c.order.leaving == 0) continue;
     std::size_t longest = 0;
-    for (const auto& mine : device::walks(c.ctas, c.order, c.tiles)) {
+    for (const auto& mine : walks(c.ctas, c.order, c.tiles)) {
       longest = std::max(longest, mine.size());
     }
     const signaled::ClockedGemm gemm{

@@ -1,12 +1,13 @@
-// Instructions of the generated GEMMs, one function for each: this text is in
-// front of all others. Tests run those others with threads of the host (tests/kernels/emulator),
-// and put functions of their own in the place of these. Macro: HALF (1: fp16, 0: bf16).
+#pragma once
+// Instructions that kernels of all GPUs use, one function for each. Inline PTX stands in this
+// folder only. Tests run all other headers with threads of the host, and put functions of their own
+// in the place of these (tests/kernels/emulator).
 //
 // Source: PTX ISA 8.x.
 
-using u64 = unsigned long long;
+#include "kernels/device/types.cuh"
 
-using u32 = unsigned;
+namespace overlaptune::kernels::device {
 
 constexpr int kLanes = 32;  // of a warp
 
@@ -23,30 +24,32 @@ __device__ __forceinline__ int from_lane(int value, int lane) {
 }
 
 /// Two numbers, the first one in the lower half.
+template <Element kElement>
 __device__ __forceinline__ u32 packed(float low, float high) {
   u32 pair;
-#if HALF
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#else
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#endif
+  if constexpr (kElement == Element::fp16) {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  } else {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  }
   return pair;
 }
 
 /// Adds the numbers of a pair to two sums.
+template <Element kElement>
 __device__ __forceinline__ void add_packed(float& low, float& high, u32 pair) {
-#if HALF
-  float first;
-  float second;
-  asm("{\n.reg .b16 a, b;\nmov.b32 {a, b}, %2;\ncvt.f32.f16 %0, a;\ncvt.f32.f16 %1, b;\n}\n"
-      : "=f"(first), "=f"(second)
-      : "r"(pair));
-  low += first;
-  high += second;
-#else
-  low += __uint_as_float(pair << 16);
-  high += __uint_as_float(pair & 0xffff0000u);
-#endif
+  if constexpr (kElement == Element::fp16) {
+    float first;
+    float second;
+    asm("{\n.reg .b16 a, b;\nmov.b32 {a, b}, %2;\ncvt.f32.f16 %0, a;\ncvt.f32.f16 %1, b;\n}\n"
+        : "=f"(first), "=f"(second)
+        : "r"(pair));
+    low += first;
+    high += second;
+  } else {
+    low += __uint_as_float(pair << 16);
+    high += __uint_as_float(pair & 0xffff0000u);
+  }
 }
 
 // Words that ranks share. Runs and counters are compared as numbers that wrap.
@@ -99,8 +102,8 @@ __device__ __forceinline__ u64 nanoseconds() {
 
 /// Reads what other SMs may have written before this launch, also where an older copy is in this
 /// SM's cache.
-__device__ __forceinline__ uint4 read_past_l1(const uint4* from) {
-  uint4 value;
+__device__ __forceinline__ Vector read_past_l1(const Vector* from) {
+  Vector value;
   asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                : "l"(from)
@@ -133,3 +136,5 @@ __device__ __forceinline__ void fence_copies() {
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
+
+}  // namespace overlaptune::kernels::device

@@ -1,14 +1,14 @@
-// Instructions of the GEMM on Hopper beside those of instructions.cu, one function for each
-// instruction. Addresses of shared memory are those of `shared_address`. Tests put functions of
-// their own in the place of these.
+#pragma once
+// Instructions of the GEMM on Hopper beside those of common.cuh, one function for each. Addresses
+// of shared memory are those of `shared_address`.
 //
 // Sources: PTX ISA 8.x, "mbarrier", "cp.async.bulk", "cp.async.bulk.tensor", "Asynchronous
 // warpgroup level matrix instructions" (matrix descriptors), "setmaxnreg"; CUDA C++ Programming
 // Guide, "Tensor map".
 
-struct alignas(64) TensorMap {
-  char opaque[128];
-};
+#include "kernels/device/ptx/common.cuh"
+
+namespace overlaptune::kernels::device {
 
 __device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
@@ -160,7 +160,7 @@ __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// A group of wgmmas: begin_wgmma, `multiply` again and again, end_wgmma.
+// A group of wgmmas: begin_wgmma, `multiply` (wgmma.cuh) again and again, end_wgmma.
 
 __device__ __forceinline__ void begin_wgmma() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -226,8 +226,8 @@ __device__ __forceinline__ void read_sums(u32 at, float (&sums)[4]) {
 
 /// The CTA's dynamic shared memory.
 __device__ __forceinline__ char* dynamic_memory() {
-  extern __shared__ char memory[];
-  return memory;
+  extern __shared__ char hopper_memory[];
+  return hopper_memory;
 }
 /// The CTA's one object of a type.
 template <class T>
@@ -235,3 +235,5 @@ __device__ __forceinline__ T& shared_object() {
   __shared__ T object;
   return object;
 }
+
+}  // namespace overlaptune::kernels::device

@@ -1,73 +1,29 @@
+#pragma once
 // Waits for other ranks, and the queue from which the CTAs of a launch that waits take their work.
-// In front of the generated GEMMs that wait for rows (rows.cu) or store at ranks (peer_store.cu).
 //
 // The work of a launch is a sequence of *items*. Each waits only for items at smaller positions of
 // the same sequence on other ranks, or at its own one for an item that waits for nothing. A cluster
 // takes the next item when it needs one, and works off what it has taken in that order. So all
 // ranks get to their ends if each has room for one cluster: docs/kernel-notes.md, "Progress".
-//
-// Macros: MOST_RANKS, the most ranks that a launch reaches.
 
-constexpr int kHereWords = 8;
+#include "kernels/device/ptx/common.cuh"
+#include "kernels/device/words.cuh"
 
-/// `RankWords` in kernels/rank_words.hpp, which says what each word is for.
-struct RankWords {
-  u32 counters[192];
-  u32 done;
-  u32 dead;
-  u32 looked;
-  u32 limit;
-  u32 unused[28];
-  u32 claims;
-  u32 arrived;
-  u32 left;
-  u32 here[kHereWords];
-  u32 ticket;
-  u32 open;
-  u32 unused_too[19];
-  u32 runs[64];
-  u32 ready[64];
-};
-
-/// `WaitControl` and `Awaited` in kernels/wait_control.hpp.
-struct WaitControl {
-  u32 ended;
-  u32 limit;
-  u32 plan;
-  u32 what;
-  u32 index;
-  u32 waited;
-  u32 unused[2];
-};
-enum Awaited : u32 { kReady, kCounter, kDone, kFlag, kTold, kAborted };
-
-/// The means of a launch to take items, to meet its peers, and to end its waits.
-struct Run {
-  int rank;
-  int ranks;
-  int plan;      // a number for the host
-  int meets;     // 1: this launch meets the ranks itself; 0: a gate before it did
-  int items;     // in the queue
-  int clusters;  // of the launch; each takes items until there is none
-  int homes;     // the first items, which wait for nothing (homes.cu)
-  int deals;     // 1: where all clusters are there, each goes on by equal steps
-  WaitControl* control;
-  RankWords* words[MOST_RANKS];
-};
+namespace overlaptune::kernels::device {
 
 __device__ __forceinline__ RankWords* own_words(const Run& run) {
   return run.words[run.rank];
 }
 
 /// Tells the host, once, which wait ended, and the peers that this rank's waits end.
-__device__ __forceinline__ void give_up(const Run& run, u32 what, u32 index, u32 waited) {
+__device__ __forceinline__ void give_up(const Run& run, Awaited what, u32 index, u32 waited) {
   constexpr u32 kToldHost = 2;
   const u32 before = atomicMax(&own_words(run)->dead, kToldHost);
   if (before == kToldHost) return;
   volatile WaitControl* control = run.control;
   if (control->ended == 0) {
     control->plan = run.plan;
-    control->what = before == 0 ? what : static_cast<u32>(kTold);
+    control->what = static_cast<u32>(before == 0 ? what : Awaited::told);
     control->index = index;
     control->waited = waited;
     publish(&run.control->ended, 1);
@@ -86,7 +42,7 @@ struct Waiting {
 
 /// Whether a wait has to end. One thread of the GPU looks at host memory in each unit of time, for
 /// all: hundreds that look there at once hold up what the peers store by up to 0.2 ms.
-__device__ __forceinline__ bool is_over(const Run& run, Waiting& times, u32 what, u32 index) {
+__device__ __forceinline__ bool is_over(const Run& run, Waiting& times, Awaited what, u32 index) {
   RankWords* own = own_words(run);
   const u32 now = static_cast<u32>(nanoseconds() >> 20);
   if (times.since == 0) times = {now, now};
@@ -108,7 +64,7 @@ __device__ __forceinline__ bool is_over(const Run& run, Waiting& times, u32 what
 /// Waits until a word has reached `value`. False: the wait took too long, and nothing that follows
 /// from the word is there. The clock is looked at now and then only: that takes about as long as a
 /// look at the word.
-__device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 value, u32 what,
+__device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 value, Awaited what,
                                          u32 index) {
   Waiting times;
   for (u32 looks = 1; !has_reached(word, value); ++looks) {
@@ -122,7 +78,7 @@ __device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 va
 __device__ __forceinline__ void open(const Run& run) {
   RankWords* own = own_words(run);
   const int lane = lane_of_warp();
-  for (int i = lane; i < 192; i += kLanes) own->counters[i] = 0;
+  for (int i = lane; i < RankWords::kCounters; i += kLanes) own->counters[i] = 0;
   if (lane == 0) own->done = 0;
   __syncwarp();  // what a lane publishes comes after the other lanes' zeros
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
@@ -140,7 +96,7 @@ __device__ __forceinline__ void meet(const Run& run, u32 warps) {
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
     const u32* word = rank == run.rank ? &own->open : &own->ready[rank];
-    wait_for(run, word, own->runs[rank] + 1, kReady, rank);
+    wait_for(run, word, own->runs[rank] + 1, Awaited::ready, rank);
   }
   __syncwarp();
   if (lane != 1) return;
@@ -174,7 +130,7 @@ __device__ __forceinline__ int position_of(const Run& run, Claim& claimed) {
 /// Tells the host, at the end of a cluster's work, that items were left out: maybe no wait of this
 /// launch has ended. `dead`: as the last claim found it.
 __device__ __forceinline__ void tell_left_out(const Run& run, u32 dead) {
-  if (dead != 0) give_up(run, kTold, 0, 0);
+  if (dead != 0) give_up(run, Awaited::told, 0, 0);
 }
 
 /// Whether a position is the last one that anybody asks for: each cluster gets one that is none.
@@ -184,3 +140,5 @@ __device__ __forceinline__ bool ends_queue(const Run& run, int position) {
   if (last) own_words(run)->claims = 0;
   return last;
 }
+
+}  // namespace overlaptune::kernels::device

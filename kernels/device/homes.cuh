@@ -1,8 +1,9 @@
-// How the clusters of a GEMM on Hopper share out the queue of waits.cu.
+#pragma once
+// How the clusters of a GEMM on Hopper share out the queue of waits.cuh.
 //
 // Tiles next to each other share operands, and it matters which SMs compute them: SMs of a pair
 // seem to share their way to the L2 cache. So a cluster begins with its *home*, the position with
-// its own number, and goes on by equal steps (`step_from`) where it may: tiles that are computed at
+// its own number, and goes on by equal steps where it may: tiles that are computed at
 // once then lie as the launch laid the clusters out. In other orders launches took up to 1.5 times
 // as long (docs/results/kernels.md, "Homes").
 //
@@ -12,6 +13,10 @@
 // begins with ends, whoever has arrived. A cluster with a higher number is one that asks, too. (To
 // wait some microseconds for late clusters cost more than it gained.)
 // docs/kernel-notes.md has the proof, "Progress".
+
+#include "kernels/device/waits.cuh"
+
+namespace overlaptune::kernels::device {
 
 /// The lower half of `RankWords::arrived` counts clusters; the upper half is 0 as long as the homes
 /// are open, then one more than the clusters that had arrived.
@@ -50,7 +55,7 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
   do {
     owners = 0;
 #pragma unroll 1
-    for (int i = 0; i < kHereWords; ++i) owners += __popc(seen(here + i));
+    for (int i = 0; i < RankWords::kHereWords; ++i) owners += __popc(seen(here + i));
   } while (owners < there);
   const int homes = run.homes < run.clusters ? run.homes : run.clusters;
   int left = static_cast<int>(ticket);
@@ -68,8 +73,11 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
   return homes + left;
 }
 
-/// The position of the next item.
-__device__ __forceinline__ int next_position(const Run& run, const Peers& peers, Items& items) {
+/// The position of the next item. `Items`: what the thread that takes them has in shared memory
+/// (`Taking` in hopper_items.cuh). `step`: the position behind another one for a cluster that goes on
+/// by equal steps.
+template <class Items, class Step>
+__device__ __forceinline__ int next_position(const Run& run, Items& items, const Step& step) {
   RankWords* own = own_words(run);
   const u32 dead = seen(&own->dead);
   int there = items.there;
@@ -79,7 +87,7 @@ __device__ __forceinline__ int next_position(const Run& run, const Peers& peers,
   }
   int position;
   if (run.deals != 0 && there == run.clusters) {
-    position = step_from(run, peers, items.position);
+    position = step(items.position);
   } else {
     const int ticket = static_cast<int>(atomicAdd(&own->claims, 1));
     position = items.behind < 0 ? position_with(run, there, ticket) : items.behind + ticket;
@@ -91,27 +99,31 @@ __device__ __forceinline__ int next_position(const Run& run, const Peers& peers,
 }
 
 /// The position of the first item.
-__device__ __forceinline__ int first_position(const Run& run, const Peers& peers, int cluster,
-                                              Items& items) {
+template <class Items, class Step>
+__device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items,
+                                              const Step& step) {
   if (!are_closed(items.arrived)) {
     atomicOr(&own_words(run)->here[cluster / 32], 1u << cluster % 32);
     if (cluster < run.homes) return cluster;
     if (close_homes(run, items.arrived + 1) == run.clusters) return cluster;
   }
-  return next_position(run, peers, items);
+  return next_position(run, items, step);
 }
 
 /// The end of a cluster's work. The last cluster resets the queue for the next launch: nobody asks
 /// any more. Returns whether this is the last one.
+template <class Items>
 __device__ __forceinline__ bool leave(const Run& run, const Items& items) {
   RankWords* own = own_words(run);
   tell_left_out(run, items.left_out);
   __threadfence();  // what this cluster has written here comes before the reset
   if (atomicAdd(&own->left, 1) + 1 < static_cast<u32>(run.clusters)) return false;
 #pragma unroll 1
-  for (int i = 0; i < kHereWords; ++i) own->here[i] = 0;
+  for (int i = 0; i < RankWords::kHereWords; ++i) own->here[i] = 0;
   own->arrived = 0;
   own->claims = 0;
   own->left = 0;
   return true;
 }
+
+}  // namespace overlaptune::kernels::device

@@ -1,7 +1,11 @@
-// The common part of the generated GEMMs, in front of the text of each: the place of a tile, the
-// tiles that a CTA computes in a launch that never waits for other ranks (launches that do take
-// them from a queue: waits.cu). It uses the macros BLOCK_M, BLOCK_N and QUEUED of the text that
-// follows.
+#pragma once
+// The place of a tile in the order, and the tiles that a CTA computes in a launch that never waits
+// for other ranks. (Launches that do take them from a queue: waits.cuh.)
+
+#include "kernels/device/parameters.cuh"
+#include "kernels/device/ptx/common.cuh"
+
+namespace overlaptune::kernels::device {
 
 /// The place of a tile.
 struct Place {
@@ -10,9 +14,8 @@ struct Place {
   int column;
 };
 
-/// The place of a tile in the order. `Order`: the fields of `TileOrder` (core/tiling.hpp), by these
-/// names.
-template <class Order>
+/// The place of a tile of so many rows and columns in the order.
+template <int kRows, int kColumns>
 __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   const int swizzle_tiles = order.columns * order.blocks * order.raster;
   const int swizzle = tile / swizzle_tiles;
@@ -25,20 +28,17 @@ __device__ __forceinline__ Place place_of(const Order& order, int tile) {
   if (column % 2 != 0) in_column = column_tiles - 1 - in_column;
   const int block = in_column / height;
   const int panel = swizzle * order.raster + in_column - block * height;
-  return {block, panel * BLOCK_M, column * BLOCK_N};
+  return {block, panel * kRows, column * kColumns};
 }
 
 __device__ __forceinline__ Place from_lane(const Place& place, int lane) {
   return {from_lane(place.block, lane), from_lane(place.row, lane), from_lane(place.column, lane)};
 }
 
-#if !QUEUED
-
 constexpr int kNoTile = 0x7ffffffe;
 
 /// The CTA's first tile after the early ones. The first CTAs have left. Of the others, those that
-/// had none of the last early tiles begin. `Order` also has `early` (tiles) and `leaving` (CTAs).
-template <class Order>
+/// had none of the last early tiles begin.
 __device__ __forceinline__ int first_late_tile(const Order& order) {
   const int all = static_cast<int>(gridDim.x);
   const int mine = static_cast<int>(blockIdx.x) - order.leaving;
@@ -49,12 +49,10 @@ __device__ __forceinline__ int first_late_tile(const Order& order) {
 }
 
 /// Early tiles go to all CTAs in turn, late ones to those that stay.
-template <class Order>
 __device__ __forceinline__ int first_tile(const Order& order) {
   const int mine = static_cast<int>(blockIdx.x);
   return mine < order.early ? mine : first_late_tile(order);
 }
-template <class Order>
 __device__ __forceinline__ int next_tile(const Order& order, int tile) {
   const int all = static_cast<int>(gridDim.x);
   if (tile >= order.early) return tile + all - order.leaving;
@@ -62,7 +60,6 @@ __device__ __forceinline__ int next_tile(const Order& order, int tile) {
 }
 
 /// The tile that the CTA computes `n` tiles after `tile`.
-template <class Order>
 __device__ __forceinline__ int nth_tile(const Order& order, int tile, int n) {
   const int all = static_cast<int>(gridDim.x);
   if (tile < order.early) {
@@ -75,8 +72,4 @@ __device__ __forceinline__ int nth_tile(const Order& order, int tile, int n) {
   return tile + n * (all - order.leaving);
 }
 
-// Parameters of launches that wait, which are empty here.
-struct Peers {};
-struct Run {};
-struct Claim {};
-#endif
+}  // namespace overlaptune::kernels::device

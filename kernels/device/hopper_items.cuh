@@ -1,14 +1,23 @@
+#pragma once
 // The ring of items of the GEMM on Hopper: what its scheduling warp tells the other warps.
 //
 // A CTA's work reaches its warps through a ring of items in shared memory. The scheduling warp puts
 // in what comes next; the others take it out. Consumers that take turns have every other item.
 
+#include "kernels/device/hopper_tile.cuh"
+
+namespace overlaptune::kernels::device {
+
 constexpr int kItems = 4;  // of the ring: an even number
-constexpr int kStride = IN_TURN ? 2 : 1;
+
+template <class K>
+constexpr int kStride = K::kInTurn ? 2 : 1;
 /// The last warp of the first warpgroup schedules, where it is not needed to store for a consumer;
 /// else the loading warp does so between two items.
-constexpr bool kSchedules = CONSUMERS < 3;
-constexpr int kSchedulingWarp = kSchedules ? 3 : 0;
+template <class K>
+constexpr bool kSchedules = K::kConsumers < 3;
+template <class K>
+constexpr int kSchedulingWarp = kSchedules<K> ? 3 : 0;
 
 enum What : short {
   kTile,
@@ -29,7 +38,16 @@ struct alignas(16) Item {
   int slot;   // of a push: its steps
 };
 
-struct alignas(16) Items {
+/// The pushes of a ring, each in the slot of its item.
+template <bool kWaits>
+struct Pushes {
+  volatile Push pushes[kItems];
+};
+template <>
+struct Pushes<false> {};
+
+template <class K>
+struct alignas(16) Items : Pushes<K::Feed::kWaits> {
   Item items[kItems];
   u64 full[kItems];
   u64 empty[kItems];
@@ -37,10 +55,11 @@ struct alignas(16) Items {
   u64 claimed[2];
   u64 read[2];
   int claims[2];
-  u32 tasks[CONSUMERS];  // of a kernel that stores at ranks
-  u64 asked;             // the loading warp will soon be done with an item
+  u32 tasks[K::kConsumers];  // of a kernel that stores at ranks
+  u64 asked;                 // the loading warp will soon be done with an item
+  u64 met;                   // in a launch that waits, and meets the ranks itself: it has
   // For the thread that puts items in, which has no registers for them. All but the first:
-  // homes.cu.
+  // homes.cuh.
   volatile int loaded;    // steps of all items
   volatile int position;  // of the item taken last
   volatile int there;     // clusters that had arrived when the homes were closed; -1: not known
@@ -48,25 +67,20 @@ struct alignas(16) Items {
   volatile u32 arrived;   // clusters before this one, and whether the homes were closed
   volatile u32 left_out;  // 1: the world has ended before the items have
   volatile int ended;     // whether it is the last one that has nothing more to take
-#if WAITS
-  volatile Push pushes[kItems];  // each in the slot of its item
-  u64 met;                       // in a launch that meets the ranks itself: it has
-#endif
 };
 
-__device__ __forceinline__ void init(Items& items) {
+template <class K>
+__device__ __forceinline__ void init(Items<K>& items) {
   items.ended = 0;
   items.left_out = 0;
   items.there = -1;
   items.behind = -1;
   items.loaded = 0;
   barrier_init(shared_address(&items.asked), 1);
-#if WAITS
-  barrier_init(shared_address(&items.met), 1);
-#endif
+  if constexpr (K::Feed::kWaits) barrier_init(shared_address(&items.met), 1);
   for (int i = 0; i < kItems; ++i) {
     barrier_init(shared_address(items.full + i), 1);
-    barrier_init(shared_address(items.empty + i), (WAITS ? 2 : 1) * kOfOneTile);
+    barrier_init(shared_address(items.empty + i), (K::Feed::kWaits ? 2 : 1) * K::kOfOneTile);
   }
   for (int i = 0; i < 2; ++i) {
     barrier_init(shared_address(items.claimed + i), 1);
@@ -76,22 +90,26 @@ __device__ __forceinline__ void init(Items& items) {
 }
 
 /// Waits until item number `number` may be put in. By one thread, as `put`.
-__device__ __forceinline__ void wait_for_slot(const Items& items, u32 number) {
+template <class K>
+__device__ __forceinline__ void wait_for_slot(const Items<K>& items, u32 number) {
   barrier_wait(shared_address(items.empty + number % kItems), (number / kItems & 1) ^ 1);
 }
 
-__device__ __forceinline__ void put(Items& items, u32 number, const Item& item) {
+template <class K>
+__device__ __forceinline__ void put(Items<K>& items, u32 number, const Item& item) {
   const u32 slot = number % kItems;
   items.items[slot] = item;
   barrier_arrive(shared_address(items.full + slot));
 }
 
 /// Waits for item number `number`. Every thread of a consumer may.
-__device__ __forceinline__ void wait_for_item(const Items& items, u32 number) {
+template <class K>
+__device__ __forceinline__ void wait_for_item(const Items<K>& items, u32 number) {
   barrier_wait(shared_address(items.full + number % kItems), number / kItems & 1);
 }
 /// Waits for the item, and reads it.
-__device__ __forceinline__ Item taken(const Items& items, u32 number) {
+template <class K>
+__device__ __forceinline__ Item taken(const Items<K>& items, u32 number) {
   wait_for_item(items, number);
   return items.items[number % kItems];
 }
@@ -99,29 +117,35 @@ __device__ __forceinline__ Item taken(const Items& items, u32 number) {
 /// Gives back the slot of an item, after all threads of a consumer have read it. By one thread for
 /// each of its consumers; of a push both that of the storing warp and one of the consumer do, and
 /// each for itself: `give_back_half`.
-__device__ __forceinline__ void give_back_half(const Items& items, u32 number) {
+template <class K>
+__device__ __forceinline__ void give_back_half(const Items<K>& items, u32 number) {
   barrier_arrive(shared_address(items.empty + number % kItems));
 }
-__device__ __forceinline__ void give_back(const Items& items, u32 number) {
+template <class K>
+__device__ __forceinline__ void give_back(const Items<K>& items, u32 number) {
 #pragma unroll
-  for (int i = 0; i < (WAITS ? 2 : 1); ++i) give_back_half(items, number);
+  for (int i = 0; i < (K::Feed::kWaits ? 2 : 1); ++i) give_back_half(items, number);
 }
 
 /// The number of an item among those of its consumer.
+template <class K>
 __device__ __forceinline__ u32 own_number(u32 number) {
-  return number / kStride;
+  return number / kStride<K>;
 }
 
-#if WAITS
 /// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many.
 /// Its fields are read anew each time: the loading thread has few registers.
-constexpr int kStepVectors = kStageBytes / 16;
+template <class K>
+constexpr int kStepVectors = K::kStageBytes / 16;
+template <class K>
 __device__ __forceinline__ int steps_of(const volatile Push& push) {
-  return (push.most + kStepVectors - 1) / kStepVectors;
+  return (push.most + kStepVectors<K> - 1) / kStepVectors<K>;
 }
 /// Bytes of a step, maybe none.
+template <class K>
 __device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
-  const int left = push.vectors - step * kStepVectors;
-  return left <= 0 ? 0 : 16 * (left < kStepVectors ? left : kStepVectors);
+  const int left = push.vectors - step * kStepVectors<K>;
+  return left <= 0 ? 0 : 16 * (left < kStepVectors<K> ? left : kStepVectors<K>);
 }
-#endif
+
+}  // namespace overlaptune::kernels::device

@@ -1,0 +1,262 @@
+#pragma once
+// The consumers of the GEMM on Hopper: they multiply, and hand the sums over to the warps that
+// store.
+//
+// Source: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments).
+
+#include "kernels/device/at_ranks.cuh"
+#include "kernels/device/into_c.cuh"
+#include "kernels/device/ptx/wgmma.cuh"
+
+namespace overlaptune::kernels::device {
+
+/// Adds up the sums of a tile that two CTAs share; each has those of half of k. Each CTA writes the
+/// sums of the slabs that the other one stores into the other's ring, which is no longer loaded
+/// into, and adds the sums that it receives. All threads of both CTAs meet twice.
+template <class K>
+__device__ __forceinline__ void exchange_halves(float (&sums)[K::kParts][K::kAccumulators],
+                                                int consumer, u32 ring) {
+  constexpr int kQuads = K::kSlab / 8;  // quads of sums in a slab, for each thread
+  constexpr int kQuadBytes = 128 * 16;
+  constexpr int kPartBytes = K::kFirstSlabs * kQuads * kQuadBytes;
+  static_assert(K::kOfOneTile * K::kParts * kPartBytes <= K::kStages * K::kStageBytes,
+                "more than the ring");
+  const bool first = cluster_rank() == 0;
+  const u32 mine = ring + consumer * K::kParts * kPartBytes + threadIdx.x % 128 * 16;
+  const u32 theirs = at_other(mine);
+  cluster_barrier();
+#pragma unroll
+  for (int part = 0; part < K::kParts; ++part) {
+#pragma unroll
+    for (int i = 0; i < K::kSlabs * kQuads; ++i) {
+      if ((i < K::kFirstSlabs * kQuads) == first) continue;
+      const float* sum = &sums[part][4 * i];
+      store_sums(theirs + part * kPartBytes + i % (K::kFirstSlabs * kQuads) * kQuadBytes, sum);
+    }
+  }
+  cluster_barrier();
+#pragma unroll
+  for (int part = 0; part < K::kParts; ++part) {
+#pragma unroll
+    for (int i = 0; i < K::kSlabs * kQuads; ++i) {
+      if ((i < K::kFirstSlabs * kQuads) != first) continue;
+      float other[4];
+      read_sums(mine + part * kPartBytes + i % (K::kFirstSlabs * kQuads) * kQuadBytes, other);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums[part][4 * i + j] += other[j];
+    }
+  }
+}
+
+/// The 16 bytes of a slab that a thread gives the address of: `write_slab` stores four matrices of
+/// 8 x 8 at a time, each lane the address of one row. They are the sums of 16 rows and 16 columns
+/// of a wgmma: the upper rows of the first columns, the lower ones; the same of the next columns.
+struct SlabPart {
+  int row;
+  int chunk;
+};
+template <class K>
+__device__ __forceinline__ SlabPart part_of(int thread) {
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  const int lower = lane / 8 & 1;
+  const int next = lane / 16;
+  if (K::kTransposed) return {8 * next + lane % 8, 2 * warp + lower};
+  return {16 * warp + 8 * lower + lane % 8, next};
+}
+
+/// Writes the sums of a slab as rows of C; of a transposed tile, it transposes each matrix.
+template <class K>
+__device__ __forceinline__ void write_slab(const float* sums, u32 slab, const SlabPart& part) {
+#pragma unroll
+  for (int pair = 0; pair < K::kSlab / 16; ++pair) {
+    const float* sum = sums + 8 * pair;
+    const u32 at = slab + (K::kTransposed ? slab_offset<K>(part.row + 16 * pair, part.chunk)
+                                          : slab_offset<K>(part.row, part.chunk + 2 * pair));
+    store_matrices<K::kTransposed>(
+        at, packed<K::kElement>(sum[0], sum[1]), packed<K::kElement>(sum[2], sum[3]),
+        packed<K::kElement>(sum[4], sum[5]), packed<K::kElement>(sum[6], sum[7]));
+  }
+}
+
+/// The first consumer begins at once.
+template <class K>
+__device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 number) {
+  barrier_wait(turns + 8 * consumer, (consumer ^ 1 ^ own_number<K>(number)) & 1);
+}
+
+/// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
+/// consumers that share items, the first one stores. By thread 0 of a consumer: nothing holds the
+/// others together here, so one that fell behind would miss a phase of a barrier, and wait for
+/// ever.
+template <class K, class Release>
+__device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, const Item& item,
+                                           int consumer, const Stages& stages, u32 turns,
+                                           const Release& release) {
+  const volatile Push& push = items.pushes[number % kItems];
+  const bool stores = K::kInTurn || consumer == 0;
+#pragma unroll 1
+  for (int step = 0; step < item.slot; ++step) {
+    const int at = item.steps + step;
+    barrier_wait(stages.full + 8 * (at % K::kStages), at / K::kStages & 1);
+    if (!stores) {
+      release(at % K::kStages);
+      continue;
+    }
+    store_step<K>(push, step, stages.memory + at % K::kStages * K::kStageBytes);
+    if (step > 0) release((at - 1) % K::kStages);
+  }
+  if (K::kInTurn) barrier_arrive(turns + 8 * (consumer ^ 1));
+  if (!stores) return;
+  wait_for_reads<0>();
+  if (item.slot > 0) release((item.steps + item.slot - 1) % K::kStages);
+  wait_for_stores();  // in the peer's memory
+  increment(push.counter, 1);
+}
+
+/// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer
+/// waits on its own until the other one has found all its stages full. (It could not tell a stage
+/// that was filled for it from one that was filled two rounds before.)
+template <class K>
+__device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
+                                        const Items<K>& items, const Stages& stages,
+                                        const Buffers& buffers, u32 turns) {
+  const Order& order = launch.order;
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int first_row = first_of<K>(consumer);
+  const SlabPart slab_part = part_of<K>(thread);
+  int stage = 0;
+  u32 phase = 0;
+  u32 pass = 0;  // of the consumer's slabs through the staging buffers
+  const auto release = [&](int which) {
+    if (thread != 0) return;
+    barrier_arrive(stages.empty + 8 * which);
+    if (K::kCluster == 2) barrier_arrive_at_other(stages.empty + 8 * which);
+  };
+  const int begin = first_step<K>(order);
+  const int end = last_step<K>(order);
+  bool added_up = !shares_tiles<K>(order);
+  for (u32 number = K::kInTurn ? consumer : 0;; number += kStride<K>) {
+    const Item item = taken(items, number);
+    if (item.what == kEnd) break;
+    if constexpr (K::Feed::kWaits) {
+      if (item.what == kPush) {
+        if (thread == 0) {
+          if (K::kInTurn) wait_for_turn<K>(turns, consumer, number);
+          if (launch.run.meets != 0) barrier_wait(shared_address(&items.met), 0);
+          push_steps(items, number, item, consumer, stages, turns, release);
+        }
+        consumer_barrier(consumer);  // all have read the item
+        if (thread == 0) give_back_half(items, number);
+        continue;
+      }
+      stage = item.steps % K::kStages;
+      phase = item.steps / K::kStages & 1;
+    }
+    if (K::kInTurn) {
+      // The stages of the other consumer's tile are skipped.
+      stage = item.steps % K::kStages;
+      phase = item.steps / K::kStages & 1;
+      wait_for_turn<K>(turns, consumer, number);
+    }
+    float sums[K::kParts][K::kAccumulators];
+    int last = -1;
+    for (int step = begin; step < end; ++step) {
+      barrier_wait(stages.full + 8 * stage, phase);
+      const u32 from = stages.memory + stage * K::kStageBytes;
+      const u32 rows = from + (K::kTransposed ? K::kABytes : 0) + first_row * K::kRowBytes;
+      const u64 columns = descriptor(from + (K::kTransposed ? 0 : K::kABytes));
+      begin_wgmma();
+#pragma unroll
+      for (int k = 0; k < K::kBlockK / 16; ++k) {
+#pragma unroll
+        for (int part = 0; part < K::kParts; ++part) {
+          const u64 down = descriptor(rows + part * 64 * K::kRowBytes);
+#pragma unroll
+          for (int i = 0; i < K::kAcross / K::kMultiplied; ++i) {
+            // Offsets of a descriptor are in units of 16 bytes.
+            multiply<K::kMultiplied, K::kElement>(
+                sums[part] + i * K::kMultiplied / 2, down + 2 * k,
+                columns + i * (K::kMultiplied * K::kRowBytes / 16) + 2 * k, step + k > begin);
+          }
+        }
+      }
+      end_wgmma();
+      // The stage before has been read once this step's group of wgmma is the only one under way.
+      wait_for_wgmma<1>();
+      if (last >= 0) release(last);
+      last = stage;
+      if (++stage == K::kStages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+    if (K::kInTurn && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
+    wait_for_wgmma<0>();
+    // The compiler does not know that the sums are complete only from here on.
+#pragma unroll
+    for (int part = 0; part < K::kParts; ++part) {
+#pragma unroll
+      for (int i = 0; i < K::kAccumulators; ++i) completed(sums[part][i]);
+    }
+    release(last);
+    if (item.what == kTwin) continue;
+    if (shares_tiles<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
+    added_up = true;
+
+    const auto wait_for_buffer = [&](int slab) {
+      const u32 buffer = buffer_of<K>(pass, slab);
+      // Without peers, all buffers are free at first.
+      barrier_wait(buffers.free + 8 * buffer,
+                   (uses_before<K>(pass, slab) & 1) ^ (K::Epilogue::kAtRanks ? 0 : 1));
+      return buffers.slabs + buffer * K::kSlabBytes;
+    };
+    const auto pass_on_buffer = [&](int slab) {
+      fence_shared();
+      barrier_arrive(buffers.filled + 8 * buffer_of<K>(pass, slab));
+    };
+    const auto sums_of = [&](int slab) {
+      return sums[slab / K::kSlabs] + slab % K::kSlabs * K::kSlab / 2;
+    };
+    if constexpr (K::Epilogue::kAtRanks) {
+      wait_for_buffer(0);
+      // There since the first buffer of the tile was granted.
+      const u32 todo = word_at(shared_address(items.tasks + consumer));
+      if (todo == kFillForOwner) {
+#pragma unroll
+        for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
+          const u32 to = wait_for_buffer(slab);
+          if (stores<K>(order, slab)) write_fragments<K>(sums_of(slab), to, thread);
+          pass_on_buffer(slab);
+        }
+        ++pass;
+        continue;
+      }
+      if (todo == kAddAndFill) {
+#pragma unroll 1
+        for (int peer = 1; peer < K::Epilogue::kRanks; ++peer) {
+#pragma unroll
+          for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
+            const u32 from = wait_for_buffer(slab);
+            if (stores<K>(order, slab)) add_fragments<K>(sums_of(slab), from, thread);
+            pass_on_buffer(slab);
+          }
+          ++pass;
+        }
+      }
+    }
+#pragma unroll
+    for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
+      const u32 to = wait_for_buffer(slab);
+      if (stores<K>(order, slab)) write_slab<K>(sums_of(slab), to, slab_part);
+      pass_on_buffer(slab);
+    }
+    ++pass;
+  }
+  if (!added_up) {  // the meetings of exchange_halves
+    cluster_barrier();
+    cluster_barrier();
+  }
+}
+
+}  // namespace overlaptune::kernels::device

@@ -1,0 +1,75 @@
+#pragma once
+// Epilogue: each tile goes into C, which one matrix or several hold.
+
+#include "kernels/device/hopper_copies.cuh"
+
+namespace overlaptune::kernels::device {
+
+/// For launches of at most `kSegments` segments. Each wave group has a counter; it is incremented
+/// when one of the group's tiles is in memory.
+template <int kSegments>
+struct IntoC {
+  using Params = IntoCParams<kSegments>;
+  static constexpr bool kAtRanks = false;
+
+  /// The work of the warp that stores C for one consumer; one thread of it does all.
+  template <class K>
+  static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
+                                                 Items<K>& items, const Buffers& buffers) {
+    if (lane_of_warp() != 0) return;
+    const Order& order = launch.order;
+    const Params& into = launch.epilogue;
+    u32 pass = 0;
+    int segment = 0;
+    for (u32 number = K::kInTurn ? consumer : 0;; number += kStride<K>) {
+      const Item item = taken(items, number);
+      if (item.what == kEnd) break;
+      if constexpr (K::Feed::kWaits) {
+        if (item.what == kPush) {  // its consumer stores it
+          give_back_half(items, number);
+          continue;
+        }
+      }
+      if (item.what == kTwin) {  // the last item but the end
+        give_back(items, number);
+        continue;
+      }
+      while (kSegments > 1 && item.index >= into.segments[segment].end) ++segment;
+      const Segment& part = into.segments[kSegments > 1 ? segment : 0];
+      Place first = first_slab<K>({item.block, item.row, item.column}, consumer);
+      first.row -= part.first_row;
+      first.column -= part.first_column;
+      for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
+        const u32 buffer = buffer_of<K>(pass, slab);
+        barrier_wait(buffers.filled + 8 * buffer, uses_before<K>(pass, slab) & 1);
+        if (stores<K>(order, slab)) {
+          const Place at = place_of_slab<K>(first, slab);
+          store(&into.c[kSegments > 1 ? segment : 0], buffers.slabs + buffer * K::kSlabBytes,
+                at.column, at.row, at.block);
+        }
+        end_stores();
+        // The last one that no store reads any more, soon.
+        const int read = slab - (K::kBuffers - 1);
+        if (read >= 0) {
+          wait_for_reads<K::kBuffers - 1>();
+          barrier_arrive(buffers.free + 8 * buffer_of<K>(pass, read));
+        }
+      }
+      give_back(items, number);
+      wait_for_reads<0>();
+      for (int slab = K::kSlabsOfConsumer - (K::kBuffers - 1); slab < K::kSlabsOfConsumer; ++slab) {
+        barrier_arrive(buffers.free + 8 * buffer_of<K>(pass, slab));
+      }
+      ++pass;
+      if (order.counters != nullptr) {
+        // Waits until the slabs are in memory, not only read; then signals to the whole system. The
+        // consumers do not wait for this.
+        wait_for_stores();
+        increment(order.counters + part.counter, static_cast<u32>(order.signal));
+      }
+    }
+    wait_for_stores();
+  }
+};
+
+}  // namespace overlaptune::kernels::device

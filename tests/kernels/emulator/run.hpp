@@ -1,0 +1,30 @@
+#pragma once
+// What the instructions of a kernel have to know of the run that is under way.
+
+#include <functional>
+
+#include "emulator/machine.hpp"
+
+namespace emulator {
+
+struct Tile {
+  int rows = 0;
+  int columns = 0;
+  int cluster = 1;
+};
+inline Tile tile;
+
+inline int k_steps = 0;
+inline bool tiles_are_shared = false;
+/// The last step that the running CTA multiplies.
+inline int last_step_of_cta() {
+  const bool first_half = tiles_are_shared && block_idx.x % 2 == 0;
+  return (first_half ? (k_steps + 1) / 2 : k_steps) - 1;
+}
+
+/// Called for each slab that is stored, and for each load of rows of A: the matrix, the first
+/// column, the row and the block.
+inline std::function<void(int, int, int, int)> on_store;
+inline std::function<void(int, int, int, int)> on_load;
+
+}  // namespace emulator
