@@ -92,8 +92,7 @@ void write_answer(const ovt_database* database, const Problem& problem, const Te
                   std::size_t size, ovt_answer* answer) {
   const auto snapshot = present(database, "database")->snapshot.get();
   if (const IndexedWinner* winner = snapshot->winner(problem, terms)) {
-    c::write(*winner, snapshot->wave_groups(*winner), snapshot->exact_reason(), size, answer);
-    return;
+    return c::write(snapshot->exact_answer(*winner), size, answer);
   }
   check_terms(terms, *snapshot);
   c::write(value_or_throw(*snapshot->without_winner(problem, terms)), size, answer);
@@ -118,14 +117,6 @@ void write_explanation(const ovt_database* database, const ovt_problem* problem,
 
 const char* ovt_version() {
   return c::version();
-}
-
-const char* ovt_strategy_name(ovt_strategy strategy) {
-  return c::strategy_name(strategy);
-}
-
-const char* ovt_transport_name(ovt_transport transport) {
-  return c::transport_name(transport);
 }
 
 const char* ovt_last_error() {

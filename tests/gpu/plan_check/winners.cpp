@@ -195,7 +195,7 @@ void time_winners(Bench& bench, const std::filesystem::path& file, std::vector<P
       results.row(to_string(problem), false, answer.reason);
       continue;
     }
-    list.push_back({problem, answer, c::config_of(&answer)});
+    list.push_back({problem, answer, c::config_of(answer.config)});
     const ovt_sizes sizes = sizes_of(problem, list.back().config);
     shared = std::max({shared, sizes.shared_bytes, sizes_of(problem, Config{}).shared_bytes});
     operands = std::max(operands, operand_bytes(problem, sizes, stopwatch));
