@@ -148,7 +148,8 @@ std::vector<Problem> stored_problems(const std::filesystem::path& file, const Pl
   std::vector<Problem> problems;
   for (const StoredPlatform& stored : store.platforms()) {
     if (stored.platform != platform) continue;
-    store.each_brief_winner(stored.id, [&](const BriefWinner& winner) {
+    store.each_winner(stored.id, [&](const StoredWinner& each) {
+      const Candidate& winner = each.winner.candidate;
       if (winner.launch == Launch::graph) problems.push_back(winner.problem);
     });
   }
