@@ -3,29 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <span>
+#include <string_view>
 
 #include "abi/guard.hpp"
 #include "core/candidate.hpp"
-#include "core/enum_set.hpp"
 #include "core/platform.hpp"
 
 namespace overlaptune::c {
-
-/// The size of a struct in the first version, before fields were added at its end. Callers of that
-/// version, and of each one since, still work.
-template <class T>
-inline constexpr std::size_t kFirstSize = sizeof(T);
-template <>
-inline constexpr std::size_t kFirstSize<ovt_answer> = offsetof(ovt_answer, wait);
-
-/// Whether a struct may have this size. Each version adds whole words of 8 bytes, and a later one
-/// than this has a larger struct.
-constexpr bool is_size(std::size_t size, std::size_t first, std::size_t known) {
-  return size >= known || (size >= first && size % sizeof(std::int64_t) == 0);
-}
 
 /// The `size` that the caller set in a struct. Throws `Refusal` where the struct cannot have this
 /// size.
@@ -34,7 +19,7 @@ std::size_t size_of(const T* value, const char* name) {
   // No later version will have a larger struct: a larger size was never set.
   constexpr std::size_t kLargestStruct = 1 << 16;
   (void)present(value, name);
-  if (!is_size(value->size, kFirstSize<T>, sizeof(T)) || value->size > kLargestStruct) {
+  if (value->size < sizeof(T) || value->size > kLargestStruct) {
     throw Refusal{OVT_ERROR_ARGUMENT,
                   fmt::format("{0}.size = {1}: expected {2}; set it to sizeof({0})", name,
                               value->size, sizeof(T))};
@@ -69,21 +54,19 @@ void zero_beyond(std::size_t size, T* value) {
 // text without a NUL, or a problem that breaks a rule. The message names the field.
 [[nodiscard]] Problem problem_of(const ovt_problem* problem);
 [[nodiscard]] Launch launch_of(ovt_launch launch);
-/// The strategies whose bits are set, by their numbers (`1 << OVT_SIGNALED`).
-[[nodiscard]] EnumSet<Strategy> strategies_of_mask(std::uint64_t mask, const char* name);
 [[nodiscard]] Platform platform_of(const ovt_platform* platform);
-/// The names in an answer, which end with a NUL; null for a number that is not known.
-[[nodiscard]] const char* strategy_name(ovt_strategy number);
-[[nodiscard]] const char* transport_name(ovt_transport number);
-/// The config of an answer; the other fields are not read.
-[[nodiscard]] Config config_of(const ovt_answer* answer);
+/// The config in a line: a canonical one, or one that people write (`parse_config`).
+[[nodiscard]] Config config_of(const char* line);
 
-/// Writes a config into an answer of `size` bytes, with `wave_groups` in place of the config's own.
-void write(const Config& config, std::span<const std::int64_t> wave_groups, std::size_t size,
-           ovt_answer* answer);
-
-inline void write(const Config& config, ovt_answer* answer) {
-  write(config, wave_groups_of(config), answer->size, answer);
+/// Writes a text with its NUL. Throws `Refusal` where it is too long; `name` is that of the field.
+template <std::size_t Size>
+void put(std::string_view text, char (&field)[Size], const char* name) {
+  if (text.size() >= Size) {
+    throw Refusal{OVT_ERROR_INTERNAL,
+                  fmt::format("{}: '{}' is longer than {} characters", name, text, Size - 1)};
+  }
+  text.copy(field, text.size());
+  std::memset(field + text.size(), 0, Size - text.size());
 }
 
 /// Writes a platform. Throws `Refusal` for a text that is too long.

@@ -14,6 +14,7 @@
 #include "cli/problem_flags.hpp"
 #include "cli/quick_probes.hpp"
 #include "cli/thresholds.hpp"
+#include "query/snapshot.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -65,12 +66,13 @@ Advice from_database(const AdviseFlags& flags, const ModelConfig& config, Platfo
   const Store store(flags.database, Access::read);
   const auto stored = value_or_throw(store.platform(flags.platform));
   platform = stored.platform;
-  Lookup lookup(store, stored, system_answers(platform));
-  return advise(config, flags.options,
-                {.platform = platform,
-                 .probed = probed_ranks(store.measurements(stored.id)),
-                 .ask = [&](const Problem& problem) { return lookup(problem, flags.launch); },
-                 .alone = [&](const Probe& probe) { return time_alone(lookup.model(), probe); }});
+  const AnswerSnapshot answers({flags.database}, {.described = platform}, system_database());
+  return advise(
+      config, flags.options,
+      {.platform = platform,
+       .probed = probed_ranks(store.measurements(stored.id)),
+       .ask = [&](const Problem& problem) { return answers.answer(problem, flags.launch); },
+       .alone = [&](const Probe& probe) { return time_alone(answers.model(), probe); }});
 }
 
 /// Predictions from a quick probing of the machine. Nothing is stored.

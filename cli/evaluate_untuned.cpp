@@ -9,7 +9,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "core/statistics.hpp"
-#include "query/answer.hpp"
+#include "query/snapshot.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -42,7 +42,7 @@ std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& o
                               "first",
                               options.database, full_name(machine.platform())));
   }
-  Lookup lookup(store, platform);
+  const AnswerSnapshot answers({options.database}, {.described = platform.platform});
   // A model of its own learns from the short tunings; the answers must not know them.
   LearnedModel tuning = value_or_throw(learned_model(
       platform.platform, store.measurements(platform.id), store.valid_candidates(platform.id)));
@@ -52,7 +52,7 @@ std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& o
   const Progress progress = bar.callback();
   for (std::size_t i = 0; i < problems.size(); ++i) {
     if (!progress(i, problems.size(), to_string(problems[i]))) break;
-    const Answer answer = lookup(problems[i], Launch::graph);
+    const Answer answer = answers.answer(problems[i], Launch::graph);
     if (!answer.predicted) {
       spdlog::warn("{}: left out: {}", to_string(problems[i]), answer.reason);
       continue;

@@ -23,17 +23,6 @@ std::string time_text(const std::optional<Microseconds>& time) {
   return time ? fmt::format("{:.1f} us", time->count()) : "-";
 }
 
-/// Strategies as in `chunked,sequential`.
-Expected<EnumSet<Strategy>> parse_strategies(const std::string& text) {
-  EnumSet<Strategy> strategies;
-  for (const std::string& name : CLI::detail::split(text, ',')) {
-    const auto strategy = parse_name<Strategy>(name);
-    if (!strategy) return error_of(strategy);
-    strategies.insert(*strategy);
-  }
-  return strategies;
-}
-
 int query(const QueryFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Answer answer = question.answer(flags.terms);

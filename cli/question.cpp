@@ -16,7 +16,7 @@ Question::Question(const QuestionFlags& flags, AskedProblem asked)
       launch_(flags.launch),
       store_(flags.database, Access::read),
       platform_(value_or_throw(store_.platform(flags.platform))),
-      lookup_(store_, platform_, system_answers(platform_.platform)) {
+      answers_({flags.database}, {.described = platform_.platform}, system_database()) {
   if (const auto fitting = fits(problem_, platform_.platform); !fitting) {
     throw Failure(fitting.error());
   }
@@ -24,7 +24,7 @@ Question::Question(const QuestionFlags& flags, AskedProblem asked)
 
 Answer Question::answer(Terms terms) {
   terms.launch = launch_;
-  Answer answer = value_or_throw(lookup_(problem_, terms));
+  Answer answer = value_or_throw(answers_.answer(problem_, terms));
   if (answer.source == Source::baseline && store_.measurements(platform_.id).empty()) {
     static_cast<void>(model());  // throws, naming what was not probed
   }
@@ -32,7 +32,7 @@ Answer Question::answer(Terms terms) {
 }
 
 const LearnedModel& Question::model() {
-  const auto& model = lookup_.model();
+  const auto& model = answers_.model();
   if (!model) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: {}: run `overlaptune probe` into this database first",
@@ -48,7 +48,7 @@ std::string Question::multicast(const Answer& answer) const {
 std::optional<Microseconds> Question::nccl_ring(const Answer& answer) {
   const Config plain = Sequential{};
   if (answer.source != Source::predicted || answer.config == plain ||
-      strategy_of(answer.config) != Strategy::sequential || !lookup_.model()) {
+      strategy_of(answer.config) != Strategy::sequential || !answers_.model()) {
     return std::nullopt;
   }
   const auto score = model().score(model().around(problem_, launch_), plain);

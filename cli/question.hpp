@@ -3,7 +3,7 @@
 
 #include "cli/problem_flags.hpp"
 #include "db/store.hpp"
-#include "query/answer.hpp"
+#include "query/snapshot.hpp"
 #include "reports/table.hpp"
 
 namespace overlaptune::cli {
@@ -43,7 +43,7 @@ class Question {
   Launch launch_;
   Store store_;
   StoredPlatform platform_;
-  Lookup lookup_;
+  AnswerSnapshot answers_;
 };
 
 }  // namespace overlaptune::cli

@@ -18,6 +18,7 @@
 #include "cli/step_output.hpp"
 #include "core/text_file.hpp"
 #include "core/units.hpp"
+#include "query/snapshot.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -89,9 +90,9 @@ PlannedStep from_database(const StepFlags& flags) {
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   const Store store(flags.database, Access::read);
   const auto stored = value_or_throw(store.platform(flags.platform));
-  Lookup lookup(store, stored, system_answers(stored.platform));
-  return planned(flags, config, stored.platform, store.measurements(stored.id), lookup.model(),
-                 [&](const Problem& problem) { return lookup(problem, Launch::graph); });
+  const AnswerSnapshot answers({flags.database}, {.described = stored.platform}, system_database());
+  return planned(flags, config, stored.platform, store.measurements(stored.id), answers.model(),
+                 [&](const Problem& problem) { return answers.answer(problem, Launch::graph); });
 }
 
 /// From a quick probing of the machine. Nothing is stored.

@@ -1,7 +1,6 @@
 #pragma once
 // The fields of configs, described once: their names, their ranges, and the strategies that have
-// them. The canonical line, its parser, range checks, reports and the C interface follow from this
-// file.
+// them. The canonical line, its parser, range checks and reports follow from this file.
 //
 // To add a field, write its type below, add it to `AllFields`, and add a line to `each_field` of
 // each strategy that has it. A new kind of value also needs a printer (core/config.cpp) and a

@@ -102,7 +102,7 @@ void check_candidates(Examination& examine) {
       fmt::format(
           "SELECT {}, launch, config, verdict, {}, {} FROM candidates c JOIN problems p ON p.id = "
           "problem_id",
-          db::kProblemColumns, db::kOutcomeColumns, db::sealed({db::candidate_seal()})),
+          db::kProblemColumns, db::kOutcomeColumns, db::sealed(db::candidate_seal())),
       [](db::Query& query) { (void)db::read_candidate(query); });
 }
 
@@ -112,7 +112,7 @@ void check_winners(Examination& examine, const Store::Impl& impl) {
                   "r.id = run_id) IS "
                   "platform_id, {}, launch, config, {}, {}, {} FROM winners w",
                   db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns,
-                  db::sealed(db::winner_seals())),
+                  db::sealed(db::winner_seal())),
       [&](db::Query& query) {
         const TuningRunId run = query.integer();
         const std::string validated_at = query.text();

@@ -54,6 +54,8 @@ class Query {
   void run();
 
   void skip(int columns) { column_ += columns; }
+  /// Goes back to the first column of the row.
+  void start_again() { column_ = 0; }
 
   // Columns of the present row. A value of another type or range is a damaged file.
   [[nodiscard]] std::int64_t integer();

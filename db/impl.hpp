@@ -13,7 +13,6 @@
 #include "db/place.hpp"
 #include "db/rows.hpp"
 #include "db/store.hpp"
-#include "db/winner_cache.hpp"
 
 namespace overlaptune {
 
@@ -42,10 +41,7 @@ enum class RunKind { probe, tuning };
 
 struct Store::Impl {
   explicit Impl(db::Opened opened)
-      : connection(std::move(opened.connection)),
-        frozen(opened.frozen),
-        lock(std::move(opened.lock)),
-        wal(opened.wal) {
+      : connection(std::move(opened.connection)), lock(std::move(opened.lock)) {
     if (!opened.writes) return;
     place.emplace(*connection);
     connection->watch([this] { confirm_place(db::Recount::when_due); },
@@ -58,22 +54,12 @@ struct Store::Impl {
   }
 
   std::unique_ptr<db::Connection> connection;
-  bool frozen = false;
   std::unique_ptr<db::FileLock> lock{};
-  bool wal = false;
   std::optional<db::Place> place{};  ///< of a file that is open for writing
   std::optional<Failure> lost{};     ///< set once the file is not what its name means any more
-  db::WinnerCache cache{};
   /// If set, the functions below that go row by row leave out damaged rows and tell them here;
   /// otherwise such a row ends them.
   std::function<void(const DamagedRow&)> leave_out{};
-
-  /// A stamp that changes with the database. Absent if changes cannot be noticed.
-  [[nodiscard]] std::optional<db::Stamp> stamp() const {
-    if (frozen) return db::Stamp{};
-    if (!wal) return std::nullopt;
-    return db::stamp(connection->database());
-  }
 
   /// Throws `Failure` (`cannot_write`) where others removed the file, or replaced or overwrote it.
   /// All rows that can still be read are then in a file beside it, which the message names.

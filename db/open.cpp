@@ -82,7 +82,7 @@ Opened look(const fs::path& file, bool frozen) {
       frozen ? open_without_log(file) : connect(file, "mode=ro", SQLite::OPEN_READONLY);
   check_header(*connection);
   check_schema(*connection);
-  return {.connection = std::move(connection), .frozen = frozen};
+  return {.connection = std::move(connection)};
 }
 
 /// Looks several times. While another process writes a file, it can look damaged to a reader
@@ -206,7 +206,6 @@ Opened open_file(const fs::path& file, Access access) {
     create_file(file);
   }
   auto opened = reads ? open_for_reading(file, access) : open_for_writing(file);
-  opened.wal = uses_log(*opened.connection);
   opened.writes = !reads;
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (reads) opened.connection->execute("PRAGMA query_only = ON");

@@ -12,14 +12,8 @@ namespace overlaptune::db {
 
 struct Opened {
   std::unique_ptr<Connection> connection;
-  /// Whether what the connection reads never changes: it reads a copy, or a file that no process
-  /// can be writing.
-  bool frozen = false;
-  std::unique_ptr<FileLock> lock{};  ///< of a frozen file
-  /// Whether the database is in WAL mode, and so has a wal-index (db/freshness.hpp). It stays so
-  /// while the file is open.
-  bool wal = false;
-  bool writes = false;  ///< whether it is a file that is open for writing
+  std::unique_ptr<FileLock> lock{};  ///< of a file that is read as it is, which no process writes
+  bool writes = false;               ///< whether it is a file that is open for writing
 };
 
 /// Opens a file. A read-only connection first checks all that can be checked: header, application,

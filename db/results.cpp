@@ -29,7 +29,7 @@ const std::string& select_candidates() {
   static const std::string sql = fmt::format(
       "SELECT platform_id, run_id, {}, launch, config, verdict, {}, {} FROM candidates c JOIN "
       "problems p ON p.id = problem_id JOIN tuning_runs r ON r.id = run_id",
-      db::kProblemColumns, db::kOutcomeColumns, db::sealed({db::candidate_seal()}));
+      db::kProblemColumns, db::kOutcomeColumns, db::sealed(db::candidate_seal()));
   return sql;
 }
 

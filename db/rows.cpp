@@ -68,7 +68,7 @@ std::string join(std::initializer_list<std::string_view> lists) {
 }
 
 std::string insert_sql(std::string_view table, std::string_view key, std::string_view values,
-                       Conflict conflict, const std::vector<SealColumn>& seals,
+                       Conflict conflict, const std::optional<SealColumn>& seal,
                        std::string_view joined) {
   std::string row;
   std::string columns;
@@ -87,10 +87,10 @@ std::string insert_sql(std::string_view table, std::string_view key, std::string
   };
   for_each_column(values, change);
   std::string source = fmt::format("(SELECT {}) {}", row, joined);
-  for (const SealColumn& seal : seals) {
-    source = fmt::format("(SELECT *, {} AS {} FROM {})", seal.expression, seal.name, source);
-    add(columns, std::string(seal.name));
-    change(seal.name);
+  if (seal) {
+    source = fmt::format("(SELECT *, {} AS {} FROM {})", seal->expression, seal->name, source);
+    add(columns, std::string(seal->name));
+    change(seal->name);
   }
   // SQLite needs the WHERE to tell the ON CONFLICT from that of a join.
   return fmt::format(
@@ -98,10 +98,10 @@ std::string insert_sql(std::string_view table, std::string_view key, std::string
       columns, source, key, conflict == Conflict::keep ? "NOTHING" : "UPDATE SET " + changes);
 }
 
-std::vector<SealColumn> winner_seals() {
-  return {{"answer_seal", seal_of({"(SELECT fingerprint FROM platforms f WHERE f.id = platform_id)",
-                                   kAnswerColumns})},
-          {"seal", seal_of({"answer_seal", kOtherWinnerColumns})}};
+SealColumn winner_seal() {
+  return {"seal", seal_of({"(SELECT fingerprint FROM platforms f WHERE f.id = platform_id)",
+                           kProblemColumns, "launch, config, run_id, validated_at", kOutcomeColumns,
+                           kComparisonColumns})};
 }
 
 SealColumn candidate_seal() {
@@ -112,12 +112,8 @@ SealColumn candidate_seal() {
                "run_id, problem_id", kProblemColumns, "launch, config, verdict", kOutcomeColumns})};
 }
 
-std::string sealed(const std::vector<SealColumn>& seals) {
-  std::string all;
-  for (const SealColumn& seal : seals) {
-    all += fmt::format("{}({} IS {})", all.empty() ? "" : " AND ", seal.name, seal.expression);
-  }
-  return all;
+std::string sealed(const SealColumn& seal) {
+  return fmt::format("({} IS {})", seal.name, seal.expression);
 }
 
 void put(Query& query, const std::optional<Summary>& summary) {

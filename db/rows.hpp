@@ -37,28 +37,18 @@ inline constexpr std::string_view kMeasuredColumns =
     "collective_p10_us, collective_p90_us, collective_count, library_block_m, library_block_n, "
     "library_block_k, library_stages, library_cluster, sm_clock_mhz, power_w";
 
-/// A column for a seal, and the expression in SQL that gives it.
+/// The column for a seal, and the expression in SQL that gives it.
 struct SealColumn {
   std::string_view name;
   std::string expression;
 };
 
-// What is sealed. A winner has two seals: one over what answers are made of, which is all that the
-// query library reads, and one over that seal and all other columns. A candidate has one.
-/// The columns of a winner that an answer is made of.
-inline constexpr std::string_view kAnswerColumns =
-    "op, m, n, k, dtype, ranks, launch, config, measured_median_us, predicted_us, sequential_us, "
-    "validated_at";
-inline constexpr std::string_view kOtherWinnerColumns =
-    "run_id, origin, rank_by_model, reason, measured_p10_us, measured_p90_us, measured_count, "
-    "speedup_median, speedup_p10, speedup_p90, sm_clock_mhz, power_w, gemm_alone_us, "
-    "collective_alone_us, overlap_fraction";
 /// `seal_of(…)` in SQL, for a row of `winners` alone.
-[[nodiscard]] std::vector<SealColumn> winner_seals();
+[[nodiscard]] SealColumn winner_seal();
 /// `seal_of(…)` in SQL, for a row of `candidates` joined with its row of `problems`.
 [[nodiscard]] SealColumn candidate_seal();
-/// 1 where the seals of a row agree with its values, otherwise 0; in SQL.
-[[nodiscard]] std::string sealed(const std::vector<SealColumn>& seals);
+/// 1 where the seal of a row agrees with its values, otherwise 0; in SQL.
+[[nodiscard]] std::string sealed(const SealColumn& seal);
 
 /// Several column lists as one.
 [[nodiscard]] std::string join(std::initializer_list<std::string_view> lists);
@@ -68,11 +58,10 @@ inline constexpr std::string_view kOtherWinnerColumns =
 enum class Conflict { keep, replace };
 
 /// `INSERT INTO table (key, values) … ON CONFLICT (key) …`, with parameters for key and values.
-/// The expressions of seals may use all columns of the row, the seals before them, and the columns
-/// that `join` brings.
+/// The expression of a seal may use all columns of the row, and the columns that `join` brings.
 [[nodiscard]] std::string insert_sql(std::string_view table, std::string_view key,
                                      std::string_view values, Conflict conflict,
-                                     const std::vector<SealColumn>& seals = {},
+                                     const std::optional<SealColumn>& seal = {},
                                      std::string_view join = "");
 
 // Fields as columns, in the order of their list.

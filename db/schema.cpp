@@ -14,8 +14,7 @@ namespace {
 // Rules: names contain units. CHECK is for numbers (9e999 is infinity, and SQLite turns NaN into
 // NULL). Names of enumerations are checked where rows are read, so that a new name needs no other
 // schema. A config is one column, the line that `to_string` prints: a new field of a config needs
-// no new column. In winners, the columns that `each_brief_winner` reads come right after the key,
-// then the seal over them. Every winner is valid, so the table has no verdict.
+// no new column. Every winner is valid, so the table has no verdict.
 // Files are compared with this text, comments included.
 constexpr const char* kSchema = R"sql(
 CREATE TABLE platforms (
@@ -171,7 +170,6 @@ CREATE TABLE winners (
   predicted_us REAL NOT NULL CHECK (predicted_us >= 0 AND predicted_us < 9e999),
   sequential_us REAL NOT NULL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
   validated_at TEXT NOT NULL,
-  answer_seal INTEGER,       -- over what an answer is made of; see docs/database.md
   run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
   origin TEXT NOT NULL,
   rank_by_model INTEGER CHECK (rank_by_model >= 0),
@@ -187,7 +185,7 @@ CREATE TABLE winners (
   gemm_alone_us REAL NOT NULL CHECK (gemm_alone_us >= 0 AND gemm_alone_us < 9e999),
   collective_alone_us REAL NOT NULL CHECK (collective_alone_us >= 0 AND collective_alone_us < 9e999),
   overlap_fraction REAL CHECK (overlap_fraction BETWEEN 0 AND 1),
-  seal INTEGER,              -- over all
+  seal INTEGER,              -- over all; see docs/database.md
   strategy TEXT AS (substr(config, 1, instr(config, ' ') - 1)) VIRTUAL,
   PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
 ) STRICT, WITHOUT ROWID;
@@ -202,7 +200,7 @@ CREATE TABLE tallies (
 /// Digest of the objects of the schema, as SQLite 3.40 keeps their texts. A file with another
 /// digest is compared with a schema made for the comparison, which takes longer than the rest of
 /// opening it.
-constexpr std::uint64_t kDigest = 0x897a61feb837e1cbULL;
+constexpr std::uint64_t kDigest = 0xd4853988b3b0f9e2ULL;
 
 /// The name of each object of the schema, with the SQL text that creates it. Statistics, which
 /// ANALYZE stores, are no part of it.

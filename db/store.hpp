@@ -1,7 +1,6 @@
 #pragma once
 // The database of one or several platforms: all measurements, all candidates, the winners.
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -55,17 +54,6 @@ struct StoredWinner {
   TuningRunId run = 0;
   std::string validated_at;  ///< UTC, ISO 8601
   Winner winner{};
-};
-
-/// The part of a winner that a query returns.
-struct BriefWinner {
-  Problem problem{};
-  Launch launch = Launch::graph;
-  Config config{};
-  Microseconds predicted{};
-  Microseconds measured{};
-  Microseconds sequential{};
-  std::array<char, 24> validated_at{};  ///< UTC, ISO 8601 with milliseconds
 };
 
 /// A winner that is not as it was stored. Its problem may be part of the damage.
@@ -203,18 +191,16 @@ class Store {
   void put_winner(TuningRunId run, const Winner& winner);
 
   // Answers
-  /// The winner of a problem, or none. Throws `Failure` where it is damaged. The statement is
-  /// compiled once, and results are cached while the database does not change.
+  /// The winner of a problem, or none. Throws `Failure` where it is damaged.
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
                                                    Launch launch) const;
   /// Whether a problem has a winner, sound or damaged: a damaged one is replaced by tuning again.
   [[nodiscard]] bool has_winner(PlatformId platform, const Problem& problem, Launch launch) const;
   [[nodiscard]] std::vector<StoredWinner> winners() const;
-  /// Calls `visit` for each sound winner of a platform; much faster than `winners`. The winner is
-  /// valid until `visit` returns. A damaged one goes to `damaged` if its problem is legible;
-  /// without `damaged` it ends the reading.
-  void each_brief_winner(PlatformId platform, const std::function<void(BriefWinner&)>& visit,
-                         const std::function<void(const DamagedWinner&)>& damaged = {}) const;
+  /// Calls `visit` for each sound winner of a platform. A damaged one goes to `damaged` if its
+  /// problem is legible; without `damaged` it ends the reading.
+  void each_winner(PlatformId platform, const std::function<void(const StoredWinner&)>& visit,
+                   const std::function<void(const DamagedWinner&)>& damaged = {}) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
 
   [[nodiscard]] DatabaseInfo info() const;

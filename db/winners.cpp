@@ -16,7 +16,7 @@ const std::string& select_winners() {
   static const std::string sql = fmt::format(
       "SELECT platform_id, run_id, validated_at, {}, launch, config, {}, {}, {} FROM winners",
       db::kProblemColumns, db::kOutcomeColumns, db::kComparisonColumns,
-      db::sealed(db::winner_seals()));
+      db::sealed(db::winner_seal()));
   return sql;
 }
 
@@ -45,6 +45,20 @@ StoredWinner read_winner_row(Query& query) {
   return stored;
 }
 
+/// The key of a row that is damaged elsewhere; none where the key is not legible either.
+std::optional<DamagedWinner> legible_key(Query& query, const DamagedRow& row) {
+  try {
+    query.start_again();
+    query.skip(3);
+    DamagedWinner damaged{.problem = db::read_problem(query)};
+    damaged.launch = query.name<Launch>();
+    damaged.fault = row.fault();
+    return damaged;
+  } catch (const DamagedRow&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool wins_over(const StoredWinner& one, const StoredWinner& other) {
@@ -64,7 +78,7 @@ void Store::Impl::insert_winner(const StoredWinner& stored, Conflict conflict) {
   static const std::string insert = db::insert_sql(
       "winners", db::join({"platform_id", db::kProblemColumns, "launch"}),
       db::join({"run_id, validated_at, config", db::kOutcomeColumns, db::kComparisonColumns}),
-      Conflict::replace, db::winner_seals());
+      Conflict::replace, db::winner_seal());
   const Candidate& candidate = stored.winner.candidate;
   auto wrong = db::complaint(stored.winner);
   if (!wrong) wrong = db::time_complaint("validated_at", stored.validated_at);
@@ -136,19 +150,28 @@ bool Store::has_winner(PlatformId platform, const Problem& problem, Launch launc
 std::optional<StoredWinner> Store::winner(PlatformId platform, const Problem& problem,
                                           Launch launch) const {
   static const std::string select = select_winners() + where_key();
-  const db::WinnerKey key{platform, problem, launch};
-  const auto stamp = impl_->stamp();
-  if (stamp) {
-    if (const auto* known = impl_->cache.find(key, *stamp)) return *known;
+  auto query = impl_->connection->query(select);
+  put_key(query, platform, problem, launch);
+  if (!query.step()) return std::nullopt;
+  return read_winner_row(query);
+}
+
+void Store::each_winner(PlatformId platform, const std::function<void(const StoredWinner&)>& visit,
+                        const std::function<void(const DamagedWinner&)>& damaged) const {
+  static const std::string select = select_winners() + " WHERE platform_id = ?";
+  auto query = impl_->connection->query(select);
+  query.bind(platform);
+  while (query.step()) {
+    std::optional<StoredWinner> stored;
+    try {
+      stored = read_winner_row(query);
+    } catch (const DamagedRow& row) {
+      if (!damaged) throw;
+      if (const auto key = legible_key(query, row)) damaged(*key);
+      continue;
+    }
+    visit(*stored);
   }
-  std::optional<StoredWinner> found;
-  {
-    auto query = impl_->connection->query(select);
-    put_key(query, platform, problem, launch);
-    if (query.step()) found = read_winner_row(query);
-  }
-  if (stamp) impl_->cache.put(key, found);
-  return found;
 }
 
 std::vector<StoredWinner> Store::winners() const {

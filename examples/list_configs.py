@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from overlaptune import Answer, Database, Dtype, Error, Op, Problem, Strategy
+from overlaptune import Database, Dtype, Error, Op, Problem
 
 
 def divided(config: dict[str, Any], field: str, tp: int) -> int:
@@ -82,18 +82,6 @@ def size(text: str) -> int:
     return int(text[:-1]) * 1024 if text.endswith("k") else int(text)
 
 
-def config_text(answer: Answer) -> str:
-    if answer.strategy == Strategy.SEQUENTIAL:
-        return "sequential"
-    tile = f"{answer.block_m}x{answer.block_n}x{answer.block_k}" if answer.block_m else "library"
-    pieces = (f"chunks {answer.chunks}" if answer.strategy == Strategy.CHUNKED
-              else f"groups {','.join(map(str, answer.wave_groups))}")
-    text = f"{answer.strategy} tile {tile} ctas {answer.comm_ctas} {pieces}"
-    if answer.strategy == Strategy.PEER_STORE:  # its GEMM stores into the peers' memory: no transport, no waits
-        return text
-    return f"{text} {answer.transport}, {answer.wait} waits"
-
-
 def microseconds(time: float | None) -> str:
     return "-" if time is None else f"{time:.1f}"
 
@@ -120,7 +108,7 @@ def main() -> None:
                 time = answer.predicted_us if answer.measured_us is None else answer.measured_us
                 mark = " (simulated)" if "(simulated)" in database.explain(problem) else ""
                 print(f"{name:14} {tokens:>7} {answer.source!s:9} {microseconds(time):>9} "
-                      f"{microseconds(answer.baseline_us):>10}  {config_text(answer)}{mark}")
+                      f"{microseconds(answer.baseline_us):>10}  {answer.config}{mark}")
 
 
 if __name__ == "__main__":

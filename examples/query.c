@@ -27,10 +27,8 @@ static int ask(const ovt_database* database, char** sizes) {
     fprintf(stderr, "%s\n", ovt_last_error());
     return EXIT_FAILURE;
   }
-  /* A program that runs the problem reads strategy, tile, comm_ctas, wave_groups, ... here. */
-  printf("%s: %s, %d CTAs for the collective, %d wave groups\n\n%s\n", source_names[answer.source],
-         ovt_strategy_name(answer.strategy), (int)answer.comm_ctas, (int)answer.wave_group_count,
-         text);
+  /* A program that runs the problem makes its plan from answer.config. */
+  printf("%s: %s\n\n%s\n", source_names[answer.source], answer.config, text);
   return EXIT_SUCCESS;
 }
 

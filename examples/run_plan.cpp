@@ -79,10 +79,10 @@ int main(int argc, char** argv) try {
 
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
-  check(ovt_plan_sizes(&problem, &answer, &sizes));
+  check(ovt_plan_sizes(&problem, answer.config, &sizes));
   check(ovt_world_reserve(world, sizes.shared_bytes));
   ovt_plan* plan = nullptr;
-  check(ovt_plan_create(world, &problem, &answer, &plan));
+  check(ovt_plan_create(world, &problem, answer.config, &plan));
 
   void* a = nullptr;
   void* b = nullptr;

@@ -8,7 +8,6 @@
 #include "core/capabilities.hpp"
 #include "core/check.hpp"
 #include "query/measured_configs.hpp"
-#include "query/snapshot.hpp"
 
 namespace overlaptune {
 namespace {
@@ -178,78 +177,6 @@ Answer answer_without_winner(const Platform& platform, const Problem& problem, L
   return value_or_throw(
       answer_unmeasured({.platform = platform, .model = model, .why = std::string(why)}, problem,
                         {.launch = launch}));
-}
-
-Lookup::Lookup(const Store& store, StoredPlatform platform,
-               std::shared_ptr<const AnswerSnapshot> system)
-    : store_(&store), platform_(std::move(platform)), system_(std::move(system)) {}
-
-const std::vector<Candidate>& Lookup::candidates() {
-  if (!candidates_) candidates_ = store_->valid_candidates(platform_.id);
-  return *candidates_;
-}
-
-const Expected<LearnedModel>& Lookup::model() {
-  if (!model_) {
-    model_ = learned_model(platform_.platform, store_->measurements(platform_.id), candidates());
-  }
-  return *model_;
-}
-
-Answer Lookup::operator()(const Problem& problem, Launch launch) {
-  return value_or_throw((*this)(problem, Terms{.launch = launch}));
-}
-
-Expected<Answer> Lookup::operator()(const Problem& problem, const Terms& terms) {
-  const Platform& platform = platform_.platform;
-  if (const auto fitting = fits(terms, platform); !fitting) return error_of(fitting);
-  Unmeasured known{.platform = platform,
-                   .model = [this]() -> const Expected<LearnedModel>& { return model(); }};
-  std::optional<StoredWinner> stored;
-  std::optional<Answer> answer;
-  bool damaged = false;
-  try {
-    stored = store_->winner(platform_.id, problem, terms.launch);
-  } catch (const DamagedRow& row) {
-    known.why = damaged_winner(row.fault());
-    damaged = true;
-  }
-  // A winner of an older version may have a config that is no longer legal.
-  const bool is_legal =
-      stored && check(problem, stored->winner.candidate.config, capabilities_of(platform));
-  if (is_legal) {
-    const Candidate& winner = stored->winner.candidate;
-    if (allows(terms, strategy_of(winner.config))) {
-      answer = Answer{
-          .source = Source::exact,
-          .reason = fmt::format("validated on {} at {}", full_name(platform), stored->validated_at),
-          .config = winner.config,
-          .predicted = winner.predicted,
-          .baseline = stored->winner.sequential};
-      if (winner.measured) answer->measured = winner.measured->median;
-    } else {
-      known.why = winner_not_allowed(strategy_of(winner.config), terms);
-    }
-  }
-  if (!answer && !terms.strategies.empty()) {
-    if (measured_ == nullptr) {
-      measured_ = std::make_shared<const MeasuredConfigs>(candidates(), capabilities_of(platform));
-    }
-    if (const MeasuredConfig* const measured = measured_->fastest(problem, terms)) {
-      answer = fastest_allowed(*measured, terms, full_name(platform));
-    }
-  }
-  if (!answer && (!stored || is_legal) && !damaged && system_ != nullptr) {
-    answer = system_->from_elsewhere(problem, terms);
-  }
-  if (!answer && !damaged && is_exclusive(terms.launch)) {
-    Terms gated = terms;
-    gated.launch = in_world(terms.launch, false);
-    return without_gate((*this)(problem, gated));
-  }
-  if (answer && terms.free_sms == 0) return std::move(*answer);
-  known.on_all_sms = std::move(answer);
-  return answer_unmeasured(known, problem, terms);
 }
 
 }  // namespace overlaptune

@@ -2,7 +2,6 @@
 // The config that answers a query, with its source: exact, predicted, or the baseline.
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -95,42 +94,5 @@ struct Unmeasured {
 
 /// The baseline with a reason. Error: as above.
 [[nodiscard]] Expected<Answer> baseline_answer(std::string why, const Terms& terms);
-
-class AnswerSnapshot;
-
-/// What the system database has for a platform (query/system_database.hpp); null where there is
-/// none. Throws `Failure`, as `Store` does, if the user named the file and it cannot be read.
-[[nodiscard]] std::shared_ptr<const AnswerSnapshot> system_answers(const Platform& platform);
-
-/// Answers for one platform of an open database. The first question that needs the model fits it;
-/// later predictions take under a millisecond. One thread at a time may use it and the store, which
-/// must outlive it.
-class Lookup {
- public:
-  /// `system`: what the system database has for the platform (`system_answers`); null: nothing.
-  Lookup(const Store& store, StoredPlatform platform,
-         std::shared_ptr<const AnswerSnapshot> system = nullptr);
-
-  /// Always an answer: where there is no better one, a `baseline` with the reason. Throws `Failure`
-  /// as `Store` does.
-  [[nodiscard]] Answer operator()(const Problem& problem, Launch launch);
-
-  /// The answer of what the terms allow. Error: as `answer_unmeasured` and `fits`.
-  [[nodiscard]] Expected<Answer> operator()(const Problem& problem, const Terms& terms);
-
-  /// The model, fitted to the probes and taught by the candidates. Error: something was not probed;
-  /// the message names it.
-  [[nodiscard]] const Expected<LearnedModel>& model();
-
- private:
-  [[nodiscard]] const std::vector<Candidate>& candidates();
-
-  const Store* store_;
-  StoredPlatform platform_;
-  std::shared_ptr<const AnswerSnapshot> system_;
-  std::optional<std::vector<Candidate>> candidates_;
-  std::shared_ptr<const MeasuredConfigs> measured_;
-  std::optional<Expected<LearnedModel>> model_;
-};
 
 }  // namespace overlaptune

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "query/c_values.hpp"
-#include "query/published.hpp"
 #include "query/snapshot.hpp"
 
 using namespace overlaptune;
@@ -25,11 +24,22 @@ struct ovt_database {
     return std::make_shared<const AnswerSnapshot>(files, wish, system);
   }
 
+  /// The present answers, which stay alive for as long as the caller holds them.
+  [[nodiscard]] std::shared_ptr<const AnswerSnapshot> now() const {
+    const std::lock_guard lock(mutex);
+    return snapshot;
+  }
+  void put(std::shared_ptr<const AnswerSnapshot> fresh) {
+    const std::lock_guard lock(mutex);
+    snapshot.swap(fresh);
+  }
+
   const std::vector<std::filesystem::path> files;
   const PlatformWish wish;
   const std::optional<SystemDatabase> system;
-  Published<AnswerSnapshot> snapshot;
-  std::mutex reloading;
+  std::shared_ptr<const AnswerSnapshot> snapshot;
+  mutable std::mutex mutex;  ///< of `snapshot`
+  std::mutex reloading;      ///< held from the reading of the files on, so that the newer one stays
 };
 
 namespace {
@@ -90,13 +100,9 @@ void check_terms(const Terms& terms, const AnswerSnapshot& snapshot) {
 
 void write_answer(const ovt_database* database, const Problem& problem, const Terms& terms,
                   std::size_t size, ovt_answer* answer) {
-  const auto snapshot = present(database, "database")->snapshot.get();
-  if (const IndexedWinner* winner = snapshot->winner(problem, terms)) {
-    c::write(*winner, snapshot->wave_groups(*winner), snapshot->exact_reason(), size, answer);
-    return;
-  }
+  const auto snapshot = present(database, "database")->now();
   check_terms(terms, *snapshot);
-  c::write(value_or_throw(*snapshot->without_winner(problem, terms)), size, answer);
+  c::write(value_or_throw(snapshot->answer(problem, terms)), size, answer);
 }
 
 template <class ReadTerms>
@@ -104,7 +110,7 @@ void write_explanation(const ovt_database* database, const ovt_problem* problem,
                        const ReadTerms& read_terms, char* text, size_t capacity, size_t* length) {
   if (capacity > 0) (void)present(text, "text");
   if (length != nullptr) (void)present(length, "length");
-  const auto snapshot = present(database, "database")->snapshot.get();
+  const auto snapshot = present(database, "database")->now();
   const Problem asked = c::problem_of(problem);
   const Terms terms = read_terms();
   check_terms(terms, *snapshot);
@@ -118,14 +124,6 @@ void write_explanation(const ovt_database* database, const ovt_problem* problem,
 
 const char* ovt_version() {
   return c::version();
-}
-
-const char* ovt_strategy_name(ovt_strategy strategy) {
-  return c::strategy_name(strategy);
-}
-
-const char* ovt_transport_name(ovt_transport transport) {
-  return c::transport_name(transport);
 }
 
 const char* ovt_last_error() {
@@ -182,7 +180,7 @@ ovt_status ovt_reload(ovt_database* database) {
   return guarded([&] {
     (void)present(database, "database");
     const std::lock_guard lock(database->reloading);
-    database->snapshot.put(database->read());
+    database->put(database->read());
   });
 }
 

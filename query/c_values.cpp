@@ -1,8 +1,8 @@
 #include "query/c_values.hpp"
 
-#include <cstring>
 #include <limits>
-#include <span>
+
+#include "core/config_fields.hpp"
 
 namespace overlaptune::c {
 namespace {
@@ -15,15 +15,21 @@ double microseconds(const std::optional<Microseconds>& time) {
   return time ? time->count() : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Writes the parts of the reason one after the other, cut short where they do not fit.
-void write_reason(std::initializer_list<std::string_view> parts, ovt_answer* answer) {
-  std::size_t used = 0;
-  for (const std::string_view part : parts) {
-    const std::size_t fits = std::min(part.size(), sizeof answer->reason - 1 - used);
-    std::memcpy(answer->reason + used, part.data(), fits);
-    used += fits;
+/// The name of the transport that a config has chosen; empty where its strategy has no choice.
+std::string_view transport_name(const Config& config) {
+  std::string_view name;
+  with_field<field::Transport>(config, [&](const auto& chosen) { name = to_string(chosen); });
+  return name;
+}
+
+/// The strategies of a list of names; none for NULL.
+EnumSet<Strategy> strategies_of(const char* names) {
+  if (names == nullptr || *names == '\0') return {};
+  const auto parsed = parse_strategies(names);
+  if (!parsed) {
+    throw Refusal{OVT_ERROR_ARGUMENT, "ovt_question.strategies: " + parsed.error().message};
   }
-  answer->reason[used] = '\0';
+  return *parsed;
 }
 
 }  // namespace
@@ -57,7 +63,7 @@ Terms terms_of(const ovt_question* question) {
   }
   if (question->reserved != 0) refuse("reserved: expected 0");
   Terms terms{.launch = in_world(launch_of(question->launch), question->exclusive == 1),
-              .strategies = strategies_of_mask(question->strategies, "ovt_question.strategies"),
+              .strategies = strategies_of(question->strategies),
               .free_sms = question->free_sms};
   // A list of all is the same question as none.
   if (terms.strategies == Capabilities{}.strategies) terms.strategies = {};
@@ -68,24 +74,17 @@ std::size_t checked(const ovt_answer* answer) {
   return size_of(answer, "ovt_answer");
 }
 
-void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups,
-           std::string_view reason, std::size_t size, ovt_answer* answer) {
-  answer->source = OVT_EXACT;
-  write(winner.config, wave_groups, size, answer);
-  answer->predicted_us = winner.predicted.count();
-  answer->measured_us = winner.measured.count();
-  answer->baseline_us = winner.sequential.count();
-  write_reason({reason, {winner.validated_at.data(), winner.validated_at.size()}}, answer);
-  zero_beyond(size, answer);
-}
-
 void write(const Answer& made, std::size_t size, ovt_answer* answer) {
+  const std::string line = to_string(made.config);
+  put(line, answer->config, "config");
+  put(to_string(strategy_of(made.config)), answer->strategy, "strategy");
+  put(transport_name(made.config), answer->transport, "transport");
+  put(std::string_view(made.reason).substr(0, OVT_REASON_SIZE - 1), answer->reason, "reason");
   answer->source = static_cast<ovt_source>(made.source);
-  write(made.config, wave_groups_of(made.config), size, answer);
+  answer->reserved = 0;
   answer->predicted_us = microseconds(made.predicted);
   answer->measured_us = microseconds(made.measured);
   answer->baseline_us = microseconds(made.baseline);
-  write_reason({made.reason}, answer);
   zero_beyond(size, answer);
 }
 

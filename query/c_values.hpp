@@ -1,14 +1,10 @@
 #pragma once
 // Conversions between questions and answers and the structs of the C interface.
 
-#include <span>
-#include <string_view>
-
 #include "abi/values.hpp"
 #include "query/answer.hpp"
 #include "query/platform_choice.hpp"
 #include "query/terms.hpp"
-#include "query/winner_index.hpp"
 
 namespace overlaptune::c {
 
@@ -22,8 +18,6 @@ namespace overlaptune::c {
 
 /// Writes an answer into `size` bytes of the caller's. Fields that this library does not know are
 /// zeroed.
-void write(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups,
-           std::string_view reason, std::size_t size, ovt_answer* answer);
 void write(const Answer& made, std::size_t size, ovt_answer* answer);
 
 }  // namespace overlaptune::c

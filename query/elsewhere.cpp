@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/check.hpp"
+#include "core/capabilities.hpp"
 #include "db/store.hpp"
 
 namespace overlaptune {
@@ -53,14 +53,17 @@ std::optional<Elsewhere> read_elsewhere(const SystemDatabase& system, const Plat
     const PlatformId id = value_or_throw(store.platform(fingerprint(*there))).id;
     Elsewhere made{
         .file = system.file, .platform = *there, .difference = difference(here, *there, store, id)};
-    const Capabilities capabilities = capabilities_of(here);
-    store.each_brief_winner(
-        id,
-        [&](BriefWinner& winner) {
-          if (check(winner.problem, winner.config, capabilities)) made.winners.add(winner);
-        },
-        [](const DamagedWinner&) {});  // it does not answer
-    made.winners.index();
+    const auto answer = [&](const StoredWinner& stored) {
+      const Candidate& winner = stored.winner.candidate;
+      return Answer{.source = Source::predicted,
+                    .reason = fmt::format("tuned elsewhere on {} at {} ({})", full_name(*there),
+                                          stored.validated_at, made.difference),
+                    .config = winner.config,
+                    .predicted = winner.measured->median,
+                    .baseline = stored.winner.sequential};
+    };
+    add_winners(made.winners, store, id, capabilities_of(here), answer,
+                [](const DamagedWinner&) {});  // it does not answer
     return made;
   });
 }

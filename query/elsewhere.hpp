@@ -7,7 +7,7 @@
 #include <string>
 
 #include "query/system_database.hpp"
-#include "query/winner_index.hpp"
+#include "query/winners.hpp"
 
 namespace overlaptune {
 
@@ -15,7 +15,7 @@ struct Elsewhere {
   std::filesystem::path file{};
   Platform platform{};       ///< where it was tuned
   std::string difference{};  ///< "driver_version: 590 here, 580 there; tuned on host a"
-  WinnerIndex winners{};
+  Winners winners{};         ///< with times that are predictions for here
 };
 
 /// The results for a platform alike `here`. None where the system database has none, and where it

@@ -32,10 +32,7 @@ std::string explanation(const AnswerSnapshot& snapshot, const Problem& problem,
   text += fmt::format("winners: {}\n", snapshot.winners());
   if (!terms.strategies.empty()) text += fmt::format("allowed: {}\n", names_of(terms.strategies));
   if (terms.free_sms > 0) text += fmt::format("free SMs: {}\n", terms.free_sms);
-  const IndexedWinner* const winner = snapshot.winner(problem, terms);
-  const Answer answer = winner != nullptr
-                            ? snapshot.exact_answer(*winner)
-                            : value_or_throw(*snapshot.without_winner(problem, terms));
+  const Answer answer = value_or_throw(snapshot.answer(problem, terms));
   return text + fmt::format(
                     "answer: {}\nreason: {}\nconfig: {}\npredicted: {}\nmeasured: {}\n"
                     "sequential: {}\n",

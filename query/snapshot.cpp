@@ -51,15 +51,8 @@ std::vector<std::vector<Candidate>> candidates(const std::vector<std::filesystem
   return all;
 }
 
-Config config_of(const IndexedWinner& winner, std::span<const std::int64_t> wave_groups) {
-  Config config = winner.config;
-  if (auto* groups = wave_groups_of(config)) groups->assign(wave_groups.begin(), wave_groups.end());
-  return config;
-}
-
-std::string_view validated_at(const IndexedWinner& winner) {
-  return {winner.validated_at.data(), winner.validated_at.size()};
-}
+/// Limits the memory that a caller with ever new shapes can make the cache take.
+constexpr std::size_t kMostCached = 16384;
 
 }  // namespace
 
@@ -89,37 +82,44 @@ AnswerSnapshot::AnswerSnapshot(std::vector<std::filesystem::path> files, const P
   }
   choice_ = value_or_throw(std::move(choice));
   if (system_) elsewhere_ = read_elsewhere(*system_, choice_.platform, why_not_elsewhere_);
-  exact_reason_ = fmt::format("validated on {} at ", full_name(choice_.platform));
-  // Winners of an older version may have configs that are no longer legal.
-  const Capabilities capabilities = capabilities_of(choice_.platform);
+  const auto exact = [where = full_name(choice_.platform)](const StoredWinner& stored) {
+    const Candidate& winner = stored.winner.candidate;
+    return Answer{.source = Source::exact,
+                  .reason = fmt::format("validated on {} at {}", where, stored.validated_at),
+                  .config = winner.config,
+                  .predicted = winner.predicted,
+                  .measured = winner.measured->median,
+                  .baseline = stored.winner.sequential};
+  };
   for (const Store& store : stores) {
     const auto id = id_of(store, choice_.platform);
     if (!id) continue;
-    store.each_brief_winner(
-        *id,
-        [&](BriefWinner& winner) {
-          if (check(winner.problem, winner.config, capabilities)) winners_.add(winner);
-        },
-        [&](const DamagedWinner& winner) {
-          damaged_.emplace(ProblemKey(winner.problem, winner.launch), winner.fault);
-        });
+    add_winners(winners_, store, *id, capabilities_of(choice_.platform), exact,
+                [&](const DamagedWinner& winner) {
+                  damaged_.emplace(ProblemKey(winner.problem, winner.launch), winner.fault);
+                });
   }
-  winners_.index();
+}
+
+const Answer* AnswerSnapshot::winner(const Problem& problem, Launch launch) const {
+  const auto found = winners_.find({problem, launch});
+  return found == winners_.end() ? nullptr : &found->second;
+}
+
+const Answer* AnswerSnapshot::winner(const Problem& problem, const Terms& terms) const {
+  const Answer* const found = winner(problem, terms.launch);
+  const bool answers =
+      found != nullptr && terms.free_sms == 0 && allows(terms, strategy_of(found->config));
+  return answers ? found : nullptr;
 }
 
 std::optional<Answer> AnswerSnapshot::from_elsewhere(const Problem& problem,
                                                      const Terms& terms) const {
   const ProblemKey key(problem, terms.launch);
   if (!elsewhere_ || damaged_.count(key) > 0) return std::nullopt;
-  const IndexedWinner* const winner = elsewhere_->winners.find(key);
-  if (winner != nullptr && allows(terms, strategy_of(winner->config))) {
-    return Answer{
-        .source = Source::predicted,
-        .reason = fmt::format("tuned elsewhere on {} at {} ({})", full_name(elsewhere_->platform),
-                              validated_at(*winner), elsewhere_->difference),
-        .config = config_of(*winner, elsewhere_->winners.wave_groups(*winner)),
-        .predicted = winner->measured,
-        .baseline = winner->sequential};
+  const auto winner = elsewhere_->winners.find(key);
+  if (winner != elsewhere_->winners.end() && allows(terms, strategy_of(winner->second.config))) {
+    return winner->second;
   }
   if (terms.strategies.empty()) return std::nullopt;
   const MeasuredConfig* const config = measured().elsewhere.fastest(problem, terms);
@@ -182,12 +182,10 @@ AnswerSnapshot::Measured AnswerSnapshot::read_measured() const {
   return read;
 }
 
-/// The answer of what was measured with all SMs; none where nothing allowed was.
-std::optional<Answer> AnswerSnapshot::measured_answer(const Problem& problem, const Terms& terms,
-                                                      const IndexedWinner* winner) const {
-  if (winner != nullptr && allows(terms, strategy_of(winner->config))) {
-    return exact_answer(*winner);
-  }
+std::optional<Answer> AnswerSnapshot::measured_answer(const Problem& problem,
+                                                      const Terms& terms) const {
+  const Answer* const stored = winner(problem, terms.launch);
+  if (stored != nullptr && allows(terms, strategy_of(stored->config))) return *stored;
   if (!terms.strategies.empty()) {
     for (const MeasuredConfigs& file : measured().files) {
       if (const MeasuredConfig* const found = file.fastest(problem, terms)) {
@@ -198,28 +196,17 @@ std::optional<Answer> AnswerSnapshot::measured_answer(const Problem& problem, co
   return from_elsewhere(problem, terms);
 }
 
-Answer AnswerSnapshot::exact_answer(const IndexedWinner& winner) const {
-  return {.source = Source::exact,
-          .reason = fmt::format("{}{}", exact_reason_, validated_at(winner)),
-          .config = config_of(winner, wave_groups(winner)),
-          .predicted = winner.predicted,
-          .measured = winner.measured,
-          .baseline = winner.sequential};
-}
-
 Expected<Answer> AnswerSnapshot::made_without_winner(const Problem& problem,
                                                      const Terms& terms) const {
   if (!choice_.stored && !elsewhere_) return baseline_answer(choice_.unlike, terms);
-  const IndexedWinner* const stored = winner(problem, terms.launch);
-  auto known = measured_answer(problem, terms, stored);
+  const Answer* const stored = winner(problem, terms.launch);
+  auto known = measured_answer(problem, terms);
   if (known && terms.free_sms == 0) return std::move(*known);
   const auto damaged = damaged_.find({problem, terms.launch});
   if (!known && damaged == damaged_.end() && is_exclusive(terms.launch)) {
     Terms gated = terms;
     gated.launch = in_world(terms.launch, false);
-    if (const IndexedWinner* const found = winner(problem, gated)) {
-      return without_gate(exact_answer(*found));
-    }
+    if (const Answer* const found = winner(problem, gated)) return without_gate(*found);
     return without_gate(made_without_winner(problem, gated));
   }
   Unmeasured asked{.platform = choice_.platform,
@@ -234,16 +221,22 @@ Expected<Answer> AnswerSnapshot::made_without_winner(const Problem& problem,
   return answer_unmeasured(asked, problem, terms);
 }
 
-AnswerCache::Value AnswerSnapshot::without_winner(const Problem& problem,
-                                                  const Terms& terms) const {
-  return cache_.get({problem, terms}, [&] { return made_without_winner(problem, terms); });
+Expected<Answer> AnswerSnapshot::answer(const Problem& problem, const Terms& terms) const {
+  if (const Answer* const found = winner(problem, terms)) return *found;
+  if (const auto fitting = fits(terms, choice_.platform); !fitting) return error_of(fitting);
+  const QuestionKey key(problem, terms);
+  {
+    const std::lock_guard lock(cache_mutex_);
+    if (const auto found = cache_.find(key); found != cache_.end()) return found->second;
+  }
+  auto made = made_without_winner(problem, terms);
+  const std::lock_guard lock(cache_mutex_);
+  if (cache_.size() >= kMostCached) cache_.clear();
+  return cache_.emplace(key, std::move(made)).first->second;
 }
 
-std::shared_ptr<const AnswerSnapshot> system_answers(const Platform& platform) {
-  const auto system = system_database();
-  if (!system || is_simulated(platform)) return nullptr;
-  return std::make_shared<const AnswerSnapshot>(std::vector<std::filesystem::path>{},
-                                                PlatformWish{.described = platform}, system);
+Answer AnswerSnapshot::answer(const Problem& problem, Launch launch) const {
+  return value_or_throw(answer(problem, Terms{.launch = launch}));
 }
 
 }  // namespace overlaptune

@@ -2,6 +2,7 @@
 // The part of a question beside the problem: how it launches plans, and what it allows.
 
 #include <string>
+#include <string_view>
 
 #include "core/problem.hpp"
 #include "core/strategies.hpp"
@@ -22,14 +23,9 @@ struct Terms {
 }
 
 /// "chunked, waiting": the strategies that are named.
-[[nodiscard]] inline std::string names_of(const EnumSet<Strategy>& strategies) {
-  std::string text;
-  for (const StrategyTraits& traits : kStrategies) {
-    if (!strategies.contains(traits.strategy)) continue;
-    if (!text.empty()) text += ", ";
-    text += to_string(traits.strategy);
-  }
-  return text;
-}
+[[nodiscard]] std::string names_of(const EnumSet<Strategy>& strategies);
+
+/// Strategies as in "chunked,sequential". Error: the name that is not known.
+[[nodiscard]] Expected<EnumSet<Strategy>> parse_strategies(std::string_view text);
 
 }  // namespace overlaptune

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "abi/values.hpp"
+#include "core/untuned.hpp"
 #include "include/overlaptune/run.h"
 #include "run/agreed.hpp"
 #include "run/c_arguments.hpp"
@@ -242,10 +243,34 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
   });
 }
 
-ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, ovt_sizes* sizes) {
+const char* ovt_run_ways() {
+  static const std::string ways = [] {
+    try {
+      return all_ways();
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+  }();
+  return ways.c_str();
+}
+
+ovt_status ovt_plan_config(const ovt_problem* problem, const char* way, char* config,
+                           size_t capacity) {
+  return guarded([&] {
+    (void)present(config, "config");
+    const auto made = untuned_config(c::problem_of(problem), present(way, "way"));
+    const std::string line = to_string(value_or_throw(made));
+    if (line.size() >= capacity) {
+      refuse(fmt::format("capacity = {}: expected {}", capacity, OVT_CONFIG_SIZE));
+    }
+    config[line.copy(config, capacity - 1)] = '\0';
+  });
+}
+
+ovt_status ovt_plan_sizes(const ovt_problem* problem, const char* config, ovt_sizes* sizes) {
   return guarded([&] {
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
-    const Work work = run::work_of(problem, answer);
+    const Work work = run::work_of(problem, config);
     const run::DeployedSizes takes = run::deployed_sizes(work);
     sizes->a_bytes = run::bytes_of_a(work.problem());
     sizes->b_bytes = run::bytes_of_b(work.problem());
@@ -256,7 +281,7 @@ ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer, 
   });
 }
 
-ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const ovt_answer* answer,
+ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const char* config,
                            ovt_plan** plan) {
   return guarded([&] {
     const std::shared_ptr<Ranks> ranks = present(world, "world")->ranks;
@@ -265,7 +290,7 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const o
     std::optional<Work> work;
     try {
       (void)present(plan, "plan");
-      work = run::work_of(problem, answer);
+      work = run::work_of(problem, config);
       run::check_fits(*work, ranks->engine());
     } catch (...) {
       (void)run::told(ranks->world, run::kRefused);  // the others need not wait

@@ -91,11 +91,11 @@ void check_on(int device, const WorldOptions& options) {
   }
 }
 
-Work work_of(const ovt_problem* problem, const ovt_answer* answer) {
+Work work_of(const ovt_problem* problem, const char* config) {
   const Problem asked = c::problem_of(problem);
-  Config config = c::config_of(answer);
+  Config read = c::config_of(config);
   check_bytes(asked);
-  auto work = Work::make(asked, std::move(config));
+  auto work = Work::make(asked, std::move(read));
   if (!work) refuse(std::move(work.error().message));
   return std::move(*work);
 }

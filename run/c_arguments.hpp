@@ -20,7 +20,7 @@ void take_peers(const ovt_world_options* given, int ranks, WorldOptions& options
 void check_on(int device, const WorldOptions& options);
 
 /// The work that is asked for, checked without a machine.
-[[nodiscard]] Work work_of(const ovt_problem* problem, const ovt_answer* answer);
+[[nodiscard]] Work work_of(const ovt_problem* problem, const char* config);
 
 /// Refuses work that these ranks cannot run, that would use multicast which nobody allowed, or for
 /// which their shared memory is too small.

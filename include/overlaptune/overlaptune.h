@@ -17,8 +17,8 @@
  * or after ovt_close. After fork() the child may use handles that its parent opened, if no other
  * thread was inside a call of this library at that moment.
  *
- * Errors: every function except those for names and texts and ovt_close returns a status. No function
- * throws or prints. Where the status is not OVT_OK, the outputs are unchanged.
+ * Errors: every function except those for names and texts and ovt_close returns a status. No
+ * function throws or prints. Where the status is not OVT_OK, the outputs are unchanged.
  * docs/query.md has the rules of the answers. */
 #ifndef OVERLAPTUNE_OVERLAPTUNE_H
 #define OVERLAPTUNE_OVERLAPTUNE_H
@@ -74,37 +74,10 @@ enum {
   OVT_BASELINE = 2   /* `sequential`: nothing better is known */
 };
 
-typedef int32_t ovt_strategy;
-enum {
-  OVT_SEQUENTIAL = 0, /* a library GEMM (cuBLASLt), then the collective */
-  OVT_CHUNKED = 1,    /* several library GEMMs and collectives on two streams */
-  OVT_SIGNALED = 2,   /* one GEMM that signals as groups of tiles finish, a collective per group */
-  OVT_PEER_STORE = 3, /* one GEMM that stores each tile into the memory of the rank that owns it */
-  OVT_COPY_ENGINE = 4, /* reserved: no version has such a strategy */
-  OVT_WAITING = 5 /* one GEMM that waits, group by group of tiles, for rows of A as they arrive */
-};
-
-typedef int32_t ovt_transport;
-enum {
-  OVT_TRANSPORT_RING = 0,
-  OVT_TRANSPORT_SYMMETRIC = 1,   /* NCCL's symmetric windows */
-  OVT_TRANSPORT_COPY_ENGINE = 2, /* copy engines; no NCCL collective */
-  /* `signaled`: symmetric windows; for the last group a ring with NCCL's choice of CTAs */
-  OVT_TRANSPORT_SYMMETRIC_THEN_RING = 3,
-  /* `signaled`: CTAs that load from the peers' memory; no NCCL collective */
-  OVT_TRANSPORT_PEER_ACCESS = 4
-};
-
-/* `signaled`: how a collective waits for the signal of its wave group. */
-typedef int32_t ovt_wait;
-enum {
-  OVT_WAIT_DRIVER = 0, /* a stream memory operation of the driver */
-  OVT_WAIT_KERNEL = 1  /* a kernel that polls the signal for a bounded time */
-};
-
 #define OVT_TEXT_SIZE 256
 #define OVT_REASON_SIZE 512
-#define OVT_MAX_WAVE_GROUPS 192
+#define OVT_NAME_SIZE 32
+#define OVT_CONFIG_SIZE 4096 /* longer than the line of any config */
 
 /* The GPUs, links and software that results hold for. Texts end with NUL. A caller fills either
  *  - all fields, as tuning stored them: answers come from a platform that is equal in all of them;
@@ -147,8 +120,8 @@ typedef struct ovt_problem {
  * OVT_GRAPH. */
 typedef struct ovt_question {
   size_t size;
-  uint64_t strategies; /* those that may answer: bit N for strategy N, as in 1 << OVT_SIGNALED; 0:
-                        * all */
+  const char* strategies; /* names of those that may answer, as in "signaled,sequential"; NULL or
+                           * "": all. Read in the call */
   ovt_launch launch;
   int32_t exclusive; /* 1: the plans are those of an exclusive world (ovt_world_options.exclusive).
                       * Where nothing was measured in such a world, the answer for others is
@@ -158,42 +131,28 @@ typedef struct ovt_question {
 } ovt_question;
 
 /* How to run a problem, how long it takes, and why this is the answer. Times are microseconds of
- * the slowest rank, from the start until the result is in place; NaN where not known. Fields that a
- * strategy does not use are 0 (chunks: 1). */
+ * the slowest rank, from the start until the result is in place; NaN where not known. Texts end
+ * with NUL. */
 typedef struct ovt_answer {
   size_t size;
   ovt_source source;
-  ovt_strategy strategy;
-  int32_t block_m, block_n, block_k; /* one output block of the GEMM; 0: cuBLASLt chooses */
-  int32_t stages;                    /* depth of the load pipeline, in k blocks */
-  int32_t cluster;                   /* CTAs that share operand loads */
-  int32_t raster;                    /* row panels walked together, column by column */
-  int32_t comm_ctas;                 /* SMs that the collective may use; 0: NCCL chooses,
-                                        with OVT_SIGNALED on SMs of tiles that have ended */
-  int32_t chunks;                    /* `chunked`: parts of the rows of each row block */
-  ovt_transport transport;
-  int32_t wave_group_count; /* `signaled`: entries of wave_groups that are set */
-  double predicted_us;
-  double measured_us;           /* exact answers only */
-  double baseline_us;           /* `sequential`: measured for exact answers, else predicted */
-  char reason[OVT_REASON_SIZE]; /* one line, cut short where it does not fit (ovt_explain) */
-  /* `signaled`: tiles of each group in the order in which they are computed; entries from
-   * wave_group_count on are not touched. */
-  int64_t wave_groups[OVT_MAX_WAVE_GROUPS];
-  /* The first version of the struct ends here; with its `size`, wait is OVT_WAIT_DRIVER. */
-  ovt_wait wait;
   int32_t reserved; /* 0 */
+  double predicted_us;
+  double measured_us; /* exact answers only */
+  double baseline_us; /* `sequential`: measured for exact answers, else predicted */
+  /* The config as one line, from which run.h makes a plan: its strategy, and what this strategy can
+   * choose, as in "chunked ctas=16 transport=ring chunks=4". docs/query.md explains the fields. */
+  char config[OVT_CONFIG_SIZE];
+  char strategy[OVT_NAME_SIZE];  /* of the config: "sequential", "chunked", "signaled", ... */
+  char transport[OVT_NAME_SIZE]; /* of the config: "ring", "peer_access", ...; empty where the
+                                  * strategy has no choice */
+  char reason[OVT_REASON_SIZE];  /* one line, cut short where it does not fit (ovt_explain) */
 } ovt_answer;
 
 typedef struct ovt_database ovt_database;
 
 /* Version of the library that is linked: "0.1.0". */
 OVT_API const char* ovt_version(void);
-
-/* Names as overlaptune prints them: "peer_store", "copy_engine". NULL for a number that this library
- * does not know. Constant; nobody frees them. */
-OVT_API const char* ovt_strategy_name(ovt_strategy strategy);
-OVT_API const char* ovt_transport_name(ovt_transport transport);
 
 /* Message of this thread's last call that did not return OVT_OK: the thing at fault, what was
  * expected, what to do. Valid until the thread's next call. */
@@ -217,11 +176,11 @@ OVT_API ovt_status ovt_open(const char* const* paths, size_t count, const ovt_pl
                             ovt_database** database);
 
 /* The best config that is known for a problem. Where nothing better is known, the answer is the
- * baseline and says why; this is never an error. An exact answer takes about 100 ns. The first
- * answer for a problem that was not tuned takes up to a millisecond; the very first of these takes
- * longer, because the files are read again and the model is fitted to their measurements: about 0.1
- * s, and up to 1 s beside processes that write. Ask once at the start to have it behind you.
- * Error: OVT_ERROR_ARGUMENT, also for a problem that breaks a rule. */
+ * baseline and says why; this is never an error. An exact answer takes about a microsecond. The
+ * first answer for a problem that was not tuned takes up to a millisecond; the very first of these
+ * takes longer, because the files are read again and the model is fitted to their measurements:
+ * about 0.1 s, and up to 1 s beside processes that write. Ask once at the start to have it behind
+ * you. Error: OVT_ERROR_ARGUMENT, also for a problem that breaks a rule. */
 OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem,
                              ovt_launch launch, ovt_answer* answer);
 
@@ -231,9 +190,9 @@ OVT_API ovt_status ovt_query(const ovt_database* database, const ovt_problem* pr
  * config of the allowed strategies for this problem and launch (OVT_EXACT), else what the model
  * predicts for them, else `sequential`, if it is allowed.
  *
- * Free SMs: nothing was measured with SMs left free, so no answer is OVT_EXACT. It is what the model
- * predicts on the other SMs; where it cannot, the answer for all SMs, and the reason says that its
- * times are those of all SMs.
+ * Free SMs: nothing was measured with SMs left free, so no answer is OVT_EXACT. It is what the
+ * model predicts on the other SMs; where it cannot, the answer for all SMs, and the reason says
+ * that its times are those of all SMs.
  *
  * Errors: OVT_ERROR_ARGUMENT; OVT_ERROR_NOT_FOUND where nothing is known of the allowed strategies,
  * and `sequential` is not one of them. */

@@ -5,14 +5,12 @@
 //     ovt::Database database({"cluster.db"});
 //     const auto answer = database.query(
 //         ovt::problem(OVT_GEMM_ALL_REDUCE, 4096, 8192, 3584, OVT_BF16, 8));
-//     if (answer.source == OVT_EXACT) use(answer.strategy, ovt::wave_groups(answer));
+//     if (answer.source == OVT_EXACT) use(answer.config);
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <memory>
 #include <overlaptune/overlaptune.h>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -48,14 +46,13 @@ inline void check(ovt_status status) {
           .reserved = 0};
 }
 
-/// A question for the launch and the strategies, all if the list is empty; its other fields may be
-/// set.
-[[nodiscard]] inline ovt_question question(ovt_launch launch,
-                                           std::initializer_list<ovt_strategy> strategies = {}) {
+/// A question for the launch and the strategies, as in "signaled,sequential", or all; its other
+/// fields may be set. The text must live as long as the question.
+[[nodiscard]] inline ovt_question question(ovt_launch launch, const char* strategies = nullptr) {
   ovt_question made{};
   made.size = sizeof made;
+  made.strategies = strategies;
   made.launch = launch;
-  for (const ovt_strategy strategy : strategies) made.strategies |= std::uint64_t{1} << strategy;
   return made;
 }
 
@@ -67,10 +64,6 @@ inline void check(ovt_status status) {
   if (name.size() >= sizeof platform.name) throw std::length_error("name of a platform: too long");
   name.copy(platform.name, name.size());
   return platform;
-}
-
-[[nodiscard]] inline std::span<const std::int64_t> wave_groups(const ovt_answer& answer) {
-  return {answer.wave_groups, static_cast<std::size_t>(answer.wave_group_count)};
 }
 
 /// An open database. Any number of threads may call its methods at once, but not while it is moved

@@ -6,20 +6,21 @@
  *     ovt_platform_detect(world, &platform);         // the platform to open the database with
  *     ovt_query(database, &problem, OVT_GRAPH, &answer);
  *     ovt_sizes sizes = {.size = sizeof sizes};
- *     ovt_plan_sizes(&problem, &answer, &sizes);
+ *     ovt_plan_sizes(&problem, answer.config, &sizes);
  *     ovt_world_reserve(world, sizes.shared_bytes);  // the largest of all plans
  *     ovt_plan* plan = NULL;
- *     ovt_plan_create(world, &problem, &answer, &plan);
+ *     ovt_plan_create(world, &problem, answer.config, &plan);
  *     ovt_plan_run(plan, a, b, c, stream);           // again and again, or captured once
  *
  * There is one process for each GPU. Calls work on the GPU of the communicator, whichever GPU is
- * current. Every function except ovt_run_version, ovt_run_last_error, ovt_run_nccl,
- * ovt_world_abort, ovt_world_check, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run and
- * ovt_plan_destroy is collective: every rank calls it, in the same order. All ranks of a plan give
- * the same problem and the same answer (else ovt_plan_create fails on all), and run their plans in
- * the same order. ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the world's
- * plans that run already. They do not see runs in graphs, which must have ended before; other work
- * may run beside them. CUDA allows these calls only while no stream of the GPU is captured.
+ * current. Every function except ovt_run_version, ovt_run_last_error, ovt_run_nccl, ovt_run_ways,
+ * ovt_world_abort, ovt_world_check, ovt_plan_config, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run
+ * and ovt_plan_destroy is collective: every rank calls it, in the same order. All ranks of a plan
+ * give the same problem and the same config (else ovt_plan_create fails on all), and run their
+ * plans in the same order. ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the
+ * world's plans that run already. They do not see runs in graphs, which must have ended before;
+ * other work may run beside them. CUDA allows these calls only while no stream of the GPU is
+ * captured.
  *
  * Time: a wait for another rank ends after ovt_world_options.time_limit_ms. In ovt_plan_create it
  * takes five minutes at least, because ranks compile kernels there; in NCCL's own calls, which make
@@ -46,7 +47,7 @@ extern "C" {
 #endif
 
 typedef struct ovt_world ovt_world; /* the ranks of a communicator, and memory that they share */
-typedef struct ovt_plan ovt_plan;   /* one problem with its answer, ready to run */
+typedef struct ovt_plan ovt_plan;   /* one problem with its config, ready to run */
 
 /* All ranks give the same options. A field that is 0 has its default. */
 typedef struct ovt_world_options {
@@ -145,23 +146,34 @@ OVT_API ovt_status ovt_world_check(ovt_world* world);
  * `platform->size`. OVT_ERROR_UNAVAILABLE: GPUs of several models, or two ranks on one GPU. */
 OVT_API ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform);
 
-/* The memory that a plan takes. OVT_ERROR_ARGUMENT: the answer's fields are no valid config, or do
- * not fit the problem. */
-OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const ovt_answer* answer,
-                                  ovt_sizes* sizes);
+/* Every strategy with each of its transports, separated by commas: "sequential/ring,...". A
+ * strategy that has no choice of transport stands by itself. Constant; nobody frees it. */
+OVT_API const char* ovt_run_ways(void);
+
+/* A config that nobody tuned, to try a strategy on any problem: one tile, few wave groups.
+ *   way               one of ovt_run_ways, or a strategy alone: by its usual transport
+ *   config, capacity  receives the line with its NUL; OVT_CONFIG_SIZE is always enough
+ * OVT_ERROR_ARGUMENT: also where the strategy cannot run the problem. */
+OVT_API ovt_status ovt_plan_config(const ovt_problem* problem, const char* way, char* config,
+                                   size_t capacity);
+
+/* The memory that a plan takes. A config is a line: that of an answer, or one written by hand, in
+ * which the fields may stand in any order and those that have a default may be left out.
+ * OVT_ERROR_ARGUMENT: the line is no valid config, or does not fit the problem. */
+OVT_API ovt_status ovt_plan_sizes(const ovt_problem* problem, const char* config, ovt_sizes* sizes);
 
 /* Makes communicators with the plan's number of CTAs, compiles or loads kernels (some 10 s where
  * they are not in the cache), times cuBLASLt's algorithms and keeps the fastest, as tuning did, and
- * runs the plan once. It reads only the config of `answer`. OVT_ERROR_ARGUMENT: the number of ranks
- * is not the world's, the config cannot run here, or too little memory was reserved. Also where the
- * plan runs a collective of NCCL, NVLink multicast is on in this process (NCCL's default where the
- * GPUs have it) and it was not allowed, because times measured without it do not hold: set
+ * runs the plan once. OVT_ERROR_ARGUMENT: as ovt_plan_sizes; the number of ranks is not
+ * the world's, the config cannot run here, or too little memory was reserved. Also where the plan
+ * runs a collective of NCCL, NVLink multicast is on in this process (NCCL's default where the GPUs
+ * have it) and it was not allowed, because times measured without it do not hold: set
  * NCCL_NVLS_ENABLE=0 before the first communicator is made, or allow it. All-to-all, and plans by
  * copy_engine or peer_access, never use it.
  * OVT_ERROR_MEMORY, on every rank: a rank has too little free GPU memory for the operands on which
  * the plan is tried. OVT_ERROR_UNAVAILABLE: a GPU or NCCL fails, or a rank does not come. */
-OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem,
-                                   const ovt_answer* answer, ovt_plan** plan);
+OVT_API ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const char* config,
+                                   ovt_plan** plan);
 
 /* The buffers of a plan. They are valid until the world's memory grows. Not collective. */
 OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);

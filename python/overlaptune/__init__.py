@@ -4,7 +4,7 @@
 
     with Database("cluster.db") as database:
         answer = database.query(Problem(Op.GEMM_ALL_REDUCE, m=4096, n=8192, k=3584, ranks=8))
-        print(answer.strategy, answer.wave_groups, answer.reason)
+        print(answer.config, answer.reason)
 """
 
 from .database import Database
@@ -29,7 +29,6 @@ from .values import (
     Source,
     Strategy,
     Transport,
-    Wait,
 )
 
 __version__ = "0.1.0"  #: of this package; version() is that of the library
@@ -59,7 +58,6 @@ __all__ = [
     "Source",
     "Strategy",
     "Transport",
-    "Wait",
     "UnavailableError",
     "__version__",
     "version",

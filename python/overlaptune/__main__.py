@@ -55,7 +55,7 @@ def launch(text: str) -> Launch:
 
 
 def as_json(answer: Answer) -> str:
-    fields = dataclasses.asdict(answer)
+    fields = {"strategy": answer.strategy, "transport": answer.transport, **dataclasses.asdict(answer)}
     return json.dumps({key: str(value) if isinstance(value, Enum) else value for key, value in fields.items()}, indent=2)
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
-from enum import IntEnum
 from math import isnan
-from typing import Optional, TypeVar
+from typing import Optional, Union
 
 from .errors import ArgumentError, InternalError
-from .library import MAX_WAVE_GROUPS, CAnswer, CPlatform, CProblem, CQuestion
-from .values import Answer, Launch, Platform, Problem, Source, Strategy, Transport, Wait
-
-AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
+from .library import CAnswer, CPlatform, CProblem, CQuestion
+from .values import Answer, Launch, Platform, Problem, Source, Strategy, answer_with
 
 
 def fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
@@ -27,6 +24,13 @@ def fill(struct: ctypes.Structure, values: Mapping[str, object]) -> None:
             raise ArgumentError(f"{name} = {value!r}: {error}") from None
         if getattr(struct, name) != stored:
             raise ArgumentError(f"{name} = {value!r}: does not fit the field")
+
+
+def text_bytes(name: str, text: str) -> bytes:
+    """A text for C, which ends with a NUL."""
+    if "\0" in text:
+        raise ArgumentError(f"{name} = {text!r}: expected a text without a NUL")
+    return text.encode()
 
 
 def problem_struct(problem: Problem) -> CProblem:
@@ -59,19 +63,14 @@ def launch_number(launch: Launch) -> int:
         raise ArgumentError(f"launch: {error}; expected a Launch") from None
 
 
-def _strategy_bits(strategies: Optional[Iterable[Strategy]]) -> int:
-    """Bit N is set where strategy N is in the list; 0: all."""
+def _strategy_names(strategies: Optional[Iterable[Strategy]]) -> Optional[bytes]:
+    """Names with commas between them; None: all."""
     if strategies is None:
-        return 0
-    bits = 0
-    for each in strategies:
-        try:
-            bits |= 1 << Strategy(each).value
-        except ValueError as error:
-            raise ArgumentError(f"strategies: {error}; expected a Strategy") from None
-    if bits == 0:
+        return None
+    names = [strategies] if isinstance(strategies, str) else [str(each) for each in strategies]
+    if not names:
         raise ArgumentError("strategies: none; expected one or more, or None for all")
-    return bits
+    return text_bytes("strategies", ",".join(names))
 
 
 def question_struct(
@@ -83,7 +82,7 @@ def question_struct(
     struct = CQuestion()
     values = {
         "launch": launch_number(launch),
-        "strategies": _strategy_bits(strategies),
+        "strategies": _strategy_names(strategies),
         "free_sms": free_sms,
         "exclusive": int(exclusive),
     }
@@ -91,12 +90,12 @@ def question_struct(
     return struct
 
 
-def _known(kind: type[AnyEnum], value: int) -> AnyEnum:
+def _source(value: int) -> Source:
     try:
-        return kind(value)
+        return Source(value)
     except ValueError:
         raise InternalError(
-            f"the library answers with {kind.__name__} {value}, which this package does not know; "
+            f"the library answers with Source {value}, which this package does not know; "
             "use a newer overlaptune package"
         ) from None
 
@@ -107,37 +106,15 @@ def _time(value: float) -> Optional[float]:
 
 def answer_of(struct: CAnswer) -> Answer:
     return Answer(
-        source=_known(Source, struct.source),
-        strategy=_known(Strategy, struct.strategy),
-        block_m=struct.block_m,
-        block_n=struct.block_n,
-        block_k=struct.block_k,
-        stages=struct.stages,
-        cluster=struct.cluster,
-        raster=struct.raster,
-        comm_ctas=struct.comm_ctas,
-        chunks=struct.chunks,
-        transport=_known(Transport, struct.transport),
+        config=struct.config.decode(),
+        source=_source(struct.source),
+        reason=struct.reason.decode(errors="replace"),
         predicted_us=_time(struct.predicted_us),
         measured_us=_time(struct.measured_us),
         baseline_us=_time(struct.baseline_us),
-        reason=struct.reason.decode(errors="replace"),
-        wave_groups=tuple(struct.wave_groups[: struct.wave_group_count]),
-        wait=_known(Wait, struct.wait),
     )
 
 
-def config_struct(answer: Answer) -> CAnswer:
-    """The config of an answer, which is all that a plan is made from."""
-    groups = answer.wave_groups
-    if len(groups) > MAX_WAVE_GROUPS:
-        raise ArgumentError(
-            f"wave_groups: {len(groups)} of them; expected {MAX_WAVE_GROUPS} at most"
-        )
-    struct = CAnswer()
-    unused = ("source", "predicted_us", "measured_us", "baseline_us", "reason", "wave_groups")
-    config = {name: value for name, value in asdict(answer).items() if name not in unused}
-    fill(struct, {**config, "wave_group_count": len(groups)})
-    for place, tiles in enumerate(groups):
-        struct.wave_groups[place] = tiles
-    return struct
+def config_line(config: Union[Answer, str]) -> bytes:
+    """The config as a plan takes it."""
+    return text_bytes("config", answer_with(config).config)

@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 from collections.abc import Callable
-from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
 from typing import Optional
 
@@ -18,7 +18,8 @@ BUNDLED = Path(__file__).with_name("liboverlaptune.so")
 
 TEXT_SIZE = 256
 REASON_SIZE = 512
-MAX_WAVE_GROUPS = 192
+NAME_SIZE = 32
+CONFIG_SIZE = 4096
 
 
 class CPlatform(ctypes.Structure):
@@ -57,7 +58,7 @@ class CProblem(ctypes.Structure):
 class CQuestion(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
-        ("strategies", c_uint64),
+        ("strategies", c_char_p),
         ("launch", c_int32),
         ("exclusive", c_int32),
         ("free_sms", c_int32),
@@ -69,24 +70,14 @@ class CAnswer(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
         ("source", c_int32),
-        ("strategy", c_int32),
-        ("block_m", c_int32),
-        ("block_n", c_int32),
-        ("block_k", c_int32),
-        ("stages", c_int32),
-        ("cluster", c_int32),
-        ("raster", c_int32),
-        ("comm_ctas", c_int32),
-        ("chunks", c_int32),
-        ("transport", c_int32),
-        ("wave_group_count", c_int32),
+        ("reserved", c_int32),
         ("predicted_us", c_double),
         ("measured_us", c_double),
         ("baseline_us", c_double),
+        ("config", c_char * CONFIG_SIZE),
+        ("strategy", c_char * NAME_SIZE),
+        ("transport", c_char * NAME_SIZE),
         ("reason", c_char * REASON_SIZE),
-        ("wave_groups", c_int64 * MAX_WAVE_GROUPS),
-        ("wait", c_int32),
-        ("reserved", c_int32),
     ]
 
 

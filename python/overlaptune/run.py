@@ -6,33 +6,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Optional, Union
 
-from .c_values import config_struct, fill, platform_of, problem_struct
+from .c_values import config_line, fill, platform_of, problem_struct, text_bytes
 from .errors import ArgumentError
-from .library import CPlatform
+from .library import CONFIG_SIZE, CPlatform
 from .run_library import CBuffers, CSizes, CWorldOptions, check, load
-from .values import Answer, Platform, Problem, Source, Strategy, Transport
+from .values import Answer, Platform, Problem, answer_with
 
 #: The config that every problem has: the library's GEMM, then NCCL's collective.
-SEQUENTIAL = Answer(
-    source=Source.BASELINE,
-    strategy=Strategy.SEQUENTIAL,
-    block_m=0,
-    block_n=0,
-    block_k=0,
-    stages=0,
-    cluster=0,
-    raster=0,
-    comm_ctas=0,
-    chunks=1,
-    transport=Transport.RING,
-    predicted_us=None,
-    measured_us=None,
-    baseline_us=None,
-    reason="no database",
-    wave_groups=(),
-)
+SEQUENTIAL = Answer("sequential ctas=0 transport=ring", reason="no database")
 
 
 def _milliseconds(time_limit: Optional[float]) -> int:
@@ -51,6 +34,25 @@ def nccl() -> str:
     return words.decode()
 
 
+def ways() -> tuple[str, ...]:
+    """Every strategy with each of its transports: "sequential/ring". A strategy that has no choice
+    of transport stands by itself."""
+    names: bytes = load().ovt_run_ways()
+    return tuple(names.decode().split(","))
+
+
+def untuned(problem: Problem, way: str) -> str:
+    """A config that nobody tuned, by one of `ways` or by a strategy's usual transport. Raises
+    ArgumentError where the strategy cannot run the problem."""
+    line = ctypes.create_string_buffer(CONFIG_SIZE)
+    check(
+        load().ovt_plan_config(
+            problem_struct(problem), text_bytes("way", way), line, ctypes.sizeof(line)
+        )
+    )
+    return line.value.decode()
+
+
 @dataclass(frozen=True)
 class Sizes:
     """Bytes of a plan. The operands are those of one rank."""
@@ -62,9 +64,10 @@ class Sizes:
     temporary_bytes: int  #: of GPU memory, while the plan is made
 
 
-def sizes(problem: Problem, answer: Answer) -> Sizes:
+def sizes(problem: Problem, config: Union[Answer, str]) -> Sizes:
+    """Of a plan with the config of an answer, or of a line (docs/query.md)."""
     struct = CSizes(size=ctypes.sizeof(CSizes))
-    check(load().ovt_plan_sizes(problem_struct(problem), config_struct(answer), struct))
+    check(load().ovt_plan_sizes(problem_struct(problem), config_line(config), struct))
     return Sizes(
         a_bytes=struct.a_bytes,
         b_bytes=struct.b_bytes,
@@ -77,14 +80,16 @@ def sizes(problem: Problem, answer: Answer) -> Sizes:
 class Plan:
     """One problem with its answer, ready to run. It ends with `close`, or with the process."""
 
-    def __init__(self, world: ctypes.c_void_p, problem: Problem, answer: Answer) -> None:
+    def __init__(
+        self, world: ctypes.c_void_p, problem: Problem, config: Union[Answer, str]
+    ) -> None:
         self.problem = problem
-        self.answer = answer
+        self.answer = answer_with(config)
         self._pointer: Optional[ctypes.c_void_p] = None
         pointer = ctypes.c_void_p()
         check(
             load().ovt_plan_create(
-                world, problem_struct(problem), config_struct(answer), ctypes.byref(pointer)
+                world, problem_struct(problem), config_line(config), ctypes.byref(pointer)
             )
         )
         self._pointer = pointer
@@ -166,8 +171,8 @@ class World:
         is running and no CUDA graph holds one."""
         check(load().ovt_world_reserve(self._open_pointer(), shared_bytes))
 
-    def plan(self, problem: Problem, answer: Answer) -> Plan:
-        return Plan(self._open_pointer(), problem, answer)
+    def plan(self, problem: Problem, config: Union[Answer, str]) -> Plan:
+        return Plan(self._open_pointer(), problem, config)
 
     def abort(self) -> None:
         """Ends all waits of the world for other ranks, here only. Any thread may call it, also while

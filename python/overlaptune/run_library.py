@@ -7,7 +7,7 @@ import functools
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
 
-from .library import CAnswer, CPlatform, CProblem, Signatures, find, raise_on_error
+from .library import CPlatform, CProblem, Signatures, find, raise_on_error
 
 VARIABLE = "OVERLAPTUNE_RUN_LIBRARY"
 #: The library's place in a wheel.
@@ -42,7 +42,7 @@ class CBuffers(ctypes.Structure):
 
 
 def _signatures() -> Signatures:
-    problem, answer = POINTER(CProblem), POINTER(CAnswer)
+    problem = POINTER(CProblem)
     return {
         "ovt_run_version": (c_char_p, []),
         "ovt_run_last_error": (c_char_p, []),
@@ -53,8 +53,10 @@ def _signatures() -> Signatures:
         "ovt_world_abort": (c_int32, [c_void_p]),
         "ovt_world_check": (c_int32, [c_void_p]),
         "ovt_platform_detect": (c_int32, [c_void_p, POINTER(CPlatform)]),
-        "ovt_plan_sizes": (c_int32, [problem, answer, POINTER(CSizes)]),
-        "ovt_plan_create": (c_int32, [c_void_p, problem, answer, POINTER(c_void_p)]),
+        "ovt_run_ways": (c_char_p, []),
+        "ovt_plan_config": (c_int32, [problem, c_char_p, c_char_p, c_size_t]),
+        "ovt_plan_sizes": (c_int32, [problem, c_char_p, POINTER(CSizes)]),
+        "ovt_plan_create": (c_int32, [c_void_p, problem, c_char_p, POINTER(c_void_p)]),
         "ovt_plan_buffers": (c_int32, [c_void_p, POINTER(CBuffers)]),
         "ovt_plan_run": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
         "ovt_plan_destroy": (None, [c_void_p]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Optional
+from typing import Optional, Union
 
 
 class _Named(IntEnum):
@@ -41,28 +41,9 @@ class Source(_Named):
     BASELINE = 2
 
 
-class Strategy(_Named):
-    SEQUENTIAL = 0
-    CHUNKED = 1
-    SIGNALED = 2
-    PEER_STORE = 3
-    COPY_ENGINE = 4
-    WAITING = 5
-
-
-class Transport(_Named):
-    RING = 0
-    SYMMETRIC = 1
-    COPY_ENGINE = 2
-    SYMMETRIC_THEN_RING = 3
-    PEER_ACCESS = 4
-
-
-class Wait(_Named):
-    """How a collective waits for the signal of its wave group (SIGNALED)."""
-
-    DRIVER = 0
-    KERNEL = 1
+#: Names, as the command line and the database have them (docs/query.md): "signaled", "peer_access".
+Strategy = str
+Transport = str
 
 
 @dataclass(frozen=True)
@@ -106,25 +87,32 @@ class Platform:
 @dataclass(frozen=True)
 class Answer:
     """How to run a problem, how long it takes, and why this is the answer. Times are microseconds
-    of the slowest rank; None where not known. Fields that a strategy does not use are 0, chunks
-    is 1: PEER_STORE has no transport, though `transport` is RING there."""
+    of the slowest rank; None where not known."""
 
-    source: Source
-    strategy: Strategy
-    block_m: int  #: one output block of the GEMM; 0: cuBLASLt chooses
-    block_n: int
-    block_k: int
-    stages: int  #: depth of the load pipeline, in k blocks
-    cluster: int  #: CTAs that share operand loads
-    raster: int  #: row panels walked together, column by column
-    #: SMs that the collective may use. 0: NCCL chooses; with SIGNALED on the SMs of tiles that have
-    #: ended.
-    comm_ctas: int
-    chunks: int  #: CHUNKED: parts of the rows of each row block
-    transport: Transport
-    predicted_us: Optional[float]
-    measured_us: Optional[float]  #: EXACT only
-    baseline_us: Optional[float]  #: SEQUENTIAL: measured where EXACT, else predicted
-    reason: str
-    wave_groups: tuple[int, ...]  #: SIGNALED: tiles of each group, in their order
-    wait: Wait = Wait.DRIVER
+    #: The config as one line: the strategy, and what this strategy can choose, as in
+    #: "chunked ctas=16 transport=ring chunks=4".
+    config: str
+    source: Source = Source.BASELINE
+    reason: str = ""
+    predicted_us: Optional[float] = None
+    measured_us: Optional[float] = None  #: EXACT only
+    baseline_us: Optional[float] = None  #: `sequential`: measured where EXACT, else predicted
+
+    @property
+    def strategy(self) -> Strategy:
+        return next((word for word in self.config.split() if "=" not in word), "")
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields of the config: {"ctas": "16", …}."""
+        return dict(word.split("=", 1) for word in self.config.split() if "=" in word)
+
+    @property
+    def transport(self) -> Transport:
+        """Empty where the strategy has no choice."""
+        return self.fields.get("transport", "")
+
+
+def answer_with(config: Union[Answer, str]) -> Answer:
+    """The answer itself, or one with the config of a line."""
+    return config if isinstance(config, Answer) else Answer(config)

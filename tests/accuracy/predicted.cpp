@@ -84,7 +84,7 @@ void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& 
   }
   // The answer first, then `sequential` and the shortlist; a config that is in several places is
   // taken once.
-  std::vector<Config> configs{c::config_of(&answer)};
+  std::vector<Config> configs{c::config_of(answer.config)};
   const auto add = [&](const Config& config) {
     if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
       configs.push_back(config);

@@ -94,19 +94,6 @@ BENCHMARK_CAPTURE(exact_row, reader, Access::read, small_sample);
 BENCHMARK_CAPTURE(exact_row, writer, Access::write, small_sample);
 BENCHMARK_CAPTURE(exact_row, reader_of_1000000_rows, Access::read, large_sample);
 
-/// The same when each row is asked for once, so that SQLite finds it and the store decodes it.
-void exact_row_first_time(benchmark::State& state) {
-  const Store store(small_sample().file(), Access::read);
-  int index = 0;
-  for (auto _ : state) {
-    if (index == 0) store.impl().cache = {};
-    auto found = store.winner(small_sample().platform(), problem(index), Launch::graph);
-    benchmark::DoNotOptimize(found);
-    index = (index + 1) % kWinners;
-  }
-}
-BENCHMARK(exact_row_first_time);
-
 void open_1000000_rows(benchmark::State& state, Access access) {
   const Sample& sample = large_sample();
   for (auto _ : state) {

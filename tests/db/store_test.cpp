@@ -268,50 +268,25 @@ TEST_F(StoreTest, AWinnerIsFoundUnderItsWholeKeyOnly) {
   }
 }
 
-TEST_F(StoreTest, BriefWinnersAreThoseOfOnePlatformWithAllTheirFields) {
+TEST_F(StoreTest, WinnersAreThoseOfOnePlatform) {
   std::map<PlatformId, std::size_t> counts;
-  std::map<Strategy, int> strategies;
   for (const std::size_t count : {3U, 0U, 60U, 5U}) {
     const auto platform = store_.add_platform(draw_.platform());
     const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
     counts[platform] = count;
-    for (std::size_t i = 0; i < count; ++i) {
-      Winner winner = draw_.winner();
-      winner.sequential = us(draw_.small(1, 100) + 0.5);
-      store_.put_winner(run, winner);
-    }
+    for (std::size_t i = 0; i < count; ++i) store_.put_winner(run, draw_.winner());
   }
   for (const auto& [platform, count] : counts) {
     std::size_t found = 0;
-    store_.each_brief_winner(platform, [&, platform = platform](const BriefWinner& brief) {
+    store_.each_winner(platform, [&, platform = platform](const StoredWinner& each) {
       ++found;
-      const auto stored = store_.winner(platform, brief.problem, brief.launch);
-      ASSERT_TRUE(stored) << to_string(brief.problem);
-      ++strategies[strategy_of(brief.config)];
-      const Candidate& candidate = stored->winner.candidate;
-      EXPECT_EQ(brief.config, candidate.config);
-      EXPECT_EQ(brief.predicted, candidate.predicted);
-      EXPECT_EQ(brief.measured, candidate.measured->median);
-      EXPECT_EQ(brief.sequential, stored->winner.sequential);
-      EXPECT_EQ(std::string(brief.validated_at.begin(), brief.validated_at.end()),
-                stored->validated_at);
+      const Candidate& candidate = each.winner.candidate;
+      const auto stored = store_.winner(platform, candidate.problem, candidate.launch);
+      ASSERT_TRUE(stored) << to_string(candidate.problem);
+      EXPECT_EQ(each.winner, stored->winner);
+      EXPECT_EQ(each.validated_at, stored->validated_at);
     });
     EXPECT_EQ(found, count) << platform;
-  }
-  EXPECT_EQ(strategies.size(), NamesOf<Strategy>::all.size());
-}
-
-TEST_F(StoreTest, TheConnectionForgetsWhoAskedForBriefWinners) {
-  const auto platform = store_.add_platform(draw_.platform());
-  store_.put_winner(store_.begin_tuning_run(platform, "request", draw_.provenance()),
-                    draw_.winner());
-  const auto stop = [](const BriefWinner&) { throw std::runtime_error("enough"); };
-  EXPECT_THROW(store_.each_brief_winner(platform, stop), std::exception);
-  try {
-    (void)store_.impl().connection->integer("SELECT take_row(1)");
-    ADD_FAILURE() << "the function is there still";
-  } catch (const Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("no such function"), std::string::npos);
   }
 }
 

@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <cstring>
-#include <numeric>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "require.hpp"
 
@@ -14,90 +17,116 @@ constexpr const char* kOps[] = {"gemm_all_reduce", "gemm_reduce_scatter", "all_g
                                 "gemm_all_to_all"};
 constexpr const char* kDtypes[] = {"bf16", "fp16"};
 constexpr const char* kLaunches[] = {"graph", "eager"};
-constexpr const char* kStrategies[] = {"sequential", "chunked", "signaled"};
-constexpr const char* kTransports[] = {"ring", "symmetric", "copy_engine", "symmetric_then_ring",
-                                       "peer_access"};
+constexpr const char* kWinners =
+    "SELECT op, m, n, k, dtype, ranks, launch, predicted_us, measured_median_us, sequential_us, "
+    "config FROM winners";
+
+/// The fields that the line of each strategy may have.
+const std::map<std::string, std::set<std::string>> kFields{
+    {"sequential", {"ctas", "transport"}},
+    {"chunked", {"ctas", "transport", "chunks"}},
+    {"signaled", {"tile", "stages", "cluster", "raster", "ctas", "transport", "wait", "groups"}},
+    {"waiting", {"tile", "stages", "cluster", "raster", "ctas", "transport", "groups"}},
+    {"peer_store", {"tile", "stages", "cluster", "raster", "groups"}}};
+
+/// The words of a config's line.
+struct Line {
+  std::string strategy{};
+  std::map<std::string, std::string> fields{};
+
+  explicit Line(const std::string& text) {
+    std::istringstream words(text);
+    words >> strategy;
+    for (std::string word; words >> word;) {
+      const std::size_t equals = word.find('=');
+      require(equals != word.npos, "name=value");
+      require(fields.emplace(word.substr(0, equals), word.substr(equals + 1)).second,
+              "a field that stands once");
+    }
+  }
+  [[nodiscard]] bool has(const std::string& name) const { return fields.count(name) > 0; }
+  [[nodiscard]] std::string at(const std::string& name) const {
+    const auto found = fields.find(name);
+    return found == fields.end() ? "" : found->second;
+  }
+  /// The numbers of a field, which stand between other signs.
+  [[nodiscard]] std::vector<std::int64_t> numbers(const std::string& name) const {
+    std::string text = at(name);
+    for (char& c : text) {
+      if (c < '0' || c > '9') c = ' ';
+    }
+    std::istringstream list(text);
+    std::vector<std::int64_t> found;
+    for (std::int64_t number = 0; list >> number;) found.push_back(number);
+    return found;
+  }
+  [[nodiscard]] std::int64_t number(const std::string& name, std::int64_t none) const {
+    const auto found = numbers(name);
+    require(!has(name) || found.size() == 1, "one number");
+    return found.empty() ? none : found.front();
+  }
+};
 
 bool positive(double time) {
   return std::isfinite(time) && time > 0;
 }
 
-std::int64_t tiles(const ovt_problem& problem, const ovt_answer& answer) {
+std::int64_t tiles(const ovt_problem& problem, const std::vector<std::int64_t>& tile) {
   const std::int64_t blocks = problem.op == OVT_GEMM_ALL_REDUCE ? 1 : problem.ranks;
   const auto pieces = [](std::int64_t whole, std::int64_t piece) {
     return whole / piece + (whole % piece != 0 ? 1 : 0);
   };
-  return blocks * pieces(problem.m / blocks, answer.block_m) * pieces(problem.n, answer.block_n);
+  return blocks * pieces(problem.m / blocks, tile[0]) * pieces(problem.n, tile[1]);
 }
 
 /// Whether a transport carries the collective; an answer that cannot run is wrong.
-bool carries(ovt_transport transport, ovt_op op) {
-  switch (transport) {
-    case OVT_TRANSPORT_RING:
-      return true;
-    case OVT_TRANSPORT_COPY_ENGINE:
-      return op == OVT_GEMM_ALL_TO_ALL;
-    case OVT_TRANSPORT_PEER_ACCESS:
-      return op != OVT_ALL_GATHER_GEMM;
-    default:
-      return op != OVT_GEMM_ALL_TO_ALL;
-  }
+bool carries(const std::string& transport, ovt_op op) {
+  if (transport == "copy_engine") return op == OVT_GEMM_ALL_TO_ALL || op == OVT_ALL_GATHER_GEMM;
+  const bool is_symmetric = transport == "symmetric" || transport == "symmetric_then_ring";
+  if (is_symmetric) return op != OVT_GEMM_ALL_TO_ALL;
+  return transport == "ring" || transport == "peer_access" || transport.empty();
 }
 
-/// Fields that the strategy does not use are 0, and it has all that it uses.
-void require_fields(const ovt_problem& problem, const ovt_answer& answer) {
-  const bool by_nccl = answer.transport != OVT_TRANSPORT_COPY_ENGINE &&
-                       answer.transport != OVT_TRANSPORT_PEER_ACCESS;
-  if (answer.strategy == OVT_SIGNALED) {
-    require(problem.op != OVT_ALL_GATHER_GEMM, "a GEMM before the collective");
-    for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
-                             answer.cluster, answer.raster, answer.wave_group_count}) {
-      require(value > 0, "fields of signaled");
-    }
-    require(answer.comm_ctas > 0 || by_nccl, "CTAs of transports that are not NCCL's");
-  } else {
-    for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
-                             answer.cluster, answer.raster, answer.wave_group_count, answer.wait}) {
-      require(value == 0, "fields of signaled only");
-    }
-    require(answer.transport <= OVT_TRANSPORT_SYMMETRIC, "NCCL's collectives beside the library");
+/// The GEMM of these strategies is generated, and its tiles are in wave groups.
+void require_tiles(const ovt_problem& problem, const Line& line) {
+  require((line.strategy == "waiting") == (problem.op == OVT_ALL_GATHER_GEMM),
+          "a GEMM on the right side of the collective");
+  const auto tile = line.numbers("tile");
+  require(tile.size() == 3, "a tile");
+  for (const auto side : tile) require(side > 0, "sides of the tile");
+  for (const char* name : {"stages", "cluster", "raster"}) {
+    require(line.number(name, 0) > 0, "fields of a generated GEMM");
   }
-  if (answer.strategy == OVT_CHUNKED) {
-    require(answer.comm_ctas > 0, "CTAs of chunked");
-  } else {
-    require(answer.chunks == 1, "chunks of chunked only");
+  std::int64_t sum = 0;
+  for (const std::int64_t group : line.numbers("groups")) {
+    require(group > 0, "positive wave groups");
+    require(!__builtin_add_overflow(sum, group, &sum), "a sum of wave groups");
   }
+  require(sum == tiles(problem, tile), "wave groups that make up the tiles");
 }
 
 void require_config(const ovt_problem& problem, const ovt_answer& answer) {
-  require(answer.strategy >= OVT_SEQUENTIAL && answer.strategy <= OVT_SIGNALED, "strategy");
-  require(answer.transport >= OVT_TRANSPORT_RING && answer.transport <= OVT_TRANSPORT_PEER_ACCESS,
-          "transport");
-  require(answer.wait == OVT_WAIT_DRIVER || answer.wait == OVT_WAIT_KERNEL, "wait");
-  require(answer.wait == OVT_WAIT_DRIVER ||
-              (answer.strategy == OVT_SIGNALED && answer.transport != OVT_TRANSPORT_COPY_ENGINE),
-          "a kernel that can wait");
+  require(std::memchr(answer.config, 0, sizeof answer.config) != nullptr, "a line that ends");
+  const Line line(answer.config);
+  require(line.strategy == answer.strategy, "the strategy of the line");
+  require(line.at("transport") == answer.transport, "the transport of the line");
   require(answer.reserved == 0, "reserved");
-  require(carries(answer.transport, problem.op), "a transport that carries the collective");
-  require_fields(problem, answer);
-  for (const auto value : {answer.block_m, answer.block_n, answer.block_k, answer.stages,
-                           answer.cluster, answer.raster, answer.comm_ctas}) {
-    require(value >= 0, "sizes of the config");
+  const auto fields = kFields.find(line.strategy);
+  require(fields != kFields.end(), "strategy");
+  for (const auto& [name, value] : line.fields) {
+    require(fields->second.count(name) > 0, "fields of the strategy only");
   }
+  const std::string transport = line.at("transport");
+  require(carries(transport, problem.op), "a transport that carries the collective");
+  require(!line.has("wait") || (line.at("wait") == "kernel" && transport != "copy_engine"),
+          "a kernel that can wait");
+  const bool needs_ctas = line.strategy == "chunked" || transport == "peer_access";
+  require(line.number("ctas", 0) >= (needs_ctas ? 1 : 0), "CTAs");
   const std::int64_t block_rows =
       problem.op == OVT_GEMM_ALL_REDUCE ? problem.m : problem.m / problem.ranks;
-  require(answer.chunks >= 1 && answer.chunks <= block_rows,
-          "chunks that the rows can be cut into");
-  require(answer.wave_group_count >= 0 && answer.wave_group_count <= OVT_MAX_WAVE_GROUPS,
-          "wave_group_count");
-  if (answer.strategy == OVT_SIGNALED) {
-    std::int64_t sum = 0;
-    for (int i = 0; i < answer.wave_group_count; ++i) {
-      require(answer.wave_groups[i] > 0, "positive wave groups");
-      require(!__builtin_add_overflow(sum, answer.wave_groups[i], &sum), "a sum of wave groups");
-    }
-    require(sum == tiles(problem, answer), "wave groups that make up the tiles");
-  }
+  const std::int64_t chunks = line.number("chunks", 1);
+  require(chunks >= 1 && chunks <= block_rows, "chunks that the rows can be cut into");
+  if (fields->second.count("tile") > 0) require_tiles(problem, line);
 }
 
 std::string text(sqlite3_stmt* row, int column) {
@@ -105,59 +134,7 @@ std::string text(sqlite3_stmt* row, int column) {
   return data == nullptr ? "" : static_cast<const char*>(static_cast<const void*>(data));
 }
 
-std::string groups(const ovt_answer& answer) {
-  std::string list;
-  for (int i = 0; i < answer.wave_group_count; ++i) {
-    list += (i == 0 ? "" : ",") + std::to_string(answer.wave_groups[i]);
-  }
-  return list;
-}
-
-/// The line of the config, as databases have it since version 5.
-std::string line(const ovt_answer& answer) {
-  std::string line = kStrategies[answer.strategy];
-  const auto add = [&](const char* name, const std::string& value) {
-    line += std::string(" ") + name + "=" + value;
-  };
-  if (answer.block_m > 0) {
-    add("tile", std::to_string(answer.block_m) + "x" + std::to_string(answer.block_n) + "x" +
-                    std::to_string(answer.block_k));
-    add("stages", std::to_string(answer.stages));
-    add("cluster", std::to_string(answer.cluster));
-    add("raster", std::to_string(answer.raster));
-  }
-  add("ctas", std::to_string(answer.comm_ctas));
-  add("transport", kTransports[answer.transport]);
-  if (answer.chunks > 1) add("chunks", std::to_string(answer.chunks));
-  if (answer.wait == OVT_WAIT_KERNEL) add("wait", "kernel");
-  if (answer.wave_group_count > 0) add("groups", groups(answer));
-  return line;
-}
-
-/// Winners were rows of candidates in version 1, and a config was many columns before version 5.
-const char* winners_sql(int version) {
-  if (version >= 5) {
-    return "SELECT op, m, n, k, dtype, ranks, launch, predicted_us, measured_median_us, "
-           "sequential_us, config FROM winners";
-  }
-  if (version >= 2) {
-    return "SELECT op, m, n, k, dtype, ranks, launch, predicted_us, measured_median_us, "
-           "sequential_us, strategy, block_m, block_n, wave_groups, chunks FROM winners";
-  }
-  return "SELECT op, m, n, k, dtype, ranks, w.launch, predicted_us, measured_median_us, "
-         "sequential_us, strategy, block_m, block_n, wave_groups, chunks FROM winners w "
-         "JOIN problems p ON p.id = w.problem_id JOIN candidates c ON c.id = w.candidate_id";
-}
-
-bool has_config(sqlite3_stmt* row, int version, const ovt_answer& answer) {
-  if (version >= 5) return text(row, 10) == line(answer);
-  return text(row, 10) == kStrategies[answer.strategy] &&
-         sqlite3_column_int64(row, 11) == answer.block_m &&
-         sqlite3_column_int64(row, 12) == answer.block_n && text(row, 13) == groups(answer) &&
-         sqlite3_column_int64(row, 14) == answer.chunks;
-}
-
-bool equal(sqlite3_stmt* row, int version, const ovt_problem& problem, ovt_launch launch,
+bool equal(sqlite3_stmt* row, const ovt_problem& problem, ovt_launch launch,
            const ovt_answer& answer) {
   return text(row, 0) == kOps[problem.op] && sqlite3_column_int64(row, 1) == problem.m &&
          sqlite3_column_int64(row, 2) == problem.n && sqlite3_column_int64(row, 3) == problem.k &&
@@ -165,18 +142,7 @@ bool equal(sqlite3_stmt* row, int version, const ovt_problem& problem, ovt_launc
          text(row, 6) == kLaunches[launch] &&
          sqlite3_column_double(row, 7) == answer.predicted_us &&
          sqlite3_column_double(row, 8) == answer.measured_us &&
-         sqlite3_column_double(row, 9) == answer.baseline_us && has_config(row, version, answer);
-}
-
-int version_of(sqlite3* database) {
-  sqlite3_stmt* statement = nullptr;
-  int version = 0;
-  if (sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &statement, nullptr) == SQLITE_OK &&
-      sqlite3_step(statement) == SQLITE_ROW) {
-    version = sqlite3_column_int(statement, 0);
-  }
-  sqlite3_finalize(statement);
-  return version;
+         sqlite3_column_double(row, 9) == answer.baseline_us && text(row, 10) == answer.config;
 }
 
 }  // namespace
@@ -195,21 +161,20 @@ void require_sound(const ovt_problem& problem, const ovt_answer& answer) {
   require(positive(answer.baseline_us) || (!exact && std::isnan(answer.baseline_us)),
           "baseline_us");
   if (answer.source == OVT_BASELINE) {
-    require(answer.strategy == OVT_SEQUENTIAL, "a baseline that is sequential");
+    require(std::strcmp(answer.strategy, "sequential") == 0, "a baseline that is sequential");
   }
 }
 
 void require_stored(sqlite3* database, const ovt_problem& problem, ovt_launch launch,
                     const ovt_answer& answer) {
   sqlite3_stmt* statement = nullptr;
-  const int version = version_of(database);
-  if (sqlite3_prepare_v2(database, winners_sql(version), -1, &statement, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(database, kWinners, -1, &statement, nullptr) != SQLITE_OK) {
     return;
   }
   bool found = false;
   int code = SQLITE_ROW;
   while (!found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-    found = equal(statement, version, problem, launch, answer);
+    found = equal(statement, problem, launch, answer);
   }
   sqlite3_finalize(statement);
   require(found || code != SQLITE_DONE, "an exact answer that is a row of the file");

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "answer_rules.hpp"
@@ -111,10 +112,12 @@ void require_explanation(F&& explain) {
 
 /// Asks for `strategies` only, with `free_sms` left alone: the answer is sound and one of them.
 /// There may be none where `sequential` is left out.
-void ask_for(const ovt_database* database, const Question& asked, std::uint64_t strategies,
-             std::int32_t free_sms) {
+void ask_for(const ovt_database* database, const Question& asked,
+             const std::set<std::string>& strategies, std::int32_t free_sms) {
+  std::string names;
+  for (const std::string& each : strategies) names += (names.empty() ? "" : ",") + each;
   const ovt_question question{.size = sizeof(ovt_question),
-                              .strategies = strategies,
+                              .strategies = names.c_str(),
                               .launch = asked.launch,
                               .exclusive = free_sms > 0 ? 1 : 0,
                               .free_sms = free_sms,
@@ -123,10 +126,10 @@ void ask_for(const ovt_database* database, const Question& asked, std::uint64_t 
   std::memset(&answer, 0x5a, sizeof answer);
   answer.size = sizeof answer;
   const ovt_status status = ovt_query_for(database, &asked.problem, &question, &answer);
-  const auto allows = [&](ovt_strategy each) { return (strategies >> each & 1) != 0; };
+  const auto allows = [&](const char* each) { return strategies.count(each) > 0; };
   if (status != OVT_OK) {
     const bool too_few_sms = status == OVT_ERROR_ARGUMENT && free_sms > 0;
-    const bool nothing_known = status == OVT_ERROR_NOT_FOUND && !allows(OVT_SEQUENTIAL);
+    const bool nothing_known = status == OVT_ERROR_NOT_FOUND && !allows("sequential");
     require(too_few_sms || nothing_known,
             std::string("an answer of the allowed strategies, not ") + ovt_last_error());
     return;
@@ -141,19 +144,20 @@ void ask_for(const ovt_database* database, const Question& asked, std::uint64_t 
 
 /// Asks without the strategy that answers, with and without sequential, and on fewer SMs.
 void ask_otherwise(const ovt_database* database, const Question& asked, const ovt_answer& answer) {
-  constexpr std::uint64_t kAll =
-      (1U << OVT_SEQUENTIAL) | (1U << OVT_CHUNKED) | (1U << OVT_SIGNALED);
-  const std::uint64_t others = kAll & ~(std::uint64_t{1} << answer.strategy);
+  const std::set<std::string> all{"sequential", "chunked", "signaled", "waiting", "peer_store"};
+  std::set<std::string> others = all;
+  others.erase(answer.strategy);
   ask_for(database, asked, others, 0);
-  ask_for(database, asked, others & ~(std::uint64_t{1} << OVT_SEQUENTIAL), 0);
-  ask_for(database, asked, kAll, 2);
+  others.erase("sequential");
+  ask_for(database, asked, others, 0);
+  ask_for(database, asked, all, 2);
 }
 
 bool equal_answers(const ovt_answer& a, const ovt_answer& b) {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
-  return a.source == b.source && a.strategy == b.strategy && same(a.measured_us, b.measured_us) &&
-         same(a.predicted_us, b.predicted_us) && same(a.baseline_us, b.baseline_us) &&
-         std::strcmp(a.reason, b.reason) == 0;
+  return a.source == b.source && std::strcmp(a.config, b.config) == 0 &&
+         same(a.measured_us, b.measured_us) && same(a.predicted_us, b.predicted_us) &&
+         same(a.baseline_us, b.baseline_us) && std::strcmp(a.reason, b.reason) == 0;
 }
 
 void use(const std::string& path, Plain& plain, const ovt_platform* platform) {

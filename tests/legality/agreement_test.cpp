@@ -104,13 +104,9 @@ TEST(Legality, the_rules_of_the_database_are_the_same) {
 
 TEST(Legality, the_c_interface_takes_what_is_legal) {
   for (const Case& each : legality::all_cases()) {
-    if (wave_groups_of(each.config).size() > OVT_MAX_WAVE_GROUPS) continue;
-    ovt_answer answer{};
-    answer.size = sizeof answer;
-    c::write(each.config, &answer);
     bool taken = true;
     try {
-      ASSERT_EQ(c::config_of(&answer), each.config);
+      ASSERT_EQ(c::config_of(to_string(each.config).c_str()), each.config);
     } catch (const c::Refusal&) {
       taken = false;
     }

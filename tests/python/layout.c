@@ -46,23 +46,13 @@ int main(void) {
   WHOLE(ovt_answer);
   FIELD(ovt_answer, size);
   FIELD(ovt_answer, source);
-  FIELD(ovt_answer, strategy);
-  FIELD(ovt_answer, block_m);
-  FIELD(ovt_answer, block_n);
-  FIELD(ovt_answer, block_k);
-  FIELD(ovt_answer, stages);
-  FIELD(ovt_answer, cluster);
-  FIELD(ovt_answer, raster);
-  FIELD(ovt_answer, comm_ctas);
-  FIELD(ovt_answer, chunks);
-  FIELD(ovt_answer, transport);
-  FIELD(ovt_answer, wave_group_count);
+  FIELD(ovt_answer, reserved);
   FIELD(ovt_answer, predicted_us);
   FIELD(ovt_answer, measured_us);
   FIELD(ovt_answer, baseline_us);
+  FIELD(ovt_answer, config);
+  FIELD(ovt_answer, strategy);
+  FIELD(ovt_answer, transport);
   FIELD(ovt_answer, reason);
-  FIELD(ovt_answer, wave_groups);
-  FIELD(ovt_answer, wait);
-  FIELD(ovt_answer, reserved);
   return 0;
 }

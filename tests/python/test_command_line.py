@@ -34,7 +34,9 @@ class CommandLine(unittest.TestCase):
         ours = json.loads(done.stdout)
         for name in ("source", "reason", "measured_us", "baseline_us"):
             self.assertEqual(ours[name], theirs[name])
-        self.assertEqual(ours["strategy"], theirs["config"]["strategy"])
+        for name in ("strategy", "transport"):
+            self.assertEqual(ours[name], theirs["config"][name] or "")
+        self.assertEqual(ours["config"].split()[0], ours["strategy"])
 
     def test_text_and_the_usual_database(self):
         done = self.query("--problem", TUNED, OVERLAPTUNE_DB=self.database)

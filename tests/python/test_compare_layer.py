@@ -1,6 +1,5 @@
 """The layer of scripts/compare-step on tensors without numbers: which products run in which order, on which operands."""
 
-import dataclasses
 import json
 import sys
 import unittest
@@ -28,7 +27,7 @@ import operations  # noqa: E402
 import pointwise  # noqa: E402
 import products  # noqa: E402
 from layer_shape import PRODUCTS, shape_of  # noqa: E402
-from overlaptune import Error, Op, Transport, run  # noqa: E402
+from overlaptune import Answer, Error, Op  # noqa: E402
 from prediction import OTHERS  # noqa: E402
 
 TOKENS, ROWS = 64, 64 // RANKS
@@ -43,7 +42,7 @@ class World:
         self.lent, self.ran = lent, []
 
     def answer(self, problem):
-        return dataclasses.replace(run.SEQUENTIAL, transport=Transport.PEER_ACCESS)
+        return Answer("sequential ctas=16 transport=peer_access")
 
     def plan_with(self, problem, answer):
         return SimpleNamespace(problem=problem, answer=answer,
@@ -117,13 +116,13 @@ class Plans(unittest.TestCase):
         world = World()
         problems = products.problems_of(SHAPE, TOKENS, RANKS, True)
         with mock.patch.object(world, "plan_with", side_effect=Error("no windows here")):
-            with self.assertRaisesRegex(SystemExit, r"compare-step: qkv \(all_gather_gemm, sequential\): no windows here"):
+            with self.assertRaisesRegex(SystemExit, r"compare-step: qkv \(all_gather_gemm, sequential .*\): no windows here"):
                 products.plans_of(world, problems, world.answer)
 
     def test_the_config_is_said_with_its_source(self):
         problems = products.problems_of(SHAPE, TOKENS, RANKS, False)
         self.assertEqual([products.config_of(World(), problems[name]) for name in ("qkv", "o")],
-                         ["", "sequential peer_access (baseline)"])
+                         ["", "sequential ctas=16 transport=peer_access (baseline)"])
         self.assertIsInstance(products.by_torch(problems)("qkv", Tensor((4, SHAPE.hidden)), Tensor((8, SHAPE.hidden))),
                               Tensor)
 

@@ -29,26 +29,9 @@ from cells import UNSET, Cell, Choice, cell_of, cells, phases  # noqa: E402
 from neighbours import BY_NAME, LIMIT_S, NEIGHBOURS  # noqa: E402
 from table import counted, summary, table  # noqa: E402
 from verdicts import BAD, Report, Result, Verdict, judged  # noqa: E402
-from ways import TILES, Way, answer_of, plain, problem_of, rows, variants  # noqa: E402
+from ways import TILES, Way, config_of, plain, problem_of, rows, variants  # noqa: E402
 
 ROWS = [f"{strategy}/{transport}" for strategy, transport in rows()]
-
-
-def line_of(answer):
-    """The canonical line of a config (core/config.hpp)."""
-    text = f"{answer.strategy}"
-    if answer.block_m:
-        text += f" tile={answer.block_m}x{answer.block_n}x{answer.block_k} stages={answer.stages}"
-        text += f" cluster={answer.cluster} raster={answer.raster}"
-    if str(answer.strategy) != "peer_store":
-        text += f" ctas={answer.comm_ctas} transport={answer.transport}"
-    if answer.chunks > 1:
-        text += f" chunks={answer.chunks}"
-    if str(answer.wait) != "driver":
-        text += f" wait={answer.wait}"
-    if answer.wave_groups:
-        text += " groups=" + ",".join(map(str, answer.wave_groups))
-    return text
 
 
 class Types(unittest.TestCase):
@@ -80,13 +63,13 @@ class Ways(unittest.TestCase):
         for ranks in (2, 4):
             for row in rows():
                 for way in variants(*row):
-                    problem, answer = problem_of(way, ranks), answer_of(way, ranks)
+                    problem, config = problem_of(way, ranks), config_of(way, ranks)
                     text = f"{problem.op}:{problem.m},{problem.n},{problem.k}:bf16:{ranks}"
                     done = subprocess.run(
-                        [built.PROGRAM, "run", "--machine", "sim:h200-nvlink-x4", "--problem", text, "--config", line_of(answer)],
+                        [built.PROGRAM, "run", "--machine", "sim:h200-nvlink-x4", "--problem", text, "--config", config],
                         capture_output=True, text=True, env={**os.environ, "OVERLAPTUNE_DB": ""})
                     is_legal = done.returncode == 0 or "transport copy_engine: not on this machine" in done.stderr
-                    self.assertTrue(is_legal, f"{way}, {ranks} ranks: {line_of(answer)}: {done.stderr}")
+                    self.assertTrue(is_legal, f"{way}, {ranks} ranks: {config}: {done.stderr}")
 
 
 class Cells(unittest.TestCase):

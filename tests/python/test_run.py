@@ -1,6 +1,5 @@
 """Plans from Python, as far as a host without GPUs goes: the library, its sizes and its refusals."""
 
-import dataclasses
 import os
 import unittest
 from unittest import mock
@@ -10,9 +9,8 @@ import overlaptune as ot
 from overlaptune import run, run_library
 
 PROBLEM = ot.Problem(ot.Op.GEMM_REDUCE_SCATTER, m=4096, n=8192, k=1024, ranks=8)
-SIGNALED = dataclasses.replace(
-    run.SEQUENTIAL, strategy=ot.Strategy.SIGNALED, block_m=128, block_n=256, block_k=64, stages=4,
-    cluster=1, raster=8, comm_ctas=8, transport=ot.Transport.PEER_ACCESS, wave_groups=(512, 512))
+SIGNALED = ("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=8 transport=peer_access "
+            "groups=512,512")
 
 
 @unittest.skipIf(built.RUN_LIBRARY is None, "the library of plans is not built here")
@@ -29,15 +27,26 @@ class Library(unittest.TestCase):
         self.assertGreater(sizes.shared_bytes, 0)
         self.assertGreater(sizes.temporary_bytes, 0)
 
-    def test_every_field_of_a_config_arrives(self):
-        self.assertEqual(run.sizes(PROBLEM, SIGNALED).shared_bytes, 4096 * 8192 * 2)
-        for change, words in (({"wave_groups": (512, 511)}, "wave_groups"),
-                              ({"stages": 99}, "stages"), ({"chunks": 2}, "chunks"),
-                              ({"transport": ot.Transport.COPY_ENGINE}, "copy_engine"),
-                              ({"wave_groups": (1,) * 193}, "193 of them; expected 192"),
-                              ({"block_m": 2**40}, "block_m = 1099511627776")):
+    def test_a_config_is_an_answer_or_its_line(self):
+        for config in (SIGNALED, ot.Answer(SIGNALED)):
+            self.assertEqual(run.sizes(PROBLEM, config).shared_bytes, 4096 * 8192 * 2)
+        for old, new, words in (("512,512", "512,511", "groups"), ("stages=4", "stages=99", "stages"),
+                                ("raster", "chunks=2 raster", "chunks = '2': signaled has none"),
+                                ("peer_access", "copy_engine", "copy_engine"),
+                                ("512,512", ",".join(["1"] * 4096), "8... characters: expected at most 4095"),
+                                ("128x", "1099511627776x", "tile = '1099511627776x"),
+                                ("ctas=8", "ctas=8\0", "config = .*: expected a text without a NUL")):
             with self.assertRaisesRegex(ot.ArgumentError, words):
-                run.sizes(PROBLEM, dataclasses.replace(SIGNALED, **change))
+                run.sizes(PROBLEM, SIGNALED.replace(old, new))
+
+    def test_every_way_has_a_config_that_nobody_tuned(self):
+        self.assertIn("waiting/peer_access", run.ways())
+        config = ot.Answer(run.untuned(PROBLEM, "signaled/ring"))
+        self.assertEqual((config.strategy, config.transport), ("signaled", "ring"))
+        run.sizes(PROBLEM, config)
+        for way, words in (("waiting", "cannot run gemm_reduce_scatter"), ("fast", "strategy 'fast'"), ("a\0", "NUL")):
+            with self.assertRaisesRegex(ot.ArgumentError, words):
+                run.untuned(PROBLEM, way)
 
     def test_it_names_its_nccl(self):
         self.assertRegex(run.nccl(), r"^NCCL 2\.\d+\.\d+ \(/.*libnccl")

@@ -144,7 +144,7 @@ class Configs(WithPlans):
 
     def test_without_a_database_it_is_sequential(self):
         answer = self.world.answer(self.problem(ot.Op.GEMM_ALL_REDUCE, 8, 128, 16))
-        self.assertEqual((answer.strategy, answer.reason), (ot.Strategy.SEQUENTIAL, "no database"))
+        self.assertEqual((answer.strategy, answer.reason), ("sequential", "no database"))
 
     def test_files_are_opened_for_the_platform_of_the_ranks_and_asked_for_the_launch(self):
         with mock.patch("overlaptune.torch.world.Database", Answers):

@@ -25,25 +25,17 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
     const ovt_answer answer = database.query(stored::problem(i + 1));
     const Winner expected = stored::winner(i);
     ASSERT_EQ(answer.source, OVT_EXACT) << i;
-    ASSERT_EQ(answer.strategy, OVT_SIGNALED);
+    ASSERT_EQ(stored::config(answer), expected.candidate.config);
+    ASSERT_STREQ(answer.strategy, "signaled");
     ASSERT_EQ(answer.predicted_us, expected.candidate.predicted.count());
     ASSERT_EQ(answer.measured_us, expected.candidate.measured->median.count());
     ASSERT_EQ(answer.baseline_us, expected.sequential.count());
-    const std::int64_t high = stored::column_tiles(i);
-    ASSERT_THAT(ovt::wave_groups(answer),
-                ElementsAre(high * (i + 1), high * 1001, high * (7190 - i)));
   }
   const ovt_answer answer = database.query(stored::problem());
-  EXPECT_EQ(answer.block_m, 256);
-  EXPECT_EQ(answer.block_n, 16);
-  EXPECT_EQ(answer.block_k, 64);
-  EXPECT_EQ(answer.stages, 4);
-  EXPECT_EQ(answer.cluster, 2);
-  EXPECT_EQ(answer.raster, 64);
-  EXPECT_EQ(answer.comm_ctas, 16);
-  EXPECT_EQ(answer.chunks, 1);
-  EXPECT_EQ(answer.transport, OVT_TRANSPORT_RING);
-  EXPECT_EQ(answer.wait, OVT_WAIT_DRIVER);
+  EXPECT_STREQ(answer.config,
+               "signaled tile=256x16x64 stages=4 cluster=2 raster=64 ctas=16 transport=ring "
+               "groups=1,1001,7190");
+  EXPECT_STREQ(answer.transport, "ring");
   EXPECT_EQ(answer.reserved, 0);
   EXPECT_THAT(answer.reason, StartsWith("validated on cuda:h200-nvlink-x8 at 2"));
 }
@@ -113,7 +105,7 @@ TEST(AnswersTest, AWinnerThatThePlatformCannotRunIsNone) {
     const ovt_answer answer = database.query(ovt::problem(
         static_cast<ovt_op>(problem.op), problem.m, problem.n, problem.k, OVT_BF16, problem.ranks));
     EXPECT_EQ(answer.source, OVT_BASELINE) << what;
-    EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL) << what;
+    EXPECT_STREQ(answer.strategy, "sequential") << what;
     EXPECT_EQ(database.query(stored::problem(2)).source, OVT_EXACT) << what;
   }
 }
@@ -138,29 +130,22 @@ TEST(AnswersTest, AWinnerOfEveryStrategyIsAnswered) {
   const ovt::Database database({folder / "a.db"});
   const ovt_answer sequential = database.query(stored::problem(1));
   EXPECT_EQ(sequential.source, OVT_EXACT);
-  EXPECT_EQ(sequential.strategy, OVT_SEQUENTIAL);
-  EXPECT_EQ(sequential.comm_ctas, 4);
-  EXPECT_EQ(sequential.transport, OVT_TRANSPORT_SYMMETRIC);
-  EXPECT_EQ(sequential.block_m, 0);
-  EXPECT_EQ(sequential.raster, 0);
-  EXPECT_EQ(sequential.chunks, 1);
-  EXPECT_EQ(sequential.wave_group_count, 0);
+  EXPECT_STREQ(sequential.config, "sequential ctas=4 transport=symmetric");
+  EXPECT_STREQ(sequential.strategy, "sequential");
+  EXPECT_STREQ(sequential.transport, "symmetric");
   const ovt_answer chunked = database.query(stored::problem(2));
-  EXPECT_EQ(chunked.strategy, OVT_CHUNKED);
-  EXPECT_EQ(chunked.comm_ctas, 8);
-  EXPECT_EQ(chunked.chunks, 2);
-  EXPECT_EQ(chunked.block_m, 0);
-  EXPECT_EQ(chunked.wave_group_count, 0);
-  EXPECT_EQ(database.query(stored::problem(3)).strategy, OVT_SIGNALED);
-  EXPECT_THAT(ovt::wave_groups(database.query(stored::problem(3))), ElementsAre(3, 1001, 7188));
-  EXPECT_EQ(database.query(stored::problem(4)).transport, OVT_TRANSPORT_SYMMETRIC_THEN_RING);
-  EXPECT_THAT(ovt::wave_groups(database.query(stored::problem(4))), ElementsAre(4, 1001, 7187));
+  EXPECT_STREQ(chunked.config, "chunked ctas=8 transport=ring chunks=2");
+  EXPECT_STREQ(chunked.strategy, "chunked");
+  EXPECT_STREQ(database.query(stored::problem(3)).strategy, "signaled");
+  EXPECT_THAT(stored::wave_groups(database.query(stored::problem(3))), ElementsAre(3, 1001, 7188));
+  EXPECT_STREQ(database.query(stored::problem(4)).transport, "symmetric_then_ring");
+  EXPECT_THAT(stored::wave_groups(database.query(stored::problem(4))), ElementsAre(4, 1001, 7187));
   const ovt_answer copies =
       database.query(ovt::problem(OVT_GEMM_ALL_TO_ALL, 8, stored::kN, 3584, OVT_BF16, 8));
   EXPECT_EQ(copies.source, OVT_EXACT);
-  EXPECT_EQ(copies.transport, OVT_TRANSPORT_COPY_ENGINE);
-  EXPECT_THAT(ovt::wave_groups(copies), ElementsAre(8 * stored::kColumns));
-  EXPECT_EQ(database.query(stored::problem(6)).comm_ctas, 9);
+  EXPECT_STREQ(copies.transport, "copy_engine");
+  EXPECT_THAT(stored::wave_groups(copies), ElementsAre(8 * stored::kColumns));
+  EXPECT_STREQ(database.query(stored::problem(6)).config, "chunked ctas=9 transport=symmetric");
   EXPECT_THAT(database.explain(stored::problem(2)),
               HasSubstr("chunked ctas=8 transport=ring chunks=2"));
   EXPECT_THAT(database.explain(stored::problem(3)), HasSubstr(" groups=3,1001,7188\n"));
@@ -172,7 +157,7 @@ TEST(AnswersTest, TheWaitIsPartOfTheAnswer) {
   stored::put_winners(file,
                       {changed(0, [](Winner& winner) { signaled(winner).wait = Wait::kernel; })});
   const ovt::Database database({file});
-  EXPECT_EQ(database.query(stored::problem()).wait, OVT_WAIT_KERNEL);
+  EXPECT_THAT(database.query(stored::problem()).config, HasSubstr(" wait=kernel groups="));
   EXPECT_THAT(database.explain(stored::problem()), HasSubstr(" wait=kernel groups="));
 }
 
@@ -182,10 +167,7 @@ TEST(AnswersTest, WithoutProbesTheBaselineSaysSo) {
   const ovt::Database database({folder / "a.db"});
   const ovt_answer answer = database.query(stored::problem(2));
   EXPECT_EQ(answer.source, OVT_BASELINE);
-  EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
-  EXPECT_EQ(answer.block_m, 0);
-  EXPECT_EQ(answer.chunks, 1);
-  EXPECT_EQ(answer.wave_group_count, 0);
+  EXPECT_STREQ(answer.config, "sequential ctas=0 transport=ring");
   EXPECT_TRUE(std::isnan(answer.predicted_us));
   EXPECT_TRUE(std::isnan(answer.measured_us));
   EXPECT_TRUE(std::isnan(answer.baseline_us));
@@ -198,8 +180,8 @@ TEST(AnswersTest, AUsersOwnDatabaseHidesTheSystemsWhereBothKnow) {
   stored::put_winners(folder / "own.db", 2, 1);
   stored::put_winners(folder / "system.db", 4, 2);
   const ovt::Database database({folder / "own.db", folder / "system.db"});
-  EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(2)))[1], 1001);
-  EXPECT_EQ(ovt::wave_groups(database.query(stored::problem(3)))[1], 1002);
+  EXPECT_EQ(stored::wave_groups(database.query(stored::problem(2)))[1], 1001);
+  EXPECT_EQ(stored::wave_groups(database.query(stored::problem(3)))[1], 1002);
   EXPECT_EQ(database.query(stored::problem(5)).source, OVT_BASELINE);
   const std::string text = database.explain(stored::problem(3));
   EXPECT_LT(text.find("own.db"), text.find("system.db"));

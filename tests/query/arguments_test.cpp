@@ -118,18 +118,6 @@ TEST_F(ArgumentsTest, ACallerWithANewerHeaderIsServedUnlessItAsksForMore) {
   EXPECT_THAT(ovt_last_error(), HasSubstr("does not know"));
 }
 
-TEST_F(ArgumentsTest, ACallerOfTheFirstVersionKeepsWhatLiesBehindItsStruct) {
-  const ovt_problem problem = stored::problem();
-  ovt_answer answer;
-  std::memset(&answer, 0x5a, sizeof answer);
-  answer.size = offsetof(ovt_answer, wait);
-  ASSERT_EQ(ovt_query(database_, &problem, OVT_GRAPH, &answer), OVT_OK);
-  EXPECT_EQ(answer.source, OVT_EXACT);
-  EXPECT_EQ(answer.size, offsetof(ovt_answer, wait));
-  EXPECT_EQ(answer.wait, 0x5a5a5a5a);
-  EXPECT_EQ(answer.reserved, 0x5a5a5a5a);
-}
-
 TEST_F(ArgumentsTest, UnknownValuesAndBrokenRulesAreRefusedByName) {
   using Spoil = std::function<void(ovt_problem&, ovt_launch&)>;
   const std::array<std::pair<const char*, Spoil>, 10> cases{{

@@ -76,7 +76,7 @@ TEST_F(PlatformTest, OneFieldThatDiffersMakesABaselineThatNamesIt) {
     const ovt::Database database({file()}, &platform);
     const ovt_answer answer = database.query(stored::problem());
     EXPECT_EQ(answer.source, OVT_BASELINE);
-    EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
+    EXPECT_STREQ(answer.strategy, "sequential");
     EXPECT_THAT(answer.reason, HasSubstr(std::string("cuda:h200-nvlink-x8 differs in ") + text));
     const std::string reason = answer.reason;
     EXPECT_EQ(reason.find("; ", reason.find("differs in")), reason.npos) << "one field: " << reason;
@@ -106,7 +106,7 @@ TEST_F(PlatformTest, OneNodeAndSeveralNeverAnswerEachOther) {
     const ovt_platform platform = stored::described(here);
     const ovt_answer answer = ovt::Database({file()}, &platform).query(stored::problem());
     EXPECT_EQ(answer.source, OVT_EXACT);
-    EXPECT_EQ(ovt::wave_groups(answer)[1], 1000 + version) << here.name;
+    EXPECT_EQ(stored::wave_groups(answer)[1], 1000 + version) << here.name;
   }
 }
 
@@ -144,7 +144,7 @@ TEST_F(PlatformTest, WithoutAWishTheRealPlatformThatWasAddedLastAnswers) {
   stored::put_winners(file(), 1, 2, stored::platform("newer"));
   stored::put_winners(file(), 1, 3, simulated());
   const ovt_answer answer = ovt::Database({file()}).query(stored::problem());
-  EXPECT_EQ(ovt::wave_groups(answer)[1], 1002);
+  EXPECT_EQ(stored::wave_groups(answer)[1], 1002);
   EXPECT_THAT(answer.reason, HasSubstr("newer"));
 }
 
@@ -169,7 +169,7 @@ TEST_F(PlatformTest, SimulatedResultsAnswerWhoeverNamesThem) {
   for (const ovt_platform* platform : {&by_name, &by_fingerprint, &whole}) {
     const ovt_answer answer = ovt::Database({file()}, platform).query(stored::problem());
     EXPECT_EQ(answer.source, OVT_EXACT);
-    EXPECT_EQ(ovt::wave_groups(answer)[1], 1003);
+    EXPECT_EQ(stored::wave_groups(answer)[1], 1003);
   }
 }
 
@@ -185,7 +185,7 @@ TEST_F(PlatformTest, ANameThatIsNotStoredOrStandsForSeveralIsRefused) {
   const ovt_platform both = ovt::stored_platform("h200-nvlink-x8");
   EXPECT_THAT(refused(&both), HasSubstr(fingerprint(newer_driver)));
   const ovt_platform one = ovt::stored_platform(fingerprint(newer_driver));
-  EXPECT_EQ(ovt::wave_groups(ovt::Database({file()}, &one).query(stored::problem()))[1], 1002);
+  EXPECT_EQ(stored::wave_groups(ovt::Database({file()}, &one).query(stored::problem()))[1], 1002);
 }
 
 }  // namespace

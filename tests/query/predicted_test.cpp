@@ -26,12 +26,6 @@ ovt_problem asked(const Problem& problem) {
                       static_cast<ovt_dtype>(problem.elements), problem.ranks);
 }
 
-/// The number of a strategy in the C header, which has another order.
-int number_of(Strategy strategy) {
-  if (strategy == Strategy::waiting) return OVT_WAITING;
-  return strategy == Strategy::peer_store ? OVT_PEER_STORE : static_cast<int>(strategy);
-}
-
 class PredictedTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -67,7 +61,7 @@ TEST_F(PredictedTest, WhatWasTunedIsExact) {
   EXPECT_EQ(answer.source, OVT_EXACT);
   EXPECT_EQ(answer.measured_us, winner_.candidate.measured->median.count());
   EXPECT_EQ(answer.baseline_us, winner_.sequential.count());
-  EXPECT_EQ(answer.strategy, number_of(strategy_of(winner_.candidate.config)));
+  EXPECT_EQ(answer.config, to_string(winner_.candidate.config));
 }
 
 TEST_F(PredictedTest, OtherSizesAreWhatTheLearnedModelChooses) {
@@ -84,13 +78,8 @@ TEST_F(PredictedTest, OtherSizesAreWhatTheLearnedModelChooses) {
     const ovt_answer answer = database_.query(asked(problem));
     EXPECT_EQ(answer.source, OVT_PREDICTED);
     const Strategy strategy = strategy_of(best.config);
-    EXPECT_EQ(answer.strategy, number_of(strategy));
-    EXPECT_EQ(answer.block_m, tile_of(best.config).block_m);
-    EXPECT_EQ(answer.comm_ctas, comm_ctas(best.config));
-    const auto* const chunked = std::get_if<Chunked>(&best.config);
-    EXPECT_EQ(answer.chunks, chunked != nullptr ? chunked->chunks : 1);
-    EXPECT_TRUE(
-        std::ranges::equal(ovt::wave_groups(answer), wave_groups_of(std::as_const(best.config))));
+    EXPECT_EQ(answer.strategy, to_string(strategy));
+    EXPECT_EQ(answer.config, to_string(best.config));
     EXPECT_EQ(answer.predicted_us, best.time().count());
     EXPECT_TRUE(std::isnan(answer.measured_us));
     EXPECT_GE(answer.baseline_us, answer.predicted_us);
@@ -100,13 +89,16 @@ TEST_F(PredictedTest, OtherSizesAreWhatTheLearnedModelChooses) {
   }
 }
 
-/// The strategies of a set of numbers, as the model knows them.
-std::vector<Strategy> strategies(std::uint64_t mask) {
+/// The strategies of a set of bits, and their names as a question has them.
+std::pair<std::vector<Strategy>, std::string> strategies(unsigned mask) {
   std::vector<Strategy> list;
+  std::string names;
   for (const auto& [strategy, name] : NamesOf<Strategy>::all) {
-    if ((mask >> number_of(strategy) & 1) != 0) list.push_back(strategy);
+    if ((mask >> static_cast<unsigned>(strategy) & 1) == 0) continue;
+    list.push_back(strategy);
+    names += (names.empty() ? "" : ",") + std::string(name);
   }
-  return list;
+  return {list, names};
 }
 
 TEST_F(PredictedTest, OnlyWhatIsAllowedAndWasMeasuredIsPredicted) {
@@ -114,12 +106,10 @@ TEST_F(PredictedTest, OnlyWhatIsAllowedAndWasMeasuredIsPredicted) {
   const Problem problem{Op::gemm_all_reduce, 1536, 4096, 2048, Elements::bf16, 8};
   const auto measured = model.measured_strategies(problem.op);
   int answered = 0;
-  for (std::uint64_t mask = 1; mask < 0b101111; ++mask) {
-    if ((mask >> OVT_COPY_ENGINE & 1) != 0) continue;
-    auto allowed = strategies(mask);
+  for (unsigned mask = 1; mask < (1U << kStrategies.size()) - 1; ++mask) {
+    auto [allowed, names] = strategies(mask);
     std::erase_if(allowed, [&](Strategy each) { return !std::ranges::count(measured, each); });
-    ovt_question question = ovt::question(OVT_GRAPH);
-    question.strategies = mask;
+    const ovt_question question = ovt::question(OVT_GRAPH, names.c_str());
     if (allowed.empty()) {
       EXPECT_THROW((void)database_.query(asked(problem), question), ovt::Error) << mask;
       EXPECT_THAT(ovt_last_error(), HasSubstr("was measured for gemm_all_reduce on this platform"));
@@ -136,8 +126,8 @@ TEST_F(PredictedTest, OnlyWhatIsAllowedAndWasMeasuredIsPredicted) {
       return std::ranges::count(allowed, strategy_of(score.config)) > 0;
     });
     ASSERT_NE(fastest, all.scores.end());
-    if ((mask & 1) == 0 || answer.strategy != OVT_SEQUENTIAL) {
-      EXPECT_EQ(answer.strategy, number_of(strategy_of(fastest->config))) << mask;
+    if ((mask & 1) == 0 || answer.strategy != to_string(Strategy::sequential)) {
+      EXPECT_EQ(answer.config, to_string(fastest->config)) << names;
       EXPECT_EQ(answer.predicted_us, fastest->time().count()) << mask;
     }
   }
@@ -178,7 +168,7 @@ TEST_F(PredictedTest, RankCountsThatWereNotProbedAreTheBaseline) {
     other.ranks = ranks;
     const ovt_answer answer = database_.query(asked(other));
     EXPECT_EQ(answer.source, OVT_BASELINE) << ranks;
-    EXPECT_EQ(answer.strategy, OVT_SEQUENTIAL);
+    EXPECT_STREQ(answer.strategy, "sequential");
     EXPECT_THAT(answer.reason, HasSubstr("ranks"));
   }
 }
@@ -214,7 +204,7 @@ TEST_F(PredictedTest, ThreadsThatAskTheSameGetTheSame) {
       for (int m = 1; m <= 20; ++m) {
         answer =
             database_.query(asked({Op::gemm_all_reduce, 64 * m, 4096, 1024, Elements::bf16, 8}));
-        ovt_question question = ovt::question(OVT_GRAPH, {OVT_SEQUENTIAL, OVT_CHUNKED});
+        ovt_question question = ovt::question(OVT_GRAPH, "sequential,chunked");
         question.free_sms = m % 3;
         (void)database_.query(asked(kTuned), question);
       }

@@ -29,10 +29,8 @@ int main(int count, char** arguments) {
   ovt_answer answer = {.size = sizeof answer};
   status = ovt_query(database, &problem, OVT_GRAPH, &answer);
   if (status != OVT_OK) return failed(status);
-  printf("%d %d %.2f %.2f %.2f", (int)answer.source, (int)answer.strategy, answer.predicted_us,
-         answer.measured_us, answer.baseline_us);
-  for (int i = 0; i < answer.wave_group_count; ++i) printf(" %ld", (long)answer.wave_groups[i]);
-  printf("\n");
+  printf("%d %.2f %.2f %.2f %s\n", (int)answer.source, answer.predicted_us, answer.measured_us,
+         answer.baseline_us, answer.config);
   ovt_close(database);
   return OVT_OK;
 }

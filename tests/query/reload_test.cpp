@@ -15,7 +15,7 @@ constexpr int kWinners = 50;
 
 /// The edition that an answer is from; 0 if it mixes several, or is of another winner.
 int edition(const ovt_answer& answer, int winner) {
-  const auto groups = ovt::wave_groups(answer);
+  const auto groups = stored::wave_groups(answer);
   if (answer.source != OVT_EXACT || groups.size() != 3 || groups[0] != winner + 1) return 0;
   const auto version = static_cast<int>(groups[1] - 1000);
   const Winner whole = stored::winner(winner, version);

@@ -70,6 +70,17 @@ inline ovt_problem problem(std::int64_t m = 1) {
   return ovt::problem(OVT_GEMM_ALL_REDUCE, m, kN, 3584, OVT_BF16, 8);
 }
 
+/// The config of an answer.
+inline Config config(const ovt_answer& answer) {
+  return value_or_throw(parse_config(answer.config));
+}
+
+inline std::vector<std::int64_t> wave_groups(const ovt_answer& answer) {
+  const Config read = config(answer);
+  const auto groups = wave_groups_of(read);
+  return {groups.begin(), groups.end()};
+}
+
 /// Puts winners into the file for one platform.
 inline void put_winners(const std::filesystem::path& file, const std::vector<Winner>& winners,
                         const Platform& platform = stored::platform()) {

@@ -46,14 +46,14 @@ TEST_F(SystemDatabaseTest, AnswersForTheSameGpusWithAnotherDriverAndSaysWhatDiff
   const ovt::Database database({own_file()});
   const ovt_answer own = database.query(stored::problem(1));
   EXPECT_EQ(own.source, OVT_EXACT);
-  EXPECT_EQ(ovt::wave_groups(own)[1], 1001);  // not the system's edition
+  EXPECT_EQ(stored::wave_groups(own)[1], 1001);  // not the system's edition
   EXPECT_THAT(own.reason, StartsWith("validated on"));
 
   const ovt_answer shipped = database.query(stored::problem(2));
   const Winner expected = stored::winner(1, 2);
   EXPECT_EQ(shipped.source, OVT_PREDICTED);
-  EXPECT_EQ(shipped.strategy, OVT_SIGNALED);
-  EXPECT_EQ(ovt::wave_groups(shipped)[1], 1002);
+  EXPECT_STREQ(shipped.strategy, "signaled");
+  EXPECT_EQ(stored::wave_groups(shipped)[1], 1002);
   EXPECT_EQ(shipped.predicted_us, expected.candidate.measured->median.count());
   EXPECT_TRUE(std::isnan(shipped.measured_us));
   EXPECT_EQ(shipped.baseline_us, expected.sequential.count());
@@ -120,7 +120,7 @@ TEST_F(SystemDatabaseTest, TheNearestOfSeveralHostsAnswers) {
   stored::put_winners(system_file(), 1, 3, far);
   const ovt_platform told = stored::described(mine());
   const ovt_answer answer = ovt::Database({}, &told).query(stored::problem());
-  EXPECT_EQ(ovt::wave_groups(answer)[1], 1002);
+  EXPECT_EQ(stored::wave_groups(answer)[1], 1002);
 }
 
 TEST_F(SystemDatabaseTest, IsTurnedOffByAnEmptyName) {

@@ -1,7 +1,9 @@
 // Any arguments, right or wrong, give a status and a text.
 
 #include <cstring>
-#include <functional>
+#include <sstream>
+#include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,12 +20,12 @@ using ::testing::HasSubstr;
 template <class Spoil>
 std::string said(const Spoil& spoil, ovt_op op = OVT_GEMM_REDUCE_SCATTER) {
   ovt_problem problem = asked_problem(op);
-  ovt_answer answer = signaled_answer(OVT_TRANSPORT_RING);
+  std::string config = signaled_config("ring");
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
-  spoil(problem, answer, sizes);
+  spoil(problem, config, sizes);
   const ovt_sizes before = sizes;
-  const ovt_status status = ovt_plan_sizes(&problem, &answer, &sizes);
+  const ovt_status status = ovt_plan_sizes(&problem, config.c_str(), &sizes);
   if (status == OVT_OK) return "";
   EXPECT_EQ(status, OVT_ERROR_ARGUMENT);
   EXPECT_EQ(std::memcmp(&before, &sizes, sizeof sizes), 0);
@@ -32,7 +34,7 @@ std::string said(const Spoil& spoil, ovt_op op = OVT_GEMM_REDUCE_SCATTER) {
 
 TEST(RunArgumentsTest, NullsAreRefusedByName) {
   const ovt_problem problem = asked_problem(OVT_GEMM_ALL_REDUCE);
-  const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_RING);
+  const char* const config = "sequential";
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
   ovt_platform platform{};
@@ -53,11 +55,14 @@ TEST(RunArgumentsTest, NullsAreRefusedByName) {
   refused(ovt_world_check(nullptr), "world: NULL");
   refused(ovt_platform_detect(nullptr, &platform), "world: NULL");
   refused(ovt_platform_detect(nullptr, nullptr), "ovt_platform: NULL");
-  refused(ovt_plan_sizes(nullptr, &answer, &sizes), "ovt_problem: NULL");
-  refused(ovt_plan_sizes(&problem, nullptr, &sizes), "ovt_answer: NULL");
-  refused(ovt_plan_sizes(&problem, &answer, nullptr), "ovt_sizes: NULL");
-  refused(ovt_plan_create(nullptr, &problem, &answer, &plan), "world: NULL");
-  refused(ovt_plan_create(nullptr, &problem, &answer, nullptr), "world: NULL");
+  refused(ovt_plan_sizes(nullptr, config, &sizes), "ovt_problem: NULL");
+  refused(ovt_plan_sizes(&problem, nullptr, &sizes), "config: NULL");
+  refused(ovt_plan_sizes(&problem, config, nullptr), "ovt_sizes: NULL");
+  refused(ovt_plan_create(nullptr, &problem, config, &plan), "world: NULL");
+  refused(ovt_plan_create(nullptr, &problem, config, nullptr), "world: NULL");
+  refused(ovt_plan_config(nullptr, "chunked", memory, sizeof memory), "ovt_problem: NULL");
+  refused(ovt_plan_config(&problem, nullptr, memory, sizeof memory), "way: NULL");
+  refused(ovt_plan_config(&problem, "chunked", nullptr, sizeof memory), "config: NULL");
   refused(ovt_plan_buffers(nullptr, &buffers), "plan: NULL");
   refused(ovt_plan_buffers(nullptr, nullptr), "ovt_buffers: NULL");
   refused(ovt_plan_run(nullptr, memory, memory, memory, nullptr), "plan: NULL");
@@ -92,16 +97,15 @@ TEST(RunArgumentsTest, OptionsThatNoVersionHasAreRefused) {
 }
 
 TEST(RunArgumentsTest, UnalignedPointersAreRefused) {
-  alignas(16) char room[sizeof(ovt_answer) + 16] = {};
+  alignas(16) char room[sizeof(ovt_problem) + 16] = {};
   const ovt_problem problem = asked_problem(OVT_GEMM_ALL_REDUCE);
-  const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_RING);
+  const char* const config = "sequential";
   void* const odd = room + 1;
-  EXPECT_EQ(ovt_plan_sizes(&problem, &answer, static_cast<ovt_sizes*>(odd)), OVT_ERROR_ARGUMENT);
+  EXPECT_EQ(ovt_plan_sizes(&problem, config, static_cast<ovt_sizes*>(odd)), OVT_ERROR_ARGUMENT);
   EXPECT_THAT(ovt_run_last_error(), HasSubstr("ovt_sizes: expected a pointer aligned to 8"));
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
-  EXPECT_EQ(ovt_plan_sizes(static_cast<ovt_problem*>(odd), &answer, &sizes), OVT_ERROR_ARGUMENT);
-  EXPECT_EQ(ovt_plan_sizes(&problem, static_cast<ovt_answer*>(odd), &sizes), OVT_ERROR_ARGUMENT);
+  EXPECT_EQ(ovt_plan_sizes(static_cast<ovt_problem*>(odd), config, &sizes), OVT_ERROR_ARGUMENT);
   EXPECT_EQ(ovt_world_reserve(static_cast<ovt_world*>(odd), 1), OVT_ERROR_ARGUMENT);
   EXPECT_EQ(ovt_plan_run(static_cast<ovt_plan*>(odd), room, room, room, nullptr),
             OVT_ERROR_ARGUMENT);
@@ -110,8 +114,6 @@ TEST(RunArgumentsTest, UnalignedPointersAreRefused) {
 TEST(RunArgumentsTest, SizesThatNoVersionHasAreRefused) {
   EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.size = 8; }),
               HasSubstr("ovt_problem.size = 8"));
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.size -= 1; }),
-              HasSubstr("ovt_answer.size"));
   EXPECT_THAT(said([](auto&, auto&, auto& sizes) { sizes.size = 0; }),
               HasSubstr("ovt_sizes.size = 0"));
 }
@@ -123,8 +125,8 @@ TEST(RunArgumentsTest, ACallerWithANewerHeaderIsServed) {
   } given;
   given.sizes.size = sizeof given;
   const ovt_problem problem = asked_problem(OVT_GEMM_ALL_REDUCE);
-  const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_RING);
-  ASSERT_EQ(ovt_plan_sizes(&problem, &answer, &given.sizes), OVT_OK);
+  const char* const config = "sequential";
+  ASSERT_EQ(ovt_plan_sizes(&problem, config, &given.sizes), OVT_OK);
   EXPECT_EQ(given.later, 0);
   EXPECT_EQ(given.sizes.size, sizeof given);
 }
@@ -135,73 +137,92 @@ TEST(RunArgumentsTest, UnknownValuesAreRefusedByName) {
               HasSubstr("ovt_problem.op = 4"));
   EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.dtype = -1; }),
               HasSubstr("ovt_problem.dtype = -1"));
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.strategy = 9; }),
-              HasSubstr("ovt_answer.strategy = 9"));
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.transport = 9; }),
-              HasSubstr("ovt_answer.transport = 9"));
   EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.m = 4097; }), HasSubstr("m = 4097"));
 }
 
+/// The error for a config.
+std::string said_of(const std::string& config, ovt_op op = OVT_GEMM_REDUCE_SCATTER) {
+  return said([&](auto&, auto& given, auto&) { given = config; }, op);
+}
+
+TEST(RunArgumentsTest, LinesThatAreNoConfigAreRefusedInOneLine) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "config: strategy"},
+      {"fast", "config: strategy = 'fast': expected one of sequential, chunked"},
+      {"sequential ctas=x", "config: ctas = 'x': expected 0 to 65535"},
+      {"sequential transport=9", "config: transport = '9': expected one of ring"},
+      {"sequential\x01\x02", "config: strategy = 'sequential"},
+      {"sequential chunks=2", "chunks = '2': sequential has none"},
+      {"signaled", "config: tile: missing"},
+      {std::string(OVT_CONFIG_SIZE, 'x'), "config: 4096 characters: expected at most 4095"}};
+  for (const auto& [line, text] : cases) {
+    const std::string error = said_of(line);
+    EXPECT_THAT(error, HasSubstr(text));
+    EXPECT_EQ(error.find('\n'), error.npos);
+  }
+}
+
+TEST(RunArgumentsTest, ALineMayStandAsPeopleWriteIt) {
+  EXPECT_EQ(said_of("transport=symmetric \n sequential"), "");
+}
+
 TEST(RunArgumentsTest, WaveGroupsMustMakeUpTheProblem) {
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.wave_groups[1] = 128; }),
-              HasSubstr("192 tiles in all, expected 256"));
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.wave_groups[1] = 193; }),
-              HasSubstr("group 1 of 193 tiles"));
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.wave_groups[0] = 63; }),
-              HasSubstr("within a column"));
-  EXPECT_THAT(said([](auto&, auto& answer, auto&) { answer.wave_groups[1] = INT64_MAX; }),
-              HasSubstr("groups"));
+  const auto with = [](const char* groups) { return said_of(signaled_config("ring", groups)); };
+  EXPECT_THAT(with("64,128"), HasSubstr("192 tiles in all, expected 256"));
+  EXPECT_THAT(with("64,193"), HasSubstr("group 1 of 193 tiles"));
+  EXPECT_THAT(with("63,192"), HasSubstr("within a column"));
+  EXPECT_THAT(with("64,9223372036854775807"), HasSubstr("groups"));
   // Whole columns, but not whole swizzle groups.
-  const auto cut = [](auto&, auto& answer, auto&) {
-    answer.wave_groups[0] = 72;
-    answer.wave_groups[1] = 184;
-  };
-  EXPECT_EQ(said(cut), "");
-  EXPECT_THAT(said(
-                  [&](auto& problem, auto& answer, auto& sizes) {
-                    cut(problem, answer, sizes);
-                    answer.transport = OVT_TRANSPORT_COPY_ENGINE;
-                  },
-                  OVT_GEMM_ALL_TO_ALL),
+  EXPECT_EQ(with("72,184"), "");
+  EXPECT_THAT(said_of(signaled_config("copy_engine", "72,184"), OVT_GEMM_ALL_TO_ALL),
               HasSubstr("whole swizzle groups"));
 }
 
 TEST(RunArgumentsTest, WhatNoPlanIsMadeOfIsRefused) {
-  const auto instead = [](const ovt_answer& other) {
-    return [other](auto&, auto& answer, auto&) { answer = other; };
-  };
-  EXPECT_THAT(said([](auto&, auto&, auto&) {}, OVT_ALL_GATHER_GEMM),
+  EXPECT_THAT(said_of(signaled_config("ring"), OVT_ALL_GATHER_GEMM),
               HasSubstr("strategy signaled: cannot run all_gather_gemm"));
-  EXPECT_THAT(said(instead(signaled_answer(OVT_TRANSPORT_SYMMETRIC)), OVT_GEMM_ALL_TO_ALL),
+  EXPECT_THAT(said_of(signaled_config("symmetric"), OVT_GEMM_ALL_TO_ALL),
               HasSubstr("transport symmetric: does not carry all_to_all"));
-  EXPECT_THAT(said(instead(library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_PEER_ACCESS))),
+  EXPECT_THAT(said_of("sequential transport=peer_access"),
               HasSubstr("ctas = 0: expected 1 or more by peer_access"));
-  EXPECT_THAT(said(instead(library_answer(OVT_COPY_ENGINE, OVT_TRANSPORT_RING))),
-              HasSubstr("ovt_answer.strategy = 4"));
-  EXPECT_THAT(said(instead(library_answer(OVT_PEER_STORE, OVT_TRANSPORT_RING))),
-              HasSubstr("tile: expected sides of 1 to 65536"));
-  ovt_answer stored = signaled_answer(OVT_TRANSPORT_RING);
-  stored.strategy = OVT_PEER_STORE;
-  EXPECT_THAT(said(instead(stored)), HasSubstr("comm_ctas: peer_store does not use it"));
-  stored.comm_ctas = 0;
-  EXPECT_EQ(said(instead(stored)), "");
-  ovt_answer waiting = signaled_answer(OVT_TRANSPORT_PEER_ACCESS);
-  waiting.wait = OVT_WAIT_KERNEL;
-  EXPECT_EQ(said(instead(waiting)), "");
-  waiting.transport = OVT_TRANSPORT_COPY_ENGINE;
-  EXPECT_THAT(said(instead(waiting), OVT_GEMM_ALL_TO_ALL), HasSubstr("wait = kernel"));
-  ovt_answer many = library_answer(OVT_CHUNKED, OVT_TRANSPORT_RING);
-  many.chunks = 1025;
-  EXPECT_THAT(said(instead(many)), HasSubstr("chunks = 1025"));
-  ovt_answer tiled = library_answer(OVT_CHUNKED, OVT_TRANSPORT_RING);
-  const ovt_answer ours = signaled_answer(OVT_TRANSPORT_RING);
-  tiled.block_m = ours.block_m;
-  tiled.block_n = ours.block_n;
-  tiled.block_k = ours.block_k;
-  tiled.stages = ours.stages;
-  tiled.cluster = ours.cluster;
-  tiled.raster = ours.raster;
-  EXPECT_THAT(said(instead(tiled)), HasSubstr("ovt_answer.tile: chunked does not use it"));
+  const std::string stored = std::string("peer_store") + kAskedTiles + " groups=64,192";
+  EXPECT_EQ(said_of(stored), "");
+  EXPECT_THAT(said_of(stored + " ctas=8"), HasSubstr("ctas = '8': peer_store has none"));
+  EXPECT_EQ(said_of(signaled_config("peer_access") + " wait=kernel"), "");
+  EXPECT_THAT(said_of(signaled_config("copy_engine") + " wait=kernel", OVT_GEMM_ALL_TO_ALL),
+              HasSubstr("wait = kernel"));
+  EXPECT_THAT(said_of("chunked ctas=16 chunks=1025"), HasSubstr("chunks = 1025"));
+}
+
+TEST(RunArgumentsTest, EveryWayMakesAConfigThatAPlanTakes) {
+  std::istringstream ways(ovt_run_ways());
+  int made = 0;
+  for (std::string way; std::getline(ways, way, ',');) {
+    for (const ovt_op op :
+         {OVT_GEMM_ALL_REDUCE, OVT_GEMM_REDUCE_SCATTER, OVT_ALL_GATHER_GEMM, OVT_GEMM_ALL_TO_ALL}) {
+      const ovt_problem problem = asked_problem(op);
+      char config[OVT_CONFIG_SIZE] = "";
+      if (ovt_plan_config(&problem, way.c_str(), config, sizeof config) != OVT_OK) continue;
+      EXPECT_EQ(said_of(config, op), "") << config;
+      ++made;
+    }
+  }
+  EXPECT_GT(made, 30);
+}
+
+TEST(RunArgumentsTest, AWayThatCannotBeIsRefusedAndNothingIsWritten) {
+  char config[8] = "before";
+  const auto refused = [&](const char* way, ovt_op op, const char* text) {
+    const ovt_problem problem = asked_problem(op);
+    EXPECT_EQ(ovt_plan_config(&problem, way, config, sizeof config), OVT_ERROR_ARGUMENT) << way;
+    EXPECT_THAT(ovt_run_last_error(), HasSubstr(text));
+    EXPECT_STREQ(config, "before");
+  };
+  refused("fast", OVT_GEMM_ALL_REDUCE, "strategy 'fast': expected one of sequential");
+  refused("chunked/peer_access", OVT_GEMM_ALL_REDUCE,
+          "chunked: no transport 'peer_access': expected one of chunked/ring, chunked/symmetric");
+  refused("waiting", OVT_GEMM_ALL_REDUCE, "strategy waiting: cannot run gemm_all_reduce");
+  refused("chunked", OVT_GEMM_ALL_REDUCE, "capacity = 8: expected 4096");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
-// Problems and answers as a program passes them.
+// Problems and configs as a program passes them.
 
 #include <overlaptune/run.h>
-#include <vector>
+#include <string>
 
 namespace overlaptune {
 
@@ -18,30 +18,21 @@ inline ovt_problem asked_problem(ovt_op op) {
           .reserved = 0};
 }
 
-inline ovt_answer library_answer(ovt_strategy strategy, ovt_transport transport) {
-  ovt_answer answer{};
-  answer.size = sizeof answer;
-  answer.strategy = strategy;
-  answer.transport = transport;
-  answer.comm_ctas = strategy == OVT_CHUNKED ? 16 : 0;
-  answer.chunks = strategy == OVT_CHUNKED ? 4 : 1;
-  return answer;
+/// "sequential" or "chunked", which needs CTAs.
+inline std::string library_config(const std::string& strategy,
+                                  const std::string& transport = "ring") {
+  const bool is_chunked = strategy == "chunked";
+  return strategy + (is_chunked ? " ctas=16 chunks=4" : "") + " transport=" + transport;
 }
 
-/// 256 tiles of 128 x 128, 8 a row panel, in groups of whole swizzle groups.
-inline ovt_answer signaled_answer(ovt_transport transport) {
-  ovt_answer answer = library_answer(OVT_SIGNALED, transport);
-  answer.block_m = 128;
-  answer.block_n = 128;
-  answer.block_k = 64;
-  answer.stages = 4;
-  answer.cluster = 1;
-  answer.raster = 2;
-  answer.comm_ctas = 8;
-  answer.wave_group_count = 2;
-  answer.wave_groups[0] = 64;
-  answer.wave_groups[1] = 192;
-  return answer;
+/// The fields of 256 tiles of 128 x 128, 8 a row panel.
+inline constexpr const char* kAskedTiles = " tile=128x128x64 stages=4 cluster=1 raster=2";
+
+/// Groups of whole swizzle groups.
+inline std::string signaled_config(const std::string& transport,
+                                   const std::string& groups = "64,192") {
+  return std::string("signaled") + kAskedTiles + " ctas=8 transport=" + transport +
+         " groups=" + groups;
 }
 
 }  // namespace overlaptune

@@ -12,10 +12,10 @@ namespace {
 TEST(RunLibraryTest, ShowsOurFunctionsOnly) {
   EXPECT_THAT(symbols(NM " --dynamic", RUN_SHARED),
               testing::UnorderedElementsAre(
-                  "ovt_run_version", "ovt_run_last_error", "ovt_run_nccl", "ovt_world_create",
-                  "ovt_world_reserve", "ovt_world_destroy", "ovt_world_abort", "ovt_world_check",
-                  "ovt_platform_detect", "ovt_plan_sizes", "ovt_plan_create", "ovt_plan_buffers",
-                  "ovt_plan_run", "ovt_plan_destroy"));
+                  "ovt_run_version", "ovt_run_last_error", "ovt_run_nccl", "ovt_run_ways",
+                  "ovt_plan_config", "ovt_world_create", "ovt_world_reserve", "ovt_world_destroy",
+                  "ovt_world_abort", "ovt_world_check", "ovt_platform_detect", "ovt_plan_sizes",
+                  "ovt_plan_create", "ovt_plan_buffers", "ovt_plan_run", "ovt_plan_destroy"));
 }
 
 TEST(RunLibraryTest, IsSmall) {

@@ -11,7 +11,7 @@ constexpr std::int64_t kMi = 1 << 20;
 
 struct Expected {
   ovt_op op;
-  ovt_answer answer;
+  std::string config;
   std::int64_t a, b, c, shared, temporary;  // MiB
 };
 
@@ -22,44 +22,37 @@ struct Expected {
 // every transport except the ring, and with all_to_all; then it needs no temporary memory. With
 // peer access it lies there only where sums are made in place.
 TEST(SizesTest, AreThoseCountedByHand) {
-  const auto library = [](ovt_strategy strategy, ovt_transport transport = OVT_TRANSPORT_RING) {
-    return library_answer(strategy, transport);
+  const auto library = [](const char* strategy, const char* transport = "ring") {
+    return library_config(strategy, transport);
   };
-  const auto symmetric = OVT_TRANSPORT_SYMMETRIC;
-  const auto then_ring = OVT_TRANSPORT_SYMMETRIC_THEN_RING;
-  const auto copies = OVT_TRANSPORT_COPY_ENGINE;
-  const auto access = OVT_TRANSPORT_PEER_ACCESS;
-  const auto ring = OVT_TRANSPORT_RING;
   const Expected cases[] = {
-      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL), 4, 1, 8, 0, 13},
-      {OVT_GEMM_ALL_REDUCE, library(OVT_SEQUENTIAL, symmetric), 4, 1, 8, 8, 5},
-      {OVT_GEMM_ALL_REDUCE, library(OVT_CHUNKED), 4, 1, 8, 0, 13},
-      {OVT_GEMM_ALL_REDUCE, signaled_answer(ring), 4, 1, 8, 8, 13},
-      {OVT_GEMM_ALL_REDUCE, signaled_answer(symmetric), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_REDUCE, signaled_answer(then_ring), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_REDUCE, signaled_answer(access), 4, 1, 8, 8, 5},
-      {OVT_GEMM_REDUCE_SCATTER, library(OVT_SEQUENTIAL), 4, 1, 2, 8, 7},
-      {OVT_GEMM_REDUCE_SCATTER, library(OVT_CHUNKED, symmetric), 4, 1, 2, 10, 5},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(ring), 4, 1, 2, 8, 7},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(symmetric), 4, 1, 2, 10, 5},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(then_ring), 4, 1, 2, 10, 5},
-      {OVT_GEMM_REDUCE_SCATTER, signaled_answer(access), 4, 1, 2, 8, 7},
-      {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL), 1, 1, 8, 4, 10},
-      {OVT_ALL_GATHER_GEMM, library(OVT_SEQUENTIAL, symmetric), 1, 1, 8, 5, 9},
-      {OVT_ALL_GATHER_GEMM, library(OVT_CHUNKED, symmetric), 1, 1, 8, 5, 9},
-      {OVT_GEMM_ALL_TO_ALL, library(OVT_SEQUENTIAL), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_TO_ALL, library(OVT_CHUNKED), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_answer(ring), 4, 1, 8, 24, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_answer(copies), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_answer(access), 4, 1, 8, 8, 13}};
+      {OVT_GEMM_ALL_REDUCE, library("sequential"), 4, 1, 8, 0, 13},
+      {OVT_GEMM_ALL_REDUCE, library("sequential", "symmetric"), 4, 1, 8, 8, 5},
+      {OVT_GEMM_ALL_REDUCE, library("chunked"), 4, 1, 8, 0, 13},
+      {OVT_GEMM_ALL_REDUCE, signaled_config("ring"), 4, 1, 8, 8, 13},
+      {OVT_GEMM_ALL_REDUCE, signaled_config("symmetric"), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_REDUCE, signaled_config("symmetric_then_ring"), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_REDUCE, signaled_config("peer_access"), 4, 1, 8, 8, 5},
+      {OVT_GEMM_REDUCE_SCATTER, library("sequential"), 4, 1, 2, 8, 7},
+      {OVT_GEMM_REDUCE_SCATTER, library("chunked", "symmetric"), 4, 1, 2, 10, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_config("ring"), 4, 1, 2, 8, 7},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_config("symmetric"), 4, 1, 2, 10, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_config("symmetric_then_ring"), 4, 1, 2, 10, 5},
+      {OVT_GEMM_REDUCE_SCATTER, signaled_config("peer_access"), 4, 1, 2, 8, 7},
+      {OVT_ALL_GATHER_GEMM, library("sequential"), 1, 1, 8, 4, 10},
+      {OVT_ALL_GATHER_GEMM, library("sequential", "symmetric"), 1, 1, 8, 5, 9},
+      {OVT_ALL_GATHER_GEMM, library("chunked", "symmetric"), 1, 1, 8, 5, 9},
+      {OVT_GEMM_ALL_TO_ALL, library("sequential"), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_TO_ALL, library("chunked"), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_TO_ALL, signaled_config("ring"), 4, 1, 8, 24, 5},
+      {OVT_GEMM_ALL_TO_ALL, signaled_config("copy_engine"), 4, 1, 8, 16, 5},
+      {OVT_GEMM_ALL_TO_ALL, signaled_config("peer_access"), 4, 1, 8, 8, 13}};
   for (const Expected& expected : cases) {
     const ovt_problem problem = asked_problem(expected.op);
     ovt_sizes sizes{};
     sizes.size = sizeof sizes;
-    const auto name = testing::Message()
-                      << "op " << expected.op << ", strategy " << expected.answer.strategy
-                      << ", transport " << expected.answer.transport;
-    ASSERT_EQ(ovt_plan_sizes(&problem, &expected.answer, &sizes), OVT_OK)
+    const auto name = testing::Message() << "op " << expected.op << ", " << expected.config;
+    ASSERT_EQ(ovt_plan_sizes(&problem, expected.config.c_str(), &sizes), OVT_OK)
         << name << ": " << ovt_run_last_error();
     EXPECT_EQ(sizes.a_bytes, expected.a * kMi) << name;
     EXPECT_EQ(sizes.b_bytes, expected.b * kMi) << name;
@@ -75,10 +68,9 @@ TEST(SizesTest, WhatNoGpuHoldsIsRefused) {
     problem.m = problem.n = 2147483640;
     problem.k = 8;
     problem.ranks = 2;
-    const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_RING);
     ovt_sizes sizes{};
     sizes.size = sizeof sizes;
-    EXPECT_EQ(ovt_plan_sizes(&problem, &answer, &sizes), OVT_ERROR_ARGUMENT);
+    EXPECT_EQ(ovt_plan_sizes(&problem, "sequential", &sizes), OVT_ERROR_ARGUMENT);
     EXPECT_NE(std::string(ovt_run_last_error()).find("more memory"), std::string::npos);
     EXPECT_EQ(sizes.shared_bytes, 0);
   }
@@ -89,10 +81,10 @@ TEST(SizesTest, PartsOfTheSharedMemoryBeginAtPages) {
   problem.m = 4;
   problem.n = 8;
   problem.k = 16;
-  const ovt_answer answer = library_answer(OVT_SEQUENTIAL, OVT_TRANSPORT_SYMMETRIC);
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
-  ASSERT_EQ(ovt_plan_sizes(&problem, &answer, &sizes), OVT_OK) << ovt_run_last_error();
+  ASSERT_EQ(ovt_plan_sizes(&problem, "sequential transport=symmetric", &sizes), OVT_OK)
+      << ovt_run_last_error();
   EXPECT_EQ(sizes.a_bytes, 128);
   EXPECT_EQ(sizes.b_bytes, 256);
   EXPECT_EQ(sizes.c_bytes, 16);

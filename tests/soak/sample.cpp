@@ -75,15 +75,7 @@ Flip flip_byte(const std::filesystem::path& file, Bench& bench) {
 }
 
 bool equal(const ovt_answer& answer, const Winner& winner) {
-  const auto* config = std::get_if<Signaled>(&winner.candidate.config);
-  const auto groups = ovt::wave_groups(answer);
-  return answer.strategy == OVT_SIGNALED && answer.block_m == config->tile.block_m &&
-         answer.block_n == config->tile.block_n && answer.block_k == config->tile.block_k &&
-         answer.stages == config->tile.stages && answer.cluster == config->tile.cluster &&
-         answer.raster == config->raster && answer.comm_ctas == config->comm_ctas &&
-         answer.transport == OVT_TRANSPORT_RING && answer.wait == OVT_WAIT_DRIVER &&
-         std::equal(groups.begin(), groups.end(), config->wave_groups.begin(),
-                    config->wave_groups.end()) &&
+  return answer.config == to_string(winner.candidate.config) &&
          answer.measured_us == winner.candidate.measured->median.count() &&
          answer.predicted_us == winner.candidate.predicted.count() &&
          answer.baseline_us == winner.sequential.count();

@@ -9,10 +9,9 @@ from typing import Any, Optional
 
 from .. import run
 from ..database import Database
-from ..errors import Error, NotFoundError
-from ..values import Answer, Launch, Problem, Source, Strategy, Transport, Wait
-from .forced import forced
-from .strategies import TRANSPORTS, Way, config_name
+from ..errors import ArgumentError, Error, NotFoundError
+from ..values import Answer, Launch, Problem, Source
+from .strategies import allows, config_name, strategy_of
 
 
 def sequential(reason: str) -> Answer:
@@ -24,19 +23,19 @@ class Terms:
     """What a world asks of its database beside the problem. `ways` that are empty allow all."""
 
     launch: Launch = Launch.GRAPH
-    ways: tuple[Way, ...] = ()
+    ways: tuple[str, ...] = ()
     free_sms: int = 0
     exclusive: bool = False
 
     def allow(self, answer: Answer) -> bool:
-        return not self.ways or any(way.allows(answer) for way in self.ways)
+        return not self.ways or any(allows(way, answer) for way in self.ways)
 
 
 def _answered(database: Database, problem: Problem, terms: Terms) -> Answer:
     """The best answer that the terms allow. The database knows strategies: where its answer has a
     transport that is not allowed, it is asked for the other strategies. Raises what the database
     raises, and NotFoundError where it has no such answer."""
-    left = [each for each in TRANSPORTS if any(way.strategy == each for way in terms.ways)]
+    left = list(dict.fromkeys(map(strategy_of, terms.ways)))
     refused: list[str] = []
     while left or not terms.ways:
         answer = database.query(
@@ -55,6 +54,15 @@ def _answered(database: Database, problem: Problem, terms: Terms) -> Answer:
     raise NotFoundError(f"best of the allowed strategies: {', '.join(refused)}")
 
 
+def forced(problem: Problem, way: str) -> Optional[Answer]:
+    """A config that nobody tuned, or None where the strategy cannot run the problem."""
+    try:
+        config = run.untuned(problem, way)
+    except ArgumentError:
+        return None
+    return Answer(config, reason=f"{way} is forced; this config was not tuned")
+
+
 def chosen(database: Optional[Database], problem: Problem, terms: Terms) -> Answer:
     """The config for a problem: the best allowed answer. Where there is none and only one way is
     allowed, a config of it by hand, if it can run the problem; else `sequential`, which needs no
@@ -70,7 +78,7 @@ def chosen(database: Optional[Database], problem: Problem, terms: Terms) -> Answ
     config = forced(problem, terms.ways[0]) if len(terms.ways) == 1 else None
     if config is not None:
         return config
-    allowed = ", ".join(map(str, terms.ways))
+    allowed = ", ".join(terms.ways)
     return sequential(f"no answer is allowed; allowed: {allowed} ({why})")
 
 
@@ -83,13 +91,8 @@ def chosen_or_sequential(database: Optional[Database], problem: Problem, terms: 
 
 
 def is_sequential(answer: Answer) -> bool:
-    """Whether it is the config of run.SEQUENTIAL, which every machine has."""
-    ours = run.SEQUENTIAL
-    return (answer.strategy, answer.transport, answer.comm_ctas) == (
-        ours.strategy,
-        ours.transport,
-        ours.comm_ctas,
-    )
+    """Whether it has the config of run.SEQUENTIAL, which every machine has."""
+    return answer.config == run.SEQUENTIAL.config
 
 
 def told(answer: Answer) -> dict[str, Any]:
@@ -99,13 +102,4 @@ def told(answer: Answer) -> dict[str, Any]:
 
 def heard(message: dict[str, Any]) -> Answer:
     """The Answer of `told`."""
-    values = dict(message)
-    for name, kind in (
-        ("source", Source),
-        ("strategy", Strategy),
-        ("transport", Transport),
-        ("wait", Wait),
-        ("wave_groups", tuple),
-    ):
-        values[name] = kind(values[name])
-    return Answer(**values)
+    return dataclasses.replace(Answer(**message), source=Source(message["source"]))

@@ -10,7 +10,7 @@ import torch
 
 from .. import run
 from ..errors import ArgumentError, Error, OutOfMemoryError, UnavailableError
-from ..values import Answer, Problem
+from ..values import Answer, Problem, answer_with
 from .answers import heard, is_sequential, sequential, told
 from .exchange import Exchange
 from .fallbacks import PYTORCHS_OWN, UNMADE, Fallbacks
@@ -79,10 +79,10 @@ class Planner:
         self._world.check()
         return None
 
-    def plan_with(self, problem: Problem, answer: Answer) -> run.Plan:
-        """Another plan, with this config."""
+    def plan_with(self, problem: Problem, config: Union[Answer, str]) -> run.Plan:
+        """Another plan, with the config of an answer or of a line."""
         self._refuse_capture(problem)
-        plan = self._made(problem, answer)
+        plan = self._made(problem, answer_with(config))
         self.others.append(plan)
         return plan
 
@@ -142,7 +142,7 @@ class Planner:
             why = "; ".join(reasons)
             self._configs[problem] = sequential(why) if reasons else config
             if reasons:
-                self._fallbacks.add(problem, str(config.strategy), why)
+                self._fallbacks.add(problem, config.strategy, why)
             else:
                 self._fallbacks.pop(problem, None)
             return plan

@@ -51,7 +51,7 @@ class World:
               It serves with any NCCL and any of its settings, but does not grow. 0: the world
               allocates by itself (docs/torch.md, "Memory").
     strategies
-              strategies that may be used, or their names: ["signaled", "waiting/peer_access"].
+              strategies that may be used: ["signaled", "waiting/peer_access"].
               None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
               last resort.
 
@@ -83,7 +83,8 @@ class World:
             raise ArgumentError("group: this process is no rank of it; expected a group of its own")
         self.device = torch.device("cuda", torch.cuda.current_device())
         self.launch = Launch(launch)
-        self._terms = Terms(self.launch, allowed_ways(strategies), free_sms, exclusive)
+        ways = () if self.size == 1 else allowed_ways(strategies)
+        self._terms = Terms(self.launch, ways, free_sms, exclusive)
         #: What runs instead of an answer, and why: a text for each such problem.
         self.fallbacks = Fallbacks()
         self._database: Optional[Database] = None
@@ -152,9 +153,10 @@ class World:
         made, which `fallbacks` and a warning say. Raises where the world has died."""
         return self._planned().plan_or_none(problem)
 
-    def plan_with(self, problem: Problem, answer: Answer) -> run.Plan:
-        """Another plan, with the config of the given answer. Collective."""
-        return self._planned().plan_with(problem, answer)
+    def plan_with(self, problem: Problem, config: Union[Answer, str]) -> run.Plan:
+        """Another plan, with the config of an answer, or of a line as answers have it (docs/query.md).
+        Collective."""
+        return self._planned().plan_with(problem, config)
 
     def reserve(self, shared_bytes: int) -> None:
         """Makes the world's memory at least this large (run.sizes says what a plan needs), so that

@@ -56,7 +56,9 @@ def build(name: str, package: Any, **options: Any) -> Build:
 
 
 def answer_of(package: Any, line: str) -> Any:
-    """The answer with the config of a canonical line."""
+    """The config of a canonical line, as the package takes it: a build of before takes its fields."""
+    if not hasattr(package, "Wait"):
+        return line
     strategy, *words = line.split()
     fields = dict(word.split("=", 1) for word in words)
     values: dict[str, Any] = {"strategy": package.Strategy[strategy.upper()]}

@@ -8,12 +8,11 @@ from typing import Optional
 import torch
 from layer import Product
 from layer_shape import PRODUCTS, LayerShape
-from list_configs import config_text
 from operands import plain
 from torch import Tensor
 from ways import Lent
 
-from overlaptune import Answer, Error, Op, Problem, Strategy, run
+from overlaptune import Answer, Error, Op, Problem, run
 from overlaptune.run import Plan
 from overlaptune.torch import World
 
@@ -42,7 +41,7 @@ def plans_of(world: World, problems: Problems, answer: Callable[[Problem], Answe
         try:
             plans[name] = world.plan_with(problem, answer(problem))
         except Error as error:
-            raise SystemExit(f"compare-step: {name} ({problem.op}, {config_text(answer(problem))}): {error}") from None
+            raise SystemExit(f"compare-step: {name} ({problem.op}, {answer(problem).config}): {error}") from None
     return plans
 
 
@@ -51,10 +50,7 @@ def config_of(world: World, problem: Optional[Problem]) -> str:
     if problem is None:
         return ""
     answer = world.answer(problem)
-    text = config_text(answer)
-    if answer.strategy == Strategy.SEQUENTIAL:
-        text += f" {answer.transport}"
-    return f"{text} ({answer.source})"
+    return f"{answer.config} ({answer.source})"
 
 
 def rows_of(problem: Problem) -> int:

@@ -13,13 +13,12 @@ import torch.distributed as dist
 import torch.distributed._symmetric_memory as symmetric_memory
 from operands import Operands, exchanged, gathered, plain
 
-from overlaptune import Answer, ArgumentError, Error, Op, Problem, Transport, run
-from overlaptune.run import SEQUENTIAL, Plan
+from overlaptune import Answer, ArgumentError, Error, Op, Problem, run
+from overlaptune.run import Plan
 from overlaptune.torch import World
 
 #: Transports of `sequential` with their numbers of CTAs.
-SEQUENTIALS = ((Transport.RING, 0), (Transport.SYMMETRIC, 0), (Transport.COPY_ENGINE, 0), (Transport.PEER_ACCESS, 16),
-               (Transport.PEER_ACCESS, 32))
+SEQUENTIALS = (("ring", 0), ("symmetric", 0), ("copy_engine", 0), ("peer_access", 16), ("peer_access", 32))
 SMALLEST = 8  #: the smallest n or k
 
 
@@ -211,12 +210,12 @@ class Plans:
 def sequentials(problem: Problem) -> Iterator[tuple[str, Answer]]:
     """The configs of `sequential` that carry the collective of a problem, each with a name."""
     for transport, ctas in SEQUENTIALS:
-        answer = dataclasses.replace(SEQUENTIAL, transport=transport, comm_ctas=ctas)
+        answer = Answer(f"sequential ctas={ctas} transport={transport}")
         try:
             run.sizes(problem, answer)
         except ArgumentError:
             continue
-        yield f"{transport} x {ctas}" if ctas > 0 else str(transport), answer
+        yield f"{transport} x {ctas}" if ctas > 0 else transport, answer
 
 
 def shared_bytes(problem: Problem, world: World) -> int:
@@ -232,7 +231,7 @@ def add_plans(plans: Plans, world: World, operands: Operands, has_database: bool
         plans.make("collective", f"{name}, smallest GEMM", small, answer)
     if has_database:
         answer = world.answer(operands.problem)
-        plans.make("ours", str(answer.strategy), operands, answer)
+        plans.make("ours", answer.strategy, operands, answer)
 
 
 def add_torchs(ways: Ways, operands: Operands) -> None:

@@ -18,7 +18,7 @@ from subjects import OfPlan
 from ways import CTAS
 from worlds import failed_ranks, replace_worlds
 
-from overlaptune import ArgumentError, Error, Op, OutOfMemoryError, Problem, Transport
+from overlaptune import ArgumentError, Error, Op, OutOfMemoryError, Problem
 from overlaptune.run import SEQUENTIAL
 
 #: Bytes that stay free on the rank without memory: less than the plan that is refused needs.
@@ -58,9 +58,7 @@ def memory_full(b: Beside) -> Outcome:
     assert isinstance(b.subject, OfPlan)
     s.release_graphs()  # the world's memory may not grow under them
     # Ring: memory for operands is missing; peer access: also memory of the world.
-    answer = SEQUENTIAL
-    if b.turn % 2 == 1:
-        answer = dataclasses.replace(SEQUENTIAL, transport=Transport.PEER_ACCESS, comm_ctas=CTAS)
+    config = f"sequential ctas={CTAS} transport=peer_access" if b.turn % 2 == 1 else SEQUENTIAL.config
     large = Problem(op=Op.GEMM_ALL_REDUCE, m=32768, n=16384, k=8192, ranks=s.size)
     filled = None
     if s.rank == b.odd_rank:
@@ -69,7 +67,7 @@ def memory_full(b: Beside) -> Outcome:
     s.meet()
     refusal: Optional[Error] = None
     try:
-        b.subject.world.plan_with(large, answer)
+        b.subject.world.plan_with(large, config)
     except Error as error:
         refusal = error
     finally:

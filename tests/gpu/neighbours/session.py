@@ -14,7 +14,7 @@ from neighbours import LIMIT_S
 from operands import Operands, operands_of
 from patience import PATIENCE_S, bounded, finish_stream
 from subjects import Subject, made_world, subject_of
-from ways import M, N, Way, answer_of, problem_of, rows, variants
+from ways import M, N, Way, config_of, problem_of, rows, variants
 
 from overlaptune import Error, run
 from overlaptune.torch import World
@@ -72,7 +72,7 @@ class Session:
         """Another world, which the caller closes. `ways`: those that it reserves memory for; None: all."""
         world = made_world(self._group_of(name), LIMIT_S)
         every = [way for row in rows() for way in variants(*row)] if ways is None else ways
-        sizes = [run.sizes(problem_of(way, self.size), answer_of(way, self.size)) for way in every]
+        sizes = [run.sizes(problem_of(way, self.size), config_of(way, self.size)) for way in every]
         world.reserve(max(each.shared_bytes for each in sizes))
         return world
 

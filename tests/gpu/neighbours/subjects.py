@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from operands import Operands
 from patience import NotPossible
-from ways import Way, answer_of, problem_of
+from ways import Way, config_of, problem_of
 
 from overlaptune import ArgumentError, Op, Problem
 from overlaptune.run import Plan
@@ -29,7 +29,7 @@ class OfPlan:
         self.world = world
         self.problem: Problem = problem_of(way, world.size)
         try:
-            self.plan: Plan = world.plan_with(self.problem, answer_of(way, world.size))
+            self.plan: Plan = world.plan_with(self.problem, config_of(way, world.size))
         except ArgumentError as error:
             if "symmetric kernels of NCCL" in str(error):  # this release cannot end them
                 raise NotPossible(str(error)) from None

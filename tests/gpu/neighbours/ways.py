@@ -7,9 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from overlaptune import Answer, Op, Problem, Strategy, Transport
-from overlaptune.run import SEQUENTIAL
-from overlaptune.values import Wait
+from overlaptune import Op, Problem
 from tiles import Order, arrival_groups, wave_groups
 
 #: A plan has several waves of tiles on 132 SMs, and takes less than a millisecond.
@@ -111,43 +109,34 @@ def problem_of(way: Way, ranks: int) -> Problem:
     return Problem(op=Op[way.op.upper()], m=M, n=N, k=K, ranks=ranks)
 
 
-def answer_of(way: Way, ranks: int) -> Answer:
-    """The config of a way, as a database would answer it."""
-    answer = dataclasses.replace(
-        SEQUENTIAL,
-        strategy=Strategy[way.strategy.upper()],
-        # The transport of `peer_store` is no choice, so its field stays 0.
-        transport=Transport.RING if way.strategy == "peer_store" else Transport[way.transport.upper()],
-        comm_ctas=comm_ctas(way),
-        chunks=CHUNKS if way.strategy == "chunked" else 1,
-        wait=Wait[way.wait.upper()],
-        reason="a test of neighbours",
-    )
-    if way.tile is None:
-        return answer
+def config_of(way: Way, ranks: int) -> str:
+    """The line of a way's config."""
+    line = way.strategy
     # Copy engines move whole swizzle groups, of which lower ones give more.
     raster = 4 if way.transport == "copy_engine" or way.strategy == "waiting" else 8
+    if way.tile is not None:
+        tile = way.tile
+        line += f" tile={tile.rows}x{tile.columns}x64 stages={tile.stages} cluster={tile.cluster} raster={raster}"
+    if way.strategy != "peer_store":  # it has no choice of transport, and no CTAs beside it
+        line += f" ctas={comm_ctas(way)} transport={way.transport}"
+    if way.strategy == "chunked":
+        line += f" chunks={CHUNKS}"
+    if way.wait != "driver":
+        line += f" wait={way.wait}"
+    if way.tile is None:
+        return line
     blocks = 1 if way.op == "gemm_all_reduce" else ranks
     order = Order(M // blocks, N, blocks, way.tile.rows, way.tile.columns, raster)
     if way.strategy == "waiting":
         groups = arrival_groups(dataclasses.replace(order, blocks=1), ranks)
     else:
         groups = wave_groups(order, way.transport == "copy_engine")
-    return dataclasses.replace(
-        answer,
-        block_m=way.tile.rows,
-        block_n=way.tile.columns,
-        block_k=64,
-        stages=way.tile.stages,
-        cluster=way.tile.cluster,
-        raster=raster,
-        wave_groups=groups,
-    )
+    return line + " groups=" + ",".join(map(str, groups))
 
 
 def comm_ctas(way: Way) -> int:
     if way.strategy == "sequential":
         return CTAS if way.transport == "peer_access" else 0
-    if way.strategy == "peer_store" or (way.strategy, way.transport) == ("waiting", "copy_engine"):
+    if (way.strategy, way.transport) == ("waiting", "copy_engine"):
         return 0
     return CTAS

@@ -1,6 +1,5 @@
 #include "tests/gpu/plan_check/bench.hpp"
 
-#include "abi/values.hpp"
 #include "core/error.hpp"
 #include "run/patience.hpp"
 
@@ -27,19 +26,11 @@ ovt_problem problem_of(const Problem& problem) {
           .reserved = 0};
 }
 
-ovt_answer answer_of(const Config& config) {
-  ovt_answer answer{};
-  answer.size = sizeof answer;
-  c::write(config, &answer);
-  return answer;
-}
-
 ovt_sizes sizes_of(const Problem& problem, const Config& config) {
   const ovt_problem asked = problem_of(problem);
-  const ovt_answer answer = answer_of(config);
   ovt_sizes sizes{};
   sizes.size = sizeof sizes;
-  check(ovt_plan_sizes(&asked, &answer, &sizes));
+  check(ovt_plan_sizes(&asked, to_string(config).c_str(), &sizes));
   return sizes;
 }
 
@@ -80,8 +71,7 @@ void Bench::finish() const {
 
 MadePlan::MadePlan(Bench& bench, const Problem& problem, const Config& config) {
   const ovt_problem asked = problem_of(problem);
-  const ovt_answer answer = answer_of(config);
-  status_ = ovt_plan_create(bench.world(), &asked, &answer, &plan_);
+  status_ = ovt_plan_create(bench.world(), &asked, to_string(config).c_str(), &plan_);
   if (status_ != OVT_OK) error_ = ovt_run_last_error();
   bench.process().step();
 }

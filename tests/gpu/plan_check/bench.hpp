@@ -18,7 +18,6 @@ namespace overlaptune::plan_check {
 void check(ovt_status status);
 
 [[nodiscard]] ovt_problem problem_of(const Problem& problem);
-[[nodiscard]] ovt_answer answer_of(const Config& config);
 /// The sizes of a legal config. Throws `Failure` for any other.
 [[nodiscard]] ovt_sizes sizes_of(const Problem& problem, const Config& config);
 

@@ -365,9 +365,8 @@ void check_refusals(Bench& bench, Results& results) {
                "ovt_world_reserve");
   ovt_plan* none = nullptr;
   const ovt_problem asked = problem_of(of);
-  const ovt_answer answer = answer_of(Config{});
   const ovt_status nowhere =
-      ovt_plan_create(bench.world(), &asked, &answer, first ? nullptr : &none);
+      ovt_plan_create(bench.world(), &asked, "sequential", first ? nullptr : &none);
   refused("one rank has no place for its plan", nowhere, ovt_run_last_error(),
           first ? "plan: NULL" : "rank 0 refused");
   const ovt_status less = ovt_world_reserve(bench.world(), first ? -1 : 1);

@@ -44,10 +44,9 @@ class OtherWorld {
 
   void make_plan(const Problem& of) {
     const ovt_problem asked = problem_of(of);
-    const ovt_answer answer = answer_of(Config{});
     const ovt_sizes sizes = sizes_of(of, Config{});
     check(ovt_world_reserve(world_, sizes.shared_bytes));
-    check(ovt_plan_create(world_, &asked, &answer, &plan_));
+    check(ovt_plan_create(world_, &asked, "sequential", &plan_));
     a_ = run::device_memory(static_cast<std::size_t>(sizes.a_bytes));
     b_ = run::device_memory(static_cast<std::size_t>(sizes.b_bytes));
     c_ = run::device_memory(static_cast<std::size_t>(sizes.c_bytes));
@@ -182,10 +181,9 @@ void check_memory(Bench& bench, const Problem& of, Results& results) {
   Problem large = of;
   large.m = large.n = large.k = 8192;
   const ovt_problem asked = problem_of(large);
-  const ovt_answer answer = answer_of(Config{});
   ovt_plan* none = nullptr;
   bench.finish();
-  const Said refused = ovt_plan_create(other.get(), &asked, &answer, &none);
+  const Said refused = ovt_plan_create(other.get(), &asked, "sequential", &none);
   row(bench, results, "a plan for which a rank has no memory",
       refused.is(OVT_ERROR_MEMORY, "memory"), refused.text);
   const Said next = other.run(bench.stream());

@@ -148,7 +148,8 @@ std::vector<Problem> stored_problems(const std::filesystem::path& file, const Pl
   std::vector<Problem> problems;
   for (const StoredPlatform& stored : store.platforms()) {
     if (stored.platform != platform) continue;
-    store.each_brief_winner(stored.id, [&](const BriefWinner& winner) {
+    store.each_winner(stored.id, [&](const StoredWinner& each) {
+      const Candidate& winner = each.winner.candidate;
       if (winner.launch == Launch::graph) problems.push_back(winner.problem);
     });
   }
@@ -195,7 +196,7 @@ void time_winners(Bench& bench, const std::filesystem::path& file, std::vector<P
       results.row(to_string(problem), false, answer.reason);
       continue;
     }
-    list.push_back({problem, answer, c::config_of(&answer)});
+    list.push_back({problem, answer, c::config_of(answer.config)});
     const ovt_sizes sizes = sizes_of(problem, list.back().config);
     shared = std::max({shared, sizes.shared_bytes, sizes_of(problem, Config{}).shared_bytes});
     operands = std::max(operands, operand_bytes(problem, sizes, stopwatch));

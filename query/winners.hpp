@@ -1,0 +1,24 @@
+#pragma once
+// The winners of one platform, ready as answers.
+
+#include <functional>
+#include <unordered_map>
+
+#include "core/capabilities.hpp"
+#include "db/store.hpp"
+#include "query/answer.hpp"
+#include "query/problem_key.hpp"
+
+namespace overlaptune {
+
+using Winners = std::unordered_map<ProblemKey, Answer, ProblemKeyHash>;
+
+/// Adds the winners of a platform in a database, except those that a machine with these
+/// capabilities cannot run: they may be of an older program. Of two winners for one problem and
+/// launch the first stays. Damaged ones go to `damaged`.
+void add_winners(Winners& winners, const Store& store, PlatformId platform,
+                 const Capabilities& capabilities,
+                 const std::function<Answer(const StoredWinner&)>& answer,
+                 const std::function<void(const DamagedWinner&)>& damaged);
+
+}  // namespace overlaptune
