@@ -69,31 +69,31 @@ ovt_transport transport_number(const GroupTransports& transports) {
 // fields that are one number.
 
 template <class Answer>
-auto& number_of(field::Stages, Answer& answer) {
+auto& number_of(config_field::Stages, Answer& answer) {
   return answer.stages;
 }
 template <class Answer>
-auto& number_of(field::Cluster, Answer& answer) {
+auto& number_of(config_field::Cluster, Answer& answer) {
   return answer.cluster;
 }
 template <class Answer>
-auto& number_of(field::Raster, Answer& answer) {
+auto& number_of(config_field::Raster, Answer& answer) {
   return answer.raster;
 }
 template <class Answer>
-auto& number_of(field::CommCtas, Answer& answer) {
+auto& number_of(config_field::CommCtas, Answer& answer) {
   return answer.comm_ctas;
 }
 template <class Answer>
-auto& number_of(field::Chunks, Answer& answer) {
+auto& number_of(config_field::Chunks, Answer& answer) {
   return answer.chunks;
 }
 template <class Answer>
-auto& number_of(field::Transport, Answer& answer) {
+auto& number_of(config_field::Transport, Answer& answer) {
   return answer.transport;
 }
 template <class Answer>
-auto& number_of(field::Wait, Answer& answer) {
+auto& number_of(config_field::Wait, Answer& answer) {
   return answer.wait;
 }
 
@@ -112,47 +112,47 @@ bool has(std::size_t size, Field field) {
 /// The number in an answer whose strategy does not have the field.
 template <class Field>
 constexpr std::int32_t unused_number(Field) {
-  return std::is_same_v<Field, field::Chunks> ? 1 : 0;
+  return std::is_same_v<Field, config_field::Chunks> ? 1 : 0;
 }
 
 template <class Field>
 void put(Field field, int value, ovt_answer& answer) {
   number_of(field, answer) = value;
 }
-void put(field::Tile, const Tile& tile, ovt_answer& answer) {
+void put(config_field::Tile, const Tile& tile, ovt_answer& answer) {
   answer.block_m = tile.block_m;
   answer.block_n = tile.block_n;
   answer.block_k = tile.block_k;
 }
-void put(field::Transport, const GroupTransports& value, ovt_answer& answer) {
+void put(config_field::Transport, const GroupTransports& value, ovt_answer& answer) {
   answer.transport = transport_number(value);
 }
-void put(field::Transport, Transport value, ovt_answer& answer) {
+void put(config_field::Transport, Transport value, ovt_answer& answer) {
   answer.transport = transport_number(all_groups_by(value));
 }
-void put(field::Wait, Wait value, ovt_answer& answer) {
+void put(config_field::Wait, Wait value, ovt_answer& answer) {
   answer.wait = static_cast<ovt_wait>(value);
 }
 /// Wave groups are written elsewhere, because the caller chooses them.
-void put(field::WaveGroups, const std::vector<std::int64_t>&, ovt_answer&) {}
+void put(config_field::WaveGroups, const std::vector<std::int64_t>&, ovt_answer&) {}
 
 template <class Field>
 void take(Field field, const ovt_answer& answer, int& value) {
   value = number_of(field, answer);
 }
-void take(field::Tile, const ovt_answer& answer, Tile& tile) {
+void take(config_field::Tile, const ovt_answer& answer, Tile& tile) {
   tile.block_m = answer.block_m;
   tile.block_n = answer.block_n;
   tile.block_k = answer.block_k;
 }
-void take(field::Transport, const ovt_answer& answer, GroupTransports& value) {
+void take(config_field::Transport, const ovt_answer& answer, GroupTransports& value) {
   if (answer.transport < 0 || answer.transport >= static_cast<int>(kTransports.size())) {
     refuse(fmt::format("ovt_answer.transport = {}: expected 0 to {} ({})", answer.transport,
                        kTransports.size() - 1, names_of<GroupTransports>()));
   }
   value = kTransports.at(static_cast<std::size_t>(answer.transport));
 }
-void take(field::Transport field, const ovt_answer& answer, Transport& value) {
+void take(config_field::Transport field, const ovt_answer& answer, Transport& value) {
   GroupTransports groups;
   take(field, answer, groups);
   if (groups.beside_gemm != groups.last) {
@@ -161,10 +161,10 @@ void take(field::Transport field, const ovt_answer& answer, Transport& value) {
   }
   value = groups.last;
 }
-void take(field::Wait, const ovt_answer& answer, Wait& value) {
+void take(config_field::Wait, const ovt_answer& answer, Wait& value) {
   value = enumerated<Wait>(answer.wait, "ovt_answer.wait");
 }
-void take(field::WaveGroups, const ovt_answer& answer, std::vector<std::int64_t>& groups) {
+void take(config_field::WaveGroups, const ovt_answer& answer, std::vector<std::int64_t>& groups) {
   groups.assign(answer.wave_groups, answer.wave_groups + answer.wave_group_count);
 }
 
@@ -173,10 +173,10 @@ template <class Field>
 bool is_unused(Field field, const ovt_answer& answer) {
   return number_of(field, answer) == unused_number(field);
 }
-bool is_unused(field::Tile, const ovt_answer& answer) {
+bool is_unused(config_field::Tile, const ovt_answer& answer) {
   return answer.block_m == 0 && answer.block_n == 0 && answer.block_k == 0;
 }
-bool is_unused(field::WaveGroups, const ovt_answer& answer) {
+bool is_unused(config_field::WaveGroups, const ovt_answer& answer) {
   return answer.wave_group_count == 0;
 }
 
@@ -272,7 +272,7 @@ Config config_of(const ovt_answer* answer) {
     refuse(fmt::format("ovt_answer.wave_group_count = {}: expected 0 to {}",
                        answer->wave_group_count, OVT_MAX_WAVE_GROUPS));
   }
-  if (has(answer->size, field::Wait{}) && answer->reserved != 0) {
+  if (has(answer->size, config_field::Wait{}) && answer->reserved != 0) {
     refuse("ovt_answer.reserved: expected 0");
   }
   Config config = default_config(strategy_numbered(answer->strategy));
@@ -298,7 +298,7 @@ void write(const Config& config, std::span<const std::int64_t> wave_groups, std:
   answer->block_m = answer->block_n = answer->block_k = 0;
   answer->stages = answer->cluster = answer->raster = answer->comm_ctas = answer->transport = 0;
   answer->chunks = 1;
-  if (has(size, field::Wait{})) answer->wait = answer->reserved = 0;
+  if (has(size, config_field::Wait{})) answer->wait = answer->reserved = 0;
   each_field(config, [&](auto field, const auto& value, Presence) {
     if (has(size, field)) put(field, value, *answer);
   });

@@ -32,7 +32,7 @@ enum class Presence {
 };
 
 // One type for each field, so that code which differs from field to field can be overloaded.
-namespace field {
+namespace config_field {
 
 struct Tile {
   static constexpr FieldInfo info{"tile", "tile", 1, 65536, "library"};
@@ -62,12 +62,12 @@ struct WaveGroups {
   static constexpr FieldInfo info{"groups", "wave_groups"};
 };
 
-}  // namespace field
+}  // namespace config_field
 
 /// Every field, in the order of the columns of tables and JSON.
-using AllFields =
-    std::tuple<field::Tile, field::Stages, field::Cluster, field::Raster, field::CommCtas,
-               field::WaveGroups, field::Chunks, field::Transport, field::Wait>;
+using AllFields = std::tuple<config_field::Tile, config_field::Stages, config_field::Cluster,
+                             config_field::Raster, config_field::CommCtas, config_field::WaveGroups,
+                             config_field::Chunks, config_field::Transport, config_field::Wait>;
 
 /// Calls `visit(field)` for each of `AllFields`.
 template <class Visit>
@@ -81,51 +81,51 @@ constexpr void each_field_type(Visit&& visit) {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, Sequential>
 constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::CommCtas{}, config.comm_ctas, Presence::printed);
-  visit(field::Transport{}, config.transport, Presence::printed);
+  visit(config_field::CommCtas{}, config.comm_ctas, Presence::printed);
+  visit(config_field::Transport{}, config.transport, Presence::printed);
 }
 
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, Chunked>
 constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::CommCtas{}, config.comm_ctas, Presence::required);
-  visit(field::Transport{}, config.transport, Presence::printed);
-  visit(field::Chunks{}, config.chunks, Presence::if_not_default);
+  visit(config_field::CommCtas{}, config.comm_ctas, Presence::required);
+  visit(config_field::Transport{}, config.transport, Presence::printed);
+  visit(config_field::Chunks{}, config.chunks, Presence::if_not_default);
 }
 
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, Signaled>
 constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::Tile{}, config.tile, Presence::required);
-  visit(field::Stages{}, config.tile.stages, Presence::required);
-  visit(field::Cluster{}, config.tile.cluster, Presence::required);
-  visit(field::Raster{}, config.raster, Presence::required);
-  visit(field::CommCtas{}, config.comm_ctas, Presence::required);
-  visit(field::Transport{}, config.transport, Presence::printed);
-  visit(field::Wait{}, config.wait, Presence::if_not_default);
-  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
+  visit(config_field::Tile{}, config.tile, Presence::required);
+  visit(config_field::Stages{}, config.tile.stages, Presence::required);
+  visit(config_field::Cluster{}, config.tile.cluster, Presence::required);
+  visit(config_field::Raster{}, config.raster, Presence::required);
+  visit(config_field::CommCtas{}, config.comm_ctas, Presence::required);
+  visit(config_field::Transport{}, config.transport, Presence::printed);
+  visit(config_field::Wait{}, config.wait, Presence::if_not_default);
+  visit(config_field::WaveGroups{}, config.wave_groups, Presence::required);
 }
 
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, Waiting>
 constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::Tile{}, config.tile, Presence::required);
-  visit(field::Stages{}, config.tile.stages, Presence::required);
-  visit(field::Cluster{}, config.tile.cluster, Presence::required);
-  visit(field::Raster{}, config.raster, Presence::required);
-  visit(field::CommCtas{}, config.comm_ctas, Presence::if_not_default);
-  visit(field::Transport{}, config.transport, Presence::printed);
-  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
+  visit(config_field::Tile{}, config.tile, Presence::required);
+  visit(config_field::Stages{}, config.tile.stages, Presence::required);
+  visit(config_field::Cluster{}, config.tile.cluster, Presence::required);
+  visit(config_field::Raster{}, config.raster, Presence::required);
+  visit(config_field::CommCtas{}, config.comm_ctas, Presence::if_not_default);
+  visit(config_field::Transport{}, config.transport, Presence::printed);
+  visit(config_field::WaveGroups{}, config.wave_groups, Presence::required);
 }
 
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, PeerStore>
 constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::Tile{}, config.tile, Presence::required);
-  visit(field::Stages{}, config.tile.stages, Presence::required);
-  visit(field::Cluster{}, config.tile.cluster, Presence::required);
-  visit(field::Raster{}, config.raster, Presence::required);
-  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
+  visit(config_field::Tile{}, config.tile, Presence::required);
+  visit(config_field::Stages{}, config.tile.stages, Presence::required);
+  visit(config_field::Cluster{}, config.tile.cluster, Presence::required);
+  visit(config_field::Raster{}, config.raster, Presence::required);
+  visit(config_field::WaveGroups{}, config.wave_groups, Presence::required);
 }
 
 /// The same for a config of any strategy.

@@ -113,10 +113,11 @@ std::string brief_partition(const Config& config) {
 
 std::string brief_exchange(const Config& config) {
   std::string text;
-  with_field<field::Transport>(config, [&](const auto& transport) { text = to_string(transport); });
+  with_field<config_field::Transport>(config,
+                                      [&](const auto& transport) { text = to_string(transport); });
   if (text.empty()) text = to_string(transport_of(config));
   if (comm_ctas(config) != 0) text += fmt::format(" × {}", comm_ctas(config));
-  with_field<field::Wait>(config, [&](Wait wait) {
+  with_field<config_field::Wait>(config, [&](Wait wait) {
     if (wait == Wait::kernel) text += ", kernel waits";
   });
   return text;

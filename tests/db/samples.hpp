@@ -55,7 +55,7 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
 /// The raster of a config; 0 where its strategy has none.
 inline int raster_of(const Config& config) {
   int raster = 0;
-  with_field<field::Raster>(config, [&](const auto& value) { raster = value; });
+  with_field<config_field::Raster>(config, [&](const auto& value) { raster = value; });
   return raster;
 }
 
