@@ -101,9 +101,10 @@ std::optional<double> speedup(const Winner& winner) {
 
 std::string brief_partition(const Config& config) {
   constexpr std::size_t kShown = 4;
-  if (const auto* chunked = std::get_if<Chunked>(&config)) {
-    return fmt::format("{} chunks", chunked->chunks);
-  }
+  std::string partition;
+  with_field<config_field::Chunks>(
+      config, [&](int chunks) { partition = fmt::format("{} chunks", chunks); });
+  if (!partition.empty()) return partition;
   const auto groups = wave_groups_of(config);
   if (groups.empty()) return "-";
   if (groups.size() <= kShown) return fmt::format("{}", fmt::join(groups, "+"));
