@@ -28,8 +28,8 @@ ovt_problem asked(const Problem& problem) {
 
 /// The number of a strategy in the C header, which has another order.
 int number_of(Strategy strategy) {
-  if (strategy == Strategy::waiting) return OVT_WAITING;
-  return strategy == Strategy::peer_store ? OVT_PEER_STORE : static_cast<int>(strategy);
+  if (strategy == strategy_of<Waiting>()) return OVT_WAITING;
+  return strategy == strategy_of<PeerStore>() ? OVT_PEER_STORE : static_cast<int>(strategy);
 }
 
 class PredictedTest : public testing::Test {

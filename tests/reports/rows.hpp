@@ -21,7 +21,7 @@ inline Summary times(double median, double half_spread = 1) {
 }
 
 struct Made {
-  Strategy strategy = Strategy::signaled;
+  Strategy strategy = strategy_of<Signaled>();
   int comm_ctas = 16;  ///< tells configs apart
   double predicted = 100;
   std::optional<double> measured{};  ///< absent: the candidate failed
