@@ -12,7 +12,7 @@ from ..values import Answer, Strategy, Transport
 
 VARIABLE = "OVERLAPTUNE_STRATEGIES"
 
-#: The transports of each strategy (core/strategies.hpp); the first one is the transport of
+#: The transports of each strategy (core/*_traits.hpp); the first one is the transport of
 #: `forced`, where none is named. `peer_store` has no choice, and its answers do not name it.
 TRANSPORTS: dict[Strategy, tuple[Transport, ...]] = {
     Strategy.SEQUENTIAL: (
