@@ -14,7 +14,7 @@ std::map<ProblemKey, const Candidate*> baselines(const Snapshot& snapshot) {
   for (const auto& [key, rows] : newest_by_problem(snapshot.candidates)) {
     for (const StoredCandidate* row : rows) {
       const Candidate& candidate = row->candidate;
-      if (!counts(candidate) || strategy_of(candidate.config) != Strategy::sequential) continue;
+      if (!counts(candidate) || strategy_of(candidate.config) != kBaseline) continue;
       const Candidate*& best = fastest[key];
       if (best == nullptr || candidate.measured->median < best->measured->median) best = &candidate;
     }

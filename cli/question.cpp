@@ -46,9 +46,9 @@ std::string Question::multicast(const Answer& answer) const {
 }
 
 std::optional<Microseconds> Question::nccl_ring(const Answer& answer) {
-  const Config plain = Sequential{};
+  const Config plain{};
   if (answer.source != Source::predicted || answer.config == plain ||
-      strategy_of(answer.config) != Strategy::sequential || !answers_.model()) {
+      strategy_of(answer.config) != kBaseline || !answers_.model()) {
     return std::nullopt;
   }
   const auto score = model().score(model().around(problem_, launch_), plain);

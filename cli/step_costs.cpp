@@ -157,7 +157,7 @@ std::optional<Cost> PlatformCosts::fused(Problem problem) const {
   if (answer.source == Source::baseline) return std::nullopt;
   // The tasks are this config, one after the other. By another transport, `sequential` may be
   // faster.
-  if (answer.config == Config(Sequential{})) return std::nullopt;
+  if (answer.config == Config{}) return std::nullopt;
   const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
   if (!time) return std::nullopt;
   // No overlap hides more than the collective.

@@ -5,7 +5,7 @@ function(overlaptune_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(overlaptune_${name} STATIC ${ROOM_SOURCES})
   add_library(overlaptune::${name} ALIAS overlaptune_${name})
-  target_include_directories(overlaptune_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(overlaptune_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${OVERLAPTUNE_GENERATED})
   target_link_libraries(overlaptune_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
   # Rooms also become part of the shared library of `query/`, which shows only its `ovt_` functions.
   overlaptune_hidden(overlaptune_${name})

@@ -54,11 +54,10 @@ Capabilities capabilities_of(const Platform& platform) {
   Capabilities capabilities{.ranks = platform.gpu_count,
                             .sms = platform.sms,
                             .limits = gpu_limits(platform.compute_capability)};
-  // `symmetric`, `copy_engine`, `peer_access` and the copies of `waiting` all use the memory of
-  // peers, and only over NVLink is that worth a transport of its own.
+  // Only over NVLink is the memory of peers worth a strategy or a transport of its own.
   if (!is_link(platform.link, Link::nvlink)) {
-    capabilities.strategies.erase(Strategy::waiting);
-    capabilities.strategies.erase(Strategy::peer_store);
+    capabilities.strategies = strategies_where(
+        [](const StrategyTraits& traits) { return !traits.needs.contains(Need::peer_memory); });
   }
   if (platform.machine == "cuda" && !is_link(platform.link, Link::nvlink)) {
     capabilities.transports = {Transport::ring};
@@ -86,9 +85,10 @@ std::vector<Transport> transports_of(const Capabilities& capabilities) {
 }
 
 bool has_kernel(const Capabilities& capabilities, Strategy strategy) {
+  const StrategyTraits& traits = traits_of(strategy);
   const auto& limits = capabilities.limits;
-  if (strategy == Strategy::peer_store && limits && limits->largest_store_area == 0) return false;
-  return capabilities.gemms.contains(traits_of(strategy).gemm);
+  if (traits.largest_area != nullptr && limits && *limits.*traits.largest_area == 0) return false;
+  return capabilities.gemms.contains(traits.gemm);
 }
 
 std::vector<Strategy> strategies_of(const Capabilities& capabilities) {

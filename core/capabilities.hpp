@@ -25,8 +25,7 @@ struct Capabilities {
   EnumSet<Transport> transports{Transport::ring, Transport::symmetric, Transport::copy_engine,
                                 Transport::peer_access};
   EnumSet<GemmFamily> gemms{GemmFamily::library, GemmFamily::generated};
-  EnumSet<Strategy> strategies{Strategy::sequential, Strategy::chunked, Strategy::signaled,
-                               Strategy::waiting, Strategy::peer_store};
+  EnumSet<Strategy> strategies = kAllStrategies;
   std::optional<GpuLimits> limits{};  ///< limits of a generated GEMM's tile; absent: any tile
   std::string apart{};  ///< what keeps ranks from their peers' memory, for errors; empty: unknown
 };

@@ -51,11 +51,8 @@ std::string to_string(const Tile& tile) {
 }
 
 Config default_config(Strategy strategy) {
-  static_assert(std::variant_size_v<Config> == NamesOf<Strategy>::all.size());
-  const auto defaults = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array{Config(std::in_place_index<I>)...};
-  };
-  static const auto kDefaults = defaults(std::make_index_sequence<std::variant_size_v<Config>>());
+  static const auto kDefaults =
+      each_strategy([]<class Own>(std::type_identity<Own>) -> Config { return Own{}; });
   return kDefaults.at(static_cast<std::size_t>(strategy));
 }
 

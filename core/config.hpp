@@ -1,157 +1,73 @@
 #pragma once
-// A config: how to run a problem. Each strategy has a value of its own, with the fields that mean
-// something for it; core/config_fields.hpp describes the fields, core/check.hpp says which configs
-// are legal.
+// A config: how to run a problem. Each strategy has a struct of its own, with the fields that mean
+// something for it (core/*_config.hpp). The variant `Config` is the only list of strategies: all
+// tables are made from it. core/check.hpp says which configs are legal.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "core/names.hpp"
 #include "core/tile.hpp"
 #include "core/transport.hpp"
+#include "strategies/configs.hpp"
 
 namespace overlaptune {
 
-/// The strategies, in the order of the alternatives of `Config`.
-enum class Strategy {
-  sequential,  ///< a library GEMM, then the collective: the baseline, always a candidate
-  chunked,     ///< several library GEMMs and collectives on two streams
-  signaled,    ///< one GEMM that signals as groups of tiles finish, a collective per group
-  waiting,     ///< one GEMM that waits, group by group of tiles, for the rows that arrive
-  peer_store,  ///< one GEMM that stores each tile into the memory of the rank that owns it
-};
+/// How to run a problem. The first alternative is the baseline, and the default.
+using Config = std::variant<Sequential, Chunked, Signaled, Waiting, PeerStore>;
 
-template <>
-struct NamesOf<Strategy> {
-  static constexpr std::string_view what = "strategy";
-  static constexpr std::array<Named<Strategy>, 5> all{{{Strategy::sequential, "sequential"},
-                                                       {Strategy::chunked, "chunked"},
-                                                       {Strategy::signaled, "signaled"},
-                                                       {Strategy::waiting, "waiting"},
-                                                       {Strategy::peer_store, "peer_store"}}};
-};
+/// A strategy: the number of its alternative in `Config`.
+enum class Strategy {};
 
-/// How the collective of a wave group waits for its signal.
-enum class Wait {
-  driver,  ///< cuStreamWaitValue32
-  kernel,  ///< a kernel that polls the signal for a bounded time and takes a small part of an SM
-};
-
-template <>
-struct NamesOf<Wait> {
-  static constexpr std::string_view what = "wait";
-  static constexpr std::array<Named<Wait>, 2> all{
-      {{Wait::driver, "driver"}, {Wait::kernel, "kernel"}}};
-};
-
-/// How wave groups move. The last group may move differently, because the GEMM needs no SMs any
-/// more.
-struct GroupTransports {
-  Transport beside_gemm = Transport::ring;  ///< every group except the last one
-  Transport last = Transport::ring;
-  friend auto operator<=>(const GroupTransports&, const GroupTransports&) = default;
-};
-
-[[nodiscard]] constexpr GroupTransports all_groups_by(Transport transport) {
-  return {transport, transport};
+/// An array of what `make(std::type_identity<Own>{})` returns for each alternative `Own` of
+/// `Config`, in their order.
+template <class Make>
+[[nodiscard]] constexpr auto each_strategy(Make&& make) {
+  return [&]<class... Own>(std::type_identity<std::variant<Own...>>) {
+    return std::array{make(std::type_identity<Own>{})...};
+  }(std::type_identity<Config>{});
 }
 
-/// Symmetric windows while the GEMM runs; for the last group a ring with NCCL's own choice of CTAs.
-inline constexpr GroupTransports kSymmetricThenRing{Transport::symmetric, Transport::ring};
+/// Whether a type is the config of one strategy.
+template <class Own>
+concept StrategyConfig = []<class... Each>(std::type_identity<std::variant<Each...>>) {
+  return (std::is_same_v<Own, Each> || ...);
+}(std::type_identity<Config>{});
 
-template <>
-struct NamesOf<GroupTransports> {
-  static constexpr std::string_view what = "transport";
-  static constexpr std::array<Named<GroupTransports>, 5> all{
-      {{all_groups_by(Transport::ring), "ring"},
-       {all_groups_by(Transport::symmetric), "symmetric"},
-       {all_groups_by(Transport::copy_engine), "copy_engine"},
-       {kSymmetricThenRing, "symmetric_then_ring"},
-       {all_groups_by(Transport::peer_access), "peer_access"}}};
-};
-
-/// Value of `Sequential::comm_ctas`, and of a probe's `comm_ctas`: NCCL chooses the number of CTAs.
-inline constexpr int kNcclsChoice = 0;
-/// Value of `Signaled::comm_ctas`: the GEMM has one CTA for each tile, and collectives take over
-/// the SMs of tiles that end.
-inline constexpr int kHandedOver = 0;
-
-/// Value of `Waiting::comm_ctas`: copy engines send the rows.
-inline constexpr int kNoCtas = 0;
-
-/// A library GEMM on all SMs, and the collective after it (all_gather_gemm: before it).
-struct Sequential {
-  int comm_ctas = kNcclsChoice;  ///< CTAs of the collective; 0 with `copy_engine`
-  Transport transport = Transport::ring;
-  friend auto operator<=>(const Sequential&, const Sequential&) = default;
-};
-
-/// A library GEMM and the collective, each cut into `chunks` parts that run beside each other.
-struct Chunked {
-  int comm_ctas = 0;  ///< CTAs of the collectives, and SMs that the GEMMs leave to them
-  int chunks = 1;     ///< parts that the rows of each row block are cut into
-  Transport transport = Transport::ring;
-  friend auto operator<=>(const Chunked&, const Chunked&) = default;
-};
-
-/// A generated GEMM that signals as the tiles of each wave group are stored.
-struct Signaled {
-  Tile tile{};
-  int raster = 0;  ///< row panels of one row block that are walked together, column by column
-  /// SMs that the GEMM leaves to the collectives after the first group; or `kHandedOver`.
-  int comm_ctas = kHandedOver;
-  GroupTransports transport{};
-  Wait wait = Wait::driver;
-  /// Tiles of each group, in the order of `TileOrder`; the sum is the tile count.
-  std::vector<std::int64_t> wave_groups{};
-  friend auto operator<=>(const Signaled&, const Signaled&) = default;
-
-  /// Whether the GEMM stays on its SMs: one CTA on each, which computes tile after tile.
-  [[nodiscard]] bool is_persistent() const { return comm_ctas != kHandedOver; }
-};
-
-/// A generated GEMM that is there from the start. It begins with the rank's own rows; before the
-/// tiles of each later wave group it waits until the group's rows have arrived.
-struct Waiting {
-  Tile tile{};
-  int raster = 0;  ///< row panels of one row block that are walked together, column by column
-  int comm_ctas = kNoCtas;  ///< SMs that the GEMM leaves to the CTAs that send rows
-  Transport transport = Transport::copy_engine;
-  /// Tiles of each group, in the order of `ArrivalOrder`. The first group is the rank's own row
-  /// block; no other one has rows of two row blocks.
-  std::vector<std::int64_t> wave_groups{};
-  friend auto operator<=>(const Waiting&, const Waiting&) = default;
-};
-
-/// A generated GEMM on all SMs, without a collective beside it. Each tile has an owner among the
-/// ranks (core/store_order.hpp). A rank stores the tiles of the others into their memory. To its
-/// own tiles it adds what the others have stored for it.
-struct PeerStore {
-  Tile tile{};
-  int raster = 0;  ///< row panels of one row block that are walked together, column by column
-  /// Tiles of each group, in the order of `TileOrder`. Inside a group, a rank computes the tiles of
-  /// the others first.
-  std::vector<std::int64_t> wave_groups{};
-  friend auto operator<=>(const PeerStore&, const PeerStore&) = default;
-};
-
-/// Upper limit of the tiles of all wave groups together, so that their sum cannot overflow.
-inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
-
-/// The strategy that all others are compared with.
-inline constexpr Strategy kBaseline = Strategy::sequential;
-
-/// How to run a problem. The default is the baseline.
-using Config = std::variant<Sequential, Chunked, Signaled, Waiting, PeerStore>;
+/// The strategy whose configs have this type.
+template <StrategyConfig Own>
+[[nodiscard]] constexpr Strategy strategy_of() {
+  constexpr auto kIsOwn =
+      each_strategy([]<class Each>(std::type_identity<Each>) { return std::is_same_v<Own, Each>; });
+  std::size_t index = 0;
+  while (!kIsOwn[index]) ++index;
+  return static_cast<Strategy>(index);
+}
 
 [[nodiscard]] inline Strategy strategy_of(const Config& config) {
   return static_cast<Strategy>(config.index());
 }
+
+template <>
+struct NamesOf<Strategy> {
+  static constexpr std::string_view what = "strategy";
+  static constexpr auto all = each_strategy([]<class Own>(std::type_identity<Own>) {
+    return Named<Strategy>{strategy_of<Own>(), Own::name};
+  });
+};
+
+/// The strategy that all others are compared with.
+inline constexpr Strategy kBaseline{};
+
+/// Upper limit of the tiles of all wave groups together, so that their sum cannot overflow.
+inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 
 /// The config of a strategy with every field at its default.
 [[nodiscard]] Config default_config(Strategy strategy);
@@ -169,8 +85,8 @@ using Config = std::variant<Sequential, Chunked, Signaled, Waiting, PeerStore>;
   return std::visit(own_ctas, config);
 }
 
-/// Transport of the collectives while a GEMM may run beside them. The GEMM of `peer_store` reaches
-/// the peers' memory itself.
+/// Transport of the collectives while a GEMM may run beside them. A strategy without this field
+/// reaches the peers' memory itself.
 [[nodiscard]] inline Transport transport_of(const Config& config) {
   const auto own_transport = [](const auto& own) {
     if constexpr (requires { own.transport.beside_gemm; }) {
@@ -179,6 +95,18 @@ using Config = std::variant<Sequential, Chunked, Signaled, Waiting, PeerStore>;
       return own.transport;
     } else {
       return Transport::peer_access;
+    }
+  };
+  return std::visit(own_transport, config);
+}
+
+/// Transport of the last wave group, where it has one of its own; else as `transport_of`.
+[[nodiscard]] inline Transport last_transport_of(const Config& config) {
+  const auto own_transport = [&](const auto& own) {
+    if constexpr (requires { own.transport.last; }) {
+      return own.transport.last;
+    } else {
+      return transport_of(config);
     }
   };
   return std::visit(own_transport, config);

@@ -1,130 +1,21 @@
 #pragma once
-// The fields of configs, described once: their names, their ranges, and the strategies that have
-// them. The canonical line, its parser, range checks and reports follow from this file.
-//
-// To add a field, write its type below, add it to `AllFields`, and add a line to `each_field` of
-// each strategy that has it. A new kind of value also needs a printer (core/config.cpp) and a
-// reader (core/parse_config.cpp).
+// Visitors of the fields of configs. The canonical line, its parser, range checks and reports
+// follow from them.
 
-#include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <variant>
 
 #include "core/config.hpp"
+#include "core/field_types.hpp"
 
 namespace overlaptune {
 
-/// The properties of a field that are the same for every strategy.
-struct FieldInfo {
-  std::string_view name;    ///< name in the canonical line: "ctas"
-  std::string_view column;  ///< name in tables and JSON: "comm_ctas"
-  int least = 0;            ///< smallest value of a number, or of each side of a tile
-  int most = 0;
-  std::string_view none{};  ///< the value that a line may give for a strategy without the field
-};
-
-/// How a strategy has a field.
-enum class Presence {
-  required,       ///< must be given in every line
-  printed,        ///< has a default; every canonical line has it all the same
-  if_not_default  ///< a canonical line has it only where it is not the default
-};
-
-// One type for each field, so that code which differs from field to field can be overloaded.
-namespace field {
-
-struct Tile {
-  static constexpr FieldInfo info{"tile", "tile", 1, 65536, "library"};
-};
-struct Stages {
-  static constexpr FieldInfo info{"stages", "stages", 1, 64};
-};
-struct Cluster {
-  static constexpr FieldInfo info{"cluster", "cluster", 1, 2};
-};
-struct Raster {
-  static constexpr FieldInfo info{"raster", "raster", 1, 1 << 30};
-};
-struct CommCtas {
-  static constexpr FieldInfo info{"ctas", "comm_ctas", 0, 65535, "0"};
-};
-struct Transport {
-  static constexpr FieldInfo info{"transport", "transport"};
-};
-struct Chunks {
-  static constexpr FieldInfo info{"chunks", "chunks", 1, 1 << 30, "1"};
-};
-struct Wait {
-  static constexpr FieldInfo info{"wait", "wait", 0, 0, "driver"};
-};
-struct WaveGroups {
-  static constexpr FieldInfo info{"groups", "wave_groups"};
-};
-
-}  // namespace field
-
-/// Every field, in the order of the columns of tables and JSON.
-using AllFields =
-    std::tuple<field::Tile, field::Stages, field::Cluster, field::Raster, field::CommCtas,
-               field::WaveGroups, field::Chunks, field::Transport, field::Wait>;
-
-/// Calls `visit(field)` for each of `AllFields`.
-template <class Visit>
-constexpr void each_field_type(Visit&& visit) {
-  std::apply([&](auto... fields) { (visit(fields), ...); }, AllFields{});
-}
-
-// Each overload calls `visit(field, value, presence)` for each field of a strategy's value, in the
-// order of the canonical line. `Self` may be const.
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, Sequential>
-constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::CommCtas{}, config.comm_ctas, Presence::printed);
-  visit(field::Transport{}, config.transport, Presence::printed);
-}
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, Chunked>
-constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::CommCtas{}, config.comm_ctas, Presence::required);
-  visit(field::Transport{}, config.transport, Presence::printed);
-  visit(field::Chunks{}, config.chunks, Presence::if_not_default);
-}
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, Signaled>
-constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::Tile{}, config.tile, Presence::required);
-  visit(field::Stages{}, config.tile.stages, Presence::required);
-  visit(field::Cluster{}, config.tile.cluster, Presence::required);
-  visit(field::Raster{}, config.raster, Presence::required);
-  visit(field::CommCtas{}, config.comm_ctas, Presence::required);
-  visit(field::Transport{}, config.transport, Presence::printed);
-  visit(field::Wait{}, config.wait, Presence::if_not_default);
-  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
-}
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, Waiting>
-constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::Tile{}, config.tile, Presence::required);
-  visit(field::Stages{}, config.tile.stages, Presence::required);
-  visit(field::Cluster{}, config.tile.cluster, Presence::required);
-  visit(field::Raster{}, config.raster, Presence::required);
-  visit(field::CommCtas{}, config.comm_ctas, Presence::if_not_default);
-  visit(field::Transport{}, config.transport, Presence::printed);
-  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
-}
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, PeerStore>
-constexpr void each_field(Self& config, Visit&& visit) {
-  visit(field::Tile{}, config.tile, Presence::required);
-  visit(field::Stages{}, config.tile.stages, Presence::required);
-  visit(field::Cluster{}, config.tile.cluster, Presence::required);
-  visit(field::Raster{}, config.raster, Presence::required);
-  visit(field::WaveGroups{}, config.wave_groups, Presence::required);
+/// Calls `visit(field, value, presence)` for each field of a strategy's value, in the order of the
+/// canonical line. `Own` may be const.
+template <class Own, class Visit>
+requires StrategyConfig<std::remove_const_t<Own>>
+constexpr void each_field(Own& config, Visit&& visit) {
+  std::remove_const_t<Own>::each_field(config, visit);
 }
 
 /// The same for a config of any strategy.

@@ -1,5 +1,6 @@
 #include "core/group_sizes.hpp"
 
+#include "core/comm_ctas.hpp"
 #include "core/strategies.hpp"
 
 namespace overlaptune {
@@ -15,21 +16,11 @@ std::vector<GroupSize> sizes_of(const TiledWork& tiled) {
   return sizes;
 }
 
-std::vector<GroupSize> sizes_of(const TiledWork& tiled, const Signaled& config) {
-  std::vector<GroupSize> sizes = sizes_of(tiled);
-  for (GroupSize& size : sizes) size.ctas = config.comm_ctas;
-  // A last group by another transport leaves the number to NCCL.
-  if (config.transport.last != config.transport.beside_gemm) sizes.back().ctas = kNcclsChoice;
-  return sizes;
-}
-
-std::vector<GroupSize> sizes_of(const ChunkedWork& chunked, const Work& work) {
-  const Problem& problem = work.problem();
+std::vector<GroupSize> sizes_of(const ChunkedWork& chunked, const Problem& problem) {
   const std::int64_t row_bytes = collective_bytes(problem).count / problem.m;
   std::vector<GroupSize> sizes;
   for (const std::int64_t rows : chunked.rows) {
-    sizes.push_back(
-        {.bytes = {rows * row_blocks(problem) * row_bytes}, .ctas = comm_ctas(work.config())});
+    sizes.push_back({.bytes = {rows * row_blocks(problem) * row_bytes}});
   }
   return sizes;
 }
@@ -37,11 +28,16 @@ std::vector<GroupSize> sizes_of(const ChunkedWork& chunked, const Work& work) {
 }  // namespace
 
 std::vector<GroupSize> group_sizes(const Work& work) {
-  if (work.strategy() == Strategy::signaled) {
-    return sizes_of(work.tiled(), work.config_as<Signaled>());
-  }
-  if (traits_of(work.strategy()).gemm == GemmFamily::generated) return sizes_of(work.tiled());
-  return sizes_of(work.chunked(), work);
+  const StrategyTraits& traits = traits_of(work.strategy());
+  const Config& config = work.config();
+  std::vector<GroupSize> sizes = traits.gemm == GemmFamily::generated
+                                     ? sizes_of(work.tiled())
+                                     : sizes_of(work.chunked(), work.problem());
+  if (!traits.collective_per_group) return sizes;
+  for (GroupSize& size : sizes) size.ctas = comm_ctas(config);
+  // A last group by another transport leaves the number to NCCL.
+  if (last_transport_of(config) != transport_of(config)) sizes.back().ctas = kNcclsChoice;
+  return sizes;
 }
 
 }  // namespace overlaptune

@@ -112,7 +112,7 @@ bool read(Rest& text, const FieldInfo&, Value& value) {
 // Each overload of `allowed` says for messages which values of the field a strategy may have.
 
 std::string allowed(const FieldInfo& info, const int&, const StrategyTraits& traits) {
-  const bool is_ctas = info.name == field::CommCtas::info.name;
+  const bool is_ctas = info.name == config_field::CommCtas::info.name;
   return fmt::format("{} to {}", is_ctas ? traits.least_ctas : info.least, info.most);
 }
 std::string allowed(const FieldInfo& info, const Tile&, const StrategyTraits&) {

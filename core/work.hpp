@@ -5,26 +5,11 @@
 #include <optional>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/check.hpp"
-#include "core/tiling.hpp"
+#include "core/work_parts.hpp"
 
 namespace overlaptune {
-
-/// The work of a generated GEMM: the order of its tiles, and where wave groups end. The tiles of
-/// `waiting` are in the order of `ArrivalOrder`, those of `peer_store` in that of `StoreOrder`,
-/// with the same tiles and raster as `order`.
-struct TiledWork {
-  TileOrder order{};
-  std::vector<Cut> cuts{};  ///< one after each wave group
-  TiledKernel kernel{};
-};
-
-/// The work of a library GEMM, in chunks; `sequential` has one.
-struct ChunkedWork {
-  std::vector<std::int64_t> rows{};  ///< rows of each part, in one row block
-};
 
 class Work {
  public:
@@ -52,13 +37,12 @@ class Work {
   [[nodiscard]] std::optional<TiledKernel> kernel() const;
 
  private:
-  using Parts = std::variant<ChunkedWork, TiledWork>;
-  Work(const Problem& problem, Config config, Parts parts)
+  Work(const Problem& problem, Config config, WorkParts parts)
       : problem_(problem), config_(std::move(config)), parts_(std::move(parts)) {}
 
   Problem problem_;
   Config config_;
-  Parts parts_;
+  WorkParts parts_;
 };
 
 }  // namespace overlaptune

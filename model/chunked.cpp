@@ -116,8 +116,8 @@ Prediction predicted(const Model::Parts& parts, const Work& work, Launch launch,
 
 }  // namespace
 
-Expected<Prediction> ChunkedModel::predict(const Model::Parts& parts, const Work& work,
-                                           Launch launch) const {
+Expected<Prediction> ModelOf<Chunked>::predict(const Model::Parts& parts, const Work& work,
+                                               Launch launch) const {
   const auto gemms = parts.gemms_of(work.problem().elements);
   if (!gemms) return error_of(gemms);
   const auto& config = work.config_as<Chunked>();
@@ -129,8 +129,8 @@ Expected<Prediction> ChunkedModel::predict(const Model::Parts& parts, const Work
                    {**gemms, key, **curve, background_of(parts, **gemms, work.problem())});
 }
 
-void ChunkedModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
-                          Space space, BestConfigs& best) const {
+void ModelOf<Chunked>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                              Space space, BestConfigs& best) const {
   const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms) return;
   const BackgroundLoad background = background_of(parts, **gemms, problem);
@@ -155,8 +155,8 @@ void ChunkedModel::search(const Model::Parts& parts, const Problem& problem, Lau
   }
 }
 
-std::optional<Config> ChunkedModel::draw(const Problem& problem, const CommSetting& setting,
-                                         Draws& draws) const {
+std::optional<Config> ModelOf<Chunked>::draw(const Problem& problem, const CommSetting& setting,
+                                             Draws& draws) const {
   const int most = most_chunks(problem);
   if (most < 2 || !check(Chunked{setting.comm_ctas, most, setting.transport})) return std::nullopt;
   const int chunks = 2 + static_cast<int>(draws.dice.roll(static_cast<std::size_t>(most - 1)));

@@ -6,9 +6,10 @@
 
 namespace overlaptune {
 
-class ChunkedModel : public StrategyModel {
+template <>
+class ModelOf<Chunked> final : public StrategyModel {
  public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::chunked; }
+  [[nodiscard]] Strategy strategy() const override { return strategy_of<Chunked>(); }
   [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
                                              Launch launch) const override;
   void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,

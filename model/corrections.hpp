@@ -30,7 +30,7 @@ struct Correction {
 struct CorrectionPoint {
   Eigen::VectorXd problem{};
   Eigen::VectorXd config{};
-  Strategy strategy = Strategy::sequential;
+  Strategy strategy = kBaseline;
 };
 
 [[nodiscard]] CorrectionPoint correction_point(const Problem& problem, Launch launch,

@@ -62,7 +62,7 @@ std::vector<Strategy> LearnedModel::measured_strategies(Op op) const {
     if (each.problem.op != op) continue;
     for (const Scored& scored : each.fastest) list.push_back(strategy_of(scored.config));
   }
-  if (!list.empty()) list.push_back(Strategy::sequential);
+  if (!list.empty()) list.push_back(kBaseline);
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;

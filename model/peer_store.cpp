@@ -123,8 +123,8 @@ std::vector<Combination> combinations(const Model::Parts& parts, const Problem& 
 
 }  // namespace
 
-Expected<Prediction> PeerStoreModel::predict(const Model::Parts& parts, const Work& work,
-                                             Launch launch) const {
+Expected<Prediction> ModelOf<PeerStore>::predict(const Model::Parts& parts, const Work& work,
+                                                 Launch launch) const {
   const Problem& problem = work.problem();
   const auto& config = work.config_as<PeerStore>();
   const auto setting = store_setting(parts, problem);
@@ -166,8 +166,8 @@ Expected<Prediction> PeerStoreModel::predict(const Model::Parts& parts, const Wo
   return prediction;
 }
 
-void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
-                            Space space, BestConfigs& best) const {
+void ModelOf<PeerStore>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                                Space space, BestConfigs& best) const {
   const auto setting = store_setting(parts, problem);
   if (!setting) return;
   const double start = parts.launch.start(launch);
@@ -184,8 +184,8 @@ void PeerStoreModel::search(const Model::Parts& parts, const Problem& problem, L
 }
 
 /// It has no collective, so the setting does not matter.
-std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSetting&,
-                                           Draws& draws) const {
+std::optional<Config> ModelOf<PeerStore>::draw(const Problem& problem, const CommSetting&,
+                                               Draws& draws) const {
   if (draws.limits.largest_store_area == 0) return std::nullopt;  // no tile has a kernel
   PeerStore config;
   do {
@@ -204,8 +204,8 @@ std::optional<Config> PeerStoreModel::draw(const Problem& problem, const CommSet
   return config;
 }
 
-std::optional<Scored> PeerStoreModel::adapted(const Model::Parts& parts, const Problem& problem,
-                                              Launch launch, const Config& config) const {
+std::optional<Scored> ModelOf<PeerStore>::adapted(const Model::Parts& parts, const Problem& problem,
+                                                  Launch launch, const Config& config) const {
   const auto& own = std::get<PeerStore>(config);
   const auto setting = store_setting(parts, problem);
   if (!setting) return std::nullopt;

@@ -6,9 +6,10 @@
 
 namespace overlaptune {
 
-class PeerStoreModel : public StrategyModel {
+template <>
+class ModelOf<PeerStore> final : public StrategyModel {
  public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::peer_store; }
+  [[nodiscard]] Strategy strategy() const override { return strategy_of<PeerStore>(); }
   [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
                                              Launch launch) const override;
   void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,

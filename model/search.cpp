@@ -27,9 +27,10 @@ void copy_fields(const Config& from, Config& to) {
 Config outline(const Config& config) {
   const Config usual = default_config(strategy_of(config));
   Config kept = usual;
-  copy_fields<field::Tile, field::CommCtas, field::Transport, field::Chunks>(config, kept);
+  copy_fields<config_field::Tile, config_field::CommCtas, config_field::Transport,
+              config_field::Chunks>(config, kept);
   // The pipeline and the cluster are part of a tile's value, and have fields of their own.
-  copy_fields<field::Stages, field::Cluster>(usual, kept);
+  copy_fields<config_field::Stages, config_field::Cluster>(usual, kept);
   return kept;
 }
 

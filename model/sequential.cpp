@@ -6,8 +6,8 @@
 
 namespace overlaptune {
 
-Expected<Prediction> SequentialModel::predict(const Model::Parts& parts, const Work& work,
-                                              Launch launch) const {
+Expected<Prediction> ModelOf<Sequential>::predict(const Model::Parts& parts, const Work& work,
+                                                  Launch launch) const {
   const Problem& problem = work.problem();
   const auto& config = work.config_as<Sequential>();
   const auto gemms = parts.gemms_of(problem.elements);
@@ -47,8 +47,8 @@ Expected<Prediction> SequentialModel::predict(const Model::Parts& parts, const W
   return prediction;
 }
 
-void SequentialModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
-                             Space /*space*/, BestConfigs& best) const {
+void ModelOf<Sequential>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                                 Space /*space*/, BestConfigs& best) const {
   const auto offer = [&](int comm_ctas, Transport transport) {
     const auto work = Work::make(problem, Sequential{comm_ctas, transport}, parts.capabilities);
     if (!work) return;
@@ -65,8 +65,9 @@ void SequentialModel::search(const Model::Parts& parts, const Problem& problem, 
   }
 }
 
-std::optional<Config> SequentialModel::draw(const Problem& /*problem*/, const CommSetting& setting,
-                                            Draws& /*draws*/) const {
+std::optional<Config> ModelOf<Sequential>::draw(const Problem& /*problem*/,
+                                                const CommSetting& setting,
+                                                Draws& /*draws*/) const {
   return Sequential{setting.comm_ctas, setting.transport};
 }
 

@@ -6,9 +6,10 @@
 
 namespace overlaptune {
 
-class SequentialModel : public StrategyModel {
+template <>
+class ModelOf<Sequential> final : public StrategyModel {
  public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::sequential; }
+  [[nodiscard]] Strategy strategy() const override { return strategy_of<Sequential>(); }
   [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
                                              Launch launch) const override;
   void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,

@@ -47,8 +47,8 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
 
 }  // namespace
 
-Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Work& work,
-                                            Launch launch) const {
+Expected<Prediction> ModelOf<Signaled>::predict(const Model::Parts& parts, const Work& work,
+                                                Launch launch) const {
   const auto gemms = parts.gemms_of(work.problem().elements);
   if (!gemms) return error_of(gemms);
   const auto generated = (*gemms)->generated_gemm();
@@ -84,8 +84,8 @@ Expected<Prediction> SignaledModel::predict(const Model::Parts& parts, const Wor
   return prediction;
 }
 
-std::optional<Scored> SignaledModel::adapted(const Model::Parts& parts, const Problem& problem,
-                                             Launch launch, const Config& config) const {
+std::optional<Scored> ModelOf<Signaled>::adapted(const Model::Parts& parts, const Problem& problem,
+                                                 Launch launch, const Config& config) const {
   const auto& own = std::get<Signaled>(config);
   const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms || !(*gemms)->generated) return std::nullopt;

@@ -7,9 +7,11 @@
 
 namespace overlaptune {
 
-class SignaledModel : public StrategyModel {
+template <>
+class ModelOf<Signaled> final : public StrategyModel {
  public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::signaled; }
+  [[nodiscard]] Strategy strategy() const override { return strategy_of<Signaled>(); }
+  [[nodiscard]] bool takes_longest() const override { return true; }
   [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
                                              Launch launch) const override;
   void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,

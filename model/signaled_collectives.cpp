@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/strategies.hpp"
+#include "core/signaled_traits.hpp"
 #include "core/tiling.hpp"
 
 namespace overlaptune::signaled {
@@ -44,10 +44,9 @@ Signaled exchange_of(Signaled config) {
 }
 
 std::vector<Signaled> exchanges(int comm_ctas, Transport transport) {
-  const StrategyTraits& traits = traits_of(Strategy::signaled);
   std::vector<Signaled> list;
   for (const auto& [wait, name] : NamesOf<Wait>::all) {
-    if (wait == Wait::kernel && !traits.kernel_waits.contains(transport)) continue;
+    if (wait == Wait::kernel && !TraitsOf<Signaled>::kernel_waits.contains(transport)) continue;
     list.push_back({.comm_ctas = comm_ctas, .transport = all_groups_by(transport), .wait = wait});
   }
   return list;

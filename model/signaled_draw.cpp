@@ -2,19 +2,20 @@
 
 #include <algorithm>
 
+#include "core/signaled_traits.hpp"
 #include "model/cut_choice.hpp"
 #include "model/signaled.hpp"
 #include "model/signaled_collectives.hpp"
 
 namespace overlaptune {
 
-std::optional<Config> SignaledModel::draw(const Problem& problem, const CommSetting& setting,
-                                          Draws& draws) const {
+std::optional<Config> ModelOf<Signaled>::draw(const Problem& problem, const CommSetting& setting,
+                                              Draws& draws) const {
   const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
   const Tile tile = shape[draws.dice.roll(shape.size())];
   const int raster = draws.rasters.deal(draws.dice);
   std::vector<Signaled> ways = signaled::exchanges(setting.comm_ctas, setting.transport);
-  if (traits_of(strategy()).kernel_waits.contains(setting.transport)) {
+  if (TraitsOf<Signaled>::kernel_waits.contains(setting.transport)) {
     const Wait wait = draws.waits.deal(draws.dice);
     std::erase_if(ways, [&](const Signaled& way) { return way.wait != wait; });
   }

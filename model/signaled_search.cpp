@@ -265,8 +265,8 @@ std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const C
 
 }  // namespace
 
-void SignaledModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
-                           Space space, BestConfigs& best) const {
+void ModelOf<Signaled>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                               Space space, BestConfigs& best) const {
   const auto gemms = parts.gemms_of(problem.elements);
   if (!gemms || !(*gemms)->generated) return;
   const std::vector<GroupCollectives> collectives =

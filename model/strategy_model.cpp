@@ -1,16 +1,25 @@
 #include "model/strategy_model.hpp"
 
 #include <algorithm>
-#include <array>
+#include <type_traits>
 
-#include "model/chunked.hpp"
 #include "model/parts.hpp"
-#include "model/peer_store.hpp"
-#include "model/sequential.hpp"
-#include "model/signaled.hpp"
-#include "model/waiting.hpp"
+#include "strategies/models.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// The models in the order of `Config`.
+const auto& models() {
+  static const auto kModels =
+      each_strategy([]<class Own>(std::type_identity<Own>) -> const StrategyModel* {
+        static const ModelOf<Own> kModel;
+        return &kModel;
+      });
+  return kModels;
+}
+
+}  // namespace
 
 std::optional<Scored> StrategyModel::adapted(const Model::Parts& parts, const Problem& problem,
                                              Launch launch, const Config& config) const {
@@ -22,20 +31,17 @@ std::optional<Scored> StrategyModel::adapted(const Model::Parts& parts, const Pr
 }
 
 std::span<const StrategyModel* const> strategy_models() {
-  static const SequentialModel kSequential;
-  static const SignaledModel kSignaled;
-  static const ChunkedModel kChunked;
-  static const WaitingModel kWaiting;
-  static const PeerStoreModel kPeerStore;
-  static const std::array<const StrategyModel*, kStrategies.size()> kModels{
-      &kSequential, &kChunked, &kWaiting, &kPeerStore, &kSignaled};
-  return kModels;
+  static const auto kSearched = [] {
+    auto list = models();
+    std::stable_partition(list.begin(), list.end(),
+                          [](const StrategyModel* model) { return !model->takes_longest(); });
+    return list;
+  }();
+  return kSearched;
 }
 
 const StrategyModel& model_of(Strategy strategy) {
-  const auto models = strategy_models();
-  return **std::find_if(models.begin(), models.end(),
-                        [&](const StrategyModel* model) { return model->strategy() == strategy; });
+  return *models().at(static_cast<std::size_t>(strategy));
 }
 
 }  // namespace overlaptune

@@ -1,6 +1,5 @@
 #pragma once
-// The model of one strategy. To add a strategy, write a class in files of its own, which include
-// model/parts.hpp, and add a line to the table in strategy_model.cpp.
+// The side of a strategy that is in `model/`: it predicts, searches and draws configs.
 
 #include <optional>
 #include <span>
@@ -30,6 +29,10 @@ class StrategyModel {
   virtual void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,
                       BestConfigs& best) const = 0;
 
+  /// Whether this search takes much longer than those of other strategies. It comes last, because a
+  /// time that others reach makes it shorter.
+  [[nodiscard]] virtual bool takes_longest() const { return false; }
+
   /// A config drawn at random, without the model; none if the strategy has no config with such
   /// collectives. The strategy supports the problem's op. The caller checks whether the config is
   /// legal.
@@ -47,6 +50,11 @@ class StrategyModel {
  protected:
   StrategyModel() = default;
 };
+
+/// The model of the strategy whose configs have type `Own`: a `StrategyModel` without state. Each
+/// strategy specializes it in a header of its own.
+template <class Own>
+class ModelOf;
 
 /// The models of all strategies, in the order in which they are searched.
 [[nodiscard]] std::span<const StrategyModel* const> strategy_models();

@@ -198,8 +198,8 @@ Timeline timeline_of(const ArrivalProblem& problem, const ArrivalOrder& order,
 
 }  // namespace
 
-Expected<Prediction> WaitingModel::predict(const Model::Parts& parts, const Work& work,
-                                           Launch launch) const {
+Expected<Prediction> ModelOf<Waiting>::predict(const Model::Parts& parts, const Work& work,
+                                               Launch launch) const {
   const Problem& problem = work.problem();
   const auto& config = work.config_as<Waiting>();
   const auto arrivals = arrivals_of(parts, problem, {config.comm_ctas, config.transport});
@@ -218,8 +218,8 @@ Expected<Prediction> WaitingModel::predict(const Model::Parts& parts, const Work
                     .timeline = timeline_of(rows, order, cuts, start, end)};
 }
 
-void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Launch launch,
-                          Space space, BestConfigs& best) const {
+void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                              Space space, BestConfigs& best) const {
   std::vector<Arrivals> ways;
   for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
     if (const auto arrivals = arrivals_of(parts, problem, way)) ways.push_back(*arrivals);
@@ -245,8 +245,8 @@ void WaitingModel::search(const Model::Parts& parts, const Problem& problem, Lau
 }
 
 /// The settings of NCCL's transports stand for copies, which take no CTA.
-std::optional<Config> WaitingModel::draw(const Problem& problem, const CommSetting& setting,
-                                         Draws& draws) const {
+std::optional<Config> ModelOf<Waiting>::draw(const Problem& problem, const CommSetting& setting,
+                                             Draws& draws) const {
   const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
   Waiting config{.tile = shape[draws.dice.roll(shape.size())]};
   if (setting.transport == Transport::peer_access) {
@@ -268,8 +268,8 @@ std::optional<Config> WaitingModel::draw(const Problem& problem, const CommSetti
   return config;
 }
 
-std::optional<Scored> WaitingModel::adapted(const Model::Parts& parts, const Problem& problem,
-                                            Launch launch, const Config& config) const {
+std::optional<Scored> ModelOf<Waiting>::adapted(const Model::Parts& parts, const Problem& problem,
+                                                Launch launch, const Config& config) const {
   const auto& own = std::get<Waiting>(config);
   const auto arrivals = arrivals_of(parts, problem, {own.comm_ctas, own.transport});
   if (!arrivals) return std::nullopt;

@@ -7,9 +7,10 @@
 
 namespace overlaptune {
 
-class WaitingModel : public StrategyModel {
+template <>
+class ModelOf<Waiting> final : public StrategyModel {
  public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::waiting; }
+  [[nodiscard]] Strategy strategy() const override { return strategy_of<Waiting>(); }
   [[nodiscard]] Expected<Prediction> predict(const Model::Parts& parts, const Work& work,
                                              Launch launch) const override;
   void search(const Model::Parts& parts, const Problem& problem, Launch launch, Space space,

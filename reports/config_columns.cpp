@@ -8,7 +8,7 @@ namespace overlaptune {
 namespace {
 
 /// The columns of a field, without values. A tile has one column for each side.
-std::vector<ConfigColumn> columns_of(field::Tile) {
+std::vector<ConfigColumn> columns_of(config_field::Tile) {
   return {{"block_m"}, {"block_n"}, {"block_k"}};
 }
 template <class Field>

@@ -112,7 +112,7 @@ Evaluation evaluate(const Snapshot& snapshot, PlatformId platform, int shortlist
       const Candidate& candidate = row->candidate;
       if (!counts(candidate)) continue;
       const double error = std::abs(candidate.predicted.count() / time_of(*row) - 1);
-      if (strategy_of(candidate.config) == Strategy::sequential) {
+      if (strategy_of(candidate.config) == kBaseline) {
         sequential.push_back(error);
         continue;
       }

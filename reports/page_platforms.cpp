@@ -33,7 +33,7 @@ OrderedJson summary_of(const Snapshot& part) {
   for (const StoredWinner& row : part.winners) {
     if (const auto ratio = speedup(row.winner)) speedups.push_back(*ratio);
     if (const auto fraction = hidden_fraction(row.winner)) hidden.push_back(*fraction);
-    if (strategy_of(row.winner.candidate.config) != Strategy::sequential) ++faster;
+    if (strategy_of(row.winner.candidate.config) != kBaseline) ++faster;
   }
   return {{"winners", part.winners.size()},
           {"overlapped", faster},

@@ -101,9 +101,10 @@ std::optional<double> speedup(const Winner& winner) {
 
 std::string brief_partition(const Config& config) {
   constexpr std::size_t kShown = 4;
-  if (const auto* chunked = std::get_if<Chunked>(&config)) {
-    return fmt::format("{} chunks", chunked->chunks);
-  }
+  std::string partition;
+  with_field<config_field::Chunks>(
+      config, [&](int chunks) { partition = fmt::format("{} chunks", chunks); });
+  if (!partition.empty()) return partition;
   const auto groups = wave_groups_of(config);
   if (groups.empty()) return "-";
   if (groups.size() <= kShown) return fmt::format("{}", fmt::join(groups, "+"));
@@ -113,10 +114,11 @@ std::string brief_partition(const Config& config) {
 
 std::string brief_exchange(const Config& config) {
   std::string text;
-  with_field<field::Transport>(config, [&](const auto& transport) { text = to_string(transport); });
+  with_field<config_field::Transport>(config,
+                                      [&](const auto& transport) { text = to_string(transport); });
   if (text.empty()) text = to_string(transport_of(config));
   if (comm_ctas(config) != 0) text += fmt::format(" × {}", comm_ctas(config));
-  with_field<field::Wait>(config, [&](Wait wait) {
+  with_field<config_field::Wait>(config, [&](Wait wait) {
     if (wait == Wait::kernel) text += ", kernel waits";
   });
   return text;

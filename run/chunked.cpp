@@ -1,6 +1,6 @@
-// `chunked`: the rows of every row block are cut into nearly equal parts. GEMMs with an SM budget
-// run on the caller's stream; the collectives run in the same order on a stream of their own.
+#include "run/chunked.hpp"
 
+#include "run/exchanged_memory.hpp"
 #include "run/fork.hpp"
 #include "run/pieces.hpp"
 
@@ -49,11 +49,23 @@ class ChunkedPlan : public Plan {
 
 }  // namespace
 
-Expected<std::unique_ptr<Plan>> make_chunked(const Request& request) {
+Expected<std::unique_ptr<Plan>> RunnerOf<Chunked>::make(const Request& request) {
   const int left_to_collectives = request.work.config_as<Chunked>().comm_ctas;
   auto pieces = Pieces::make(request, request.engine.sms - left_to_collectives);
   if (!pieces) return error_of(pieces);
   return std::make_unique<ChunkedPlan>(std::move(*pieces), request.mutant);
+}
+
+std::int64_t RunnerOf<Chunked>::workspace_bytes(const Work& work) {
+  return bytes_of_pieces(work.problem());
+}
+
+std::int64_t RunnerOf<Chunked>::most_workspace_bytes(const Problem& problem) {
+  return bytes_of_pieces(problem);
+}
+
+bool RunnerOf<Chunked>::goes_through_world(const Problem& problem, const Chunked& config) {
+  return exchanges_in_world(problem, config.transport);
 }
 
 }  // namespace overlaptune::run

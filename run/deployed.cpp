@@ -1,5 +1,7 @@
 #include "run/deployed.hpp"
 
+#include <variant>
+
 #include <fmt/format.h>
 
 #include "core/error.hpp"
@@ -7,6 +9,7 @@
 #include "run/agreed.hpp"
 #include "run/device_runs.hpp"
 #include "run/make_plan.hpp"
+#include "strategies/runners.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -27,28 +30,12 @@ OperandBytes bytes_of_operands(const Problem& problem) {
           .c = static_cast<std::size_t>(bytes_of_c(problem))};
 }
 
-/// Whether NCCL sends from rank to rank. In a captured graph NCCL 2.28 lets a send write directly
-/// into the receiver's memory if the memory of either rank is registered, as the world's is. If the
-/// other rank's memory is not registered, the two ranks wait for each other.
-bool sends_to_peers(const Problem& problem) {
-  return collective_of(problem.op) == Collective::all_to_all;
-}
-
 /// Whether A or C must lie in memory that all ranks share.
-bool goes_through_world(const Problem& problem, const Config& config) {
-  const OpTraits& op = traits_of(problem.op);
-  switch (transport_of(config)) {
-    case Transport::ring:
-      return sends_to_peers(problem);
-    case Transport::symmetric:
-      return true;
-    case Transport::copy_engine:  // A is sent from where it is
-      return !op.exchanges_first;
-    case Transport::peer_access:
-      if (strategy_of(config) == Strategy::peer_store) return !op.c_is_block;
-      return op.in_place();  // other ops exchange the workspace
-  }
-  return true;
+bool goes_through_world(const Work& work) {
+  const auto by_strategy = [&]<class Own>(const Own& config) {
+    return RunnerOf<Own>::goes_through_world(work.problem(), config);
+  };
+  return std::visit(by_strategy, work.config());
 }
 
 DeviceMemory scratch(bool needed, std::int64_t bytes) {
@@ -61,7 +48,7 @@ DeployedSizes deployed_sizes(const Work& work) {
   const Problem& problem = work.problem();
   const std::int64_t all = bytes_of_a(problem) + bytes_of_b(problem) + bytes_of_c(problem);
   DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)), .scratch = all};
-  if (goes_through_world(problem, work.config())) {
+  if (goes_through_world(work)) {
     const std::int64_t bytes = exchanged_bytes(problem);
     sizes.exchanged = aligned(bytes);
     sizes.scratch -= bytes;

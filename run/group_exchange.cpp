@@ -233,12 +233,4 @@ Expected<std::unique_ptr<GroupExchange>> make_group_exchange(const Request& requ
   return std::make_unique<CollectiveGroups>(request, routes);
 }
 
-std::int64_t workspace_of_groups(const Work& work) {
-  const std::int64_t bytes = collective_bytes(work.problem()).count;
-  const bool by_nccl = is_nccls(work.config_as<Signaled>().transport.beside_gemm);
-  const OpTraits& op = traits_of(work.problem().op);
-  if (by_nccl) return op.sums ? bytes : 2 * bytes;
-  return op.in_place() ? 0 : bytes;
-}
-
 }  // namespace overlaptune::run

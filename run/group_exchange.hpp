@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "run/generated_gemm.hpp"
-#include "run/strategies.hpp"
+#include "run/strategy_runner.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -40,10 +40,5 @@ class GroupExchange {
 
 /// Collective: makes the communicators. Error: as `make_ready`.
 [[nodiscard]] Expected<std::unique_ptr<GroupExchange>> make_group_exchange(const Request& request);
-
-/// Bytes of workspace that the groups need. Groups that NCCL moves may end within a row panel, so
-/// they are staged; in all_to_all they are also received in the workspace. With other transports
-/// all_reduce works in place, and the other collectives are staged.
-[[nodiscard]] std::int64_t workspace_of_groups(const Work& work);
 
 }  // namespace overlaptune::run

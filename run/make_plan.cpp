@@ -1,7 +1,9 @@
 #include "run/make_plan.hpp"
 
+#include <variant>
+
 #include "core/check.hpp"
-#include "run/strategies.hpp"
+#include "strategies/runners.hpp"
 
 namespace overlaptune::run {
 
@@ -9,7 +11,11 @@ Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Work& work
                                           std::span<const Operands> operands, Mutant mutant) {
   const auto able = overlaptune::check(work.problem(), work.config(), engine.capabilities());
   if (!able) return error_of(able);
-  return runner_of(work.strategy()).make({engine, work, operands, mutant});
+  const Request request{engine, work, operands, mutant};
+  const auto by_strategy = [&]<class Own>(const Own& /*config*/) {
+    return RunnerOf<Own>::make(request);
+  };
+  return std::visit(by_strategy, work.config());
 }
 
 }  // namespace overlaptune::run

@@ -1,7 +1,3 @@
-// `peer_store`: one generated GEMM on all SMs, which stores each tile at the rank that owns it
-// (core/store_order.hpp, kernels/device/at_ranks.cuh). There is a gate in front of it, and no
-// collective.
-
 #include "run/peer_store.hpp"
 
 #include <algorithm>
@@ -13,7 +9,7 @@
 #include "run/generated_gemm.hpp"
 #include "run/launches.hpp"
 #include "run/peers.hpp"
-#include "run/strategies.hpp"
+#include "run/stored_tiles.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -137,44 +133,7 @@ std::int64_t most_elements_of_tiles(const Problem& problem, const GpuLimits& lim
 
 }  // namespace
 
-GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int rank,
-                          std::vector<GeneratedStores::Peer> peers, int signals_a_tile) {
-  const auto signals = [&](std::int64_t tiles) {
-    return static_cast<std::uint32_t>(tiles * signals_a_tile);
-  };
-  GeneratedStores made{.rank = rank,
-                       .owns_blocks = order.owns_blocks,
-                       .own_later = order.own_later,
-                       .adds = traits_of(problem.op).sums,
-                       .slots = order.slots(),
-                       .before_waits = tiles_before_waits(order, rank, traits_of(problem.op).sums),
-                       .peers = std::move(peers)};
-  std::int64_t into_c = 0;  // tiles that peers store into this rank's C
-  std::int64_t computed = 0;
-  std::int64_t own_before = 0;
-  for (std::size_t i = 0; i < order.groups.size(); ++i) {
-    const StoreOrder::Group& group = order.groups[i];
-    const std::int64_t own = order.share(i, rank).count();
-    const std::int64_t all = group.tiles.count() * (order.owns_blocks ? order.ranks : 1);
-    computed += all - own + (order.own_later ? own_before : own);
-    own_before = own;
-    made.groups.push_back({.end = group.tiles.end,
-                           .computed = computed,
-                           .slot = group.slot,
-                           .arrivals = made.adds ? signals((order.ranks - 1) * own) : 0});
-    if (!made.adds) into_c += (order.ranks - 1) * own;
-    if (!made.owns_blocks) into_c += group.tiles.count() - own;
-  }
-  made.done = signals(into_c);
-  return made;
-}
-
-std::int64_t bytes_of_slots(const Problem& problem, const StoreOrder& order) {
-  if (!traits_of(problem.op).sums) return 0;
-  return (order.ranks - 1) * order.slots() * slot_bytes(order);
-}
-
-Expected<std::unique_ptr<Plan>> make_peer_store(const Request& request) {
+Expected<std::unique_ptr<Plan>> RunnerOf<PeerStore>::make(const Request& request) {
   const Problem& problem = request.work.problem();
   const CommKey key =
       route(collective_of(problem.op), problem.ranks, kNoCtas, Transport::peer_access);
@@ -184,11 +143,11 @@ Expected<std::unique_ptr<Plan>> make_peer_store(const Request& request) {
   return std::make_unique<PeerStorePlan>(request, **gemm, key);
 }
 
-std::int64_t workspace_of_stores(const Work& work) {
+std::int64_t RunnerOf<PeerStore>::workspace_bytes(const Work& work) {
   return bytes_of_slots(work.problem(), order_of(work));
 }
 
-std::int64_t most_workspace_of_stores(const Problem& problem) {
+std::int64_t RunnerOf<PeerStore>::most_workspace_bytes(const Problem& problem) {
   const OpTraits& op = traits_of(problem.op);
   if (!op.sums) return 0;
   // Slots hold whole tiles, also at the edges of what a rank owns. Where it owns a part of each
@@ -199,6 +158,11 @@ std::int64_t most_workspace_of_stores(const Problem& problem) {
       op.c_is_block ? all
                     : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
   return (problem.ranks - 1) * owned * result_bytes(problem.elements);
+}
+
+/// Ranks store into the C of others, unless each rank's C is a block of its own.
+bool RunnerOf<PeerStore>::goes_through_world(const Problem& problem, const PeerStore& /*config*/) {
+  return !traits_of(problem.op).c_is_block;
 }
 
 }  // namespace overlaptune::run

@@ -1,21 +1,18 @@
 #pragma once
-// The description of the GEMM of `peer_store`, for one rank.
+// `peer_store`: one generated GEMM on all SMs, which stores each tile at the rank that owns it
+// (core/store_order.hpp, kernels/device/peer_store.cu). There is a gate in front of it, and no
+// collective.
 
-#include <vector>
-
-#include "core/problem.hpp"
-#include "core/store_order.hpp"
-#include "run/generated_kernel.hpp"
+#include "run/strategy_runner.hpp"
 
 namespace overlaptune::run {
 
-/// What the GEMM of rank `rank` stores and waits for. `peers`: the memory of every rank.
-/// `signals_a_tile`: as of the GEMM.
-[[nodiscard]] GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int rank,
-                                        std::vector<GeneratedStores::Peer> peers,
-                                        int signals_a_tile);
-
-/// Bytes of the slots of a rank; 0 where tiles go to their place at once.
-[[nodiscard]] std::int64_t bytes_of_slots(const Problem& problem, const StoreOrder& order);
+template <>
+struct RunnerOf<PeerStore> {
+  [[nodiscard]] static Expected<std::unique_ptr<Plan>> make(const Request& request);
+  [[nodiscard]] static std::int64_t workspace_bytes(const Work& work);
+  [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem);
+  [[nodiscard]] static bool goes_through_world(const Problem& problem, const PeerStore& config);
+};
 
 }  // namespace overlaptune::run

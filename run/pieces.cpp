@@ -7,6 +7,7 @@
 #include "run/elements.hpp"
 
 namespace overlaptune::run {
+
 Pieces::Pieces(const Request& request, const CommKey& route, int gemm_sms)
     : engine_(request.engine),
       problem_(request.work.problem()),
@@ -106,8 +107,7 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
   }
 }
 
-std::int64_t workspace_of_pieces(const Work& work) {
-  const Problem& problem = work.problem();
+std::int64_t bytes_of_pieces(const Problem& problem) {
   return traits_of(problem.op).in_place() ? 0 : collective_bytes(problem).count;
 }
 

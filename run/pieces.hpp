@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "run/strategies.hpp"
+#include "run/strategy_runner.hpp"
 
 namespace overlaptune::run {
 
@@ -47,6 +47,6 @@ class Pieces {
 
 /// Bytes of workspace of a plan made of pieces. They are staged where the op does not work in
 /// place.
-[[nodiscard]] std::int64_t workspace_of_pieces(const Work& work);
+[[nodiscard]] std::int64_t bytes_of_pieces(const Problem& problem);
 
 }  // namespace overlaptune::run

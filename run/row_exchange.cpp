@@ -127,8 +127,4 @@ Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request)
   return std::make_unique<CopiedRows>(request, key);
 }
 
-std::int64_t workspace_of_rows(const Work& work) {
-  return collective_bytes(work.problem()).count;
-}
-
 }  // namespace overlaptune::run

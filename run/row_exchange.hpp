@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "run/generated_gemm.hpp"
-#include "run/strategies.hpp"
+#include "run/strategy_runner.hpp"
 #include "run/stream_wait.hpp"
 
 namespace overlaptune::run {
@@ -37,8 +37,5 @@ class RowExchange {
 
 /// Collective: makes the communicator. Error: as `make_ready`.
 [[nodiscard]] Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request);
-
-/// Bytes of workspace: the whole A, gathered.
-[[nodiscard]] std::int64_t workspace_of_rows(const Work& work);
 
 }  // namespace overlaptune::run

@@ -1,6 +1,6 @@
-// `sequential`: the library GEMM on all SMs, and one collective after it (all_gather_gemm: before
-// it).
+#include "run/sequential.hpp"
 
+#include "run/exchanged_memory.hpp"
 #include "run/pieces.hpp"
 
 namespace overlaptune::run {
@@ -22,12 +22,24 @@ class SequentialPlan : public Plan {
 
 }  // namespace
 
-Expected<std::unique_ptr<Plan>> make_sequential(const Request& request) {
+Expected<std::unique_ptr<Plan>> RunnerOf<Sequential>::make(const Request& request) {
   // An algorithm for fewer SMs than there are is another one, also if it is told of all.
   const bool all = request.engine.world.options().free_sms == 0;
   auto pieces = Pieces::make(request, all ? kAllSms : request.engine.sms);
   if (!pieces) return error_of(pieces);
   return std::make_unique<SequentialPlan>(std::move(*pieces));
+}
+
+std::int64_t RunnerOf<Sequential>::workspace_bytes(const Work& work) {
+  return bytes_of_pieces(work.problem());
+}
+
+std::int64_t RunnerOf<Sequential>::most_workspace_bytes(const Problem& problem) {
+  return bytes_of_pieces(problem);
+}
+
+bool RunnerOf<Sequential>::goes_through_world(const Problem& problem, const Sequential& config) {
+  return exchanges_in_world(problem, config.transport);
 }
 
 }  // namespace overlaptune::run

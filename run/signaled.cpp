@@ -1,11 +1,6 @@
-// `signaled`: one generated GEMM, whose wave groups are exchanged while it runs. Each wave group
-// has a counter; it is incremented as tiles of the group are stored. On a second stream, the
-// exchange of a group waits for the group's counter. A persistent GEMM has all SMs for the tiles of
-// the first group. Then it leaves comm_ctas of them to the collectives. (With copy engines it
-// leaves them to the copies of this rank's own parts; with peer access, to one overlaptune kernel
-// that polls the signals itself.) A GEMM that is not persistent (`kHandedOver`) has one CTA for
-// each tile; a collective that is ready then gets SMs before tiles that have not begun.
+#include "run/signaled.hpp"
 
+#include "run/exchanged_memory.hpp"
 #include "run/fork.hpp"
 #include "run/group_exchange.hpp"
 #include "run/launches.hpp"
@@ -112,12 +107,32 @@ class SignaledPlan : public Plan {
 
 }  // namespace
 
-Expected<std::unique_ptr<Plan>> make_signaled(const Request& request) {
+Expected<std::unique_ptr<Plan>> RunnerOf<Signaled>::make(const Request& request) {
   auto exchange = make_group_exchange(request);
   if (!exchange) return error_of(exchange);
   const auto gemm = request.engine.generated.gemm(request.work.tiled().kernel);
   if (!gemm) return error_of(gemm);
   return std::make_unique<SignaledPlan>(request, **gemm, std::move(*exchange));
+}
+
+// Groups that NCCL moves may end within a row panel, so they are staged; in all_to_all they are
+// also received in the workspace. With other transports all_reduce works in place, and the other
+// collectives are staged.
+std::int64_t RunnerOf<Signaled>::workspace_bytes(const Work& work) {
+  if (is_nccls(work.config_as<Signaled>().transport.beside_gemm)) {
+    return most_workspace_bytes(work.problem());
+  }
+  const std::int64_t bytes = collective_bytes(work.problem()).count;
+  return traits_of(work.problem().op).in_place() ? 0 : bytes;
+}
+
+std::int64_t RunnerOf<Signaled>::most_workspace_bytes(const Problem& problem) {
+  const std::int64_t bytes = collective_bytes(problem).count;
+  return traits_of(problem.op).sums ? bytes : 2 * bytes;
+}
+
+bool RunnerOf<Signaled>::goes_through_world(const Problem& problem, const Signaled& config) {
+  return exchanges_in_world(problem, config.transport.beside_gemm);
 }
 
 }  // namespace overlaptune::run

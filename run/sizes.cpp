@@ -1,10 +1,14 @@
 #include "run/sizes.hpp"
 
 #include <algorithm>
+#include <type_traits>
+#include <variant>
 
-#include "run/strategies.hpp"
+#include "core/strategies.hpp"
+#include "strategies/runners.hpp"
 
 namespace overlaptune::run {
+
 std::int64_t elements_of_a(const Problem& problem) {
   return rows_of_a(problem) * problem.k;
 }
@@ -28,15 +32,18 @@ std::int64_t bytes_of_c(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Work& work) {
-  return runner_of(work.strategy()).workspace_bytes(work);
+  const auto by_strategy = [&]<class Own>(const Own& /*config*/) {
+    return RunnerOf<Own>::workspace_bytes(work);
+  };
+  return std::visit(by_strategy, work.config());
 }
 
 std::int64_t most_workspace_bytes(const Problem& problem) {
-  // Wave groups that NCCL moves are staged, and in all_to_all also received in the workspace. Slots
-  // of whole tiles may take more.
-  const std::int64_t bytes = collective_bytes(problem).count;
-  const bool twice = collective_of(problem.op) == Collective::all_to_all;
-  return std::max(twice ? 2 * bytes : bytes, most_workspace_of_stores(problem));
+  const auto most = each_strategy([&]<class Own>(std::type_identity<Own>) -> std::int64_t {
+    const bool runs = TraitsOf<Own>::row.ops.contains(problem.op);
+    return runs ? RunnerOf<Own>::most_workspace_bytes(problem) : 0;
+  });
+  return *std::max_element(most.begin(), most.end());
 }
 
 }  // namespace overlaptune::run

@@ -1,8 +1,7 @@
-// `waiting`: one generated GEMM, which begins with this rank's own rows of A. Beside its tiles this
-// rank's rows are sent to its peers, piece by piece. Before the GEMM loads the first rows of a wave
-// group it polls the group's signal.
+#include "run/waiting.hpp"
 
 #include "core/arrivals.hpp"
+#include "run/exchanged_memory.hpp"
 #include "run/generated_gemm.hpp"
 #include "run/launches.hpp"
 #include "run/row_exchange.hpp"
@@ -90,12 +89,25 @@ class WaitingPlan : public Plan {
 
 }  // namespace
 
-Expected<std::unique_ptr<Plan>> make_waiting(const Request& request) {
+Expected<std::unique_ptr<Plan>> RunnerOf<Waiting>::make(const Request& request) {
   auto exchange = make_row_exchange(request);
   if (!exchange) return error_of(exchange);
   const auto gemm = request.engine.generated.gemm(request.work.tiled().kernel);
   if (!gemm) return error_of(gemm);
   return std::make_unique<WaitingPlan>(request, **gemm, std::move(*exchange));
+}
+
+std::int64_t RunnerOf<Waiting>::workspace_bytes(const Work& work) {
+  return most_workspace_bytes(work.problem());
+}
+
+/// The whole A, gathered.
+std::int64_t RunnerOf<Waiting>::most_workspace_bytes(const Problem& problem) {
+  return collective_bytes(problem).count;
+}
+
+bool RunnerOf<Waiting>::goes_through_world(const Problem& problem, const Waiting& config) {
+  return exchanges_in_world(problem, config.transport);
 }
 
 }  // namespace overlaptune::run

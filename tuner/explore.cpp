@@ -16,17 +16,20 @@ std::vector<CommSetting> settings_for(const ExploreSpace& space, const Problem& 
   return settings == space.settings.end() ? std::vector<CommSetting>{} : settings->second;
 }
 
-/// The strategies that are drawn from, in the order of the space. `peer_store` has no setting, but
-/// needs ranks that reach each other's memory.
+/// The strategies that are drawn from, in the order of the space. One without a collective takes no
+/// setting, but one by a transport of its own was probed: ranks reach each other so.
 std::vector<Strategy> strategies_for(const ExploreSpace& space, const Problem& problem) {
   const std::vector<CommSetting> settings = settings_for(space, problem);
-  const bool reach = std::any_of(settings.begin(), settings.end(), [](const CommSetting& each) {
-    return each.transport == Transport::peer_access;
-  });
+  const auto reaches = [&](const StrategyTraits& traits) {
+    return std::any_of(settings.begin(), settings.end(), [&](const CommSetting& each) {
+      return traits.transports.contains(each.transport);
+    });
+  };
   std::vector<Strategy> list = space.strategies;
   std::erase_if(list, [&](Strategy strategy) {
-    return strategy == kBaseline || !traits_of(strategy).ops.contains(problem.op) ||
-           (strategy == Strategy::peer_store && !reach);
+    const StrategyTraits& traits = traits_of(strategy);
+    return strategy == kBaseline || !traits.ops.contains(problem.op) ||
+           (!traits.has_collective && !reaches(traits));
   });
   return list;
 }

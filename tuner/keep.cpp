@@ -32,7 +32,7 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
       safe.sequential = sequential.measured->median;
       store_.put_winner(run_.id, safe);
     }
-    const bool as_it_is = strategy_of(best->config) == Strategy::sequential || !run_again;
+    const bool as_it_is = strategy_of(best->config) == kBaseline || !run_again;
     auto winner = as_it_is ? std::optional(*first) : second_run_.confirmed(*first, sequential);
     if (winner) {
       store_.put_winner(run_.id, *winner);

@@ -5,29 +5,32 @@
 #include <set>
 #include <utility>
 
+#include "core/comm_ctas.hpp"
 #include "core/gpu.hpp"
+#include "core/strategies.hpp"
 #include "model/search.hpp"
+#include "tuner/tiled_probe.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// The generated GEMM of a config alone. `sms`: all SMs.
+/// The generated GEMM of a config alone, on the SMs that it has beside collectives. `sms`: all SMs.
 GemmProbe probe_of(const Problem& problem, const Config& config, int sms) {
-  GemmProbe probe{.m = problem.m,
-                  .n = problem.n,
-                  .k = problem.k,
-                  .elements = problem.elements,
-                  .tile = tile_of(config)};
-  // `signaled` walks the panels of all row blocks together, the others those of one.
-  if (const auto* signaled = std::get_if<Signaled>(&config)) {
-    probe.raster = signaled->raster * row_blocks(problem);
-    if (signaled->is_persistent()) probe.sms = sms - signaled->comm_ctas;
-  } else if (const auto* waiting = std::get_if<Waiting>(&config)) {
-    probe.raster = waiting->raster;
-  } else if (const auto* stored = std::get_if<PeerStore>(&config)) {
-    probe.raster = stored->raster;
+  GemmProbe probe = tiled_probe(problem, config);
+  const int ctas = comm_ctas(config);
+  if (traits_of(strategy_of(config)).collective_per_group && ctas != kHandedOver) {
+    probe.sms = sms - ctas;
   }
   return probe;
+}
+
+/// The strategies with a generated GEMM.
+std::vector<Strategy> generated_strategies() {
+  std::vector<Strategy> list;
+  for (const StrategyTraits& traits : kStrategies) {
+    if (traits.gemm == GemmFamily::generated) list.push_back(traits.strategy);
+  }
+  return list;
 }
 
 }  // namespace
@@ -37,11 +40,10 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
   constexpr int kAsked = 24;  // configs for each tile: the best differ in little else
   std::vector<Probe> probes;
   for (const Problem& problem : problems) {
-    const auto scored =
-        search(model, problem, options.launch,
-               {.best = kAsked * options.tiles,
-                .strategies = {Strategy::signaled, Strategy::waiting, Strategy::peer_store},
-                .stop = options.stop});
+    const auto scored = search(model, problem, options.launch,
+                               {.best = kAsked * options.tiles,
+                                .strategies = generated_strategies(),
+                                .stop = options.stop});
     if (options.stop && options.stop()) return probes;
     if (options.searched) options.searched();
     if (!scored) continue;

@@ -4,6 +4,9 @@
 #include <array>
 #include <limits>
 
+#include "core/strategies.hpp"
+#include "tuner/tiled_probe.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -58,15 +61,14 @@ Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candid
 
 Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
                                     const std::vector<Config>& tiled) {
-  GemmProbe probe{.m = problem.m, .n = problem.n, .k = problem.k, .elements = problem.elements};
-  auto best = time_or_never(machine, probe);
+  auto best = time_or_never(
+      machine,
+      GemmProbe{.m = problem.m, .n = problem.n, .k = problem.k, .elements = problem.elements});
+  // A GEMM that waits for rows is not timed without them.
+  if (traits_of(problem.op).exchanges_first) return best;
   for (const Config& config : tiled) {
-    const auto* signaled = std::get_if<Signaled>(&config);
-    const auto* stored = std::get_if<PeerStore>(&config);
-    if ((signaled == nullptr && stored == nullptr) || !best) continue;
-    probe.tile = tile_of(config);
-    probe.raster = stored != nullptr ? stored->raster : signaled->raster * row_blocks(problem);
-    auto time = time_or_never(machine, probe);
+    if (tile_of(config).is_library() || !best) continue;
+    auto time = time_or_never(machine, tiled_probe(problem, config));
     if (!time) return time;
     best = std::min(*best, *time);
   }
@@ -79,7 +81,7 @@ Expected<Microseconds> fastest_collective(Machine& machine, const Problem& probl
   const std::int64_t bytes = collective_bytes(problem).count;
   Microseconds best = us(std::numeric_limits<double>::infinity());
   for (const Config& setting : settings) {
-    if (std::holds_alternative<PeerStore>(setting)) continue;  // has no collective
+    if (!traits_of(strategy_of(setting)).has_collective) continue;
     for (const std::int64_t pieces : kPieces) {
       if (bytes / pieces < 1) continue;
       auto time = time_or_never(machine, CollectiveProbe{.collective = collective_of(problem.op),

@@ -43,7 +43,7 @@ Expected<void> set(Faults& faults, std::string_view item) {
 }  // namespace
 
 Verdict Faults::verdict(const Config& config, const Noise& noise) const {
-  if (strategy_of(config) == Strategy::sequential && !sequential) return Verdict::valid;
+  if (strategy_of(config) == kBaseline && !sequential) return Verdict::valid;
   double left = noise.stream("fault").uniform(0);
   const auto happens = [&left](double chance) { return (left -= chance) < 0; };
   if (happens(hang)) return Verdict::timeout;

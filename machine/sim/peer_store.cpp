@@ -1,9 +1,8 @@
-// `peer_store`: one generated GEMM, whose tiles are stored at the ranks that own them.
+#include "machine/sim/peer_store.hpp"
 
 #include <algorithm>
 
 #include "core/staging.hpp"
-#include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -43,55 +42,46 @@ Expected<CollectiveRun> as_collective(const Profile& profile, const Work& work, 
   return run;
 }
 
-class PeerStoreSimulation : public StrategySimulation {
- public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::peer_store; }
-  [[nodiscard]] Expected<Schedule> schedule(const Profile& profile,
-                                            const Work& work) const override {
-    const Problem& problem = work.problem();
-    const auto& config = work.config_as<PeerStore>();
-    const TiledWork& tiled = work.tiled();
-    const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
-    const Staging staging = staging_of(config.tile, limits, problem.elements);
-    StorePlan plan{.order = store_order(problem, tiled.order, tiled.cuts),
-                   .sms = profile.gpu.sms,
-                   .adds_up = traits_of(problem.op).sums,
-                   .spreads = traits_of(problem.op).in_place(),
-                   .in_turn = staging.in_turn,
-                   .apart = kApart,
-                   .held = staging.held(),
-                   .link_rate = kTileRate * profile.copy.store_rate,
-                   .signal = profile.copy.store_latency + profile.launch.signal};
-    const GemmKernel kernel{
-        .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
-    TileTimes times = tile_times(profile, kernel);
-    const StoreCosts costs = store_costs(config.tile, limits, problem.elements);
-    for (double* time : {&times.whole, &times.right, &times.bottom, &times.corner}) {
-      *time += costs.tile.count();
-    }
-    times.kernel_start += limits.store_run.count();
-    const double peers = problem.ranks - 1;
-    const double once = static_cast<double>(tiled.cuts.back().bytes.count) * peers / problem.ranks;
-    if (plan.adds_up) {
-      times.memory_bytes += 2 * once;  // into the slots, and from them
-      plan.receive = limits.store_receive.count();
-      plan.add_up = peers * costs.add.count();
-    }
-    const double sent = plan.spreads ? 2 * once : once;
-    const double waves = static_cast<double>(plan.order.tiles()) / plan.sms;
-    const double busy = std::min(1.0, sent / plan.link_rate / (waves * times.whole));
-    const auto run = as_collective(profile, work, sent, busy);
-    if (!run) return error_of(run);
-    plan.times = times;
-    return Schedule{
-        .gemms = {{.times = times}}, .collectives = {{.run = *run}}, .stores = std::move(plan)};
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<StrategySimulation> simulate_peer_store() {
-  return std::make_unique<PeerStoreSimulation>();
+Expected<Schedule> SimulationOf<PeerStore>::schedule(const Profile& profile, const Work& work) {
+  const Problem& problem = work.problem();
+  const auto& config = work.config_as<PeerStore>();
+  const TiledWork& tiled = work.tiled();
+  const GpuLimits& limits = gpu_limits(profile.gpu.compute_capability);
+  const Staging staging = staging_of(config.tile, limits, problem.elements);
+  StorePlan plan{.order = store_order(problem, tiled.order, tiled.cuts),
+                 .sms = profile.gpu.sms,
+                 .adds_up = traits_of(problem.op).sums,
+                 .spreads = traits_of(problem.op).in_place(),
+                 .in_turn = staging.in_turn,
+                 .apart = kApart,
+                 .held = staging.held(),
+                 .link_rate = kTileRate * profile.copy.store_rate,
+                 .signal = profile.copy.store_latency + profile.launch.signal};
+  const GemmKernel kernel{
+      .order = at_once(plan.order), .k = problem.k, .tile = config.tile, .sms = plan.sms};
+  TileTimes times = tile_times(profile, kernel);
+  const StoreCosts costs = store_costs(config.tile, limits, problem.elements);
+  for (double* time : {&times.whole, &times.right, &times.bottom, &times.corner}) {
+    *time += costs.tile.count();
+  }
+  times.kernel_start += limits.store_run.count();
+  const double peers = problem.ranks - 1;
+  const double once = static_cast<double>(tiled.cuts.back().bytes.count) * peers / problem.ranks;
+  if (plan.adds_up) {
+    times.memory_bytes += 2 * once;  // into the slots, and from them
+    plan.receive = limits.store_receive.count();
+    plan.add_up = peers * costs.add.count();
+  }
+  const double sent = plan.spreads ? 2 * once : once;
+  const double waves = static_cast<double>(plan.order.tiles()) / plan.sms;
+  const double busy = std::min(1.0, sent / plan.link_rate / (waves * times.whole));
+  const auto run = as_collective(profile, work, sent, busy);
+  if (!run) return error_of(run);
+  plan.times = times;
+  return Schedule{
+      .gemms = {{.times = times}}, .collectives = {{.run = *run}}, .stores = std::move(plan)};
 }
 
 }  // namespace overlaptune::sim

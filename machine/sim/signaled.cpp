@@ -1,6 +1,4 @@
-// `signaled`: one generated GEMM, and a collective for each wave group.
-
-#include "machine/sim/strategies.hpp"
+#include "machine/sim/signaled.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -26,45 +24,36 @@ Expected<PlannedCollective> plan_group(const Profile& profile, const Work& work,
                            .takes = config.is_persistent() ? 0 : share_taken(profile)};
 }
 
-class SignaledSimulation : public StrategySimulation {
- public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::signaled; }
-  [[nodiscard]] Expected<Schedule> schedule(const Profile& profile,
-                                            const Work& work) const override {
-    const auto& config = work.config_as<Signaled>();
-    const GemmKernel kernel{.order = work.tiled().order,
-                            .k = work.problem().k,
-                            .tile = config.tile,
-                            .sms = profile.gpu.sms - config.comm_ctas,
-                            .more_sms = config.comm_ctas,
-                            .persistent = config.is_persistent()};
-    Schedule schedule{.coupling = Coupling::signaled, .wait = config.wait};
-    if (config.transport.beside_gemm == Transport::peer_access) {
-      const auto whole = collective_run(
-          profile, work.collective(), static_cast<double>(work.tiled().cuts.back().bytes.count),
-          work.problem().ranks, config.comm_ctas, Transport::peer_access);
-      if (!whole) return error_of(whole);
-      schedule.peer = taken_once(profile, *whole);
-    }
-    std::vector<std::int64_t> ends;
-    Cut begin;
-    for (const Cut& end : work.tiled().cuts) {
-      auto collective = plan_group(profile, work, begin, end);
-      if (!collective) return error_of(collective);
-      schedule.collectives.push_back(*collective);
-      ends.push_back(end.tiles);
-      begin = end;
-    }
-    const TileTimes times = tile_times(profile, kernel);
-    schedule.gemms.push_back({.times = times, .schedule = tile_schedule(kernel, times, ends)});
-    return schedule;
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<StrategySimulation> simulate_signaled() {
-  return std::make_unique<SignaledSimulation>();
+Expected<Schedule> SimulationOf<Signaled>::schedule(const Profile& profile, const Work& work) {
+  const auto& config = work.config_as<Signaled>();
+  const GemmKernel kernel{.order = work.tiled().order,
+                          .k = work.problem().k,
+                          .tile = config.tile,
+                          .sms = profile.gpu.sms - config.comm_ctas,
+                          .more_sms = config.comm_ctas,
+                          .persistent = config.is_persistent()};
+  Schedule schedule{.coupling = Coupling::signaled, .wait = config.wait};
+  if (config.transport.beside_gemm == Transport::peer_access) {
+    const auto whole = collective_run(
+        profile, work.collective(), static_cast<double>(work.tiled().cuts.back().bytes.count),
+        work.problem().ranks, config.comm_ctas, Transport::peer_access);
+    if (!whole) return error_of(whole);
+    schedule.peer = taken_once(profile, *whole);
+  }
+  std::vector<std::int64_t> ends;
+  Cut begin;
+  for (const Cut& end : work.tiled().cuts) {
+    auto collective = plan_group(profile, work, begin, end);
+    if (!collective) return error_of(collective);
+    schedule.collectives.push_back(*collective);
+    ends.push_back(end.tiles);
+    begin = end;
+  }
+  const TileTimes times = tile_times(profile, kernel);
+  schedule.gemms.push_back({.times = times, .schedule = tile_schedule(kernel, times, ends)});
+  return schedule;
 }
 
 }  // namespace overlaptune::sim

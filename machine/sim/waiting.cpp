@@ -1,10 +1,8 @@
-// `waiting`: one generated GEMM, whose wave groups wait for rows that copy engines or the CTAs of
-// the peers send.
+#include "machine/sim/waiting.hpp"
 
 #include <algorithm>
 
 #include "core/arrivals.hpp"
-#include "machine/sim/strategies.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -47,79 +45,69 @@ Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& pro
   return PlannedCollective{.run = as_group(profile, *run)};
 }
 
-class WaitingSimulation : public StrategySimulation {
- public:
-  [[nodiscard]] Strategy strategy() const override { return Strategy::waiting; }
-  [[nodiscard]] Expected<Schedule> schedule(const Profile& profile,
-                                            const Work& work) const override {
-    const Problem& problem = work.problem();
-    const auto& config = work.config_as<Waiting>();
-    const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
-    GemmKernel kernel{.order = at_once(order),
-                      .k = problem.k,
-                      .tile = config.tile,
-                      .sms = profile.gpu.sms - config.comm_ctas};
-    Schedule schedule{.coupling = Coupling::waiting};
-    const std::vector<Cut>& cuts = work.tiled().cuts;
-    const bool by_peers = config.transport == Transport::peer_access;
-    if (by_peers) {
-      const auto received = static_cast<double>((cuts.back().bytes - cuts.front().bytes).count);
-      const auto whole = pushed(profile, problem, received, config.comm_ctas);
-      if (!whole) return error_of(whole);
-      schedule.peer = taken_once(profile, *whole);
-    }
-    for (std::size_t i = 1; i < cuts.size(); ++i) {
-      const auto bytes = static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count);
-      auto piece = by_peers ? plan_push(profile, problem, bytes, config.comm_ctas)
-                            : plan_copy(profile, problem, bytes, i == 1);
-      if (!piece) return error_of(piece);
-      schedule.collectives.push_back(*piece);
-    }
-    const TileTimes times = tile_times(profile, kernel);
-    kernel.order = order.block;
-    schedule.gemms.push_back({.times = times, .schedule = tiles_of(kernel, times, order, cuts)});
-    return schedule;
+/// The tiles that run at once have the panels of one row block. A row block that ends within a
+/// tile has panels of its own, some of them partly empty.
+TileOrder at_once(const ArrivalOrder& order) {
+  TileOrder tiles = order.block;
+  if (tiles.block_rows % tiles.block_m == 0) {
+    tiles.block_rows *= order.blocks;
+  } else {
+    tiles.blocks = order.blocks;
+    tiles.raster = std::max(1, tiles.raster / order.blocks);
   }
+  return tiles;
+}
 
- private:
-  /// The tiles that run at once have the panels of one row block. A row block that ends within a
-  /// tile has panels of its own, some of them partly empty.
-  static TileOrder at_once(const ArrivalOrder& order) {
-    TileOrder tiles = order.block;
-    if (tiles.block_rows % tiles.block_m == 0) {
-      tiles.block_rows *= order.blocks;
-    } else {
-      tiles.blocks = order.blocks;
-      tiles.raster = std::max(1, tiles.raster / order.blocks);
+/// The tiles of one row block after the other.
+TileSchedule tiles_of(const GemmKernel& kernel, const TileTimes& times, const ArrivalOrder& order,
+                      const std::vector<Cut>& cuts) {
+  const std::int64_t of_block = order.block.tiles();
+  TileSchedule all{.sms = kernel.sms, .start = times.kernel_start};
+  std::size_t cut = 0;
+  for (int block = 0; block < order.blocks; ++block) {
+    std::vector<std::int64_t> ends;
+    for (; cut < cuts.size() && cuts[cut].tiles <= (block + 1) * of_block; ++cut) {
+      ends.push_back(cuts[cut].tiles - block * of_block);
     }
-    return tiles;
-  }
-
-  /// The tiles of one row block after the other.
-  static TileSchedule tiles_of(const GemmKernel& kernel, const TileTimes& times,
-                               const ArrivalOrder& order, const std::vector<Cut>& cuts) {
-    const std::int64_t of_block = order.block.tiles();
-    TileSchedule all{.sms = kernel.sms, .start = times.kernel_start};
-    std::size_t cut = 0;
-    for (int block = 0; block < order.blocks; ++block) {
-      std::vector<std::int64_t> ends;
-      for (; cut < cuts.size() && cuts[cut].tiles <= (block + 1) * of_block; ++cut) {
-        ends.push_back(cuts[cut].tiles - block * of_block);
-      }
-      const TileSchedule own = tile_schedule(kernel, times, ends);
-      for (const std::size_t runs : own.group_runs) {
-        all.group_runs.push_back(all.runs.size() + runs);
-      }
-      all.runs.insert(all.runs.end(), own.runs.begin(), own.runs.end());
+    const TileSchedule own = tile_schedule(kernel, times, ends);
+    for (const std::size_t runs : own.group_runs) {
+      all.group_runs.push_back(all.runs.size() + runs);
     }
-    return all;
+    all.runs.insert(all.runs.end(), own.runs.begin(), own.runs.end());
   }
-};
+  return all;
+}
 
 }  // namespace
 
-std::unique_ptr<StrategySimulation> simulate_waiting() {
-  return std::make_unique<WaitingSimulation>();
+Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const Work& work) {
+  const Problem& problem = work.problem();
+  const auto& config = work.config_as<Waiting>();
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.raster);
+  GemmKernel kernel{.order = at_once(order),
+                    .k = problem.k,
+                    .tile = config.tile,
+                    .sms = profile.gpu.sms - config.comm_ctas};
+  Schedule schedule{.coupling = Coupling::waiting};
+  const std::vector<Cut>& cuts = work.tiled().cuts;
+  const bool by_peers = config.transport == Transport::peer_access;
+  if (by_peers) {
+    const auto received = static_cast<double>((cuts.back().bytes - cuts.front().bytes).count);
+    const auto whole = pushed(profile, problem, received, config.comm_ctas);
+    if (!whole) return error_of(whole);
+    schedule.peer = taken_once(profile, *whole);
+  }
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const auto bytes = static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count);
+    auto piece = by_peers ? plan_push(profile, problem, bytes, config.comm_ctas)
+                          : plan_copy(profile, problem, bytes, i == 1);
+    if (!piece) return error_of(piece);
+    schedule.collectives.push_back(*piece);
+  }
+  const TileTimes times = tile_times(profile, kernel);
+  kernel.order = order.block;
+  schedule.gemms.push_back({.times = times, .schedule = tiles_of(kernel, times, order, cuts)});
+  return schedule;
 }
 
 }  // namespace overlaptune::sim

@@ -95,12 +95,12 @@ Quality judged(const Tuned& tuned) {
     const Seen seen{prediction->time.count(), each.measured->median.count()};
     const double error = std::abs(seen.predicted / seen.measured - 1);
     problems[to_string(each.problem)].push_back(seen);
-    if (strategy_of(each.config) == Strategy::sequential) {
+    if (strategy_of(each.config) == strategy_of<Sequential>()) {
       quality.sequential.push_back(error);
       continue;
     }
     quality.all.push_back(error);
-    if (strategy_of(each.config) == Strategy::signaled && each.origin == Origin::shortlist) {
+    if (strategy_of(each.config) == strategy_of<Signaled>() && each.origin == Origin::shortlist) {
       quality.proposed.push_back(error);
     }
   }
@@ -118,7 +118,7 @@ Quality judged(const Tuned& tuned) {
 
 std::string brief(const Winner& winner) {
   const Config& config = winner.candidate.config;
-  return strategy_of(config) == Strategy::signaled
+  return strategy_of(config) == strategy_of<Signaled>()
              ? brief_exchange(config)
              : fmt::format("{}, {}", to_string(strategy_of(config)), brief_exchange(config));
 }

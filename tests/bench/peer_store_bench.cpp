@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/statistics.hpp"
-#include "run/peer_store.hpp"
+#include "run/stored_tiles.hpp"
 #include "run/waits.hpp"
 #include "tests/bench/gpu_bench.hpp"
 

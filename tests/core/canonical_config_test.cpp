@@ -34,20 +34,20 @@ class Draw {
   /// Any values that the fields may have, even if they do not go together.
   Config config() {
     switch (any<Strategy>()) {
-      case Strategy::sequential:
+      case strategy_of<Sequential>():
         return Sequential{.comm_ctas = number(0, 65535), .transport = any<Transport>()};
-      case Strategy::chunked:
+      case strategy_of<Chunked>():
         return Chunked{.comm_ctas = number(0, 65535),
                        .chunks = number(1, 1 << 30),
                        .transport = any<Transport>()};
-      case Strategy::signaled:
+      case strategy_of<Signaled>():
         break;
-      case Strategy::waiting:
+      case strategy_of<Waiting>():
         return Waiting{.tile = tile(),
                        .raster = number(1, 1 << 30),
                        .transport = any<Transport>(),
                        .wave_groups = wave_groups()};
-      case Strategy::peer_store:
+      case strategy_of<PeerStore>():
         return PeerStore{
             .tile = tile(), .raster = number(1, 1 << 30), .wave_groups = wave_groups()};
     }

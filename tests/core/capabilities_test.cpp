@@ -23,16 +23,16 @@ std::vector<Strategy> strategies(const Platform& platform) {
 
 const std::vector<Transport> kAllTransports{Transport::ring, Transport::symmetric,
                                             Transport::copy_engine, Transport::peer_access};
-const std::vector<Strategy> kAllStrategies{Strategy::sequential, Strategy::chunked,
-                                           Strategy::signaled, Strategy::waiting,
-                                           Strategy::peer_store};
+const std::vector<Strategy> kAllStrategies{strategy_of<Sequential>(), strategy_of<Chunked>(),
+                                           strategy_of<Signaled>(), strategy_of<Waiting>(),
+                                           strategy_of<PeerStore>()};
 /// Those of GPUs that do not reach each other's memory by NVLink.
-const std::vector<Strategy> kStrategiesOfRings{Strategy::sequential, Strategy::chunked,
-                                               Strategy::signaled};
+const std::vector<Strategy> kStrategiesOfRings{strategy_of<Sequential>(), strategy_of<Chunked>(),
+                                               strategy_of<Signaled>()};
 /// Those of GPUs before Hopper, whose SMs have no copy engines.
-const std::vector<Strategy> kStrategiesBefore{Strategy::sequential, Strategy::chunked,
-                                              Strategy::signaled, Strategy::waiting};
-const std::vector<Strategy> kLibraryStrategies{Strategy::sequential, Strategy::chunked};
+const std::vector<Strategy> kStrategiesBefore{strategy_of<Sequential>(), strategy_of<Chunked>(),
+                                              strategy_of<Signaled>(), strategy_of<Waiting>()};
+const std::vector<Strategy> kLibraryStrategies{strategy_of<Sequential>(), strategy_of<Chunked>()};
 
 TEST(Capabilities, are_those_of_the_platform) {
   const Capabilities capabilities = capabilities_of(h200());
@@ -120,8 +120,9 @@ TEST(Capabilities, that_are_not_limited_have_everything) {
   EXPECT_EQ(strategies_of({}), kAllStrategies);
   EXPECT_TRUE(transports_of({.transports = {}}).empty());
   EXPECT_TRUE(strategies_of({.gemms = {}}).empty());
-  EXPECT_EQ(strategies_of({.gemms = {GemmFamily::generated}}),
-            (std::vector{Strategy::signaled, Strategy::waiting, Strategy::peer_store}));
+  EXPECT_EQ(
+      strategies_of({.gemms = {GemmFamily::generated}}),
+      (std::vector{strategy_of<Signaled>(), strategy_of<Waiting>(), strategy_of<PeerStore>()}));
 }
 
 TEST(Capabilities, judge_a_config_of_a_platform) {
@@ -153,8 +154,18 @@ TEST(Capabilities, have_symmetric_kernels_only_of_an_nccl_that_can_end_them) {
   EXPECT_TRUE(has("cuda", ""));       // unknown: a plan is refused when it is made
 }
 
-/// The rows are found by the number of their strategy.
+template <class Own>
+concept HasTraits = requires { sizeof(TraitsOf<Own>); };
+
+TEST(Strategies, without_traits_do_not_compile) {
+  EXPECT_TRUE(HasTraits<Sequential>);
+  EXPECT_FALSE(HasTraits<int>);
+}
+
+/// The rows are found by the number of their strategy, which is that of its alternative.
 TEST(Strategies, have_a_row_each_in_their_order) {
+  EXPECT_EQ(to_string(strategy_of(Config{Waiting{}})), "waiting");
+  EXPECT_EQ(to_string(strategy_of<PeerStore>()), "peer_store");
   ASSERT_EQ(kStrategies.size(), NamesOf<Strategy>::all.size());
   for (const auto& strategy : NamesOf<Strategy>::all) {
     EXPECT_EQ(traits_of(strategy.value).strategy, strategy.value) << strategy.name;

@@ -154,16 +154,16 @@ TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
     }
   }
   for (const auto& op : NamesOf<Op>::all) {
-    EXPECT_GE((legal[{op.value, Strategy::sequential}]), 6) << op.name;
-    EXPECT_GE((legal[{op.value, Strategy::chunked}]), 6) << op.name;
-    EXPECT_GE((refused[{op.value, Strategy::chunked}]), 6) << op.name;
+    EXPECT_GE((legal[{op.value, strategy_of<Sequential>()}]), 6) << op.name;
+    EXPECT_GE((legal[{op.value, strategy_of<Chunked>()}]), 6) << op.name;
+    EXPECT_GE((refused[{op.value, strategy_of<Chunked>()}]), 6) << op.name;
     const bool has_signals = op.value != Op::all_gather_gemm;
-    EXPECT_EQ((legal[{op.value, Strategy::signaled}]) > 100, has_signals) << op.name;
-    EXPECT_GE((refused[{op.value, Strategy::signaled}]), 100) << op.name;
-    EXPECT_EQ((legal[{op.value, Strategy::waiting}]) >= 12, !has_signals) << op.name;
-    EXPECT_GE((refused[{op.value, Strategy::waiting}]), 50) << op.name;
-    EXPECT_EQ((legal[{op.value, Strategy::peer_store}]) >= 12, has_signals) << op.name;
-    EXPECT_GE((refused[{op.value, Strategy::peer_store}]), 12) << op.name;
+    EXPECT_EQ((legal[{op.value, strategy_of<Signaled>()}]) > 100, has_signals) << op.name;
+    EXPECT_GE((refused[{op.value, strategy_of<Signaled>()}]), 100) << op.name;
+    EXPECT_EQ((legal[{op.value, strategy_of<Waiting>()}]) >= 12, !has_signals) << op.name;
+    EXPECT_GE((refused[{op.value, strategy_of<Waiting>()}]), 50) << op.name;
+    EXPECT_EQ((legal[{op.value, strategy_of<PeerStore>()}]) >= 12, has_signals) << op.name;
+    EXPECT_GE((refused[{op.value, strategy_of<PeerStore>()}]), 12) << op.name;
   }
 }
 

@@ -25,20 +25,20 @@ struct Way {
   int most_ctas = 65535;
 };
 inline constexpr std::array<Way, 14> kWays{{
-    {Strategy::sequential, {Transport::ring, Transport::ring}, 0, false},
-    {Strategy::sequential, {Transport::symmetric, Transport::symmetric}, 0, false},
-    {Strategy::sequential, {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
-    {Strategy::sequential, {Transport::peer_access, Transport::peer_access}, 1, false},
-    {Strategy::chunked, {Transport::ring, Transport::ring}, 1, false},
-    {Strategy::chunked, {Transport::symmetric, Transport::symmetric}, 1, false},
-    {Strategy::signaled, {Transport::ring, Transport::ring}, 0, true},
-    {Strategy::signaled, {Transport::symmetric, Transport::symmetric}, 0, true},
-    {Strategy::signaled, {Transport::symmetric, Transport::ring}, 0, true},
-    {Strategy::signaled, {Transport::copy_engine, Transport::copy_engine}, 1, false},
-    {Strategy::signaled, {Transport::peer_access, Transport::peer_access}, 1, true},
-    {Strategy::waiting, {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
-    {Strategy::waiting, {Transport::peer_access, Transport::peer_access}, 1, false},
-    {Strategy::peer_store, {Transport::peer_access, Transport::peer_access}, 0, false, 0},
+    {strategy_of<Sequential>(), {Transport::ring, Transport::ring}, 0, false},
+    {strategy_of<Sequential>(), {Transport::symmetric, Transport::symmetric}, 0, false},
+    {strategy_of<Sequential>(), {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
+    {strategy_of<Sequential>(), {Transport::peer_access, Transport::peer_access}, 1, false},
+    {strategy_of<Chunked>(), {Transport::ring, Transport::ring}, 1, false},
+    {strategy_of<Chunked>(), {Transport::symmetric, Transport::symmetric}, 1, false},
+    {strategy_of<Signaled>(), {Transport::ring, Transport::ring}, 0, true},
+    {strategy_of<Signaled>(), {Transport::symmetric, Transport::symmetric}, 0, true},
+    {strategy_of<Signaled>(), {Transport::symmetric, Transport::ring}, 0, true},
+    {strategy_of<Signaled>(), {Transport::copy_engine, Transport::copy_engine}, 1, false},
+    {strategy_of<Signaled>(), {Transport::peer_access, Transport::peer_access}, 1, true},
+    {strategy_of<Waiting>(), {Transport::copy_engine, Transport::copy_engine}, 0, false, 0},
+    {strategy_of<Waiting>(), {Transport::peer_access, Transport::peer_access}, 1, false},
+    {strategy_of<PeerStore>(), {Transport::peer_access, Transport::peer_access}, 0, false, 0},
 }};
 
 /// The value of a field, and whether the field may have it at all.
@@ -103,12 +103,12 @@ inline std::vector<Edge<std::vector<std::int64_t>>> wave_groups() {
 inline void add_library_cases(std::vector<Case>& cases) {
   for (int t = 0; t < kTransports; ++t) {
     const auto transport = static_cast<Transport>(t);
-    for (const Strategy strategy : {Strategy::sequential, Strategy::chunked}) {
+    for (const Strategy strategy : {strategy_of<Sequential>(), strategy_of<Chunked>()}) {
       const Way* const way = way_of(strategy, all_groups_by(transport));
       for (const auto& [ctas, has_ctas] : kCtas) {
         const bool good =
             way != nullptr && has_ctas && ctas >= way->fewest_ctas && ctas <= way->most_ctas;
-        if (strategy == Strategy::sequential) {
+        if (strategy == strategy_of<Sequential>()) {
           cases.push_back({Sequential{.comm_ctas = ctas, .transport = transport}, good});
           continue;
         }
@@ -127,7 +127,7 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
     const GroupTransports transport{static_cast<Transport>(pair % kTransports),
                                     static_cast<Transport>(pair / kTransports % kTransports)};
     const auto wait = static_cast<Wait>(pair / kTransports / kTransports);
-    const Way* const way = way_of(Strategy::signaled, transport);
+    const Way* const way = way_of(strategy_of<Signaled>(), transport);
     const bool may_wait =
         wait == Wait::driver || (wait == Wait::kernel && way != nullptr && way->kernel_may_wait);
     const bool is_way = way != nullptr && may_wait;
@@ -163,7 +163,7 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
 inline void add_waiting_cases(std::vector<Case>& cases) {
   for (int t = 0; t < kTransports; ++t) {
     const auto transport = static_cast<Transport>(t);
-    const Way* const way = way_of(Strategy::waiting, all_groups_by(transport));
+    const Way* const way = way_of(strategy_of<Waiting>(), all_groups_by(transport));
     const bool is_way = way != nullptr;
     const Waiting usual{.tile = {128, 256, 64, 4, 2},
                         .raster = 8,
@@ -256,18 +256,18 @@ inline std::vector<Config> around(const Problem& problem) {
   const std::int64_t rows = problem.m / row_blocks(problem);
   for (const Way& way : kWays) {
     for (const int ctas : {way.fewest_ctas, std::min(16, way.most_ctas)}) {
-      if (way.strategy == Strategy::sequential) {
+      if (way.strategy == strategy_of<Sequential>()) {
         configs.push_back(Sequential{.comm_ctas = ctas, .transport = way.transport.last});
       }
       for (const std::int64_t chunks : {std::int64_t{1}, rows / 3 + 1, rows, rows + 1}) {
-        if (way.strategy != Strategy::chunked) continue;
+        if (way.strategy != strategy_of<Chunked>()) continue;
         configs.push_back(Chunked{.comm_ctas = ctas,
                                   .chunks = static_cast<int>(chunks),
                                   .transport = way.transport.last});
       }
       for (const Tile& tile : {Tile{64, 48, 64, 4, 1}, Tile{128, 16, 64, 3, 2}}) {
         for (const int raster : {1, 3}) {
-          if (way.strategy != Strategy::signaled) continue;
+          if (way.strategy != strategy_of<Signaled>()) continue;
           const TileOrder order = tile_order(problem, tile, raster);
           const std::int64_t column = order.column_tiles(0);
           for (auto& groups :
@@ -283,7 +283,7 @@ inline std::vector<Config> around(const Problem& problem) {
           }
         }
         for (const int raster : {1, 3}) {
-          if (way.strategy != Strategy::peer_store) continue;
+          if (way.strategy != strategy_of<PeerStore>()) continue;
           const TileOrder order = tile_order(problem, tile, raster);
           const std::int64_t column = order.column_tiles(0);
           for (auto& groups :
@@ -293,7 +293,7 @@ inline std::vector<Config> around(const Problem& problem) {
           }
         }
         for (const int raster : {1, 3}) {
-          if (way.strategy != Strategy::waiting) continue;
+          if (way.strategy != strategy_of<Waiting>()) continue;
           const auto add = [&](std::vector<std::int64_t> groups) {
             configs.push_back(Waiting{.tile = tile,
                                       .raster = raster,

@@ -195,8 +195,8 @@ TEST(Config, each_strategy_has_its_own_fields_with_their_columns) {
   EXPECT_EQ(all, (std::set<std::string_view>{"tile", "stages", "cluster", "raster", "comm_ctas",
                                              "wave_groups", "chunks", "transport", "wait"}));
   Config config = Chunked{.comm_ctas = 8, .chunks = 2};
-  with_field<field::Chunks>(config, [](auto& chunks) { chunks = 9; });
-  with_field<field::Wait>(config, [](auto&) { ADD_FAILURE() << "chunked has no wait"; });
+  with_field<config_field::Chunks>(config, [](auto& chunks) { chunks = 9; });
+  with_field<config_field::Wait>(config, [](auto&) { ADD_FAILURE() << "chunked has no wait"; });
   EXPECT_EQ(config, Config(Chunked{.comm_ctas = 8, .chunks = 9}));
 }
 

@@ -13,7 +13,7 @@ TEST(GroupSizes, of_wave_groups_are_those_of_their_tiles) {
   for (const Problem& problem : cases::problems()) {
     for (const Config& config : cases::around(problem)) {
       const auto work = Work::make(problem, config);
-      if (strategy_of(config) != Strategy::signaled || !work) continue;
+      if (strategy_of(config) != strategy_of<Signaled>() || !work) continue;
       const auto tiles = enumerated_tiles(work->tiled().order);
       const auto groups = wave_groups_of(config);
       const auto sizes = group_sizes(*work);

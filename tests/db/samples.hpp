@@ -55,7 +55,7 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
 /// The raster of a config; 0 where its strategy has none.
 inline int raster_of(const Config& config) {
   int raster = 0;
-  with_field<field::Raster>(config, [&](const auto& value) { raster = value; });
+  with_field<config_field::Raster>(config, [&](const auto& value) { raster = value; });
   return raster;
 }
 
@@ -143,20 +143,20 @@ class Generator {
   Config config() {
     const auto nccls = [&] { return coin() ? Transport::ring : Transport::symmetric; };
     switch (any<Strategy>()) {
-      case Strategy::sequential:
+      case strategy_of<Sequential>():
         return Sequential{.comm_ctas = small(0, 32), .transport = nccls()};
-      case Strategy::chunked:
+      case strategy_of<Chunked>():
         return Chunked{.comm_ctas = small(1, 32), .chunks = small(1, 16), .transport = nccls()};
-      case Strategy::signaled:
+      case strategy_of<Signaled>():
         break;
-      case Strategy::waiting: {
+      case strategy_of<Waiting>(): {
         Waiting made{.tile = tile(), .raster = small(1, 16)};
         for (std::int64_t i = between(1, 4); i > 0; --i) {
           made.wave_groups.push_back(between(1, 5000));
         }
         return made;
       }
-      case Strategy::peer_store: {
+      case strategy_of<PeerStore>(): {
         PeerStore made{.tile = tile(), .raster = small(1, 16)};
         for (std::int64_t i = between(1, 4); i > 0; --i) {
           made.wave_groups.push_back(between(1, 5000));

@@ -1,8 +1,6 @@
 // Generated GEMMs that store tiles at their owners. The ranks share one GPU: each has some of its
 // SMs, and memory of its own.
 
-#include "run/peer_store.hpp"
-
 #include <random>
 
 #include "core/gpu.hpp"
@@ -10,6 +8,7 @@
 #include "kernels/support.hpp"
 #include "ranks_on_one_gpu.hpp"
 #include "run/generated_gemm.hpp"
+#include "run/stored_tiles.hpp"
 
 namespace overlaptune::run {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "machine/catalogue.hpp"
-#include "machine/sim/strategies.hpp"
+#include "strategies/simulations.hpp"
 #include "tests/machine/configs.hpp"
 
 namespace overlaptune {
@@ -55,7 +55,7 @@ TEST(SimMachine, all_ops_and_strategies_that_make_sense_run) {
     ASSERT_EQ(results.size(), configs.size());
     for (std::size_t i = 0; i < configs.size(); ++i) {
       const bool refused =
-          problem.op == Op::all_gather_gemm && strategy_of(configs[i]) == Strategy::signaled;
+          problem.op == Op::all_gather_gemm && strategy_of(configs[i]) == strategy_of<Signaled>();
       EXPECT_EQ(results[i].verdict, refused ? Verdict::unsupported : Verdict::valid)
           << op.name << " " << to_string(configs[i]) << ": " << results[i].reason;
       EXPECT_EQ(results[i].reason.empty(), !refused);
@@ -307,14 +307,13 @@ TEST(SimMachine, extreme_problems_run) {
   }
 }
 
-TEST(SimMachine, each_strategy_has_its_row_in_the_table) {
-  const auto& table = sim::strategy_simulations();
-  ASSERT_EQ(table.size(), kStrategies.size());
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    EXPECT_EQ(table[i]->strategy(), kStrategies[i].strategy);
-  }
-  const auto strategies = machine()->strategies();
-  EXPECT_EQ(strategies.size(), kStrategies.size());
+template <class Own>
+concept Simulated = requires { sizeof(sim::SimulationOf<Own>); };
+
+TEST(SimMachine, has_every_strategy) {
+  EXPECT_EQ(machine()->strategies().size(), std::variant_size_v<Config>);
+  EXPECT_TRUE(Simulated<Sequential>);
+  EXPECT_FALSE(Simulated<int>);  // a strategy without a simulation does not compile
 }
 
 }  // namespace

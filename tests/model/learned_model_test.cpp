@@ -80,7 +80,7 @@ TEST_F(LearnedModelTest, the_winner_next_door_is_considered) {
   // A config that the analytic model does not propose, and that turned out to be the fastest.
   LearnedModel taught = model();
   const auto all = value_or_throw(search(taught.analytic(), kTuned, Launch::graph,
-                                         {.best = 60, .strategies = {Strategy::signaled}}));
+                                         {.best = 60, .strategies = {strategy_of<Signaled>()}}));
   const Config& hidden = all.back().config;
   taught.learn(measured(kTuned, hidden, 0.95 * all.front().time));
   for (std::size_t i = 0; i < 6; ++i) {
@@ -103,11 +103,12 @@ TEST_F(LearnedModelTest, the_winner_next_door_is_considered) {
 TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   LearnedModel taught = model();
   const Ranking before = ranked(taught, kTuned);
-  ASSERT_NE(strategy_of(before.choice().config), Strategy::sequential);
+  ASSERT_NE(strategy_of(before.choice().config), strategy_of<Sequential>());
   // Everything that overlaps takes about as long as `sequential`.
   const Microseconds sequential = before.sequential.analytic;
   taught.learn(measured(kTuned, before.sequential.config, sequential));
-  for (const Strategy strategy : {Strategy::chunked, Strategy::signaled, Strategy::peer_store}) {
+  for (const Strategy strategy :
+       {strategy_of<Chunked>(), strategy_of<Signaled>(), strategy_of<PeerStore>()}) {
     const SearchOptions options{.space = Space::subset, .best = 8, .strategies = {strategy}};
     for (const Scored& scored :
          value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options))) {
@@ -117,7 +118,7 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   }
   Problem near = kTuned;
   near.m = 4104;
-  EXPECT_EQ(strategy_of(ranked(taught, near).choice().config), Strategy::sequential);
+  EXPECT_EQ(strategy_of(ranked(taught, near).choice().config), strategy_of<Sequential>());
 }
 
 TEST_F(LearnedModelTest, candidates_that_did_not_run_teach_nothing) {
@@ -139,10 +140,10 @@ TEST_F(LearnedModelTest, the_strategies_that_were_measured_are_known_for_each_op
   LearnedModel taught = model();
   EXPECT_TRUE(taught.measured_strategies(kTuned.op).empty());
   const std::vector<Scored> best = value_or_throw(
-      search(taught.analytic(), kTuned, Launch::graph, {.strategies = {Strategy::signaled}}));
+      search(taught.analytic(), kTuned, Launch::graph, {.strategies = {strategy_of<Signaled>()}}));
   taught.learn(measured(kTuned, best.front().config, best.front().time));
   EXPECT_EQ(taught.measured_strategies(kTuned.op),
-            (std::vector{Strategy::sequential, Strategy::signaled}));
+            (std::vector{strategy_of<Sequential>(), strategy_of<Signaled>()}));
   EXPECT_TRUE(taught.measured_strategies(Op::gemm_all_reduce).empty());
 }
 
@@ -154,15 +155,16 @@ TEST_F(LearnedModelTest, of_each_problem_the_three_fastest_are_known) {
     ASSERT_EQ(strategy_of(best.front().config), strategy);
     taught.learn(measured(kTuned, best.front().config, us(time)));
   };
-  learn(Strategy::chunked, 400);
-  learn(Strategy::signaled, 100);
-  learn(Strategy::peer_store, 200);
+  learn(strategy_of<Chunked>(), 400);
+  learn(strategy_of<Signaled>(), 100);
+  learn(strategy_of<PeerStore>(), 200);
   EXPECT_EQ(taught.measured_strategies(kTuned.op),
-            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled,
-                         Strategy::peer_store}));
+            (std::vector{strategy_of<Sequential>(), strategy_of<Chunked>(), strategy_of<Signaled>(),
+                         strategy_of<PeerStore>()}));
   taught.learn(measured(kTuned, Sequential{}, us(300)));
-  EXPECT_EQ(taught.measured_strategies(kTuned.op),
-            (std::vector{Strategy::sequential, Strategy::signaled, Strategy::peer_store}));
+  EXPECT_EQ(
+      taught.measured_strategies(kTuned.op),
+      (std::vector{strategy_of<Sequential>(), strategy_of<Signaled>(), strategy_of<PeerStore>()}));
 }
 
 TEST_F(LearnedModelTest, configs_of_the_three_nearest_problems_are_adapted) {
@@ -196,7 +198,8 @@ TEST_F(LearnedModelTest, configs_of_the_three_nearest_problems_are_adapted) {
 
 TEST_F(LearnedModelTest, a_slow_gpu_is_learned_from_few_candidates) {
   LearnedModel taught = model();
-  for (const Strategy strategy : {Strategy::chunked, Strategy::peer_store, Strategy::signaled}) {
+  for (const Strategy strategy :
+       {strategy_of<Chunked>(), strategy_of<PeerStore>(), strategy_of<Signaled>()}) {
     const SearchOptions options{.space = Space::subset, .best = 16, .strategies = {strategy}};
     const auto some = value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options));
     for (const Scored& each : some) taught.learn(measured(kTuned, each.config, 1.2 * each.time));

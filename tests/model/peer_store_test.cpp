@@ -20,9 +20,10 @@ constexpr std::array kOps{Op::gemm_reduce_scatter, Op::gemm_all_reduce, Op::gemm
 std::vector<Scored> best_of(const Model& model, const Problem& problem, int count, Space space) {
   auto list = value_or_throw(
       search(model, problem, Launch::graph,
-             {.space = space, .best = count + 1, .strategies = {Strategy::peer_store}}));
-  std::erase_if(
-      list, [](const Scored& each) { return strategy_of(each.config) != Strategy::peer_store; });
+             {.space = space, .best = count + 1, .strategies = {strategy_of<PeerStore>()}}));
+  std::erase_if(list, [](const Scored& each) {
+    return strategy_of(each.config) != strategy_of<PeerStore>();
+  });
   if (list.size() > static_cast<std::size_t>(count)) list.resize(static_cast<std::size_t>(count));
   return list;
 }
@@ -78,7 +79,7 @@ TEST_F(PeerStoreTest, configs_drawn_at_random_are_predicted_too) {
   int count = 0;
   for (const Problem& problem : problems()) {
     for (int i = 0; i < 6; ++i) {
-      const Config config = *model_of(Strategy::peer_store).draw(problem, {}, draws);
+      const Config config = *model_of(strategy_of<PeerStore>()).draw(problem, {}, draws);
       const RunResult result = test::run(machine(), problem, config, {.repetitions = 3});
       ASSERT_EQ(result.verdict, Verdict::valid) << result.reason;
       const auto prediction = value_or_throw(model().predict(problem, config, Launch::graph));
@@ -95,7 +96,7 @@ TEST_F(PeerStoreTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
     const std::vector<Scored> list = best(problem, 1);
     ASSERT_FALSE(list.empty()) << to_string(problem);
     for (int i = 0; i < 200; ++i) {
-      const Config config = *model_of(Strategy::peer_store).draw(problem, {}, draws);
+      const Config config = *model_of(strategy_of<PeerStore>()).draw(problem, {}, draws);
       if (tile_of(config).block_n < 64) continue;  // the search leaves out narrow tiles
       const auto prediction = value_or_throw(model().predict(problem, config, Launch::graph));
       EXPECT_GE(prediction.time, list.front().time * (1 - 1e-9))
@@ -147,7 +148,7 @@ TEST_F(PeerStoreTest, adapted_configs_keep_their_tile_and_fit_the_other_problem)
   const Config config = best(tuned, 1).front().config;
   for (const Problem& problem : problems()) {
     const auto adapted =
-        model_of(Strategy::peer_store).adapted(model().parts(), problem, Launch::graph, config);
+        model_of(strategy_of<PeerStore>()).adapted(model().parts(), problem, Launch::graph, config);
     ASSERT_TRUE(adapted) << to_string(problem);
     EXPECT_EQ(tile_of(adapted->config), tile_of(config));
     const auto prediction = model().predict(problem, adapted->config, Launch::graph);

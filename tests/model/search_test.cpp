@@ -72,7 +72,7 @@ bool in_space(const Config& config, const Problem& problem) {
 TEST_F(SearchTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
   const std::vector<CommSetting> kSettings{{2}, {4}, {6}, {8}, {12}, {16}, {24}, {32}};
   const ExploreSpace space{.platform = fitted_->machine->platform(),
-                           .strategies = {Strategy::chunked, Strategy::signaled},
+                           .strategies = {strategy_of<Chunked>(), strategy_of<Signaled>()},
                            .settings = {{Collective::all_reduce, kSettings},
                                         {Collective::reduce_scatter, kSettings},
                                         {Collective::all_gather, kSettings},
@@ -123,9 +123,9 @@ TEST_F(SearchTest, the_subset_loses_little) {
 TEST_F(SearchTest, wanted_strategies_are_the_only_ones_beside_sequential) {
   const Problem problem{Op::gemm_reduce_scatter, 16384, 8192, 3584, Elements::bf16, 8};
   const auto best =
-      search(model(), problem, Launch::graph, {.best = 50, .strategies = {Strategy::chunked}});
-  for (const Scored& scored : *best) EXPECT_NE(strategy_of(scored.config), Strategy::signaled);
-  EXPECT_EQ(strategy_of(best->front().config), Strategy::chunked);
+      search(model(), problem, Launch::graph, {.best = 50, .strategies = {strategy_of<Chunked>()}});
+  for (const Scored& scored : *best) EXPECT_NE(strategy_of(scored.config), strategy_of<Signaled>());
+  EXPECT_EQ(strategy_of(best->front().config), strategy_of<Chunked>());
 }
 
 /// The rows and columns of a tile, or the number of chunks.
@@ -157,11 +157,11 @@ TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
   // Some 400 waves: no group that is moved by one wave is faster, and a longer list begins the
   // same.
   const Problem problem{Op::gemm_all_reduce, 32768, 8192, 512, Elements::bf16, 8};
-  const SearchOptions one{.strategies = {Strategy::signaled}};
+  const SearchOptions one{.strategies = {strategy_of<Signaled>()}};
   const Scored first = value_or_throw(search(model(), problem, Launch::graph, one)).front();
-  ASSERT_EQ(strategy_of(first.config), Strategy::signaled);
+  ASSERT_EQ(strategy_of(first.config), strategy_of<Signaled>());
   const auto& config = std::get<Signaled>(first.config);
-  const SearchOptions many{.best = 20, .strategies = {Strategy::signaled}};
+  const SearchOptions many{.best = 20, .strategies = {strategy_of<Signaled>()}};
   EXPECT_EQ(value_or_throw(search(model(), problem, Launch::graph, many)).front().time, first.time);
   const TileOrder order = tile_order(problem, config.tile, config.raster);
   const std::int64_t column = order.column_tiles(0);
@@ -181,7 +181,7 @@ TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
 /// Long problems have thousands of waves, and the search looks at some of their cuts only.
 TEST_F(SearchTest, a_long_problem_loses_little_by_cuts_that_are_left_out) {
   const auto best = [&](const Problem& problem, Space space) {
-    const SearchOptions options{.space = space, .strategies = {Strategy::signaled}};
+    const SearchOptions options{.space = space, .strategies = {strategy_of<Signaled>()}};
     return value_or_throw(search(model(), problem, Launch::graph, options)).front().time;
   };
   for (const Problem& problem :
@@ -213,7 +213,7 @@ TEST_F(SearchTest, no_problem_is_too_long) {
           }
         }
         EXPECT_FALSE(explore(ExploreSpace{.platform = fitted_->machine->platform(),
-                                          .strategies = {Strategy::signaled},
+                                          .strategies = {strategy_of<Signaled>()},
                                           .settings = {{collective_of(op), {{8}, {16}}}}},
                              problem, 3, 9)
                          .empty() &&
@@ -358,7 +358,8 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
       }
     }
     const auto model = Model::fit(fitted_->machine->platform(), list);
-    const auto best = search(*model, problem, Launch::graph, {.strategies = {Strategy::signaled}});
+    const auto best =
+        search(*model, problem, Launch::graph, {.strategies = {strategy_of<Signaled>()}});
     return std::get<Signaled>(best->front().config).wait;
   };
   EXPECT_EQ(best_wait(0.5), Wait::kernel);
@@ -369,7 +370,7 @@ TEST_F(SearchTest, a_kernel_waits_where_it_is_much_quicker) {
     return probe != Probe(LaunchProbe{LaunchCost::kernel_trigger});
   });
   auto config = std::get<Signaled>(
-      search(model(), problem, Launch::graph, {.strategies = {Strategy::signaled}})
+      search(model(), problem, Launch::graph, {.strategies = {strategy_of<Signaled>()}})
           ->front()
           .config);
   ASSERT_TRUE(unknowing.predict(problem, config, Launch::graph));

@@ -6,9 +6,18 @@
 
 #include "core/check.hpp"
 #include "model/parts.hpp"
+#include "strategies/models.hpp"
 
 namespace overlaptune {
 namespace {
+
+template <class Own>
+concept Modelled = requires { sizeof(ModelOf<Own>); };
+
+TEST(StrategyModels, are_missing_for_what_is_no_strategy) {
+  EXPECT_TRUE(Modelled<Signaled>);
+  EXPECT_FALSE(Modelled<int>);  // a strategy without a model does not compile
+}
 
 TEST(StrategyModels, there_is_one_for_each_strategy) {
   std::map<Strategy, int> models;

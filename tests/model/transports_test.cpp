@@ -91,7 +91,8 @@ class TransportsTest : public testing::Test {
 constexpr Problem kExchange{Op::gemm_all_to_all, 8192, 8192, 1024, Elements::bf16, 8};
 
 TEST_F(TransportsTest, all_that_serve_the_op_are_searched_and_predicted_as_promised) {
-  const SearchOptions many{.best = 3000, .strategies = {Strategy::signaled, Strategy::chunked}};
+  const SearchOptions many{.best = 3000,
+                           .strategies = {strategy_of<Signaled>(), strategy_of<Chunked>()}};
   const std::array<Model, 2> models{model(1.2, 2e-6), model(1.2, 8e-6)};  // one that prefers access
   for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
     Problem problem = kExchange;

@@ -25,9 +25,9 @@ class WaitingTest : public testing::Test {
     const Problem problem{Op::all_gather_gemm, 65536, n, 1024, Elements::bf16, 8};
     const auto found = value_or_throw(
         search(fitted_->model, problem, Launch::graph,
-               {.space = Space::subset, .best = 2, .strategies = {Strategy::waiting}}));
+               {.space = Space::subset, .best = 2, .strategies = {strategy_of<Waiting>()}}));
     for (const Scored& each : found) {
-      if (strategy_of(each.config) != Strategy::waiting) continue;
+      if (strategy_of(each.config) != strategy_of<Waiting>()) continue;
       return {std::get<Waiting>(each.config),
               value_or_throw(fitted_->model.predict(problem, each.config, Launch::graph))};
     }

@@ -20,19 +20,19 @@ const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 
 Snapshot sample() {
   return rows::snapshot(
       {}, {
-              candidate({.strategy = Strategy::sequential,
+              candidate({.strategy = strategy_of<Sequential>(),
                          .comm_ctas = 0,
                          .predicted = 150,
                          .measured = 100,
                          .origin = Origin::baseline}),
               candidate({.comm_ctas = 1, .predicted = 88, .measured = 80, .rank = 0}),
               candidate({.comm_ctas = 2, .predicted = 72, .measured = 60, .rank = 1}),
-              candidate({.strategy = Strategy::chunked,
+              candidate({.strategy = strategy_of<Chunked>(),
                          .predicted = 65,
                          .measured = 50,
                          .origin = Origin::explore}),
               candidate({.comm_ctas = 3, .predicted = 10}),  // failed: it takes part in nothing
-              candidate({.strategy = Strategy::sequential,
+              candidate({.strategy = strategy_of<Sequential>(),
                          .comm_ctas = 0,
                          .predicted = 100,
                          .measured = 100,
@@ -79,10 +79,10 @@ TEST(Rerun, has_the_picks_and_the_fastest_and_judges_by_what_they_take_then) {
   const auto& other = list[list[0].problem == kOther ? 0 : 1];
   // sequential 100, first choice 80, of the shortlist 60, and of the two fastest 50 besides.
   ASSERT_EQ(first.configs.size(), 4U);
-  EXPECT_EQ(strategy_of(first.configs.front()), Strategy::sequential);
+  EXPECT_EQ(strategy_of(first.configs.front()), strategy_of<Sequential>());
   EXPECT_EQ(comm_ctas(first.configs[first.first_choice]), 1);
   EXPECT_EQ(comm_ctas(first.configs[first.of_shortlist]), 2);
-  EXPECT_EQ(strategy_of(first.configs[3]), Strategy::chunked);
+  EXPECT_EQ(strategy_of(first.configs[3]), strategy_of<Chunked>());
   ASSERT_EQ(other.configs.size(), 2U);
   EXPECT_EQ(other.first_choice, other.of_shortlist);
 
@@ -109,15 +109,17 @@ TEST(Rerun, the_shortlist_is_that_of_the_newest_run) {
 }
 
 TEST(Rerun, what_did_not_run_is_no_pick) {
-  const StoredCandidate baseline = candidate(
-      {.strategy = Strategy::sequential, .measured = 100, .origin = Origin::baseline, .rank = {}});
+  const StoredCandidate baseline = candidate({.strategy = strategy_of<Sequential>(),
+                                              .measured = 100,
+                                              .origin = Origin::baseline,
+                                              .rank = {}});
   const StoredCandidate failed = candidate({.comm_ctas = 1, .rank = 0});
   const StoredCandidate ran =
       candidate({.comm_ctas = 2, .predicted = 85, .measured = 90, .rank = 1});
   const auto list = reruns(rows::snapshot({}, {failed, ran, baseline}), 1, 5, 3);
   ASSERT_EQ(list.size(), 1U);
   ASSERT_EQ(list[0].configs.size(), 2U);
-  EXPECT_EQ(strategy_of(list[0].configs[0]), Strategy::sequential);
+  EXPECT_EQ(strategy_of(list[0].configs[0]), strategy_of<Sequential>());
   EXPECT_EQ(comm_ctas(list[0].configs[list[0].first_choice]), 2);
   EXPECT_EQ(list[0].predicted[1], us(85));
   EXPECT_EQ(list[0].problem, rows::kProblem);

@@ -16,7 +16,7 @@ Rows all(const std::vector<StoredCandidate>& candidates) {
 }
 
 StoredCandidate baseline(std::optional<double> measured) {
-  return candidate({.strategy = Strategy::sequential,
+  return candidate({.strategy = strategy_of<Sequential>(),
                     .comm_ctas = 0,
                     .measured = measured,
                     .origin = Origin::baseline});

@@ -21,7 +21,7 @@ inline Summary times(double median, double half_spread = 1) {
 }
 
 struct Made {
-  Strategy strategy = Strategy::signaled;
+  Strategy strategy = strategy_of<Signaled>();
   int comm_ctas = 16;  ///< tells configs apart
   double predicted = 100;
   std::optional<double> measured{};  ///< absent: the candidate failed
@@ -34,7 +34,7 @@ struct Made {
 /// A config of the strategy. Not every one is legal, which does not matter to a report.
 inline Config config(Strategy strategy, int comm_ctas) {
   Config made = default_config(strategy);
-  with_field<field::CommCtas>(made, [&](auto& ctas) { ctas = comm_ctas; });
+  with_field<config_field::CommCtas>(made, [&](auto& ctas) { ctas = comm_ctas; });
   return made;
 }
 

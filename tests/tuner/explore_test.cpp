@@ -18,10 +18,11 @@ ExploreSpace space() {
   platform.gpu_count = 8;
   platform.sms = 132;
   platform.compute_capability = 90;
-  return {.platform = platform,
-          .strategies = {Strategy::sequential, Strategy::chunked, Strategy::signaled},
-          .settings = {{Collective::reduce_scatter, {{2}, {4}, {8}, {16}}},
-                       {Collective::all_gather, {{2}, {4}, {8}, {16}}}}};
+  return {
+      .platform = platform,
+      .strategies = {strategy_of<Sequential>(), strategy_of<Chunked>(), strategy_of<Signaled>()},
+      .settings = {{Collective::reduce_scatter, {{2}, {4}, {8}, {16}}},
+                   {Collective::all_gather, {{2}, {4}, {8}, {16}}}}};
 }
 
 constexpr Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
@@ -56,8 +57,8 @@ TEST(Explore, is_stratified_over_strategies_tiles_and_ctas) {
       ++shapes[{signaled->tile.block_m, signaled->tile.block_n}];
     }
   }
-  EXPECT_EQ(strategies.count(Strategy::sequential), 0U);
-  EXPECT_NEAR(strategies[Strategy::chunked], strategies[Strategy::signaled], 30);
+  EXPECT_EQ(strategies.count(strategy_of<Sequential>()), 0U);
+  EXPECT_NEAR(strategies[strategy_of<Chunked>()], strategies[strategy_of<Signaled>()], 30);
   for (const auto& [count, times] : ctas) EXPECT_NEAR(times, 25, 10) << count;
   for (const auto& [shape, times] : shapes) EXPECT_LE(times, 3);
   EXPECT_GT(shapes.size(), 30U);
@@ -88,7 +89,7 @@ TEST(Explore, peer_store_is_for_ranks_that_were_probed_to_reach_each_other) {
   ExploreSpace stores = space();
   stores.platform.link = "nvlink";
   stores.platform.machine = "sim";
-  stores.strategies.push_back(Strategy::peer_store);
+  stores.strategies.push_back(strategy_of<PeerStore>());
   const auto drawn = [&] {
     int count = 0;
     for (const Config& config : explore(stores, kProblem, 90, 1)) {
@@ -134,7 +135,7 @@ TEST(Explore, a_space_is_drawn_from_until_little_is_left) {
   // 16 settings with 2 to 32 chunks each. The last configs are found after many draws of known
   // ones.
   ExploreSpace chunks = space();
-  chunks.strategies = {Strategy::chunked};
+  chunks.strategies = {strategy_of<Chunked>()};
   auto& settings = chunks.settings[Collective::reduce_scatter];
   settings.clear();
   for (int ctas = 2; ctas <= 32; ctas += 2) settings.push_back({ctas});
@@ -148,7 +149,7 @@ TEST(Explore, a_small_space_gives_what_it_has) {
   const Problem tiny{Op::all_gather_gemm, 2048, 64, 64, Elements::bf16, 8};  // two tiles a rank
   const auto configs = explore(space(), tiny, 50, 1);
   EXPECT_EQ(configs.size(), 4U);  // two chunks, four CTA counts
-  for (const Config& config : configs) EXPECT_EQ(strategy_of(config), Strategy::chunked);
+  for (const Config& config : configs) EXPECT_EQ(strategy_of(config), strategy_of<Chunked>());
   EXPECT_TRUE(
       explore(space(), {Op::all_gather_gemm, 16, 64, 64, Elements::bf16, 8}, 50, 1).empty());
   ExploreSpace none = space();

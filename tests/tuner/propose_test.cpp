@@ -83,7 +83,7 @@ class ProposeTest : public testing::Test {
 TEST_F(ProposeTest, sequential_comes_first_then_the_model_then_what_is_drawn) {
   const auto list =
       proposed(kLarge, {.top_k = 6, .explore = 9, .seed = 3}, as_predicted, Launch::eager);
-  EXPECT_EQ(strategy_of(list.front().config), Strategy::sequential);
+  EXPECT_EQ(strategy_of(list.front().config), strategy_of<Sequential>());
   EXPECT_EQ(list.front().origin, Origin::baseline);
   EXPECT_TRUE(std::is_sorted(list.begin(), list.end(), [](const auto& a, const auto& b) {
     return a.origin < b.origin;  // baseline, shortlist, explore
@@ -165,7 +165,7 @@ TEST_F(ProposeTest, another_strategy_that_may_win_comes_before_a_second_config_o
   ASSERT_GE(list.size(), 3U);
   EXPECT_NE(strategy_of(list[0].config), strategy_of(list[1].config));
   // One that cannot win is never tried: `chunked` is predicted to be much slower.
-  for (const Candidate& each : list) EXPECT_NE(strategy_of(each.config), Strategy::chunked);
+  for (const Candidate& each : list) EXPECT_NE(strategy_of(each.config), strategy_of<Chunked>());
 }
 
 TEST_F(ProposeTest, what_was_measured_before_is_known) {
@@ -190,7 +190,7 @@ TEST_F(ProposeTest, the_seed_changes_only_what_is_drawn) {
 
 TEST_F(ProposeTest, a_config_whose_collective_was_never_probed_is_left_out) {
   Prepared unknown = prepared();
-  std::erase(unknown.space.strategies, Strategy::peer_store);  // has no collective
+  std::erase(unknown.space.strategies, strategy_of<PeerStore>());  // has no collective
   for (auto& [collective, settings] : unknown.space.settings) {
     for (CommSetting& setting : settings) setting.comm_ctas = 7;
   }
@@ -205,7 +205,7 @@ TEST_F(ProposeTest, a_search_that_is_stopped_ends_with_what_it_has) {
   int asked = 0;
   const auto list = proposed(kLarge, {.top_k = 6, .stop = [&] { return ++asked >= 2; }});
   EXPECT_LT(asked, whole / 10);
-  EXPECT_EQ(strategy_of(list.front().config), Strategy::sequential);
+  EXPECT_EQ(strategy_of(list.front().config), strategy_of<Sequential>());
   EXPECT_LE(list.size(), 7U);
 }
 

@@ -82,10 +82,12 @@ TEST_F(TunerTest, the_winner_is_the_fastest_of_all_that_was_measured) {
     bool baseline = false;
     for (const Candidate& c : store.candidates(report->run, problem, Launch::graph)) {
       if (c.measured) best = std::min(best, c.measured->median);
-      baseline |= c.origin == Origin::baseline && strategy_of(c.config) == Strategy::sequential;
+      baseline |=
+          c.origin == Origin::baseline && strategy_of(c.config) == strategy_of<Sequential>();
     }
     EXPECT_TRUE(baseline);
-    ASSERT_EQ(strategy_of(winner->winner.candidate.config), Strategy::sequential);  // not run again
+    ASSERT_EQ(strategy_of(winner->winner.candidate.config),
+              strategy_of<Sequential>());  // not run again
     EXPECT_EQ(winner->winner.candidate.measured->median, best);
     EXPECT_GE(winner->winner.sequential, best);
   }
@@ -151,7 +153,7 @@ TEST_F(TunerTest, a_winner_that_overlaps_is_traced_once) {
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
   const Winner& winner = report->winners.at(0);
-  ASSERT_NE(strategy_of(winner.candidate.config), Strategy::sequential);
+  ASSERT_NE(strategy_of(winner.candidate.config), strategy_of<Sequential>());
   ASSERT_TRUE(winner.overlap_fraction);
   EXPECT_GT(*winner.overlap_fraction, 0);
   EXPECT_LE(*winner.overlap_fraction, 1);
@@ -186,7 +188,7 @@ TEST_F(TunerTest, sequential_is_not_traced) {
   const CapturedLog log;
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(strategy_of(report->winners.at(0).candidate.config), Strategy::sequential);
+  EXPECT_EQ(strategy_of(report->winners.at(0).candidate.config), strategy_of<Sequential>());
   EXPECT_FALSE(report->winners[0].overlap_fraction);
   EXPECT_TRUE(machine.traces.empty());
   EXPECT_EQ(log.text(), "");
@@ -213,7 +215,7 @@ TEST_F(TunerTest, a_second_run_that_tells_nothing_costs_the_overlap_fraction_onl
     const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
     ASSERT_TRUE(report) << report.error().message;
     const Winner& winner = report->winners.at(0);
-    EXPECT_NE(strategy_of(winner.candidate.config), Strategy::sequential);
+    EXPECT_NE(strategy_of(winner.candidate.config), strategy_of<Sequential>());
     EXPECT_FALSE(winner.overlap_fraction);
     const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
     ASSERT_TRUE(stored);
@@ -233,7 +235,7 @@ TEST_F(TunerTest, what_fails_in_its_second_run_does_not_win) {
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
-  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), Strategy::sequential);
+  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
   EXPECT_GT(log.count("when it was run once more wrong: off by one"), 1) << log.text();
 }
 
@@ -264,7 +266,7 @@ TEST_F(TunerTest, where_nothing_stays_faster_sequential_wins) {
   const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
-  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), Strategy::sequential);
+  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
   EXPECT_FALSE(report->winners[0].overlap_fraction);
 }
 
@@ -288,7 +290,7 @@ TEST_F(TunerTest, a_machine_that_tells_nothing_is_asked_once_and_that_is_said) {
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 2U);
   for (const Winner& winner : report->winners) {
-    EXPECT_NE(strategy_of(winner.candidate.config), Strategy::sequential);
+    EXPECT_NE(strategy_of(winner.candidate.config), strategy_of<Sequential>());
     EXPECT_FALSE(winner.overlap_fraction);
   }
   EXPECT_EQ(store.winners().size(), 2U);

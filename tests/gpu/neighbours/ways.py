@@ -1,5 +1,5 @@
 """The ways to run a plan that are tried: every strategy by every transport, with each op, tile and kind of wait that it
-has (core/strategies.hpp, core/transport.hpp), and PyTorch's own product and collective as `plain`."""
+has (core/*_traits.hpp, core/transport.hpp), and PyTorch's own product and collective as `plain`."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ std::vector<Config> small_configs(const Problem& of) {
 
 std::string name_of(const Problem& of, const Config& config) {
   std::string name = fmt::format("{} {} ", to_string(of.op), to_string(strategy_of(config)));
-  with_field<field::Transport>(config, [&](const auto& value) { name += to_string(value); });
+  with_field<config_field::Transport>(config, [&](const auto& value) { name += to_string(value); });
   return name;
 }
 

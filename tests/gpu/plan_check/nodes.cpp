@@ -31,7 +31,7 @@ bool tells_why(const std::string& error) {
 
 bool needs_peers(const Config& config) {
   const Strategy strategy = strategy_of(config);
-  return strategy == Strategy::waiting || strategy == Strategy::peer_store ||
+  return strategy == strategy_of<Waiting>() || strategy == strategy_of<PeerStore>() ||
          transport_of(config) != Transport::ring;
 }
 

@@ -35,7 +35,7 @@ TEST(PlanCheckOptions, select_an_op_and_a_strategy) {
       parsed({"--op", "all_gather_gemm", "--strategy", "waiting", "--ranks-per-gpu", "2"});
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->selection.op, Op::all_gather_gemm);
-  EXPECT_EQ(options->selection.strategy, Strategy::waiting);
+  EXPECT_EQ(options->selection.strategy, strategy_of<Waiting>());
   EXPECT_EQ(options->ranks_per_gpu, 2);
 }
 
@@ -74,16 +74,16 @@ TEST(PlanCheckSelection, keeps_the_config_that_judges_the_others) {
   const auto list =
       configs({"sequential ctas=0 transport=ring", "sequential ctas=0 transport=symmetric",
                "chunked ctas=16 transport=ring chunks=4"});
-  const Selection chunked{.strategy = Strategy::chunked};
+  const Selection chunked{.strategy = strategy_of<Chunked>()};
   EXPECT_EQ(chunked.of(kProblem, list), (std::vector<Config>{list[0], list[2]}));
-  const Selection sequential{.strategy = Strategy::sequential};
+  const Selection sequential{.strategy = strategy_of<Sequential>()};
   EXPECT_EQ(sequential.of(kProblem, list), (std::vector<Config>{list[0], list[1]}));
   EXPECT_EQ(Selection{}.of(kProblem, list), list);
 }
 
 TEST(PlanCheckSelection, leaves_out_problems_without_a_config_that_is_asked_for) {
   const auto list = configs({"sequential ctas=0 transport=ring"});
-  EXPECT_TRUE(Selection{.strategy = Strategy::waiting}.of(kProblem, list).empty());
+  EXPECT_TRUE(Selection{.strategy = strategy_of<Waiting>()}.of(kProblem, list).empty());
   EXPECT_TRUE(Selection{.op = Op::all_gather_gemm}.of(kProblem, list).empty());
   EXPECT_EQ(Selection{.op = Op::gemm_all_reduce}.of(kProblem, list), list);
 }

@@ -51,8 +51,8 @@ TEST(CudaMachine, has_the_platform_of_its_workers) {
   EXPECT_EQ(machine->transports(), (std::vector{Transport::ring, Transport::symmetric,
                                                 Transport::copy_engine, Transport::peer_access}));
   EXPECT_EQ(machine->strategies(),
-            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled,
-                         Strategy::waiting, Strategy::peer_store}));
+            (std::vector{strategy_of<Sequential>(), strategy_of<Chunked>(), strategy_of<Signaled>(),
+                         strategy_of<Waiting>(), strategy_of<PeerStore>()}));
 }
 
 TEST(CudaMachine, ranks_that_share_gpus_are_hosts_of_their_own_on_a_platform_of_its_own) {
@@ -78,8 +78,8 @@ TEST(CudaMachine, without_peer_access_and_shared_memory_is_another_platform) {
   const Platform& over_sockets = machine->platform();
   EXPECT_EQ(over_sockets.name, "fake-100-socket-x3");
   EXPECT_EQ(machine->transports(), std::vector{Transport::ring});
-  EXPECT_EQ(machine->strategies(),
-            (std::vector{Strategy::sequential, Strategy::chunked, Strategy::signaled}));
+  EXPECT_EQ(machine->strategies(), (std::vector{strategy_of<Sequential>(), strategy_of<Chunked>(),
+                                                strategy_of<Signaled>()}));
   const std::set<std::string> fingerprints{fingerprint(usual), fingerprint(over_host_memory),
                                            fingerprint(over_sockets)};
   EXPECT_EQ(fingerprints.size(), 3U);

@@ -1,0 +1,27 @@
+#pragma once
+// The properties and rules of `peer_store`.
+
+#include "core/problem.hpp"
+#include "core/strategy_traits.hpp"
+#include "core/work_parts.hpp"
+
+namespace overlaptune {
+
+template <>
+struct TraitsOf<PeerStore> {
+  static constexpr StrategyTraits row{
+      .gemm = GemmFamily::generated,
+      .ops = {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all},
+      .transports = {Transport::peer_access},
+      .needs = {Need::peer_memory},
+      .in_gemm = {Transport::peer_access},
+      .has_collective = false,
+      .collective_per_group = false,
+      .largest_area = &GpuLimits::largest_store_area};
+
+  [[nodiscard]] static Expected<void> check(const PeerStore& config);
+  [[nodiscard]] static Expected<void> check(const Problem& problem, const PeerStore& config);
+  [[nodiscard]] static TiledWork work(const Problem& problem, const PeerStore& config);
+};
+
+}  // namespace overlaptune

@@ -1,0 +1,30 @@
+#include "run/exchanged_memory.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// Whether NCCL sends from rank to rank. In a captured graph NCCL 2.28 lets a send write directly
+/// into the receiver's memory if the memory of either rank is registered, as the world's is. If the
+/// other rank's memory is not registered, the two ranks wait for each other.
+bool sends_to_peers(const Problem& problem) {
+  return collective_of(problem.op) == Collective::all_to_all;
+}
+
+}  // namespace
+
+bool exchanges_in_world(const Problem& problem, Transport transport) {
+  const OpTraits& op = traits_of(problem.op);
+  switch (transport) {
+    case Transport::ring:
+      return sends_to_peers(problem);
+    case Transport::symmetric:
+      return true;
+    case Transport::copy_engine:  // A is sent from where it is
+      return !op.exchanges_first;
+    case Transport::peer_access:
+      return op.in_place();  // other ops exchange the workspace
+  }
+  return true;
+}
+
+}  // namespace overlaptune::run
