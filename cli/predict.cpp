@@ -7,9 +7,7 @@
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/question.hpp"
-#include "cli/timelines.hpp"
 #include "reports/json.hpp"
-#include "reports/timeline_figure.hpp"
 #include "reports/trace.hpp"
 
 namespace overlaptune::cli {
@@ -18,7 +16,6 @@ namespace {
 struct PredictFlags {
   CommonFlags common{};
   QuestionFlags question{};
-  std::string svg{};
   std::string trace{};
 };
 
@@ -30,19 +27,6 @@ Table timeline_table(const Timeline& timeline) {
                           group.end.count(), group.exposed.count()});
   }
   return table;
-}
-
-Figure figure(const Question& question, const Explanation& explanation) {
-  const auto shown = [](const Explained& row) {
-    return ShownRun{to_string(row.score.config), row.prediction.time, row.prediction.timeline};
-  };
-  std::vector<ShownRun> runs{shown(explanation.best)};
-  if (explanation.baseline.score.config != explanation.best.score.config) {
-    runs.push_back(shown(explanation.baseline));
-  }
-  return timeline_figure(
-      question.problem(),
-      {.platform = question.platform(), .launch = question.launch(), .source = "predicted"}, runs);
 }
 
 std::string trace(const Question& question, const Explanation& explanation) {
@@ -68,8 +52,6 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
                       .config = score.config,
                       .predicted = score.time(),
                       .baseline = baseline.time()};
-  const Figure drawn = figure(question, explanation);
-  if (!flags.svg.empty()) write_file(flags.svg, to_svg(drawn));
   if (!flags.trace.empty()) write_file(flags.trace, trace(question, explanation));
   if (flags.common.json) {
     OrderedJson document = question.document(answer);
@@ -88,15 +70,14 @@ int predict(const PredictFlags& flags, const Session& /*session*/) {
       "{7:.1f} us{8}\n"
       "{9:.1f} us by the analytic model, {10:+.1f} us learned from {11} measured configs{8}\n"
       "{12}{8}\n\n"
-      "By the analytic model the GEMM ends at {13:.1f} us{8}.\n\n{16}\n{14}\n{15}",
+      "By the analytic model the GEMM ends at {13:.1f} us{8}.\n\n{14}\n{15}",
       to_string(question.problem()), full_name(question.platform()), to_string(question.launch()),
       to_string(score.config), score.time().count(), score.p10().count(), score.p90().count(),
       baseline.time().count(), simulated_mark(question.platform()), score.analytic.count(),
       (score.time() - score.analytic).count(), explanation.learned_from, answer.reason,
       best.timeline.gemm_end.count(),
       to_markdown(with_machine(timeline_table(best.timeline), question.platform())),
-      to_markdown(with_machine(table(explanation), question.platform())),
-      blocks(drawn, question.platform()));
+      to_markdown(with_machine(table(explanation), question.platform())));
   print(with_assumptions(text, question.assumptions()));
   return kDone;
 }
@@ -111,8 +92,6 @@ void add_predict(CLI::App& root, Session& session) {
       "    --tokens 16k --tp 8 --sequence-parallel",
       flags->common);
   add_question_flags(*command, flags->question);
-  command->add_option("--svg", flags->svg, "SVG file to write: the timeline and that of sequential")
-      ->type_name("FILE");
   command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
       ->type_name("FILE");
   on_parsed(*command, session, flags, predict);

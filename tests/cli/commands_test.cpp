@@ -310,15 +310,6 @@ TEST_F(Commands, predict_explains_itself) {
   EXPECT_THAT(text.out, HasSubstr("exposed"));
 }
 
-/// The lines of a file that hold `what`.
-int lines_with(const std::filesystem::path& file, const std::string& what) {
-  std::ifstream in(file);
-  int count = 0;
-  for (std::string line; std::getline(in, line);)
-    count += line.find(what) == std::string::npos ? 0 : 1;
-  return count;
-}
-
 TEST(Probe, shows_bandwidths_of_the_ranks_that_were_asked_for) {
   const Folder folder;
   const std::string probe = "probe --machine sim:rtx4090-pcie-x4 --db p.db --quick --ranks ";
@@ -376,28 +367,6 @@ TEST_F(Commands, predict_writes_a_trace) {
   }
   EXPECT_THAT(trace.at("otherData").at("title").get<std::string>(), HasSubstr("predicted"));
   EXPECT_EQ(tool::run(*folder, "predict --trace f.db" + kKnown).status, 2);
-}
-
-TEST_F(Commands, timelines_are_drawn_in_characters) {
-  for (const std::string command : {"predict", "run --machine sim:rtx4090-pcie-x4"}) {
-    const tool::Outcome outcome = tool::run(*folder, command + kKnown);
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_THAT(outcome.out, HasSubstr("\nGEMM          "));
-    EXPECT_THAT(outcome.out, HasSubstr("\ncommunication "));
-    EXPECT_THAT(outcome.out, HasSubstr(" exposed communication (simulated)\n"));
-  }
-}
-
-TEST_F(Commands, predict_draws_its_timeline) {
-  const json answer = tool::json(*folder, "predict --svg predicted.svg" + kKnown);
-  const auto file = *folder / "predicted.svg";
-  // The hint of a collective is at its hidden part and at its exposed part.
-  EXPECT_GE(lines_with(file, "<title>group "), static_cast<int>(answer.at("timeline").size()) + 1);
-  EXPECT_EQ(lines_with(file, "sequential: "), 1);
-  EXPECT_EQ(lines_with(file, "simulated machine"), 1);
-  EXPECT_EQ(answer, tool::json(*folder, "predict" + kKnown));
-  EXPECT_EQ(tool::run(*folder, "predict --svg f.db" + kKnown).status, 2);
-  EXPECT_EQ(tool::run(*folder, "predict --svg nowhere/p.svg" + kKnown).status, 6);
 }
 
 /// `run` of the problem that was tuned, with a config that has blanks in it.
@@ -474,16 +443,6 @@ TEST_F(Commands, run_writes_a_trace) {
               HasSubstr("GEMM busy "));
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "f.db"}).status, 2);
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "nowhere/t.json"}).status, 6);
-}
-
-TEST_F(Commands, run_draws_its_timeline) {
-  ASSERT_EQ(run_config(*folder, "chunked ctas=8 chunks=4", {"--svg", "run.svg"}).status, 0);
-  EXPECT_EQ(lines_with(*folder / "run.svg", "class=\"link\""), 1 + 4 + 1);  // legend, both runs
-  ASSERT_EQ(run_config(*folder, "sequential", {"--svg", "s.svg"}).status, 0);
-  EXPECT_EQ(lines_with(*folder / "s.svg", "class=\"panel\""), 1);
-  EXPECT_EQ(run_config(*folder, "sequential", {"--svg", "f.db"}).status, 2);
-  EXPECT_EQ(run_config(*folder, "sequential", {"--svg", "nowhere/s.svg"}).status, 6);
-  EXPECT_EQ(run_config(*folder, "chunked ctas=5000", {"--svg", "none.svg"}).status, 5);
 }
 
 TEST_F(Commands, run_of_a_config_that_is_not_valid_says_why) {
