@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "model/learned_model.hpp"
-#include "reports/table.hpp"
 
 namespace overlaptune::cli {
 
@@ -30,17 +29,18 @@ struct Explanation {
 /// Time of the collectives in which no GEMM runs.
 [[nodiscard]] Microseconds exposed(const Prediction& prediction);
 
+/// What was learned of the time of a config.
+[[nodiscard]] double learned_us(const Explained& row);
+
+/// What the analytic model adds to the GEMM alone and to the exposed communication: the GEMM is
+/// slower beside a collective, waits for SMs, and each launch costs time.
+[[nodiscard]] double beside_us(const Explained& row);
+
 /// The bound of a config: `gemm` or `collective`, whichever takes longer alone.
 [[nodiscard]] std::string bound_by(const Prediction& prediction);
 
 /// "+12.4 us: GEMM alone +2.1 us, exposed communication +10.2 us, GEMM beside it and launches
 /// +0.0 us, learned +0.1 us". The terms add up to the difference.
 [[nodiscard]] std::string reason(const Explained& loser, const Explained& best);
-
-/// A table with one line for each config, the best one first.
-[[nodiscard]] Table table(const Explanation& explanation);
-
-/// The array `alternatives` of `predict --json`.
-[[nodiscard]] OrderedJson alternatives_json(const Explanation& explanation);
 
 }  // namespace overlaptune::cli

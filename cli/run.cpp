@@ -100,11 +100,10 @@ Outcome measure(const RunFlags& flags) {
   warn_if_simulated(flags.machine, *machine);
   std::vector<Config> configs{Config{}};
   if (outcome.config != configs.front()) configs.push_back(outcome.config);
-  auto results =
-      value_or_throw(machine->run(flags.problem, configs,
-                                  {.launch = flags.launch,
-                                   .repetitions = flags.repetitions,
-                                   .timeline = !flags.trace.empty()}));
+  auto results = value_or_throw(machine->run(flags.problem, configs,
+                                             {.launch = flags.launch,
+                                              .repetitions = flags.repetitions,
+                                              .timeline = !flags.trace.empty()}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
   outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
