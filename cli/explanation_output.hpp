@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/explain.hpp"
 #include "cli/question.hpp"
+#include "query/explain.hpp"
 
 namespace overlaptune::cli {
 

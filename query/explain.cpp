@@ -1,11 +1,11 @@
-#include "cli/explain.hpp"
+#include "query/explain.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-namespace overlaptune::cli {
+namespace overlaptune {
 namespace {
 
 constexpr int kRunnersUp = 2;  // alternatives of the winning strategy
@@ -77,4 +77,4 @@ std::string reason(const Explained& loser, const Explained& best) {
       all, gemm, waiting, all - gemm - waiting - taught, taught);
 }
 
-}  // namespace overlaptune::cli
+}  // namespace overlaptune

@@ -6,7 +6,7 @@
 
 #include "model/learned_model.hpp"
 
-namespace overlaptune::cli {
+namespace overlaptune {
 
 /// A config with its prediction by the analytic model, and with the time that measured configs make
 /// of it.
@@ -43,4 +43,4 @@ struct Explanation {
 /// +0.0 us, learned +0.1 us". The terms add up to the difference.
 [[nodiscard]] std::string reason(const Explained& loser, const Explained& best);
 
-}  // namespace overlaptune::cli
+}  // namespace overlaptune
