@@ -31,17 +31,6 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
   return tile / kFlopsAnSm / (share_bytes / kBytesACta);
 }
 
-/// Whether clusters go on by equal steps where all are there. Else whoever is free takes the next
-/// item: faster by 1 to 2 % where clusters wait for different times, for tiles of the peers that
-/// are to be added, and have many items over which that evens out (docs/results/kernels.md,
-/// "Homes").
-bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
-                      unsigned clusters) {
-  constexpr std::int64_t kMany = 6;
-  const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
-  return !waits || items.all < kMany * clusters;
-}
-
 }  // namespace
 
 QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
@@ -72,6 +61,13 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
                             .pushes_a_tile = pushes_a_tile(kernel, operands.k, share)});
   items.all += items.order.pushes;
   return items;
+}
+
+bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
+                      unsigned clusters) {
+  constexpr std::int64_t kMany = 6;
+  const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
+  return !waits || items.all < kMany * clusters;
 }
 
 std::vector<std::byte> packed_run(const GeneratedOperands& operands, const QueuedItems& items,
