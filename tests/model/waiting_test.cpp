@@ -119,6 +119,27 @@ TEST_F(WaitingTest, nothing_drawn_at_random_is_predicted_to_be_faster_than_what_
   EXPECT_GT(compared, 200);
 }
 
+/// A combination whose bound is too high would be missing in short lists: long ones have all.
+TEST_F(WaitingTest, a_short_list_is_the_beginning_of_a_long_one) {
+  for (const Problem& problem :
+       {Problem{Op::all_gather_gemm, 2048, 2048, 4096, Elements::bf16, 8},
+        Problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8}}) {
+    const auto list = [&](int count) {
+      return value_or_throw(search(fitted_->model, problem, Launch::graph,
+                                   {.best = count, .strategies = {Strategy::waiting}}));
+    };
+    const auto all = list(100'000);
+    ASSERT_GT(all.size(), 100U);
+    for (const int count : {2, 5, 20, 50, 100}) {
+      const auto few = list(count);
+      ASSERT_EQ(few.size(), static_cast<std::size_t>(count));
+      for (std::size_t i = 0; i < few.size(); ++i) {
+        EXPECT_EQ(few[i].time, all[i].time) << count << ": " << to_string(all[i].config);
+      }
+    }
+  }
+}
+
 /// Eager launches, too: what the host submits depends on the number of groups.
 TEST_F(WaitingTest, the_search_promises_what_is_predicted) {
   const Problem problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8};
