@@ -242,8 +242,7 @@ void add_evaluate(CLI::App& root, Session& session) {
       ->type_name("N");
   add_parsed(*command, "--again", flags->again, whole_number(0, 1000),
              "Run the picks and the N fastest of each problem once more, side by side, on the "
-             "machine that "
-             "was tuned, and judge by that; nothing is stored (0)")
+             "machine that was tuned, and judge by that; nothing is stored (0)")
       ->type_name("N");
   command->add_flag("--leave-one-out", flags->leave_one_out,
                     "Judge today's models instead of the stored predictions: each problem is "

@@ -76,10 +76,11 @@ std::vector<Probe> probes_of(const HeldOutFlags& flags, const Model& model,
   if (!workload.model.empty() || !workload.problems.empty() || !workload.file.empty()) {
     problems = read_workload(workload).problems;
   }
-  auto probes = held_out_collectives(measurements, *flags.collectives, seed);
-  if (std::ssize(probes) < *flags.collectives) {
+  const int wanted = flags.collectives.value_or(0);
+  auto probes = held_out_collectives(measurements, wanted, seed);
+  if (std::ssize(probes) < wanted) {
     spdlog::warn("{} collectives instead of {}: what was probed has not many more points",
-                 probes.size(), *flags.collectives);
+                 probes.size(), wanted);
   }
   for (const Probe& probe : gemms_of(problems)) probes.push_back(probe);
   if (flags.tiles > 0) {

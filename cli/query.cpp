@@ -44,7 +44,9 @@ int query(const QueryFlags& flags, const Session& /*session*/) {
   if (flags.explain) {
     explanation = explain(question.model(), question.problem(), question.launch());
   }
-  if (!flags.trace.empty()) write_file(flags.trace, trace_of(*explanation, question));
+  if (explanation && !flags.trace.empty()) {
+    write_file(flags.trace, trace_of(*explanation, question));
+  }
   if (flags.common.json) {
     OrderedJson document = question.document(answer);
     if (explanation) document["explanation"] = document_of(*explanation);
